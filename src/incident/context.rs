@@ -1,0 +1,286 @@
+//! What the rest of the log says about the run: program, batch, phase, settings, memory over time.
+
+use crate::evidence::{Known, Span};
+use crate::input::Document;
+use crate::units::Figure;
+
+/// The framework or launcher around the training loop, which decides how a knob is spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Trainer {
+    PlainPytorch,
+    HfTrainer,
+    Trl,
+    Accelerate,
+    Lightning,
+    DeepSpeed,
+    Ultralytics,
+    Megatron,
+    LlamaFactory,
+    Swift,
+    Fsdp,
+    Diffusers,
+    ComfyUi,
+    StableDiffusionWebUi,
+    MmEngine,
+    Fastai,
+    NeMo,
+    Vllm,
+    Sglang,
+}
+
+/// What the program was doing when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Start-up, imports, building the model.
+    Startup,
+    /// Loading weights or moving the model to the device.
+    Load,
+    /// Restoring a checkpoint.
+    Resume,
+    Forward,
+    Loss,
+    Backward,
+    OptimizerStep,
+    /// Training, part unknown.
+    Train,
+    Validation,
+    /// Saving a checkpoint.
+    Checkpoint,
+    /// Inference or generation, not training.
+    Inference,
+    /// Compiling or autotuning kernels.
+    Compile,
+    /// Warm-up or CUDA graph capture of an engine.
+    Warmup,
+    /// Reading data on the host.
+    DataLoading,
+}
+
+/// Numeric precision of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Precision {
+    Fp32,
+    Fp16,
+    Bf16,
+    /// Automatic mixed precision, type not told.
+    Mixed,
+    Int8,
+    Int4,
+    Fp8,
+}
+
+/// The operating environment, where it changes what a message means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Platform {
+    Linux,
+    Windows,
+    Wsl,
+    MacOs,
+    Jetson,
+}
+
+/// One frame of a traceback, outermost first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    pub file: String,
+    pub line: u64,
+    pub function: String,
+    /// The source line printed under it, if any.
+    pub code: Option<String>,
+    pub at: Span,
+}
+
+impl Frame {
+    /// True for code of the user rather than of an installed package or the interpreter.
+    pub fn is_user_code(&self) -> bool {
+        let file = self.file.replace('\\', "/");
+        !(file.contains("/site-packages/")
+            || file.contains("/dist-packages/")
+            || file.starts_with('<')
+            || file.contains("/lib/python3")
+            || file.contains("/lib/python2"))
+    }
+}
+
+/// One row of an `nvidia-smi` table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GpuRow {
+    pub index: u32,
+    pub name: Option<String>,
+    pub used: Figure,
+    pub total: Figure,
+    /// Utilisation in percent, 0 … 100.
+    pub utilization: Option<u8>,
+    /// Processes listed for this GPU: pid, name and what they hold.
+    pub processes: Vec<(u64, Option<String>, Option<Figure>)>,
+}
+
+/// What a series of readings measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Measure {
+    GpuAllocated,
+    GpuReserved,
+    /// GPU memory, kind not told (`GPU_mem` of Ultralytics, `memory(GiB)` of swift).
+    GpuUsed,
+    HostProcess,
+    HostUsed,
+}
+
+/// One reading of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    pub line: u64,
+    /// The step or epoch it belongs to, where told: the abscissa of the growth fit.
+    pub step: Option<f64>,
+    pub bytes: u64,
+}
+
+/// Readings of one quantity in the order of the log, for one rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    pub measure: Measure,
+    pub rank: Option<u32>,
+    /// What the steps count.
+    pub per: StepUnit,
+    pub readings: Vec<Reading>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StepUnit {
+    Step,
+    Epoch,
+    Line,
+}
+
+/// Something the surroundings of the failure show that is no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Clue {
+    /// `torch.no_grad()`, `inference_mode` or a validation loop that runs under them is visible.
+    NoGradVisible,
+    /// `empty_cache` was already called.
+    EmptyCacheTried,
+    /// The author says that a smaller batch failed as well.
+    SmallerBatchTried,
+    /// The failing frame concatenates or collects results over steps (`nested_concat`, `torch.cat` of predictions, `append(loss)`).
+    Accumulates,
+    /// The failing frame is quadratic in something: attention scores, masks, dense adjacency, pairwise distance, interpolate of all masks.
+    Quadratic,
+    /// The failing frame makes logits or a loss over a vocabulary.
+    VocabularyLogits,
+    /// The failing frame creates optimizer state (`exp_avg`, `zeros_like(p`, `optimizer.step`).
+    OptimizerState,
+    /// The failing frame moves or copies a model or loads a checkpoint (`.to(device)`, `load_state_dict`, `torch.load`, `convert`).
+    LoadsModel,
+    /// A model is loaded more than once.
+    LoadedTwice,
+    /// `load_from_checkpoint`/`torch.load` without `map_location`, or several ranks on one device.
+    RanksOnOneDevice,
+    /// `DataParallel`, which gathers on its first device.
+    DataParallel,
+    /// An earlier assertion on the device, or an index out of range: what follows may be its echo.
+    DeviceAssert,
+    /// The same code went on after the failure: a skip, a retry, further steps.
+    WentOn,
+    /// Graph capture or several CUDA graphs.
+    CudaGraphs,
+    /// A cache of samples in RAM, in the loader or the data set.
+    SampleCache,
+    /// A convolution workspace or autotuner is at work.
+    ConvWorkspace,
+    /// A JAX, TensorFlow or second framework shares the process.
+    SecondFramework,
+    /// Request sizes vary with the data (sequence lengths, image sizes, graph sizes).
+    VariableShapes,
+    /// The program is a server or notebook that holds earlier results.
+    LongLived,
+}
+
+/// The context of an incident. Each value knows the line it was seen on.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Context {
+    /// The script or module that was run.
+    pub program: Known<String>,
+    /// The launch command as typed.
+    pub command: Known<String>,
+    pub trainer: Known<Trainer>,
+    pub torch_version: Known<String>,
+    pub platform: Known<Platform>,
+    /// True when the log shows a container (Docker, Kubernetes, Singularity).
+    pub container: Known<bool>,
+
+    /// Samples per step and process.
+    pub batch_size: Known<u64>,
+    pub eval_batch_size: Known<u64>,
+    pub accumulation: Known<u64>,
+    pub sequence_length: Known<u64>,
+    /// Side of a square image, or the larger side, in pixels.
+    pub image_size: Known<u64>,
+    /// Environments of a simulator, graphs, or other things batched under another name, with that name.
+    pub other_batch: Known<(String, u64)>,
+
+    /// Data-loading workers per process.
+    pub workers: Known<u64>,
+    pub prefetch: Known<u64>,
+    pub pin_memory: Known<bool>,
+    pub persistent_workers: Known<bool>,
+    /// Bytes of one sample, where told.
+    pub sample_size: Known<Figure>,
+    pub samples: Known<u64>,
+    pub cache_size: Known<Figure>,
+
+    /// Training processes in all.
+    pub world_size: Known<u64>,
+    /// Training processes on this node.
+    pub local_processes: Known<u64>,
+    pub rank: Known<u32>,
+
+    pub epoch: Known<u64>,
+    pub epochs: Known<u64>,
+    pub step: Known<u64>,
+    pub steps: Known<u64>,
+    pub phase: Known<Phase>,
+
+    pub precision: Known<Precision>,
+    pub optimizer: Known<String>,
+    pub gradient_checkpointing: Known<bool>,
+    pub attention: Known<String>,
+    pub lora: Known<bool>,
+    pub quantized: Known<bool>,
+    pub zero_stage: Known<u8>,
+    pub fsdp: Known<bool>,
+    pub cpu_offload: Known<bool>,
+    pub compile: Known<bool>,
+    pub model: Known<String>,
+    /// Number of parameters of the model.
+    pub parameters: Known<f64>,
+
+    /// The value of PYTORCH_CUDA_ALLOC_CONF, PYTORCH_ALLOC_CONF or PYTORCH_HIP_ALLOC_CONF.
+    pub alloc_conf: Known<String>,
+    pub visible_devices: Known<String>,
+    /// A memory limit of the job: Slurm --mem, container limit, ulimit.
+    pub memory_limit: Known<Figure>,
+    /// RAM of the machine.
+    pub host_total: Known<Figure>,
+
+    /// The traceback that ends at the failure, outermost frame first.
+    pub frames: Vec<Frame>,
+    pub gpus: Vec<GpuRow>,
+    pub series: Vec<Series>,
+    pub clues: std::collections::BTreeMap<Clue, Span>,
+}
+
+impl Context {
+    pub fn has(&self, clue: Clue) -> bool {
+        self.clues.contains_key(&clue)
+    }
+
+    /// The innermost frame of the user's own code.
+    pub fn user_frame(&self) -> Option<&Frame> {
+        self.frames.iter().rev().find(|frame| frame.is_user_code())
+    }
+}
+
+/// Reads the context of a failure whose message stands at `at`.
+pub fn read(_document: &Document, _at: Span) -> Context {
+    Context::default()
+}

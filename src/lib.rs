@@ -1,0 +1,28 @@
+//! oomdoc, a doctor for out-of-memory failures of machine-learning jobs.
+//!
+//! Data flows one way:
+//!
+//! ```text
+//! log, pipe ─ input ─ dialect ─ incident ─ ledger ─ cause ─ fix ─ report
+//! ```
+//!
+//! * [`input`] turns bytes into lines, [`dialect`] turns lines into events with printed figures, [`incident`] groups events
+//!   into failures and reads their context.
+//! * [`ledger`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
+//!   computes what could be changed.
+//! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
+//!
+//! Dialects never judge, causes and fixes never read text or devices, reports never compute.
+
+pub mod cause;
+pub mod cli;
+pub mod command;
+pub mod dialect;
+pub mod evidence;
+pub mod fix;
+pub mod incident;
+pub mod input;
+pub mod ledger;
+pub mod report;
+pub mod text;
+pub mod units;

@@ -1,0 +1,64 @@
+//! One file per format. Reports never compute: they lay out what the core found.
+
+pub mod json;
+
+use crate::cause::Finding;
+use crate::dialect::Event;
+use crate::fix::Plan;
+use crate::incident::Incident;
+use crate::input::{Document, Repair};
+use crate::text::Lang;
+
+/// One incident, diagnosed.
+pub struct Diagnosis {
+    pub incident: Incident,
+    pub findings: Vec<Finding>,
+    pub plan: Plan,
+}
+
+/// Where the text came from, without the text itself.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct InputSummary {
+    pub source: String,
+    pub bytes: u64,
+    pub lines: u64,
+    pub encoding: String,
+    pub repairs: Vec<Repair>,
+}
+
+impl From<&Document> for InputSummary {
+    fn from(document: &Document) -> InputSummary {
+        InputSummary {
+            source: document.source.clone(),
+            bytes: document.bytes,
+            lines: document.line_count,
+            encoding: document.encoding.clone(),
+            repairs: document.repairs.clone(),
+        }
+    }
+}
+
+/// Everything `explain` found in its input.
+pub struct Explanation {
+    pub inputs: Vec<InputSummary>,
+    /// In the order of the log; exactly one is primary when there is any.
+    pub diagnoses: Vec<Diagnosis>,
+    /// Messages about memory that are no failure, with the reason.
+    pub harmless: Vec<Event>,
+}
+
+impl Explanation {
+    pub fn primary(&self) -> Option<&Diagnosis> {
+        self.diagnoses.iter().find(|diagnosis| diagnosis.incident.primary)
+    }
+}
+
+/// How a report for people is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    pub lang: Lang,
+    /// Columns of the terminal, 80 where it cannot be told.
+    pub width: usize,
+    /// Everything, not one screen.
+    pub verbose: bool,
+}
