@@ -354,7 +354,8 @@ impl Reader<'_> {
         // The hint follows its message closely; one further down is another's.
         let from = self.reached;
         let near = |at: &usize| *at <= from + 900;
-        let has = |reader: &Self, words: &str| reader.text.find(words, from).filter(near).is_some_and(|at| at < reader.to);
+        let has =
+            |reader: &Self, words: &str| reader.text.find(words, from).filter(near).is_some_and(|at| at < reader.to);
         if has(self, "Ifreservedmemoryis>>allocatedmemory") {
             range.between((1, 10), (2, 0));
         } else if self.facts.sizes.contains_key(&Fact::Reserved) && self.closed_list() {
@@ -418,7 +419,17 @@ impl Reader<'_> {
 fn stands_as_a_message(line: &str) -> bool {
     let line = line.trim();
     const CODE: [&str; 12] = [
-        "except ", "raise ", "if ", "elif ", "print(", "assert", " in str(", "in repr(", "logger.", "logging.", "warnings.",
+        "except ",
+        "raise ",
+        "if ",
+        "elif ",
+        "print(",
+        "assert",
+        " in str(",
+        "in repr(",
+        "logger.",
+        "logging.",
+        "warnings.",
         "return ",
     ];
     if CODE.iter().any(|code| line.starts_with(code) || code.starts_with(' ') && line.contains(code)) {
@@ -433,7 +444,8 @@ fn stands_as_a_message(line: &str) -> bool {
     let after = line[at + "out of memory".len()..].trim_start();
     let ended = after.is_empty() || after.starts_with(['.', '!', ')', '\'', '"', '(', ',', ';']);
     let raised = before.is_empty() || before.ends_with([':', '(', '>', '|', ']', '-', '.', '…']);
-    let passed_on = ["occurred", "when ", "while ", "during ", "error", "on "].iter().any(|word| after.starts_with(word));
+    let passed_on =
+        ["occurred", "when ", "while ", "during ", "error", "on "].iter().any(|word| after.starts_with(word));
     let blamed = ["rror", "ailed", "xception", "FATAL", "WARN"].iter().any(|word| line.contains(word));
     raised && (ended || passed_on) || before.is_empty() && (ended || passed_on) || ended && blamed
 }

@@ -110,7 +110,12 @@ const SHAPES: [Shape; 17] = [
     },
     Shape {
         slug: "cuda-library",
-        words: &["CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "CUSPARSE_STATUS_ALLOC_FAILED", "CUSOLVER_STATUS_ALLOC_FAILED"],
+        words: &[
+            "CUBLAS_STATUS_ALLOC_FAILED",
+            "CUDNN_STATUS_ALLOC_FAILED",
+            "CUSPARSE_STATUS_ALLOC_FAILED",
+            "CUSOLVER_STATUS_ALLOC_FAILED",
+        ],
         and: &[],
         signs: &[Sign::Disguised, Sign::ForeignLibrary],
         pytorch: false,
@@ -163,11 +168,14 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     })?;
     let mut end = core + words.len();
     let before = text.squeezed.get(..core)?;
-    let trimmed = ["CUDAerror:", "cuDNNerror:", "HIPerror:"].iter().find_map(|p| before.strip_suffix(p)).unwrap_or(before);
+    let trimmed =
+        ["CUDAerror:", "cuDNNerror:", "HIPerror:"].iter().find_map(|p| before.strip_suffix(p)).unwrap_or(before);
     let class = wording::class(trimmed);
     let from = trimmed.len() - class.map_or(0, str::len);
     // The rest of the line belongs to it; of a runtime error the hints below as well.
-    end = text.squeezed.len().min(end.max((end..text.squeezed.len()).take_while(|at| text.line_at(*at) == line.number).last().map_or(end, |at| at + 1)));
+    end = text.squeezed.len().min(end.max(
+        (end..text.squeezed.len()).take_while(|at| text.line_at(*at) == line.number).last().map_or(end, |at| at + 1),
+    ));
     let mut range = wording::Range::default();
     if shape.slug == "pytorch-cuda-error" {
         end = end.max(runtime_hints(&text, core, &mut range));
@@ -185,12 +193,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         _ => {}
     }
     let torch = shape.pytorch || torch_nearby(document, position);
-    let mut event = Event::new(
-        shape.slug,
-        if torch { "pytorch" } else { "cuda" },
-        Resource::Gpu,
-        text.span(from, end),
-    );
+    let mut event = Event::new(shape.slug, if torch { "pytorch" } else { "cuda" }, Resource::Gpu, text.span(from, end));
     event.message = text.readable(from, end, LONGEST_TEXT);
     event.versions = if torch { range.learned() } else { None };
     for sign in shape.signs {
@@ -258,15 +261,17 @@ fn runtime_hints(text: &Joined, core: usize, range: &mut wording::Range) -> usiz
 
 /// True when PyTorch shows itself within the forty lines before or the ten after.
 fn torch_nearby(document: &Document, position: usize) -> bool {
-    around(document, position, 40, 10).any(|text| {
-        text.contains("torch") || text.contains("RuntimeError: CUDA error") || text.contains("PYTORCH_")
-    })
+    around(document, position, 40, 10)
+        .any(|text| text.contains("torch") || text.contains("RuntimeError: CUDA error") || text.contains("PYTORCH_"))
 }
 
 /// True when a frame within the fifteen lines before pins host memory.
 fn pinning_nearby(document: &Document, position: usize) -> bool {
     around(document, position, 15, 0).any(|text| {
-        text.contains("pin_memory(") || text.contains("_pin_memory_loop") || text.contains("pin memory thread") || text.contains("cudaHostAlloc")
+        text.contains("pin_memory(")
+            || text.contains("_pin_memory_loop")
+            || text.contains("pin memory thread")
+            || text.contains("cudaHostAlloc")
     })
 }
 
@@ -289,7 +294,9 @@ fn around(document: &Document, position: usize, before: usize, after: usize) -> 
 /// True for a line of a program rather than of its output.
 fn is_source_code(line: &str) -> bool {
     let line = line.trim_start();
-    ["if ", "elif ", "except ", "raise ", "print(", "case ", "#define", "assert "].iter().any(|start| line.starts_with(start))
+    ["if ", "elif ", "except ", "raise ", "print(", "case ", "#define", "assert "]
+        .iter()
+        .any(|start| line.starts_with(start))
         || line.contains(" in str(")
         || line.contains("== cudaErrorMemoryAllocation")
         || line.contains("!= cudaErrorMemoryAllocation")

@@ -19,7 +19,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let end = core + WORDS.len();
     let exceeds = text.find("wouldexceedallowedmemory", end).filter(|at| *at <= end + 4);
     // Cut after the words, it is only told from prose by its exception class and the line's end.
-    let cut_by_index = class.is_some_and(|class| class.contains("OutOfMemory")) && line.text.trim_end().ends_with("device");
+    let cut_by_index =
+        class.is_some_and(|class| class.contains("OutOfMemory")) && line.text.trim_end().ends_with("device");
     if exceeds.is_none() && !cut_by_index {
         return None;
     }
@@ -30,7 +31,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let mut range = wording::Range::default();
     range.since((2, 0));
     if let Some((index, after)) = text.count_at(end) {
-        fields.facts.device = u32::try_from(index).map_or(Known::default(), |index| Known::Seen(index, text.span(end, after)));
+        fields.facts.device =
+            u32::try_from(index).map_or(Known::default(), |index| Known::Seen(index, text.span(end, after)));
     } else {
         range.between((2, 3), (2, 9));
         let index = text.squeezed.get(end..).and_then(|rest| rest.chars().next()).filter(char::is_ascii_control);

@@ -85,9 +85,17 @@ fn window(document: &Document, position: usize, hit: usize) -> Joined {
 /// True for a line that can't continue an allocator's message: a traceback, a frame, the next exception.
 fn begins_something_else(line: &str) -> bool {
     let line = line.trim_start();
-    if ["Traceback (", "File \"", "During handling of", "The above exception", "raise ", "[rank", "Exception raised from"]
-        .iter()
-        .any(|start| line.starts_with(start))
+    if [
+        "Traceback (",
+        "File \"",
+        "During handling of",
+        "The above exception",
+        "raise ",
+        "[rank",
+        "Exception raised from",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
     {
         return true;
     }

@@ -10,36 +10,98 @@ use crate::units::{self, Base};
 
 /// Labels in lower case, without blanks, for each fact.
 const LABELS: [(Fact, &[&str]); 7] = [
-    (Fact::Requested, &["triedtoallocate", "requested", "request", "attemptedallocation", "尝试分配", "请求分配", "申请"]),
+    (
+        Fact::Requested,
+        &["triedtoallocate", "requested", "request", "attemptedallocation", "尝试分配", "请求分配", "申请"],
+    ),
     (
         Fact::Capacity,
-        &["totalcapacity", "gputotal", "totalgpumemory", "gpucapacity", "total", "capacity", "总容量", "总显存", "显存总量", "显存容量", "gpu总容量", "gpu总显存"],
+        &[
+            "totalcapacity",
+            "gputotal",
+            "totalgpumemory",
+            "gpucapacity",
+            "total",
+            "capacity",
+            "总容量",
+            "总显存",
+            "显存总量",
+            "显存容量",
+            "gpu总容量",
+            "gpu总显存",
+        ],
     ),
     (
         Fact::Free,
-        &["free", "freememory", "freegpumemory", "空闲", "可用", "实际可用", "剩余", "剩余显存", "空闲显存", "可用显存", "剩余可用"],
+        &[
+            "free",
+            "freememory",
+            "freegpumemory",
+            "空闲",
+            "可用",
+            "实际可用",
+            "剩余",
+            "剩余显存",
+            "空闲显存",
+            "可用显存",
+            "剩余可用",
+        ],
     ),
     (
         Fact::Process,
         &[
-            "inusebyprocess", "inusebythisprocess", "usedbyprocess", "usedbythisprocess", "processmemory", "thisprocess",
-            "进程占用", "本进程占用", "当前进程占用", "进程使用", "进程已用", "本进程",
+            "inusebyprocess",
+            "inusebythisprocess",
+            "usedbyprocess",
+            "usedbythisprocess",
+            "processmemory",
+            "thisprocess",
+            "进程占用",
+            "本进程占用",
+            "当前进程占用",
+            "进程使用",
+            "进程已用",
+            "本进程",
         ],
     ),
     (
         Fact::ReservedUnallocated,
         &[
-            "reservedbutunallocated", "reservedbypytorchbutunallocated", "pytorchreservedbutunallocated",
-            "pytorch保留但未分配", "保留但未分配", "已保留但未分配", "预留但未分配", "保留未分配", "pytorch预留但未分配",
+            "reservedbutunallocated",
+            "reservedbypytorchbutunallocated",
+            "pytorchreservedbutunallocated",
+            "pytorch保留但未分配",
+            "保留但未分配",
+            "已保留但未分配",
+            "预留但未分配",
+            "保留未分配",
+            "pytorch预留但未分配",
         ],
     ),
     (
         Fact::Allocated,
-        &["allocatedbypytorch", "pytorchallocated", "pytorchallocatedmemory", "allocated", "alreadyallocated", "pytorch已分配", "已分配", "pytorch分配"],
+        &[
+            "allocatedbypytorch",
+            "pytorchallocated",
+            "pytorchallocatedmemory",
+            "allocated",
+            "alreadyallocated",
+            "pytorch已分配",
+            "已分配",
+            "pytorch分配",
+        ],
     ),
     (
         Fact::Reserved,
-        &["reservedbypytorch", "reservedintotalbypytorch", "reserved", "pytorchreserved", "pytorch已保留", "已保留", "已预留"],
+        &[
+            "reservedbypytorch",
+            "reservedintotalbypytorch",
+            "reserved",
+            "pytorchreserved",
+            "pytorch已保留",
+            "已保留",
+            "已预留",
+        ],
     ),
 ];
 
@@ -48,7 +110,22 @@ const REACH: u64 = 80;
 
 /// Words of a heading or line that tell of figures of another time, or of invented ones.
 const ELSEWHERE: [&str; 16] = [
-    "停止", "之后", "优化后", "修改后", "示例", "假设", "例如", "预期", "建议", "after", "After", "xample", "xpected", "ssum", "stopped", "before",
+    "停止",
+    "之后",
+    "优化后",
+    "修改后",
+    "示例",
+    "假设",
+    "例如",
+    "预期",
+    "建议",
+    "after",
+    "After",
+    "xample",
+    "xpected",
+    "ssum",
+    "stopped",
+    "before",
 ];
 
 /// Fills in what the message of `event` left open.
@@ -75,8 +152,11 @@ pub fn complete(document: &Document, event: &mut Event) {
         if elsewhere || text.starts_with('|') {
             continue;
         }
-        let label: String =
-            label.chars().filter(|c| !c.is_whitespace() && !"*`()（）".contains(*c)).flat_map(char::to_lowercase).collect();
+        let label: String = label
+            .chars()
+            .filter(|c| !c.is_whitespace() && !"*`()（）".contains(*c))
+            .flat_map(char::to_lowercase)
+            .collect();
         let Some((fact, _)) = LABELS.iter().find(|(_, labels)| labels.contains(&label.as_str())) else { continue };
         if fact == &Fact::Reserved && event.facts.get(Fact::ReservedUnallocated).is_some() {
             continue;
