@@ -1,5 +1,6 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod cuda;
 pub mod joined;
 pub mod pytorch;
 
@@ -341,8 +342,9 @@ pub struct Dialect {
     pub read: fn(document: &Document, position: usize) -> Option<Event>,
 }
 
-/// Every dialect, in the order in which they are asked. The first that answers for a line wins.
-pub const DIALECTS: &[&Dialect] = &[&pytorch::DIALECT];
+/// Every dialect, in the order in which they are asked. The first that answers for a line wins, so a program that wraps
+/// another one's message stands before it, and the errors that CUDA gives to any program stand last.
+pub const DIALECTS: &[&Dialect] = &[&pytorch::DIALECT, &cuda::DIALECT];
 
 /// Finds the trigger literals of all dialects in one pass over a line.
 struct Triggers {
