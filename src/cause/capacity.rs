@@ -21,7 +21,7 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     text!(
-        en: "Weights, gradients, optimizer state and activations together do not fit.", 
+        en: "Weights, gradients, optimizer state and activations together do not fit.",
         zh: "权重、梯度、优化器状态和激活加在一起放不下。"
     )
 }
@@ -42,7 +42,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let ledger = &incident.ledger;
     let event = &incident.event;
     let mut found = Vec::new();
-    if let (Some(share), Some(allocated), Some(capacity)) = (allocated_share(incident), ledger.allocated, ledger.capacity)
+    if let (Some(share), Some(allocated), Some(capacity)) =
+        (allocated_share(incident), ledger.allocated, ledger.capacity)
     {
         // The share of reports in which capacity was the cause rises steadily with what the job's own tensors hold.
         let weight = super::reading::ramp(share, &[(0.1, -2.5), (0.4, -1.0), (0.6, -0.2), (0.75, 0.3), (0.9, 1.0)]);
@@ -87,8 +88,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let free = size(free);
         found.push(
-            Evidence::new(-2.5, text!(en: "{free} were free, more than was asked for", zh: "当时空闲 {free}，多于请求量"))
-                .at(place(event, Fact::Free)),
+            Evidence::new(
+                -2.5,
+                text!(en: "{free} were free, more than was asked for", zh: "当时空闲 {free}，多于请求量"),
+            )
+            .at(place(event, Fact::Free)),
         );
     }
     if let Some(phase) = incident.context.phase.value()
@@ -116,8 +120,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let allocated = size(allocated);
         found.push(
-            Evidence::new(0.8, text!(en: "the program's own allocations stood at {allocated}", zh: "程序自身已分配 {allocated}"))
-                .at(place(event, Fact::Allocated)),
+            Evidence::new(
+                0.8,
+                text!(en: "the program's own allocations stood at {allocated}", zh: "程序自身已分配 {allocated}"),
+            )
+            .at(place(event, Fact::Allocated)),
         );
     }
     found

@@ -45,7 +45,9 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 let (want, limit) = (size(want.interval()), size(limit.interval()));
                 text!(en: "a kernel wants {want} of on-chip shared memory per block, the chip has {limit}: batch size and device memory have nothing to do with it", zh: "kernel 每个线程块需要 {want} 片上共享内存，而芯片只有 {limit}：与批大小和显存无关")
             }
-            _ => text!(en: "a kernel's tile does not fit on-chip shared memory: batch size and device memory have nothing to do with it", zh: "kernel 的分块放不进片上共享内存：与批大小和显存无关"),
+            _ => {
+                text!(en: "a kernel's tile does not fit on-chip shared memory: batch size and device memory have nothing to do with it", zh: "kernel 的分块放不进片上共享内存：与批大小和显存无关")
+            }
         };
         found.push(Evidence::new(1.0, text).at(event.at));
     }
@@ -70,7 +72,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if event.has(Sign::OtherCudaError) {
         found.push(
-            Evidence::new(3.0, text!(en: "the error is another CUDA error than out-of-memory", zh: "这是内存不足以外的 CUDA 错误")).at(event.at),
+            Evidence::new(
+                3.0,
+                text!(en: "the error is another CUDA error than out-of-memory", zh: "这是内存不足以外的 CUDA 错误"),
+            )
+            .at(event.at),
         );
     }
     if let Some(span) = context.clues.get(&Clue::DeviceAssert) {

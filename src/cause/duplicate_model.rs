@@ -1,6 +1,6 @@
 //! The same model or data is loaded twice.
 
-use super::reading::{kind, on_gpu, place, request_share, size, Kind};
+use super::reading::{Kind, kind, on_gpu, place, request_share, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -38,7 +38,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let event = &incident.event;
     let context = &incident.context;
     let mut found = Vec::new();
-    if let (Some(requested), Some(allocated), Some(share)) = (ledger.requested, ledger.allocated, request_share(incident))
+    if let (Some(requested), Some(allocated), Some(share)) =
+        (ledger.requested, ledger.allocated, request_share(incident))
         && share >= 0.15
         && (requested.middle() - allocated.middle()).unsigned_abs() <= (allocated.middle().unsigned_abs() / 200).max(1)
     {
@@ -51,7 +52,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if let Some(span) = context.clues.get(&Clue::LoadedTwice) {
         found.push(
-            Evidence::new(2.5, text!(en: "the log shows it loaded more than once", zh: "日志显示被加载了不止一次")).at(*span),
+            Evidence::new(2.5, text!(en: "the log shows it loaded more than once", zh: "日志显示被加载了不止一次"))
+                .at(*span),
         );
     }
     if context.phase.value() == Some(Phase::Resume) {
@@ -62,8 +64,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if event.has(Sign::MinimumSegment) && found.is_empty() {
         found.push(
-            Evidence::new(-0.5, text!(en: "the last request was tiny, not a copy of a model", zh: "最后的请求很小，不是模型的拷贝"))
-                .at(place(event, Fact::Requested)),
+            Evidence::new(
+                -0.5,
+                text!(en: "the last request was tiny, not a copy of a model", zh: "最后的请求很小，不是模型的拷贝"),
+            )
+            .at(place(event, Fact::Requested)),
         );
     }
     found

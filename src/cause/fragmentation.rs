@@ -53,7 +53,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         }
     }
     let (Some(cached), Some(requested)) = (cached(incident), ledger.requested) else { return found };
-    let at = place(event, if event.facts.get(Fact::ReservedUnallocated).is_some() { Fact::ReservedUnallocated } else { Fact::Reserved });
+    let at = place(
+        event,
+        if event.facts.get(Fact::ReservedUnallocated).is_some() { Fact::ReservedUnallocated } else { Fact::Reserved },
+    );
     let share = ledger.share(Some(cached)).unwrap_or(0.0);
     let serves_alone = cached.surely_at_least(requested);
     let serves_with_free = ledger.short_of_free_and_cached.is_some_and(|short| short.low <= 0);
@@ -89,8 +92,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     if serves_alone && share >= 0.05 && requested.middle() > (20 * MIB) as i128 {
         let times = format!("{ratio:.1}");
         found.push(
-            Evidence::new(0.5, text!(en: "the cache alone is {times} times the request", zh: "仅缓存就是请求的 {times} 倍"))
-                .at(at),
+            Evidence::new(
+                0.5,
+                text!(en: "the cache alone is {times} times the request", zh: "仅缓存就是请求的 {times} 倍"),
+            )
+            .at(at),
         );
     }
     if event.has(Sign::ExpandableSegmentsOn) || expandable_on(incident) {

@@ -88,10 +88,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.extend(carve_out(incident));
     }
     if refused_although_free(incident) && !looks_like_wddm(incident) && found.is_empty() {
-        let (free, want) = (
-            size(ledger.free.unwrap_or(Interval::exactly(0))),
-            size(ledger.requested.unwrap_or(Interval::exactly(0))),
-        );
+        let (free, want) =
+            (size(ledger.free.unwrap_or(Interval::exactly(0))), size(ledger.requested.unwrap_or(Interval::exactly(0))));
         found.push(
             Evidence::new(1.2, text!(en: "{want} were refused although {free} were free: something below the device's size forbids it", zh: "空闲 {free} 却拒绝了 {want}：存在低于设备容量的限制"))
                 .at(place(event, Fact::Free)),
@@ -104,8 +102,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         {
             let share = utilization.0;
             found.push(
-                Evidence::new(1.0, text!(en: "the engine may use only {share} of the device", zh: "引擎只被允许使用设备的 {share}"))
-                    .at(utilization.1),
+                Evidence::new(
+                    1.0,
+                    text!(en: "the engine may use only {share} of the device", zh: "引擎只被允许使用设备的 {share}"),
+                )
+                .at(utilization.1),
             );
         }
         if let (Some(needed), Some(available)) = (event.facts.get(Fact::Needed), available)

@@ -81,16 +81,18 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         if share >= 0.7 {
             let (held, all) = (size(rss.interval()), size(limit.interval()));
             found.push(
-                Evidence::new(0.4, text!(en: "the victim itself held {held} of {all}", zh: "被杀进程自身占用了 {all} 中的 {held}"))
-                    .at(rss.at),
+                Evidence::new(
+                    0.4,
+                    text!(en: "the victim itself held {held} of {all}", zh: "被杀进程自身占用了 {all} 中的 {held}"),
+                )
+                .at(rss.at),
             );
         }
     }
     if let Some(limit) = context.memory_limit.get() {
         let all = size(limit.interval());
         found.push(
-            Evidence::new(0.4, text!(en: "the job may use {all} in all", zh: "该作业总共只能使用 {all}"))
-                .at(limit.at),
+            Evidence::new(0.4, text!(en: "the job may use {all} in all", zh: "该作业总共只能使用 {all}")).at(limit.at),
         );
     }
     if context.phase.value() == Some(Phase::Load) || context.cpu_offload.value() == Some(true) {

@@ -66,8 +66,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         && processes >= 8
     {
         found.push(
-            Evidence::new(0.8, text!(en: "{processes} processes share the node's memory", zh: "{processes} 个进程共享该节点的内存"))
-                .seen(&context.local_processes),
+            Evidence::new(
+                0.8,
+                text!(en: "{processes} processes share the node's memory", zh: "{processes} 个进程共享该节点的内存"),
+            )
+            .seen(&context.local_processes),
         );
     }
     found

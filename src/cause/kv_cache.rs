@@ -58,8 +58,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if event.dialect.contains("kv") {
         found.push(
-            Evidence::new(2.0, text!(en: "the buffer that failed is the KV cache", zh: "分配失败的缓冲区正是 KV cache"))
-                .at(place(event, Fact::Requested)),
+            Evidence::new(
+                2.0,
+                text!(en: "the buffer that failed is the KV cache", zh: "分配失败的缓冲区正是 KV cache"),
+            )
+            .at(place(event, Fact::Requested)),
         );
     }
     found

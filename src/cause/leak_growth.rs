@@ -92,7 +92,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Requested)),
         );
     }
-    if context.phase.value() == Some(Phase::Load) || event.has(Sign::ContextCreation) || event.has(Sign::EngineStartup) {
+    if context.phase.value() == Some(Phase::Load) || event.has(Sign::ContextCreation) || event.has(Sign::EngineStartup)
+    {
         found.push(Evidence::new(
             -1.5,
             text!(en: "it failed at start-up, before anything could grow", zh: "失败发生在启动阶段，还来不及增长"),

@@ -23,7 +23,6 @@ mod wrong_device;
 
 use crate::evidence::Evidence;
 use crate::incident::Incident;
-use crate::text;
 use crate::text::Text;
 
 /// The ids of the JSON contract.

@@ -73,14 +73,20 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if event.has(Sign::ForeignLibrary) {
         found.push(
-            Evidence::new(0.8, text!(en: "a library asked for the memory, not the framework", zh: "请求显存的是某个库，而不是框架"))
-                .at(event.at),
+            Evidence::new(
+                0.8,
+                text!(en: "a library asked for the memory, not the framework", zh: "请求显存的是某个库，而不是框架"),
+            )
+            .at(event.at),
         );
     }
     if let Some(span) = incident.context.clues.get(&Clue::SecondFramework) {
         found.push(
-            Evidence::new(1.0, text!(en: "a second framework runs in the same process", zh: "同一进程中还运行着另一个框架"))
-                .at(*span),
+            Evidence::new(
+                1.0,
+                text!(en: "a second framework runs in the same process", zh: "同一进程中还运行着另一个框架"),
+            )
+            .at(*span),
         );
     }
     found

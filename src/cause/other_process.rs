@@ -52,11 +52,21 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         let (amount, part) = (size(others.amount), percent(others.share));
         let short = ledger.short_of_free.map_or_else(|| "?".to_string(), |short| short.to_string());
         let evidence = match (weight > 0.0, others.separated, others.named.is_some()) {
-            (true, true, true) => text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}"),
-            (true, true, false) => text!(en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this process; {short} were missing", zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}"),
-            (true, false, _) => text!(en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the framework; {short} were missing", zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}"),
-            (false, _, _) if !others.would_serve => text!(en: "what others hold, {amount}, would not have been enough: {short} were missing", zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}"),
-            (false, _, _) => text!(en: "other processes hold at most {amount}, {part} of the device", zh: "其他进程最多占用 {amount}，为设备的 {part}"),
+            (true, true, true) => {
+                text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}")
+            }
+            (true, true, false) => {
+                text!(en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this process; {short} were missing", zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}")
+            }
+            (true, false, _) => {
+                text!(en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the framework; {short} were missing", zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}")
+            }
+            (false, _, _) if !others.would_serve => {
+                text!(en: "what others hold, {amount}, would not have been enough: {short} were missing", zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}")
+            }
+            (false, _, _) => {
+                text!(en: "other processes hold at most {amount}, {part} of the device", zh: "其他进程最多占用 {amount}，为设备的 {part}")
+            }
         };
         let lines = event.facts.other_processes.iter().map(|other| other.figure.at);
         let mut evidence = Evidence::new(weight, evidence).at(place(event, Fact::Free));

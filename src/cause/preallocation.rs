@@ -45,8 +45,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let event = &incident.event;
     let context = &incident.context;
     let mut found = Vec::new();
-    let engine = kind(incident) == Kind::Engine
-        || matches!(context.trainer.value(), Some(Trainer::Vllm | Trainer::Sglang));
+    let engine =
+        kind(incident) == Kind::Engine || matches!(context.trainer.value(), Some(Trainer::Vllm | Trainer::Sglang));
     if engine && kind(incident) == Kind::Tensor {
         found.push(
             Evidence::new(1.8, text!(en: "an inference engine runs here, which takes a fixed share of the device for weights and cache", zh: "这里运行的是推理引擎，它按固定比例为权重和缓存占用设备"))

@@ -41,12 +41,14 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         if let Some(requested) = event.facts.get(Fact::Requested) {
             let want = size(requested.interval());
             found.push(
-                Evidence::new(0.5, text!(en: "a segment of {want} could not be had", zh: "无法得到 {want} 的共享段")).at(requested.at),
+                Evidence::new(0.5, text!(en: "a segment of {want} could not be had", zh: "无法得到 {want} 的共享段"))
+                    .at(requested.at),
             );
         }
         if event.has(Sign::DataLoaderWorker) {
             found.push(
-                Evidence::new(0.3, text!(en: "workers hand batches over through it", zh: "worker 通过它传递批次")).at(event.at),
+                Evidence::new(0.3, text!(en: "workers hand batches over through it", zh: "worker 通过它传递批次"))
+                    .at(event.at),
             );
         }
     } else if let (Some(shared), Some(limit)) = (event.facts.get(Fact::ShmemRss), event.facts.get(Fact::Limit))
@@ -54,8 +56,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let (held, all) = (size(shared.interval()), size(limit.interval()));
         found.push(
-            Evidence::new(4.0, text!(en: "{held} of the limit's {all} are shared memory", zh: "上限 {all} 中有 {held} 是共享内存"))
-                .at(shared.at),
+            Evidence::new(
+                4.0,
+                text!(en: "{held} of the limit's {all} are shared memory", zh: "上限 {all} 中有 {held} 是共享内存"),
+            )
+            .at(shared.at),
         );
     }
     found

@@ -61,7 +61,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 );
                 return found;
             }
-            let mut weight = ramp(share, &[(0.02, -3.0), (0.1, -1.5), (0.2, -0.2), (0.33, 1.2), (0.5, 2.6), (0.8, 3.6)]);
+            let mut weight =
+                ramp(share, &[(0.02, -3.0), (0.1, -1.5), (0.2, -0.2), (0.33, 1.2), (0.5, 2.6), (0.8, 3.6)]);
             // With the device mostly full of the job's own tensors, a big request is the peak of a big job.
             if weight > 0.0 && allocated_share(incident).is_some_and(|share| share > 0.72) {
                 weight -= 1.5;
@@ -107,7 +108,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             _ => {
                 // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
                 let gib = requested.middle() as f64 / GIB as f64;
-                let weight = ramp(gib, &[(0.25, -2.5), (4.0, -0.5), (16.0, 0.3), (32.0, 2.0), (128.0, 3.4), (512.0, 5.0)]);
+                let weight =
+                    ramp(gib, &[(0.25, -2.5), (4.0, -0.5), (16.0, 0.3), (32.0, 2.0), (128.0, 3.4), (512.0, 5.0)]);
                 let terabyte = requested.middle() >= TIB as i128;
                 found.push(
                     Evidence::new(

@@ -90,9 +90,24 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         }
     }
     for (clue, weight, en, zh) in [
-        (Clue::VocabularyLogits, 0.9, "the failing line makes logits or a loss over the whole vocabulary", "失败处产生整个词表大小的 logits 或损失"),
-        (Clue::OptimizerState, 0.6, "the failing line creates optimizer state, which the first steps did without", "失败处正在创建优化器状态，最初几步还没有它"),
-        (Clue::ConvWorkspace, 0.8, "a convolution's workspace or its autotuning is at work", "卷积工作区或其自动调优正在进行"),
+        (
+            Clue::VocabularyLogits,
+            0.9,
+            "the failing line makes logits or a loss over the whole vocabulary",
+            "失败处产生整个词表大小的 logits 或损失",
+        ),
+        (
+            Clue::OptimizerState,
+            0.6,
+            "the failing line creates optimizer state, which the first steps did without",
+            "失败处正在创建优化器状态，最初几步还没有它",
+        ),
+        (
+            Clue::ConvWorkspace,
+            0.8,
+            "a convolution's workspace or its autotuning is at work",
+            "卷积工作区或其自动调优正在进行",
+        ),
     ] {
         if let Some(span) = context.clues.get(&clue) {
             found.push(Evidence::new(weight, Text::new(en, zh)).at(*span));

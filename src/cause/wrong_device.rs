@@ -33,7 +33,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let device = event.facts.device.value();
     if let Some(span) = context.clues.get(&Clue::RanksOnOneDevice) {
         found.push(
-            Evidence::new(2.5, text!(en: "several ranks load onto one device", zh: "多个 rank 都加载到同一个设备上")).at(*span),
+            Evidence::new(2.5, text!(en: "several ranks load onto one device", zh: "多个 rank 都加载到同一个设备上"))
+                .at(*span),
         );
     }
     if let (Some(0), Some(rank)) = (device, context.rank.value().or(event.rank))
