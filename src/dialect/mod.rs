@@ -1,6 +1,14 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod dataloader;
+pub mod field;
 pub mod joined;
+pub mod kernel;
+pub mod launcher;
+pub mod nccl_shm;
+pub mod proof;
+pub mod slurm;
+pub mod torch_host;
 
 use crate::evidence::{Known, Span};
 use crate::input::Document;
@@ -167,6 +175,10 @@ pub struct Facts {
     /// The process that was killed or that failed, where a message names it.
     pub pid: Known<u64>,
     pub process_name: Known<String>,
+    /// The task whose request started a kernel's report: not the culprit.
+    pub trigger_process: Known<String>,
+    /// The task that holds most in a kernel's table.
+    pub largest_process: Known<String>,
     pub cgroup: Known<String>,
     /// Counts and ratios that are no sizes: tokens, exit codes, utilization; printed under `facts.extra`.
     pub numbers: BTreeMap<&'static str, (f64, Span)>,
@@ -339,17 +351,32 @@ pub struct Dialect {
 }
 
 /// Every dialect, in the order in which they are asked. The first that answers for a line wins.
-pub const DIALECTS: &[&Dialect] = &[];
+pub const DIALECTS: &[&Dialect] = &[
+    &torch_host::DIALECT,
+    &dataloader::DIALECT,
+    &nccl_shm::DIALECT,
+    &kernel::DIALECT,
+    &slurm::DIALECT,
+    &launcher::DIALECT,
+];
 
-/// Reads all messages of a document, in order. A line that lies inside a message already read is not asked again.
+/// Reads all messages of a document, in order. A dialect is not asked again about a line inside the message it read last.
 pub fn events(document: &Document) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
+    // The lines and rank of the message that each dialect read last.
+    let mut covered: Vec<Option<(Span, Option<u32>)>> = vec![None; DIALECTS.len()];
     for (position, line) in document.lines.iter().enumerate() {
-        for dialect in DIALECTS {
+        for (dialect, covered) in DIALECTS.iter().zip(&mut covered) {
             if !dialect.triggers.iter().any(|trigger| line.text.contains(trigger)) {
                 continue;
             }
+            if covered
+                .is_some_and(|(span, rank)| span.first <= line.number && line.number <= span.last && rank == line.rank)
+            {
+                continue;
+            }
             if let Some(event) = (dialect.read)(document, position) {
+                *covered = Some((event.at, line.rank));
                 if !events
                     .iter()
                     .rev()
