@@ -1,5 +1,7 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod joined;
+
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::Figure;

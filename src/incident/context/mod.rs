@@ -1,5 +1,11 @@
 //! What the rest of the log says about the run: program, batch, phase, settings, memory over time.
 
+mod given;
+mod series;
+
+pub use given::Given;
+pub use series::{Growth, Measure, Reading, Series, StepUnit};
+
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::Figure;
@@ -113,43 +119,6 @@ pub struct GpuRow {
     pub utilization: Option<u8>,
     /// Processes listed for this GPU: pid, name and what they hold.
     pub processes: Vec<(u64, Option<String>, Option<Figure>)>,
-}
-
-/// What a series of readings measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Measure {
-    GpuAllocated,
-    GpuReserved,
-    /// GPU memory, kind not told (`GPU_mem` of Ultralytics, `memory(GiB)` of swift).
-    GpuUsed,
-    HostProcess,
-    HostUsed,
-}
-
-/// One reading of a series.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reading {
-    pub line: u64,
-    /// The step or epoch it belongs to, where told: the abscissa of the growth fit.
-    pub step: Option<f64>,
-    pub bytes: u64,
-}
-
-/// Readings of one quantity in the order of the log, for one rank.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Series {
-    pub measure: Measure,
-    pub rank: Option<u32>,
-    /// What the steps count.
-    pub per: StepUnit,
-    pub readings: Vec<Reading>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StepUnit {
-    Step,
-    Epoch,
-    Line,
 }
 
 /// Something the surroundings of the failure show that is no value.
