@@ -1,6 +1,6 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
-use crate::incident::context::Precision;
+use crate::incident::context::{Given, Precision};
 use crate::input::Source;
 use crate::report::rules::Subject;
 use crate::report::{Style, wording};
@@ -28,7 +28,7 @@ pub struct Output {
 pub struct ExplainOptions {
     pub sources: Vec<Source>,
     pub format: ExplainFormat,
-    pub given: GivenOptions,
+    pub given: Given,
     pub output: Output,
 }
 
@@ -40,25 +40,6 @@ pub enum ExplainFormat {
     Json,
     /// To paste into an issue
     Markdown,
-}
-
-/// Values that the user states because the log does not.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct GivenOptions {
-    pub batch_size: Option<u64>,
-    pub accumulation: Option<u64>,
-    pub sequence_length: Option<u64>,
-    pub image_size: Option<u64>,
-    pub workers: Option<u64>,
-    pub prefetch: Option<u64>,
-    pub processes: Option<u64>,
-    pub sample_bytes: Option<u64>,
-    pub samples: Option<u64>,
-    pub cache_bytes: Option<u64>,
-    pub host_memory_bytes: Option<u64>,
-    pub parameters: Option<f64>,
-    pub optimizer: Option<String>,
-    pub precision: Option<Precision>,
 }
 
 /// `oomdoc rules`.
@@ -276,9 +257,9 @@ impl From<ExplainArgs> for ExplainOptions {
     }
 }
 
-impl From<GivenArgs> for GivenOptions {
-    fn from(args: GivenArgs) -> GivenOptions {
-        GivenOptions {
+impl From<GivenArgs> for Given {
+    fn from(args: GivenArgs) -> Given {
+        Given {
             batch_size: args.batch_size,
             accumulation: args.accumulation,
             sequence_length: args.seq_len,
@@ -289,7 +270,7 @@ impl From<GivenArgs> for GivenOptions {
             sample_bytes: args.sample_bytes,
             samples: args.samples,
             cache_bytes: args.cache,
-            host_memory_bytes: args.host_memory,
+            host_bytes: args.host_memory,
             parameters: args.params,
             optimizer: args.optimizer,
             precision: args.precision.map(|precision| match precision {

@@ -1,6 +1,7 @@
 //! `oomdoc explain`: from a pasted log to a diagnosis and ranked fixes.
 
 use crate::cli::{ExplainFormat, ExplainOptions};
+use crate::incident::context::Given;
 use crate::input::Source;
 use crate::report::{self, Diagnosis, Explanation, InputSummary};
 use crate::text::{Lang, Text};
@@ -41,7 +42,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         empty_input(&documents, style.lang);
     }
 
-    let explanation = combine(documents.par_iter().map(diagnose).collect());
+    let explanation = combine(documents.par_iter().map(|document| diagnose(document, &options.given)).collect());
     let text = match options.format {
         ExplainFormat::Json => format!("{:#}\n", report::json::render(&explanation, style.lang)),
         ExplainFormat::Terminal => report::terminal::render(&explanation, style),
@@ -64,12 +65,13 @@ fn empty_input(documents: &[Document], lang: Lang) {
     let _ = writeln!(std::io::stderr(), "{}", text.in_lang(lang));
 }
 
-/// Diagnoses every failure in one document.
-pub fn diagnose(document: &Document) -> Explanation {
+/// Diagnoses every failure in one document, with the values that the user gave in place of those read from it.
+pub fn diagnose(document: &Document, given: &Given) -> Explanation {
     let (incidents, harmless) = incident::assemble(document, dialect::events(document));
     let diagnoses = incidents
         .into_iter()
-        .map(|incident| {
+        .map(|mut incident| {
+            incident.context.override_with(given);
             let findings = cause::rank(&incident);
             let plan = fix::plan(&incident, &findings);
             Diagnosis { input: 0, incident, findings, plan }
@@ -102,7 +104,7 @@ mod tests {
     #[test]
     fn several_files_have_one_primary_incident() {
         let part = || {
-            let mut explanation = diagnose(&Document::from_text("a.log", ""));
+            let mut explanation = diagnose(&Document::from_text("a.log", ""), &Given::default());
             let event = dialect::Event::new("test", "pytorch", dialect::Resource::Gpu, crate::evidence::Span::line(1));
             explanation.diagnoses.push(Diagnosis {
                 input: 0,

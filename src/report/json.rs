@@ -104,7 +104,8 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
 }
 
 fn evidence(evidence: &Evidence, lang: Lang) -> Value {
-    json!({"text": evidence.text.in_lang(lang), "lines": evidence.lines, "weight": round(evidence.weight, 3)})
+    let lines: Vec<u64> = evidence.lines.iter().copied().filter(|line| *line > 0).collect();
+    json!({"text": evidence.text.in_lang(lang), "lines": lines, "weight": round(evidence.weight, 3)})
 }
 
 /// A message other than the failure itself, in short.
@@ -257,7 +258,11 @@ fn entry(entry: &Entry, lang: Lang) -> Value {
 fn context(context: &Context) -> Value {
     let mut out = Map::new();
     for row in surroundings::rows(context) {
-        out.insert(row.key.into(), json!({"value": row.value, "line": row.line}));
+        let place = match row.line {
+            Some(line) => json!({"value": row.value, "line": line}),
+            None => json!({"value": row.value, "given": true}),
+        };
+        out.insert(row.key.into(), place);
     }
     if !context.frames.is_empty() {
         let frames = context.frames.iter().map(|frame| {

@@ -15,7 +15,8 @@ pub struct Row {
     pub value: Value,
     /// The value for people.
     pub shown: String,
-    pub line: u64,
+    /// Where it was read; `None` for a value that the user gave.
+    pub line: Option<u64>,
 }
 
 struct Rows(Vec<Row>);
@@ -24,7 +25,7 @@ impl Rows {
     fn add<T>(&mut self, key: &'static str, label: Text, known: &Known<T>, read: impl Fn(&T) -> (Value, String)) {
         if let Known::Seen(value, at) = known {
             let (value, shown) = read(value);
-            self.0.push(Row { key, label, value, shown, line: at.first });
+            self.0.push(Row { key, label, value, shown, line: (!at.is_given()).then_some(at.first) });
         }
     }
 

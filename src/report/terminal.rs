@@ -574,9 +574,11 @@ impl Page {
         for row in &rows {
             let label = pad(self.say(&row.label), width);
             let mut body = vec![run(Tone::Plain, one_line(&row.shown))];
-            if let Some(places) = self.places(&[row.line]) {
-                body.push(run(Tone::Faint, format!(" {places}")));
-            }
+            let place = match row.line {
+                Some(line) => self.places(&[line]).unwrap_or_default(),
+                None => self.say(&Text::new("[as you said]", "[由你给出]")).to_string(),
+            };
+            body.push(run(Tone::Faint, format!(" {place}")));
             self.screen.paragraph(&[run(Tone::Faint, format!("  {label}  "))], width + 4, &body);
         }
         if let Some(versions) = versions {
