@@ -112,6 +112,7 @@ mod tests {
                     primary: true,
                     event,
                     followers: Vec::new(),
+                    ranks: Vec::new(),
                     context: incident::Context::default(),
                     ledger: crate::ledger::Ledger::default(),
                 },

@@ -80,6 +80,20 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     }
     out.insert("derived".into(), derived(&diagnosis.incident.ledger, lang));
     out.insert("context".into(), context(&diagnosis.incident.context));
+    if !diagnosis.incident.ranks.is_empty() {
+        let ranks = diagnosis.incident.ranks.iter().map(|fall| {
+            let mut out = Map::new();
+            if let Some(rank) = fall.rank {
+                out.insert("rank".into(), rank.into());
+            }
+            if let Some(device) = fall.device {
+                out.insert("device".into(), device.into());
+            }
+            out.insert("line".into(), fall.line.into());
+            Value::Object(out)
+        });
+        out.insert("ranks".into(), ranks.collect());
+    }
     if !diagnosis.incident.followers.is_empty() {
         let followers = diagnosis.incident.followers.iter().map(|event| message(event, lang)).collect();
         out.insert("followers".into(), followers);

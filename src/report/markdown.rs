@@ -47,7 +47,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
             let share = ledger.share(Some(entry.amount)).map(wording::percent).unwrap_or_default();
             let name = wording::holder(entry.holder);
             let amount = wording::range(entry.amount);
-            let _ = writeln!(out, "| {} | {amount} | {share} |", escape(name.in_lang(lang)));
+            let _ = writeln!(out, "| {} | {} | {share} |", escape(name.in_lang(lang)), amount.in_lang(lang));
         }
     }
     for contradiction in &ledger.contradictions {

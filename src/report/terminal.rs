@@ -123,6 +123,7 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
         page.fixes(diagnosis, EVERYTHING);
         page.withheld(diagnosis);
         page.context_table(diagnosis);
+        page.ranks(diagnosis);
         page.followers(diagnosis);
     }
     if !explanation.diagnoses.is_empty() {
@@ -252,7 +253,8 @@ impl Page {
             self.screen.line(&runs);
         }
 
-        let amounts: Vec<String> = entries.iter().map(|(_, amount)| wording::range(*amount)).collect();
+        let amounts: Vec<String> =
+            entries.iter().map(|(_, amount)| self.say(&wording::range(*amount)).to_string()).collect();
         let legend: Vec<Vec<Run>> = entries
             .iter()
             .zip(&amounts)
@@ -275,7 +277,10 @@ impl Page {
         let asked = Bytes(requested);
         let missing = ledger.short_of_free.filter(|short| short.low > 0).map(wording::range);
         let text = match missing {
-            Some(missing) => text!(en: "asked for {asked}: {missing} too much", zh: "申请 {asked}，缺 {missing}"),
+            Some(missing) => {
+                let (en, zh) = (missing.en, missing.zh);
+                text!(en: "asked for {asked}: {en} more than is free", zh: "申请 {asked}：比空闲多 {zh}")
+            }
             None => text!(en: "asked for {asked}", zh: "申请 {asked}"),
         };
         let label = self.say(&text).to_string();
@@ -458,6 +463,11 @@ impl Page {
                 self.say(&text).into()
             });
         }
+        let ranks = diagnosis.incident.ranks.len();
+        if ranks > 1 {
+            let text = text!(en: "{ranks} ranks fell", zh: "{ranks} 个 rank 同时失败");
+            notes.push(self.say(&text).into());
+        }
         let followers = &diagnosis.incident.followers;
         if !followers.is_empty() {
             let n = followers.len();
@@ -590,6 +600,26 @@ impl Page {
             let runs = [run(Tone::Plain, self.say(&text))];
             self.screen.paragraph(&[], 4, &runs);
         }
+    }
+
+    fn ranks(&mut self, diagnosis: &Diagnosis) {
+        if diagnosis.incident.ranks.is_empty() {
+            return;
+        }
+        self.screen.blank();
+        self.heading(&Text::new("The ranks, in the order in which they fell", "各 rank 失败的先后"));
+        let cells: Vec<Vec<Run>> = diagnosis
+            .incident
+            .ranks
+            .iter()
+            .map(|fall| {
+                let rank = fall.rank.map_or_else(|| "?".into(), |rank| rank.to_string());
+                let device = fall.device.map(|device| format!(" GPU {device}")).unwrap_or_default();
+                let place = self.places(&[fall.line]).unwrap_or_default();
+                vec![run(Tone::Plain, format!("rank {rank}{device} ")), run(Tone::Faint, place)]
+            })
+            .collect();
+        self.screen.grid(2, &cells);
     }
 
     fn followers(&mut self, diagnosis: &Diagnosis) {
@@ -753,7 +783,7 @@ mod tests {
 
     #[test]
     fn cells_add_up_and_nobody_vanishes() {
-        assert_eq!(apportion(&[90, 1, 9], 100, 50), [44, 1, 5]);
+        assert_eq!(apportion(&[90, 1, 9], 100, 50), [45, 1, 4]);
         let counts = apportion(&[36_780, 3_560, 340, 10, 3_840], 44_530, 70);
         assert_eq!(counts.iter().sum::<usize>(), 70);
         assert!(counts.iter().all(|count| *count >= 1));

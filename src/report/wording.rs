@@ -6,7 +6,7 @@ use crate::incident::context::{Measure, Phase, Platform, Precision, Trainer};
 use crate::ledger::Holder;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, Interval, signed};
+use crate::units::{Bytes, GIB, Interval, KIB, MIB, TIB, signed};
 
 /// True unless the locale names a character set other than UTF-8. `C` and `POSIX` mean ASCII.
 pub fn locale_shows_unicode(locale: &str) -> bool {
@@ -199,12 +199,25 @@ pub fn frees(frees: &Frees) -> Text {
             let most = amount(range.high);
             text!(en: "frees up to {most}", zh: "最多释放 {most}")
         }
-        Frees::Bytes { range, .. } => text!(en: "frees {range}", zh: "释放 {range}"),
+        Frees::Bytes { range: amount, .. } => {
+            let amount = spread(*amount);
+            text!(en: "frees {amount}", zh: "释放 {amount}")
+        }
     }
 }
 
 fn amount(bytes: i128) -> String {
-    u64::try_from(bytes).map_or_else(|_| signed(bytes), |n| Bytes(n).to_string())
+    u64::try_from(bytes).map_or_else(|_| signed(bytes), |n| rounded(n as f64, n / 100))
+}
+
+/// Both ends of an estimate, unless they print alike.
+fn spread(estimate: Interval) -> String {
+    let (low, high) = (amount(estimate.low), amount(estimate.high));
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        _ if low == high => low,
+        (Some((number, a)), Some((_, b))) if a == b => format!("{number}–{high}"),
+        _ => format!("{low}–{high}"),
+    }
 }
 
 /// What a fix costs in speed, in a few words.
@@ -224,9 +237,38 @@ pub fn slowdown((low, high): (f64, f64)) -> Text {
     }
 }
 
-/// A range of bytes: one figure where its error does not show.
-pub fn range(amount: Interval) -> String {
-    amount.to_string()
+/// A range of bytes in as many digits as its error leaves: `4.15 GiB`, `≈ 676 MiB`, `up to 26.2 MiB`.
+pub fn range(amount: Interval) -> Text {
+    let width = amount.half_width();
+    let middle = amount.middle();
+    if amount.low <= 0 && amount.high > 0 {
+        let most = rounded(amount.high as f64, 0);
+        return text!(en: "up to {most}", zh: "至多 {most}");
+    }
+    if (width as i128).saturating_mul(200) <= middle.abs() {
+        return Text::same(signed(middle));
+    }
+    Text::same(format!("≈ {}{}", if middle < 0 { "-" } else { "" }, rounded(middle.abs() as f64, width)))
+}
+
+/// A size with no more decimals than its error leaves.
+fn rounded(bytes: f64, half_width: u64) -> String {
+    let (unit, name) = match bytes {
+        b if b >= TIB as f64 => (TIB, "TiB"),
+        b if b >= GIB as f64 => (GIB, "GiB"),
+        b if b >= MIB as f64 => (MIB, "MiB"),
+        b if b >= KIB as f64 => (KIB, "KiB"),
+        _ => (1, "B"),
+    };
+    let error = half_width as f64 / unit as f64;
+    let decimals = if unit == 1 || error > 0.1 {
+        0
+    } else if error > 0.01 {
+        1
+    } else {
+        2
+    };
+    format!("{:.decimals$} {name}", bytes / unit as f64)
 }
 
 /// The name of a variant as a slug: `OptimizerStep` becomes `optimizer-step`.
@@ -270,6 +312,14 @@ mod tests {
         for no in ["C", "POSIX", "zh_CN.GBK", "en_US.ISO-8859-1"] {
             assert!(!locale_shows_unicode(no), "{no}");
         }
+    }
+
+    #[test]
+    fn a_range_shows_no_digit_that_its_error_swallows() {
+        assert_eq!(range(Interval::exactly(4_456_028_570)).en, "4.15 GiB");
+        assert_eq!(range(Interval::between(697_932_183, 719_407_023)).en, "≈ 676 MiB");
+        assert_eq!(range(Interval::between(-5, 26_843_548)).en, "up to 25.60 MiB");
+        assert_eq!(spread(Interval::between(2 * GIB as i128, 3 * GIB as i128)), "2.0–3.0 GiB");
     }
 
     #[test]
