@@ -289,7 +289,7 @@ fn framework(document: &Document, position: usize, death: &Death) -> &'static st
     if around().any(|line| line.contains("docker") || line.contains("ontainer")) {
         return "docker";
     }
-    "python"
+    if around().any(|line| line.contains("python")) { "python" } else { "generic" }
 }
 
 #[cfg(test)]
