@@ -780,6 +780,24 @@ fn shorten_path(path: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::sample;
+
+    fn shown(style: Style) -> String {
+        anstream::adapter::strip_str(&render(&sample::explanation(), style)).to_string()
+    }
+
+    const STYLE: Style = Style { lang: Lang::En, width: 80, verbose: false, unicode: true };
+
+    #[test]
+    fn print_it() {
+        for lang in [Lang::En, Lang::Zh] {
+            for verbose in [false, true] {
+                eprintln!("{}", shown(Style { lang, verbose, ..STYLE }));
+            }
+        }
+        eprintln!("{}", shown(Style { unicode: false, width: 60, ..STYLE }));
+        eprintln!("{}", shown(Style { width: 120, ..STYLE }));
+    }
 
     #[test]
     fn cells_add_up_and_nobody_vanishes() {
