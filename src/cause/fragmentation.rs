@@ -26,7 +26,8 @@ fn doc() -> Text {
 
 fn prior(incident: &Incident) -> Option<f64> {
     match kind(incident) {
-        Kind::Tensor => Some(-2.2),
+        // Without a figure of the cache nothing can be said for it.
+        Kind::Tensor => Some(if cached(incident).is_some() { -1.8 } else { -2.6 }),
         Kind::PooledTensor => Some(-2.0),
         Kind::Engine => Some(-3.0),
         Kind::WeightBuffers | Kind::KvCache | Kind::Host | Kind::Shm | Kind::OnChip => None,
@@ -72,7 +73,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     // "Free + cached ≥ request" alone holds in about a third of real reports and is seldom the cause: some slack is the
     // normal state of a full allocator. What tells is the share of the device that lies idle in the cache.
-    let mut weight = ramp(share, &[(0.02, -1.8), (0.05, -0.6), (0.08, 0.9), (0.12, 1.7), (0.2, 2.4), (0.35, 3.6)]);
+    let mut weight =
+        ramp(share, &[(0.02, -2.0), (0.05, -0.8), (0.065, 0.5), (0.08, 1.5), (0.12, 2.2), (0.2, 3.0), (0.35, 4.2)]);
     if cached.middle() < (GIB / 2) as i128 {
         // Below this the cache is a handful of 2 MiB and 20 MiB segments, whatever its share of a small device.
         weight = weight.min(-0.5);

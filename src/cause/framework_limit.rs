@@ -1,6 +1,6 @@
 //! A limit set by the framework or its user, below the device's.
 
-use super::reading::{Kind, kind, looks_like_wddm, on_gpu, place, refused_although_free, size};
+use super::reading::{Kind, kind, looks_integrated, looks_like_wddm, on_gpu, place, refused_although_free, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -84,9 +84,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
-    if event.has(Sign::Hip) {
-        found.extend(carve_out(incident));
-    }
+    found.extend(carve_out(incident));
     if refused_although_free(incident) && !looks_like_wddm(incident) && found.is_empty() {
         let (free, want) =
             (size(ledger.free.unwrap_or(Interval::exactly(0))), size(ledger.requested.unwrap_or(Interval::exactly(0))));
@@ -122,15 +120,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     found
 }
 
-/// AMD chips with an integrated GPU report a carve-out of RAM and the memory that can be mapped beside it as one
-/// capacity; "used" then holds what nobody took. No discrete AMD card has these sizes (they come with 8, 12, 16, 20, 24, 32,
-/// 48, 64, 128, 192, 256 or 288 GB).
+/// An integrated AMD GPU, whose capacity cannot be had in one pool.
 fn carve_out(incident: &Incident) -> Option<Evidence> {
     let ledger = &incident.ledger;
     let capacity = ledger.capacity?;
-    let gib = capacity.middle() as f64 / GIB as f64;
-    let discrete = [4.0, 6.0, 8.0, 12.0, 16.0, 20.0, 24.0, 32.0, 48.0, 64.0, 128.0, 192.0, 256.0, 288.0];
-    if gib < 1.5 || discrete.iter().any(|size| (size - gib).abs() <= size * 0.02) {
+    if !looks_integrated(incident) {
         return None;
     }
     let nothing_held = ledger.allocated.is_some_and(|allocated| allocated.middle() == 0);

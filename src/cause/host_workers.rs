@@ -36,7 +36,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if event.has(Sign::DataLoaderWorker) && kind(incident) == Kind::Host {
         found.push(
-            Evidence::new(1.0, text!(en: "a data-loading worker died, not the training process", zh: "死掉的是数据加载 worker，而不是训练进程"))
+            Evidence::new(2.3, text!(en: "a data-loading worker died, not the training process", zh: "死掉的是数据加载 worker，而不是训练进程"))
                 .at(event.at),
         );
     }
@@ -58,7 +58,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let kills = *kills as u64;
         found.push(
-            Evidence::new(1.8, text!(en: "{kills} kills in one step: workers were restarted and killed again", zh: "一个作业步中被杀 {kills} 次：worker 不断重启又被杀"))
+            Evidence::new(2.6, text!(en: "{kills} kills in one step: workers were restarted and killed again", zh: "一个作业步中被杀 {kills} 次：worker 不断重启又被杀"))
                 .at(*at),
         );
     }

@@ -55,7 +55,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 let weight = if outside.middle() < GIB as i128 {
                     -1.5
                 } else {
-                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 1.6), (0.15, 2.4), (0.4, 3.5)])
+                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 2.2), (0.15, 3.0), (0.4, 4.0)])
                 };
                 found.push(
                     Evidence::new(
@@ -74,7 +74,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     if event.has(Sign::ForeignLibrary) {
         found.push(
             Evidence::new(
-                0.8,
+                0.5,
                 text!(en: "a library asked for the memory, not the framework", zh: "请求显存的是某个库，而不是框架"),
             )
             .at(event.at),

@@ -1,6 +1,6 @@
 //! Another process holds memory that this one needs.
 
-use super::reading::{Kind, foreign, kind, percent, place, ramp, size};
+use super::reading::{Kind, foreign, kind, percent, place, ramp, refused_although_free, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -38,7 +38,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let ledger = &incident.ledger;
     let event = &incident.event;
     let mut found = Vec::new();
-    if let Some(others) = foreign(incident) {
+    if refused_although_free(incident) && ledger.cap.is_none() {
+        found.push(
+            Evidence::new(-1.5, text!(en: "there was room for the request: nobody had to leave", zh: "当时的空闲足以满足请求：不需要任何进程让出"))
+                .at(place(event, Fact::Free)),
+        );
+    } else if let Some(others) = foreign(incident) {
         // Without a list of processes, desktop and context blur the amount: the same share then proves less.
         let by_share: &[(f64, f64)] = if others.separated {
             &[(0.01, -2.0), (0.04, -0.8), (0.08, 0.8), (0.15, 1.8), (0.3, 2.4), (0.6, 4.0)]

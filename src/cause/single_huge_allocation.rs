@@ -1,6 +1,8 @@
 //! One request is absurd for the device.
 
-use super::reading::{Kind, allocated_share, kind, on_gpu, percent, place, ramp, request_share, size};
+use super::reading::{
+    Kind, allocated_share, kind, on_gpu, percent, place, ramp, refused_although_free, request_share, size,
+};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -63,6 +65,9 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             }
             let mut weight =
                 ramp(share, &[(0.02, -3.0), (0.1, -1.5), (0.2, -0.2), (0.33, 1.2), (0.5, 2.6), (0.8, 3.6)]);
+            if refused_although_free(incident) {
+                weight = weight.min(0.0);
+            }
             // With the device mostly full of the job's own tensors, a big request is the peak of a big job.
             if weight > 0.0 && allocated_share(incident).is_some_and(|share| share > 0.72) {
                 weight -= 1.5;
@@ -80,6 +85,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
             if let Some(allocated) = ledger.allocated
                 && share >= 0.2
+                && !refused_although_free(incident)
                 && requested.middle() >= 2 * allocated.middle().max(1)
             {
                 let held = size(allocated);

@@ -1,6 +1,8 @@
 //! One phase needs far more than the steady state.
 
-use super::reading::{Kind, allocated_share, kind, on_gpu, percent, place, ramp, request_share, size};
+use super::reading::{
+    Kind, allocated_share, kind, on_gpu, percent, place, ramp, refused_although_free, request_share, size,
+};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -42,6 +44,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if let (Some(share), Some(requested)) = (request_share(incident), ledger.requested)
         && on_gpu(incident)
+        && !refused_although_free(incident)
     {
         let (want, part) = (size(requested), percent(share));
         let weight =
