@@ -75,9 +75,10 @@ fn evidence(weight: f64, en: &str, zh: &str) -> Evidence {
 /// A PyTorch failure on a card of 44.53 GiB, with causes, fixes, context, a follower, and a harmless message.
 pub fn explanation() -> Explanation {
     let mut event = Event::new("pytorch-of-which", "pytorch", Resource::Gpu, Span::line(412));
-    event.message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.15 GiB. GPU 0 has a total capacity \
+    event.message =
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.15 GiB. GPU 0 has a total capacity \
                      of 44.53 GiB of which 3.84 GiB is free. <b>|</b> [x](y)"
-        .into();
+            .into();
     event.facts.device = Known::Seen(0, Span::line(412));
     for (fact, text) in [
         (Fact::Requested, "4.15 GiB"),
@@ -142,10 +143,16 @@ pub fn explanation() -> Explanation {
             cause: &FRAGMENTED,
             confidence: 0.613,
             evidence: vec![
-                evidence(1.8, "free and cached together are 7.40 GiB, more than the 4.15 GiB asked for",
-                    "空闲加缓存共 7.40 GiB，多于申请的 4.15 GiB"),
-                evidence(0.9, "the first failure came in epoch 5: the same step had fitted four times over",
-                    "第 5 个 epoch 才失败：相同的步骤此前成功过四轮"),
+                evidence(
+                    1.8,
+                    "free and cached together are 7.40 GiB, more than the 4.15 GiB asked for",
+                    "空闲加缓存共 7.40 GiB，多于申请的 4.15 GiB",
+                ),
+                evidence(
+                    0.9,
+                    "the first failure came in epoch 5: the same step had fitted four times over",
+                    "第 5 个 epoch 才失败：相同的步骤此前成功过四轮",
+                ),
                 evidence(-0.4, "only 8% of the device is cached", "缓存只占 8%"),
             ],
             refute: Text::new(
@@ -167,8 +174,12 @@ pub fn explanation() -> Explanation {
     let offers = vec![
         Ranked {
             fix: &SEGMENTS,
-            offer: offer(range(3280, 3645), (0.0, 0.02), Numerics::Same,
-                "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"),
+            offer: offer(
+                range(3280, 3645),
+                (0.0, 0.02),
+                Numerics::Same,
+                "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+            ),
             value: 3.0,
         },
         Ranked {
