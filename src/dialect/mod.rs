@@ -1,5 +1,6 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod cuda;
 pub mod dataloader;
 pub mod field;
 pub mod joined;
@@ -353,7 +354,8 @@ pub struct Dialect {
     pub read: fn(document: &Document, position: usize) -> Option<Event>,
 }
 
-/// Every dialect, in the order in which they are asked. The first that answers for a line wins.
+/// Every dialect, in the order in which they are asked. The first that answers for a line wins, so a program that wraps
+/// another one's message stands before it, and the errors that CUDA gives to any program stand last.
 pub const DIALECTS: &[&Dialect] = &[
     &torch_host::DIALECT,
     &pytorch::DIALECT,
@@ -362,6 +364,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &kernel::DIALECT,
     &slurm::DIALECT,
     &launcher::DIALECT,
+    &cuda::DIALECT,
 ];
 
 /// Finds the trigger literals of all dialects in one pass over a line.
