@@ -1,13 +1,18 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod containers;
 pub mod dataloader;
 pub mod field;
 pub mod joined;
 pub mod kernel;
 pub mod launcher;
 pub mod nccl_shm;
+pub mod oom_daemons;
 pub mod proof;
 pub mod pytorch;
+pub mod ray;
+pub mod runtimes;
+pub mod schedulers;
 pub mod slurm;
 pub mod torch_host;
 
@@ -361,6 +366,11 @@ pub const DIALECTS: &[&Dialect] = &[
     &nccl_shm::DIALECT,
     &kernel::DIALECT,
     &slurm::DIALECT,
+    &oom_daemons::DIALECT,
+    &ray::DIALECT,
+    &containers::DIALECT,
+    &schedulers::DIALECT,
+    &runtimes::DIALECT,
     &launcher::DIALECT,
 ];
 
