@@ -1,6 +1,7 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
 pub mod containers;
+pub mod cuda;
 pub mod dataloader;
 pub mod field;
 pub mod joined;
@@ -358,7 +359,8 @@ pub struct Dialect {
     pub read: fn(document: &Document, position: usize) -> Option<Event>,
 }
 
-/// Every dialect, in the order in which they are asked. The first that answers for a line wins.
+/// Every dialect, in the order in which they are asked. The first that answers for a line wins, so a program that wraps
+/// another one's message stands before it, and the errors that CUDA gives to any program stand last.
 pub const DIALECTS: &[&Dialect] = &[
     &torch_host::DIALECT,
     &pytorch::DIALECT,
@@ -372,6 +374,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &schedulers::DIALECT,
     &runtimes::DIALECT,
     &launcher::DIALECT,
+    &cuda::DIALECT,
 ];
 
 /// Finds the trigger literals of all dialects in one pass over a line.
