@@ -328,9 +328,21 @@ impl Screen {
         }
     }
 
-    /// A line that is cut, not wrapped.
+    /// A line that is cut at the width, not wrapped.
     pub fn line(&mut self, runs: &[Run]) {
-        self.clipped(&[], 0, runs, 1);
+        let mut row = Row::new();
+        let mut left = self.width;
+        for piece in runs {
+            let text = if self.unicode { piece.text.clone() } else { ascii(&piece.text) };
+            let shown = shorten(&text, left, self.unicode);
+            left -= columns(&shown).min(left);
+            let cut = shown.len() < text.len();
+            row.extend(shown.chars().map(|c| (c, piece.tone)));
+            if cut {
+                break;
+            }
+        }
+        self.rows.push(row);
     }
 
     /// Cells in as many columns as fit, each indented.
