@@ -21,7 +21,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "Contexts, NCCL, TensorRT and other libraries hold it.", zh: "由上下文、NCCL、TensorRT 等库占用。")
+    Text::new(
+        r#"This process holds the memory, but outside the framework's allocator: CUDA contexts, NCCL buffers, TensorRT engines, cuDNN workspaces, a simulator or renderer, Metal's graphs.
+
+**How it shows.** What the driver counts for this process exceeds what the framework reserved by more than a gigabyte and by 8 % or more of the device. On Apple devices it is printed as “other allocations”.
+
+**Told from its neighbours.** A context with cuBLAS and cuDNN takes 0.3 … 1 GiB and is no cause by itself. `empty_cache()` and allocator settings do not touch this memory. If the surplus belongs to another pid it is *another process*.
+
+**Example.** `this process has 11.02 GiB in use … 9.60 GiB allocated, 310 MiB reserved but unallocated`: 1.1 GiB of a 12 GiB card belong to a library."#,
+        r#"显存由本进程占用，但不在框架的分配器里：CUDA 上下文、NCCL 缓冲区、TensorRT 引擎、cuDNN 工作区、仿真器或渲染器、Metal 计算图。
+
+**表现。** 驱动统计的本进程用量比框架保留量多出 1 GiB 以上，并占设备的 8 % 以上。在 Apple 设备上打印为 “other allocations”。
+
+**与相近原因的区别。** 带 cuBLAS 和 cuDNN 的上下文需要 0.3 … 1 GiB，本身不是原因。`empty_cache()` 和分配器设置对这部分无效。若多出的部分属于另一个 pid，则是*其他进程*。
+
+**示例。** `this process has 11.02 GiB in use … 9.60 GiB allocated, 310 MiB reserved but unallocated`：12 GiB 的卡上有 1.1 GiB 属于某个库。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {
