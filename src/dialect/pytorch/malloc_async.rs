@@ -33,10 +33,6 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
             u32::try_from(index).map_or(Known::default(), |index| Known::Seen(index, text.span(end, after)));
     } else {
         range.between((2, 3), (2, 9));
-        let index = text.squeezed.get(end..).and_then(|rest| rest.chars().next()).filter(char::is_ascii_control);
-        if let Some(index) = index {
-            fields.facts.device = Known::Seen(index as u32, text.span(end, end + 1));
-        }
     }
     if let Some(at) = exceeds {
         let after = at + "wouldexceedallowedmemory".len();
