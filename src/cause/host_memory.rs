@@ -71,6 +71,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         }
         return found;
     }
+    if event.has(Sign::AddressSpaceLimit) && event.has(Sign::Windows) {
+        found.push(
+            Evidence::new(1.2, text!(en: "Windows' commit limit, RAM and page file together, was reached", zh: "达到了 Windows 的提交上限（内存加页面文件）"))
+                .at(event.at),
+        );
+    }
     if event.has(Sign::KilledWithProof) {
         found.push(
             Evidence::new(0.5, text!(en: "the kernel or the scheduler states that it killed for lack of memory", zh: "内核或调度器明确指出因内存不足而杀死进程"))
@@ -136,5 +142,35 @@ fn refute(incident: &Incident) -> Text {
                 zh: "在该机器上运行 `dmesg -T | grep -iE 'out of memory|oom-kill'`，并在任务运行时查看 `free -h`：若没有相应记录且可用内存充足，则不是内存问题。"
             ),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
+    use super::*;
+
+    #[test]
+    fn a_kill_with_proof_is_surer_than_one_without() {
+        let told = |sign| {
+            let mut event = event("slurm", Resource::Cgroup, &[]);
+            event.sign(sign);
+            confidence(&settled(event), CauseId::HostMemory)
+        };
+        assert!(told(Sign::KilledWithProof) > told(Sign::KilledWithoutProof));
+        assert_eq!(first(&host(&[])), CauseId::HostMemory);
+    }
+
+    #[test]
+    fn windows_needs_ram_behind_its_gpu_memory() {
+        let refused = torch(&[
+            (Fact::Requested, "300.00 MiB"),
+            (Fact::Capacity, "16.00 GiB"),
+            (Fact::Allocated, "3.00 GiB"),
+            (Fact::Free, "11.00 GiB"),
+            (Fact::Reserved, "3.20 GiB"),
+        ]);
+        assert!(confidence(&refused, CauseId::HostMemory) > 0.15);
+        assert_eq!(prior(&torch(&FULL_CARD)), None, "a full card is none of RAM's");
     }
 }

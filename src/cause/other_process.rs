@@ -2,11 +2,12 @@
 
 use super::reading::{Kind, foreign, kind, percent, place, ramp, refused_although_free, size};
 use super::{Cause, CauseId};
-use crate::dialect::{Fact, Sign};
+use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::OtherProcess,
@@ -26,14 +27,14 @@ fn doc() -> Text {
 
 **Told from its neighbours.** The question is whether the request would have fitted without the others. A context takes 0.2 … 0.6 GiB and is not another process. In a container without the host's pid namespace this very process is listed under a foreign pid: the one whose figure is what PyTorch reserved plus a context. Missing names prove nothing: Windows, ROCm and containers hide them.
 
-**Example.** `10.76 GiB total … 1002 MiB allocated … 8.63 MiB free, 1021 MiB reserved`: 9.7 GiB are somebody else's."#,
+**Example.** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`: some 10 GiB are somebody else's."#,
         r#"其他进程占用了本进程需要的内存：遗留的训练、notebook 内核、第二个服务、桌面或其他用户。
 
 **表现。** PyTorch 2.1 及以后会列出进程及其占用；否则账目中会有一部分既非空闲也不属于框架。设备已满却“已分配 0 字节”，说明这是第一次请求。在 Linux 主机上，被杀进程本身占用很少也指向同一原因。
 
 **与相近原因的区别。** 关键是：没有其他进程时请求能否满足。一个上下文只占 0.2 … 0.6 GiB，不算其他进程。容器未共享宿主机 pid 命名空间时，本进程会以陌生 pid 出现：其数值等于 PyTorch 保留量加一个上下文。没有列出进程不能说明没有：Windows、ROCm 和容器都会隐藏。
 
-**示例。** `10.76 GiB total … 1002 MiB allocated … 8.63 MiB free, 1021 MiB reserved`：有 9.7 GiB 属于别人。"#,
+**示例。** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`：约 10 GiB 属于别人。"#,
     )
 }
 
@@ -110,8 +111,9 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    found.extend(bystander(incident));
     if let Some((row, holder)) = busy_rival(incident) {
-        let used = crate::units::Bytes(row.used.bytes);
+        let used = Bytes(row.used.bytes);
         let index = row.index;
         found.push(
             Evidence::new(1.0, text!(en: "nvidia-smi in the log lists {holder} on GPU {index}, where {used} are used", zh: "日志中的 nvidia-smi 显示 GPU {index} 已用 {used}，其上有 {holder}"))
@@ -119,6 +121,35 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     found
+}
+
+/// On a host: the victim held next to nothing, or the processes that the message lists hold a fraction of what is used.
+fn bystander(incident: &Incident) -> Option<Evidence> {
+    let event = &incident.event;
+    let facts = &event.facts;
+    if !event.resource.on_host() {
+        return None;
+    }
+    let used = facts.get(Fact::Used).map(|figure| figure.bytes as f64).or_else(|| {
+        let (all, free) = (facts.get(Fact::Capacity)?, facts.get(Fact::Free)?);
+        Some(all.bytes.saturating_sub(free.bytes) as f64)
+    })?;
+    let used_size = Bytes(used as u64);
+    if let Some((listed, at)) = facts.numbers.get("top_users_sum") {
+        // Ten processes that hold less than a third of what is used: the rest is nobody's in this list.
+        let (weight, sum) = (ramp(listed / used, &[(0.2, 3.5), (0.4, 1.0), (0.7, -1.0)]), Bytes(*listed as u64));
+        return Some(
+            Evidence::new(weight, text!(en: "the largest processes listed hold {sum} together, of {used_size} in use", zh: "列出的最大进程合计占用 {sum}，而已用内存为 {used_size}"))
+                .at(*at),
+        );
+    }
+    let victim = facts.get(Fact::AnonRss).map(|rss| (rss.bytes as f64, rss.at));
+    let victim = victim.or_else(|| facts.numbers.get("victim_rss_bytes").copied())?;
+    (event.resource == Resource::Host && victim.0 < 0.03 * used).then(|| {
+        let held = Bytes(victim.0 as u64);
+        Evidence::new(1.8, text!(en: "the victim held only {held} of {used_size} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used_size}：它只是旁观者"))
+            .at(victim.1)
+    })
 }
 
 /// The row of the failing device in a printed `nvidia-smi` table and a process on it that is not this one.
@@ -160,5 +191,61 @@ fn refute(incident: &Incident) -> Text {
             en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are workers of this same job, nobody else is in the way.",
             zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 是本任务自己的进程，则不是其他进程的问题。"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, torch, torch_among};
+    use super::*;
+
+    #[test]
+    fn a_device_full_of_somebody_elses_memory() {
+        let incident = torch(&[
+            (Fact::Requested, "40.00 MiB"),
+            (Fact::Capacity, "11.90 GiB"),
+            (Fact::Allocated, "1.31 GiB"),
+            (Fact::Free, "12.00 MiB"),
+            (Fact::Reserved, "1.40 GiB"),
+        ]);
+        assert_eq!(first(&incident), CauseId::OtherProcess);
+        assert!(confidence(&incident, CauseId::OtherProcess) > 0.7);
+    }
+
+    #[test]
+    fn a_named_process_without_which_the_request_would_have_fitted() {
+        let incident = torch_among(
+            &[
+                (Fact::Requested, "512.00 MiB"),
+                (Fact::Capacity, "39.39 GiB"),
+                (Fact::Free, "100.00 MiB"),
+                (Fact::Process, "27.00 GiB"),
+                (Fact::Allocated, "26.00 GiB"),
+                (Fact::ReservedUnallocated, "500.00 MiB"),
+            ],
+            &[(4321, "12.20 GiB")],
+        );
+        assert_eq!(first(&incident), CauseId::OtherProcess);
+        assert!(refute(&incident).en.contains("-p 4321"));
+    }
+
+    #[test]
+    fn this_process_under_its_host_pid_is_nobody_else() {
+        let incident = torch_among(
+            &[
+                (Fact::Requested, "128.00 MiB"),
+                (Fact::Capacity, "23.69 GiB"),
+                (Fact::Free, "40.00 MiB"),
+                (Fact::Allocated, "22.40 GiB"),
+                (Fact::ReservedUnallocated, "300.00 MiB"),
+            ],
+            &[(99, "23.20 GiB")],
+        );
+        assert!(confidence(&incident, CauseId::OtherProcess) < 0.1);
+    }
+
+    #[test]
+    fn a_context_of_ours_is_no_other_process() {
+        assert!(confidence(&torch(&FULL_CARD), CauseId::OtherProcess) < 0.1);
     }
 }

@@ -1,9 +1,9 @@
 //! One screen for a tired engineer: what ran out, where the bytes are, why, what to change. Everything with `--verbose`.
 
-use super::layout::{Run, Screen, Tone, columns, pad, run, shorten};
+use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
 use crate::cause::Finding;
-use crate::dialect::{Fact, Resource};
+use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Frees, Ranked};
 use crate::ledger::{Holder, Ledger};
@@ -40,14 +40,15 @@ const LEVELS: [Detail; 12] = {
         contradictions: 2,
         contradiction_lines: 3,
         refute_lines: 4,
-        second_cause_lines: 2,
+        second_cause_lines: 3,
         frame: true,
     };
     let some = Detail { evidence: 3, contradictions: 1, wont_help: 1, ..rich };
     let fewer_fixes = Detail { fixes: 4, ..some };
     let less_evidence = Detail { evidence: 2, ..fewer_fixes };
     let three_fixes = Detail { fixes: 3, refute_lines: 3, ..less_evidence };
-    let tighter = Detail { evidence_lines: 2, refute_lines: 2, contradiction_lines: 2, ..three_fixes };
+    let tighter =
+        Detail { evidence_lines: 2, refute_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
     let second_short = Detail { second_cause_lines: 1, ..tighter };
     let no_folklore = Detail { wont_help: 0, ..second_short };
     let no_frame = Detail { frame: false, ..no_folklore };
@@ -176,11 +177,12 @@ impl Page {
         }
         let more = if lines.len() > shown.len() { ", …" } else { "" };
         let list = shown.join(", ");
-        Some(match (self.style.lang, shown.len()) {
+        let place = match (self.style.lang, shown.len()) {
             (Lang::En, 1) => format!("[line {list}{more}]"),
             (Lang::En, _) => format!("[lines {list}{more}]"),
             (Lang::Zh, _) => format!("[第 {list}{more} 行]"),
-        })
+        };
+        Some(place.replace(' ', &NO_BREAK.to_string()))
     }
 
     fn verdict(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
@@ -242,11 +244,22 @@ impl Page {
         let scale = reach.max(capacity) as f64 / room as f64;
         let device = ((capacity as f64 / scale).round() as usize).clamp(1, room);
         let cells = apportion(&entries.iter().map(|(_, a)| a.middle_bytes()).collect::<Vec<_>>(), capacity, device);
+        // Free memory stands at the device's end; what the message does not account for stays open in front of it.
+        let open = device.saturating_sub(cells.iter().sum());
+        let (dot, _) = self.open_mark();
 
         let mut runs = vec![run(Tone::Plain, "  ")];
+        let mut drawn_open = false;
         for ((holder, _), count) in entries.iter().zip(&cells) {
+            if *holder == Holder::Free {
+                runs.push(run(Tone::Faint, dot.repeat(open)));
+                drawn_open = true;
+            }
             let (mark, tone) = self.mark(*holder);
             runs.push(run(tone, mark.repeat(*count)));
+        }
+        if !drawn_open {
+            runs.push(run(Tone::Faint, dot.repeat(open)));
         }
         self.screen.line(&runs);
 
@@ -276,7 +289,7 @@ impl Page {
 
         let amounts: Vec<String> =
             entries.iter().map(|(_, amount)| self.say(&wording::range(*amount)).to_string()).collect();
-        let legend: Vec<Vec<Run>> = entries
+        let mut legend: Vec<Vec<Run>> = entries
             .iter()
             .zip(&amounts)
             .map(|((holder, amount), shown)| {
@@ -291,7 +304,16 @@ impl Page {
                 ]
             })
             .collect();
+        if open > 0 {
+            let (mark, name) = self.open_mark();
+            legend.push(vec![run(Tone::Faint, format!("{mark} {}", self.say(&name)))]);
+        }
         self.screen.grid(2, &legend);
+    }
+
+    /// The part of the device that the message does not account for.
+    fn open_mark(&self) -> (&'static str, Text) {
+        (if self.style.unicode { "·" } else { "_" }, Text::new("not told", "未说明"))
     }
 
     fn request_label(&self, ledger: &Ledger, requested: u64) -> String {
@@ -310,7 +332,7 @@ impl Page {
 
     fn mark(&self, holder: Holder) -> (&'static str, Tone) {
         let (unicode, plain, tone) = match holder {
-            Holder::Allocated => ("█", "#", Tone::Used),
+            Holder::Allocated | Holder::ThisProcess => ("█", "#", Tone::Used),
             Holder::Cached => ("▓", "+", Tone::Idle),
             Holder::PrivatePools => ("▚", "%", Tone::Idle),
             Holder::NonFramework => ("▒", "=", Tone::Foreign),
@@ -503,6 +525,9 @@ impl Page {
         let more = Text::new("-v shows everything behind this", "加 -v 查看全部依据");
         notes.push(self.say(&more).into());
         let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };
+        if self.screen.height() + 2 <= SCREEN_LINES {
+            self.screen.blank();
+        }
         let runs = [run(Tone::Faint, notes.join(separator))];
         self.screen.line(&runs);
     }
@@ -517,9 +542,10 @@ impl Page {
                 self.say(&text!(en: "{n} files", zh: "{n} 个文件")).to_string()
             }
         };
+        let noun = if lines == 1 { "line" } else { "lines" };
         let head = text!(
-            en: "No out-of-memory failure found in {name} ({lines} lines).",
-            zh: "在{name}中未发现内存不足故障（共 {lines} 行）。"
+            en: "No out-of-memory failure found in {name} ({lines} {noun}).",
+            zh: "未发现内存不足故障：{name}（共 {lines} 行）。"
         );
         self.heading(&head);
         self.harmless(explanation, most);
@@ -699,19 +725,25 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         (None, None) => {}
     }
     if event.resource.on_host() {
-        let pid = event.facts.pid.value();
-        let held = shown(Fact::AnonRss);
-        match (event.facts.process_name.get(), pid) {
-            (Some(name), Some(pid)) => {
-                part(text!(en: "{name} (pid {pid}) was the victim", zh: "被终止的是 {name}（pid {pid}）"));
+        let who = match (event.facts.process_name.get(), event.facts.pid.value()) {
+            (Some(name), Some(pid)) => Some(format!("{name} (pid {pid})")),
+            (Some(name), None) => Some(name.clone()),
+            (None, Some(pid)) => Some(format!("pid {pid}")),
+            (None, None) => None,
+        };
+        let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
+        match (who, shown(Fact::AnonRss)) {
+            (Some(who), Some(held)) if killed => {
+                part(text!(en: "{who} was killed, holding {held}", zh: "被终止的 {who} 占用 {held}"));
             }
-            (Some(name), None) => part(text!(en: "{name} was the victim", zh: "被终止的是 {name}")),
-            (None, Some(pid)) => part(text!(en: "pid {pid} was the victim", zh: "被终止的是 pid {pid}")),
+            (Some(who), None) if killed => part(text!(en: "{who} was killed", zh: "{who} 被终止")),
+            (Some(who), Some(held)) => part(text!(en: "{who} held {held}", zh: "{who} 占用 {held}")),
+            (Some(who), None) => part(text!(en: "{who} failed", zh: "{who} 失败")),
+            (None, Some(held)) => part(text!(en: "the process held {held}", zh: "进程占用 {held}")),
             (None, None) => {}
         }
-        if let Some(held) = held {
-            part(text!(en: "it held {held} of its own", zh: "其匿名内存为 {held}"));
-        }
+    } else if event.has(Sign::NoFigures) {
+        part(Text::new("the message gives no figures", "报错未给出数字"));
     }
     let phase = diagnosis.incident.context.phase.value().map(wording::phase).unwrap_or_default();
     let rank = event.rank.map(|rank| text!(en: " on rank {rank}", zh: "（rank {rank}）")).unwrap_or_default();
