@@ -89,7 +89,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     // "Free + cached ≥ request" alone holds in about a third of real reports and is seldom the cause: some slack is the
     // normal state of a full allocator. What tells is the share of the device that lies idle in the cache.
     let mut weight =
-        ramp(share, &[(0.02, -2.0), (0.05, -0.8), (0.065, 0.5), (0.08, 1.5), (0.12, 2.2), (0.2, 3.0), (0.35, 4.2)]);
+        ramp(share, &[(0.02, -2.0), (0.05, -0.8), (0.065, 0.8), (0.08, 1.8), (0.12, 2.5), (0.2, 3.0), (0.35, 4.2)]);
     if cached.middle() < (GIB / 2) as i128 {
         // Below this the cache is a handful of 2 MiB and 20 MiB segments, whatever its share of a small device.
         weight = weight.min(-0.5);

@@ -72,7 +72,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if event.has(Sign::AddressSpaceLimit) {
         found.push(
-            Evidence::new(3.0, text!(en: "an address-space or commit limit refused it, not the lack of RAM", zh: "拒绝它的是地址空间或提交上限，而不是内存不足"))
+            Evidence::new(if event.has(Sign::Windows) { 0.8 } else { 3.0 }, text!(en: "an address-space or commit limit refused it, not the lack of RAM", zh: "拒绝它的是地址空间或提交上限，而不是内存不足"))
                 .at(event.at),
         );
     }

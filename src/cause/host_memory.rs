@@ -71,6 +71,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         }
         return found;
     }
+    if event.has(Sign::AddressSpaceLimit) && event.has(Sign::Windows) {
+        found.push(
+            Evidence::new(1.2, text!(en: "Windows' commit limit, RAM and page file together, was reached", zh: "达到了 Windows 的提交上限（内存加页面文件）"))
+                .at(event.at),
+        );
+    }
     if event.has(Sign::KilledWithProof) {
         found.push(
             Evidence::new(0.5, text!(en: "the kernel or the scheduler states that it killed for lack of memory", zh: "内核或调度器明确指出因内存不足而杀死进程"))

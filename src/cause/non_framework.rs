@@ -70,7 +70,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 let weight = if outside.middle() < GIB as i128 {
                     -1.5
                 } else {
-                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 2.2), (0.15, 3.0), (0.4, 4.0)])
+                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 2.3), (0.1, 2.8), (0.15, 3.2), (0.4, 4.0)])
                 };
                 found.push(
                     Evidence::new(

@@ -9,6 +9,7 @@ use crate::incident::context::{Clue, Trainer};
 use crate::ledger::Holder;
 use crate::text;
 use crate::text::Text;
+use crate::units::GIB;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Preallocation,
@@ -104,6 +105,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(0.8, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
                 .at(event.at),
+        );
+    }
+    if event.framework == "java"
+        && event.dialect == "jvm-native"
+        && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes >= GIB)
+    {
+        let want = size(requested.interval());
+        found.push(
+            Evidence::new(5.5, text!(en: "the virtual machine commits its heap of {want} at start, before the program needs it", zh: "虚拟机在启动时就提交 {want} 的堆，而程序此时并不需要"))
+                .at(requested.at),
         );
     }
     if let Some(span) = context.clues.get(&Clue::SecondFramework) {

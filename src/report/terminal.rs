@@ -332,7 +332,7 @@ impl Page {
 
     fn mark(&self, holder: Holder) -> (&'static str, Tone) {
         let (unicode, plain, tone) = match holder {
-            Holder::Allocated => ("█", "#", Tone::Used),
+            Holder::Allocated | Holder::ThisProcess => ("█", "#", Tone::Used),
             Holder::Cached => ("▓", "+", Tone::Idle),
             Holder::PrivatePools => ("▚", "%", Tone::Idle),
             Holder::NonFramework => ("▒", "=", Tone::Foreign),

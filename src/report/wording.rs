@@ -48,6 +48,7 @@ pub fn holder(holder: Holder) -> Text {
         Holder::Cached => Text::new("cached", "缓存未用"),
         Holder::PrivatePools => Text::new("private pools, free", "私有池空闲"),
         Holder::NonFramework => Text::new("context, libraries", "上下文与库"),
+        Holder::ThisProcess => Text::new("this process", "本进程"),
         Holder::OtherProcess(pid) => text!(en: "process {pid}", zh: "进程 {pid}"),
         Holder::Outside => Text::new("context, others", "上下文与其他进程"),
         Holder::Free => Text::new("free", "空闲"),
@@ -64,6 +65,7 @@ pub fn holder_meaning(holder: Holder) -> Text {
         Holder::NonFramework => {
             Text::new("this process outside the framework: context, libraries", "本进程、框架之外：上下文与库")
         }
+        Holder::ThisProcess => Text::new("this process, the framework included", "本进程（含框架）"),
         Holder::OtherProcess(pid) => text!(en: "another process, pid {pid}", zh: "其他进程 pid {pid}"),
         Holder::Outside => Text::new("context, libraries and other processes together", "上下文、库与其他进程合计"),
         Holder::Free => Text::new("free", "空闲"),
@@ -78,6 +80,7 @@ pub fn holder_id(holder: Holder) -> &'static str {
         Holder::Cached => "cached",
         Holder::PrivatePools => "private-pools",
         Holder::NonFramework => "non-framework",
+        Holder::ThisProcess => "this-process",
         Holder::OtherProcess(_) => "other-process",
         Holder::Outside => "outside",
         Holder::Free => "free",
