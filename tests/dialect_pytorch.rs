@@ -94,6 +94,7 @@ const FAILURES: &[Case] = &[
     case("alloc-conf", "pytorch-of-which", (1, 1), "requested=2.00MiB device=0 capacity=11.63GiB free=1.06MiB process=11.62GiB allocated=11.21GiB reserved_unallocated=88.40MiB", "2.10", &[MinimumSegment]),
     case("preemptively-rejected", "pytorch-preemptively-rejected", (1, 1), "requested=5.50GiB", "≥ 2.12", &[RefusedByLimit]),
     case("expandable-enabled", "pytorch-of-which", (1, 1), "requested=1.75GiB device=0 capacity=31.36GiB free=902.31MiB process=30.47GiB allocated=29.88GiB reserved_unallocated=40.00MiB", "≥ 2.15", &[ExpandableSegmentsOn]),
+    case("expandable-reserve", "pytorch-of-which", (1, 1), "requested=6.00GiB device=0 capacity=23.55GiB free=19.84GiB process=3.71GiB allocated=3.25GiB reserved_unallocated=28.00MiB", "≥ 2.15", &[ExpandableReserve, ExpandableSegmentsOn]),
     case("mempool", "pytorch-of-which", (1, 1), "requested=256.00MiB device=0 capacity=79.25GiB free=70.12GiB process=9.13GiB allocated=8.40GiB reserved_unallocated=16.00MiB", "≥ 2.15", &[CustomAllocator]),
     case("more-than-1eb", "pytorch-more-than-1eb", (2, 2), "", "1.9 … 1.12", &[AbsurdRequest]),
     case("underflow", "pytorch-of-which", (1, 1), "requested=160.00MiB device=0 capacity=8.00GiB free=0 process? allocated=7.12GiB reserved_unallocated=266.81MiB", "2.5 … 2.9", &[]),
