@@ -272,11 +272,14 @@ impl Reader<'_> {
             // 2.3 printed the index as a raw byte: as a C string the message of GPU 0 ends after `GPU `.
             if let Some(at) = self.find(TRIED)
                 && let Some((_, end)) = self.text.size_at(at + TRIED.len(), Base::Binary)
-                && self.text.squeezed.get(end..self.to).is_some_and(|rest| rest == ".GPU")
+                && self.text.squeezed.get(end..self.to).is_some_and(|rest| rest.starts_with(".GPU"))
             {
-                range.between((2, 3), (2, 3));
-                self.reach(end + ".GPU".len());
-                return true;
+                let end = end + ".GPU".len();
+                if end >= self.to || self.text.line_at(end) > self.text.line_at(end - 1) {
+                    range.between((2, 3), (2, 3));
+                    self.reach(end);
+                    return true;
+                }
             }
             return false;
         };
