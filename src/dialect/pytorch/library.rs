@@ -163,6 +163,10 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let line = document.lines.get(position)?;
     let triggers = super::DIALECT.triggers.iter().chain(crate::dialect::cuda::DIALECT.triggers);
     let hit = triggers.filter_map(|trigger| line.text.find(trigger)).min()?;
+    // The words begin on this line and end on the next at the latest: most lines are told from these two alone.
+    let near = Joined::of(document.lines.get(position..)?.iter().take(2), hit.saturating_sub(super::CONTEXT));
+    let limit = near.end_of_first_line();
+    SHAPES.iter().find(|shape| shape.words.iter().any(|words| near.find_starting_before(words, limit).is_some()))?;
     let text = super::window(document, position, hit);
     let line_end = text.end_of_first_line();
     let (shape, core, words) = SHAPES.iter().find_map(|shape| {
@@ -213,6 +217,9 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     for sign in shape.signs {
         event.sign(*sign);
+    }
+    if shape.slug == "pytorch-cuda-error" && starting_nearby(document, position) {
+        event.sign(Sign::ContextCreation);
     }
     if text.contains("mightbeasynchronouslyreported") {
         event.sign(Sign::Asynchronous);
@@ -284,6 +291,11 @@ fn runtime_hints(text: &Joined, core: usize, range: &mut wording::Range) -> usiz
 fn torch_nearby(document: &Document, position: usize) -> bool {
     around(document, position, 40, 10)
         .any(|text| text.contains("torch") || text.contains("RuntimeError: CUDA error") || text.contains("PYTORCH_"))
+}
+
+/// True when a frame within the ten lines before starts CUDA up.
+fn starting_nearby(document: &Document, position: usize) -> bool {
+    around(document, position, 10, 0).any(|text| text.contains("_cuda_init()") || text.contains("in _lazy_init"))
 }
 
 /// True when a device-side assertion or an index out of range shows within a hundred lines.
