@@ -1,6 +1,6 @@
 //! Enough is free or cached in total, but not in one piece.
 
-use super::reading::{Kind, cached, kind, percent, place, ramp, size};
+use super::reading::{Kind, cached, kind, percent, place, ramp, size, whole};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -55,7 +55,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if let (Some(largest), Some(requested)) = (event.facts.get(Fact::LargestFreeChunk), ledger.requested) {
         let piece = largest.interval();
-        let free_in_all = cached(incident).or(ledger.free);
+        let free_in_all =
+            cached(incident).or_else(|| Some((whole(incident)? - ledger.allocated?).at_least_zero())).or(ledger.free);
         if requested.surely_at_least(piece)
             && let Some(free_in_all) = free_in_all
             && free_in_all.surely_at_least(requested)

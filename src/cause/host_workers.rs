@@ -114,7 +114,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         found.push(
             Evidence::new(
-                2.0,
+                2.6,
                 text!(en: "{processes} processes share the node's memory", zh: "{processes} 个进程共享该节点的内存"),
             )
             .seen(&context.local_processes),
