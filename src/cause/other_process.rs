@@ -1,6 +1,8 @@
 //! Another process holds memory that this one needs.
 
-use super::reading::{Kind, foreign, kind, percent, place, ramp, refused_although_free, short_of_desired, size};
+use super::reading::{
+    Kind, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
+};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
@@ -54,7 +56,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let ledger = &incident.ledger;
     let event = &incident.event;
     let mut found = Vec::new();
-    if refused_although_free(incident) && ledger.cap.is_none() {
+    if refused_although_free(incident) && !limited(incident) {
         found.push(
             Evidence::new(-1.5, text!(en: "there was room for the request: nobody had to leave", zh: "当时的空闲足以满足请求：不需要任何进程让出"))
                 .at(place(event, Fact::Free)),

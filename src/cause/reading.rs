@@ -106,6 +106,14 @@ pub fn refused_although_free(incident: &Incident) -> bool {
     }
 }
 
+/// True when a limit below the device's size is printed. PyTorch 2.5 … 2.9 print `allowed` for a fraction of 1 as well.
+pub fn limited(incident: &Incident) -> bool {
+    match (incident.ledger.cap, incident.ledger.capacity) {
+        (Some(cap), Some(capacity)) => cap.high < capacity.low,
+        (cap, _) => cap.is_some(),
+    }
+}
+
 /// A CUDA context with its libraries takes 0.2 … 0.6 GiB; where the message does not tell this process's own total,
 /// that much of what lies outside the framework is taken to be its context.
 const CONTEXT: i128 = 600 * MIB as i128;
