@@ -51,6 +51,12 @@ pub fn size(amount: Interval) -> Bytes {
     Bytes(amount.middle_bytes())
 }
 
+/// An amount that follows by arithmetic, marked as rounded where its error would show in the digits printed.
+pub fn about(amount: Interval) -> String {
+    let printed = crate::units::signed(amount.middle());
+    if amount.half_width() as i128 * 200 <= amount.middle().abs() { printed } else { format!("≈ {printed}") }
+}
+
 /// A share as a percentage without decimals: `0.834` is `83 %`.
 pub fn percent(share: f64) -> String {
     if share < 0.095 { format!("{:.1} %", share * 100.0) } else { format!("{:.0} %", share * 100.0) }
