@@ -1,6 +1,6 @@
 //! Enough is free or cached in total, but not in one piece.
 
-use super::reading::{Kind, cached, kind, percent, place, ramp, size};
+use super::reading::{Kind, cached, kind, percent, place, ramp, size, whole};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -55,7 +55,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if let (Some(largest), Some(requested)) = (event.facts.get(Fact::LargestFreeChunk), ledger.requested) {
         let piece = largest.interval();
-        let free_in_all = cached(incident).or(ledger.free);
+        let free_in_all =
+            cached(incident).or_else(|| Some((whole(incident)? - ledger.allocated?).at_least_zero())).or(ledger.free);
         if requested.surely_at_least(piece)
             && let Some(free_in_all) = free_in_all
             && free_in_all.surely_at_least(requested)
@@ -75,7 +76,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     );
     let share = ledger.share(Some(cached)).unwrap_or(0.0);
     let serves_alone = cached.surely_at_least(requested);
-    let serves_with_free = ledger.short_of_free_and_cached.is_some_and(|short| short.low <= 0);
+    // Without a figure of free memory (Intel's first wording), only the cache itself can be held against the request.
+    let serves_with_free = match ledger.short_of_free_and_cached {
+        Some(short) => short.low <= 0,
+        None if serves_alone => true,
+        None => return found,
+    };
     let (have, want, part) = (size(cached), size(requested), percent(share));
 
     if !serves_with_free {
@@ -89,7 +95,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     // "Free + cached ≥ request" alone holds in about a third of real reports and is seldom the cause: some slack is the
     // normal state of a full allocator. What tells is the share of the device that lies idle in the cache.
     let mut weight =
-        ramp(share, &[(0.02, -2.0), (0.05, -0.8), (0.065, 0.5), (0.08, 1.5), (0.12, 2.2), (0.2, 3.0), (0.35, 4.2)]);
+        ramp(share, &[(0.02, -2.0), (0.05, -0.8), (0.065, 0.8), (0.08, 1.8), (0.12, 2.5), (0.2, 3.0), (0.35, 4.2)]);
     if cached.middle() < (GIB / 2) as i128 {
         // Below this the cache is a handful of 2 MiB and 20 MiB segments, whatever its share of a small device.
         weight = weight.min(-0.5);

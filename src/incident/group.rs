@@ -5,9 +5,9 @@
 
 use super::{
     Incident, RankFall,
-    context::{ContextReader, Frame},
+    context::{Clue, Context, ContextReader, Frame},
 };
-use crate::dialect::{Event, Fact, Resource, Sign, Standing};
+use crate::dialect::{Event, Fact, Sign, Standing};
 use crate::input::Document;
 
 /// A logger or launcher repeats a message within this many lines.
@@ -16,6 +16,9 @@ const REPEATED_WITHIN: u64 = 200;
 const NEXT_RANK_WITHIN: u64 = 600;
 /// Incidents that a new event is compared with, latest first.
 const COMPARED_WITH: usize = 12;
+
+/// Incidents that carry the memory readings around them; of more, only the primary one does.
+const WITH_SERIES: usize = 32;
 
 /// An incident in the making.
 struct Group {
@@ -72,8 +75,15 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
                 }
             }
         }
+        if crowded(&group, &context) {
+            context.clues.entry(Clue::RanksOnOneDevice).or_insert(group.event.at);
+        }
+        if i >= WITH_SERIES && i != primary {
+            context.series = Vec::new();
+        }
         previous = Some(group.last.max(group.event.at.last));
         group.event.standing = Standing::Failure;
+        group.event.rank = group.event.rank.or(context.rank.value());
         incidents.push(Incident {
             primary: i == primary,
             ledger: crate::ledger::settle(&group.event),
@@ -377,6 +387,13 @@ fn clock(text: &str) -> Option<f64> {
     None
 }
 
+/// True where a rank other than the first failed on the first device for a reason that a launcher's own numbering of
+/// devices does not explain: it was loading a checkpoint there, or other ranks' processes sit on the same device.
+fn crowded(group: &Group, context: &Context) -> bool {
+    let elsewhere = context.rank.value().is_some_and(|rank| rank > 0) && group.event.facts.device.value() == Some(0);
+    elsewhere && (context.has(Clue::LoadsModel) || group.event.facts.other_processes.len() >= 2)
+}
+
 /// The incident that the job died of: the first, unless the program caught it and another one came that it did not survive.
 fn primary_of(groups: &[Group]) -> usize {
     let first_run = groups.first().map_or(0, |group| group.run);
@@ -386,6 +403,7 @@ fn primary_of(groups: &[Group]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Resource;
     use crate::evidence::{Known, Span};
     use crate::units::{Figure, GIB, MIB};
 

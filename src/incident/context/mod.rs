@@ -2,17 +2,24 @@
 
 mod command;
 mod given;
+mod nvidia_smi;
 mod pairs;
+mod progress;
+mod reader;
+mod readings;
+mod section;
 mod series;
+mod settings;
+mod surroundings;
+mod topics;
 mod traceback;
 
 pub use given::Given;
+pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
 
 use crate::evidence::{Known, Span};
-use crate::input::Document;
 use crate::units::Figure;
-use command::Launch;
 
 /// The framework or launcher around the training loop, which decides how a knob is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,13 +111,17 @@ impl Frame {
     /// True for code of the user rather than of an installed package or the interpreter.
     pub fn is_user_code(&self) -> bool {
         let file = self.file.replace('\\', "/");
-        !(file.contains("/site-packages/")
+        !(file.is_empty()
+            || file.contains("/site-packages/")
             || file.contains("/dist-packages/")
-            || file.starts_with('<')
+            || ["<frozen", "<decorator", "<__array", "<eval_with"].iter().any(|made| file.starts_with(made))
             || file.contains("/lib/python3")
             || file.contains("/lib/python2"))
     }
 }
+
+/// A process listed for a GPU: pid, name and what it holds.
+pub type GpuProcess = (u64, Option<String>, Option<Figure>);
 
 /// One row of an `nvidia-smi` table.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,8 +132,7 @@ pub struct GpuRow {
     pub total: Figure,
     /// Utilisation in percent, 0 … 100.
     pub utilization: Option<u8>,
-    /// Processes listed for this GPU: pid, name and what they hold.
-    pub processes: Vec<(u64, Option<String>, Option<Figure>)>,
+    pub processes: Vec<GpuProcess>,
 }
 
 /// Something the surroundings of the failure show that is no value.
@@ -253,63 +263,6 @@ impl Context {
     }
 }
 
-/// Reads a log once and gives the context of each of its failures.
-pub struct ContextReader<'a> {
-    document: &'a Document,
-    /// Positions of the lines that start a program.
-    launches: Vec<Launch>,
-}
-
-impl<'a> ContextReader<'a> {
-    /// Collects every statement of the document in one pass over its lines.
-    pub fn new(document: &'a Document) -> ContextReader<'a> {
-        let mut launches = Vec::new();
-        let mut position = 0;
-        while let Some(line) = document.lines.get(position) {
-            match command::launch(document, position) {
-                Some(launch) => {
-                    position += launch.lines;
-                    launches.push(launch);
-                }
-                None => position += 1,
-            }
-            let _ = line;
-        }
-        ContextReader { document, launches }
-    }
-
-    /// How many programs were started above a line.
-    pub fn runs_before(&self, line: u64) -> usize {
-        self.launches.partition_point(|launch| launch.at.first < line)
-    }
-
-    /// The traceback that ends at a message.
-    pub fn frames_at(&self, at: Span, rank: Option<u32>) -> Vec<Frame> {
-        let position = self.document.lines.partition_point(|line| line.number < at.first);
-        traceback::frames(self.document, position, rank)
-    }
-
-    /// The context of the failure whose message stands at `at`. `previous` is the last line of the failure before it,
-    /// if there was one: what was said before that belongs to another run when a program was started in between.
-    pub fn at(&self, at: Span, rank: Option<u32>, previous: Option<u64>) -> Context {
-        let mut context = Context::default();
-        if let Some(rank) = rank {
-            context.rank = Known::Seen(rank, at);
-        }
-        let runs = self.runs_before(at.first);
-        let launch = runs.checked_sub(1).and_then(|i| self.launches.get(i)).or(self.launches.first());
-        if let Some(launch) = launch {
-            context.command = Known::Seen(launch.text.clone(), launch.at);
-            if let Some(program) = &launch.program {
-                context.program = Known::Seen(program.clone(), launch.at);
-            }
-        }
-        let _ = previous;
-        context.take_frames(self.frames_at(at, rank));
-        context
-    }
-}
-
 impl Context {
     /// Puts in the traceback and what it shows: the phase and the kind of allocation.
     pub fn take_frames(&mut self, frames: Vec<Frame>) {
@@ -317,6 +270,17 @@ impl Context {
             self.phase = Known::Seen(phase, at);
         }
         traceback::clues(&frames, &mut self.clues);
+        if !self.program.is_known()
+            && let Some(main) = frames.iter().find(|frame| frame.function == "<module>" && frame.is_user_code())
+        {
+            self.program = Known::Seen(main.file.clone(), main.at);
+        }
+        if !self.trainer.is_known()
+            && surroundings::plain(&frames)
+            && let Some(first) = frames.first()
+        {
+            self.trainer = Known::Seen(Trainer::PlainPytorch, first.at);
+        }
         self.frames = frames;
     }
 }
