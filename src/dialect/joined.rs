@@ -36,9 +36,9 @@ pub enum Printed {
 impl Joined {
     /// Joins lines, leaving out the first `skip` bytes of the first one; what lies beyond 16 KiB is left out as well.
     /// A `skip` that is no character boundary is moved forward to the next one.
-    pub fn of(lines: &[Line], skip: usize) -> Joined {
+    pub fn of<'a>(lines: impl IntoIterator<Item = &'a Line>, skip: usize) -> Joined {
         let mut joined = Joined::default();
-        for (i, line) in lines.iter().enumerate() {
+        for (i, line) in lines.into_iter().enumerate() {
             let mut text = line.text.as_str();
             if i == 0 {
                 let from = (skip..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());

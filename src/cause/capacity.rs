@@ -1,0 +1,148 @@
+//! The job itself fills the device.
+
+use super::reading::{Kind, allocated_share, kind, on_gpu, percent, place, refused_although_free, request_share, size};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::incident::context::{Clue, Phase};
+use crate::text;
+use crate::text::Text;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::Capacity,
+    title: || text!(en: "the job needs more than the device has", zh: "任务所需显存超过设备容量"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    text!(
+        en: "Weights, gradients, optimizer state and activations together do not fit.",
+        zh: "权重、梯度、优化器状态和激活加在一起放不下。"
+    )
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(0.0),
+        Kind::PooledTensor => Some(-0.3),
+        Kind::WeightBuffers => Some(0.0),
+        Kind::Engine => Some(-1.2),
+        Kind::KvCache => Some(-1.2),
+        Kind::Host => Some(-2.5),
+        Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let mut found = Vec::new();
+    if let (Some(share), Some(allocated), Some(capacity)) =
+        (allocated_share(incident), ledger.allocated, ledger.capacity)
+    {
+        // The share of reports in which capacity was the cause rises steadily with what the job's own tensors hold.
+        let weight = super::reading::ramp(share, &[(0.1, -2.5), (0.4, -1.0), (0.6, -0.2), (0.75, 0.3), (0.9, 1.0)]);
+        let share = percent(share);
+        let (allocated, capacity) = (size(allocated), size(capacity));
+        found.push(
+            Evidence::new(
+                weight,
+                if weight >= 0.0 {
+                    text!(en: "the job's own tensors hold {allocated}, {share} of the device's {capacity}", zh: "任务自身的张量占用 {allocated}，为设备 {capacity} 的 {share}")
+                } else {
+                    text!(en: "the job's own tensors hold only {allocated}, {share} of the device's {capacity}", zh: "任务自身的张量只占用 {allocated}，为设备 {capacity} 的 {share}")
+                },
+            )
+            .at(place(event, Fact::Allocated)),
+        );
+    }
+    if let (Some(share), Some(requested)) = (request_share(incident), ledger.requested)
+        && on_gpu(incident)
+    {
+        let requested = size(requested);
+        let part = percent(share);
+        if share >= 1.0 {
+            found.push(
+                Evidence::new(-4.0, text!(en: "{requested} in one piece is more than the whole device: no amount of freeing helps", zh: "单次请求 {requested} 已超过整个设备：释放多少都没用"))
+                    .at(place(event, Fact::Requested)),
+            );
+        } else if share >= 0.15 {
+            found.push(
+                Evidence::new(-0.6, text!(en: "one request of {requested} is {part} of the device, more than a steady shortage would show", zh: "单次请求 {requested} 占设备 {part}，不像一般的容量不足"))
+                    .at(place(event, Fact::Requested)),
+            );
+        } else {
+            found.push(
+                Evidence::new(0.3, text!(en: "the request of {requested} is an ordinary one, {part} of the device", zh: "请求 {requested} 属于正常大小，占设备 {part}"))
+                    .at(place(event, Fact::Requested)),
+            );
+        }
+    }
+    if refused_although_free(incident)
+        && let Some(free) = ledger.free
+    {
+        let free = size(free);
+        found.push(
+            Evidence::new(
+                -2.5,
+                text!(en: "{free} were free, more than was asked for", zh: "当时空闲 {free}，多于请求量"),
+            )
+            .at(place(event, Fact::Free)),
+        );
+    }
+    if let Some(phase) = incident.context.phase.value()
+        && matches!(phase, Phase::Forward | Phase::Backward | Phase::Load)
+        && on_gpu(incident)
+    {
+        let (en, zh) = match phase {
+            Phase::Forward => ("the forward pass", "前向传播"),
+            Phase::Backward => ("the backward pass", "反向传播"),
+            _ => ("loading the model", "加载模型"),
+        };
+        found.push(
+            Evidence::new(0.3, text!(en: "it failed in {en}, where the job's regular memory is taken", zh: "失败发生在{zh}，正是任务常规占用显存的阶段"))
+                .seen(&incident.context.phase),
+        );
+    }
+    if incident.context.has(Clue::SmallerBatchTried) {
+        found.push(Evidence::new(
+            -0.4,
+            text!(en: "a smaller batch is said to have failed as well", zh: "据称减小批大小后仍然失败"),
+        ));
+    }
+    if event.has(Sign::AsyncBackend)
+        && let (Some(allocated), None) = (ledger.allocated, ledger.capacity)
+    {
+        let allocated = size(allocated);
+        found.push(
+            Evidence::new(
+                0.8,
+                text!(en: "the program's own allocations stood at {allocated}", zh: "程序自身已分配 {allocated}"),
+            )
+            .at(place(event, Fact::Allocated)),
+        );
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    let batch = incident.context.batch_size.value().filter(|batch| *batch > 1);
+    match batch {
+        Some(batch) => {
+            let half = batch / 2;
+            text!(
+                en: "Run once with batch size {half} instead of {batch} and print `torch.cuda.max_memory_allocated()` after step 3: if the peak stays where it was, the batch is not what fills the device.",
+                zh: "将批大小从 {batch} 改为 {half} 运行一次，在第 3 步后打印 `torch.cuda.max_memory_allocated()`：若峰值不变，则显存并非被批大小占满。"
+            )
+        }
+        None => text!(
+            en: "Run once with half the batch (or half the sequence or image size) and print `torch.cuda.max_memory_allocated()` after step 3: if the peak does not fall, the device is filled by something else.",
+            zh: "将批大小（或序列长度、图像尺寸）减半运行一次，在第 3 步后打印 `torch.cuda.max_memory_allocated()`：若峰值没有下降，则显存被别的东西占满。"
+        ),
+    }
+}

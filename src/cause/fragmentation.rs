@@ -1,0 +1,133 @@
+//! Enough is free or cached in total, but not in one piece.
+
+use super::reading::{Kind, cached, kind, percent, place, ramp, size};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::incident::context::Clue;
+use crate::text;
+use crate::text::Text;
+use crate::units::{GIB, Interval, MIB};
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::Fragmentation,
+    title: || text!(en: "the cached memory is in too many pieces", zh: "缓存显存碎片化"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    text!(en: "Enough memory is cached in total, but not in one piece.", zh: "缓存总量够，但不连续。")
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(-2.2),
+        Kind::PooledTensor => Some(-2.0),
+        Kind::Engine => Some(-3.0),
+        Kind::WeightBuffers | Kind::KvCache | Kind::Host | Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let mut found = Vec::new();
+    if let (Some(largest), Some(requested)) = (event.facts.get(Fact::LargestFreeChunk), ledger.requested) {
+        let piece = largest.interval();
+        let free_in_all = cached(incident).or(ledger.free);
+        if requested.surely_at_least(piece)
+            && let Some(free_in_all) = free_in_all
+            && free_in_all.surely_at_least(requested)
+        {
+            let (piece, requested, all) = (size(piece), size(requested), size(free_in_all));
+            found.push(
+                Evidence::new(4.0, text!(en: "{all} are free in total, but the largest free piece is {piece}, less than the {requested} asked for", zh: "空闲共 {all}，但最大的空闲块只有 {piece}，小于请求的 {requested}"))
+                    .at(largest.at),
+            );
+            return found;
+        }
+    }
+    let (Some(cached), Some(requested)) = (cached(incident), ledger.requested) else { return found };
+    let at = place(
+        event,
+        if event.facts.get(Fact::ReservedUnallocated).is_some() { Fact::ReservedUnallocated } else { Fact::Reserved },
+    );
+    let share = ledger.share(Some(cached)).unwrap_or(0.0);
+    let serves_alone = cached.surely_at_least(requested);
+    let serves_with_free = ledger.short_of_free_and_cached.is_some_and(|short| short.low <= 0);
+    let (have, want, part) = (size(cached), size(requested), percent(share));
+
+    if !serves_with_free {
+        let free = size(ledger.free.unwrap_or(Interval::exactly(0)));
+        found.push(
+            Evidence::new(-3.5, text!(en: "{have} cached and {free} free are together less than the {want} asked for: in one piece they would not have sufficed either", zh: "缓存 {have} 与空闲 {free} 之和小于请求 {want}：即使连续也不够"))
+                .at(at),
+        );
+        return found;
+    }
+    // "Free + cached ≥ request" alone holds in about a third of real reports and is seldom the cause: some slack is the
+    // normal state of a full allocator. What tells is the share of the device that lies idle in the cache.
+    let mut weight = ramp(share, &[(0.02, -1.8), (0.05, -0.6), (0.08, 0.9), (0.12, 1.7), (0.2, 2.4), (0.35, 3.6)]);
+    if cached.middle() < (GIB / 2) as i128 {
+        // Below this the cache is a handful of 2 MiB and 20 MiB segments, whatever its share of a small device.
+        weight = weight.min(-0.5);
+    }
+    found.push(
+        Evidence::new(
+            weight,
+            if weight > 0.0 {
+                text!(en: "{have} are reserved by the allocator and not handed out, {part} of the device, yet {want} could not be had", zh: "缓存分配器保留而未分配的有 {have}，占设备 {part}，却拿不出 {want}")
+            } else {
+                text!(en: "{have} are cached, {part} of the device: the usual slack of a full allocator", zh: "缓存中有 {have}，占设备 {part}：显存占满时正常的余量")
+            },
+        )
+        .at(at),
+    );
+    let ratio = cached.middle() as f64 / requested.middle().max(1) as f64;
+    if serves_alone && share >= 0.05 && requested.middle() > (20 * MIB) as i128 {
+        let times = format!("{ratio:.1}");
+        found.push(
+            Evidence::new(
+                0.5,
+                text!(en: "the cache alone is {times} times the request", zh: "仅缓存就是请求的 {times} 倍"),
+            )
+            .at(at),
+        );
+    }
+    if event.has(Sign::ExpandableSegmentsOn) || expandable_on(incident) {
+        found.push(
+            Evidence::new(-1.5, text!(en: "expandable segments were already on: whole free granules can be moved, so less of the cache can be stuck", zh: "已启用 expandable_segments：空闲的整块颗粒可以重新映射，缓存不容易卡住"))
+                .seen(&incident.context.alloc_conf),
+        );
+    }
+    if let Some(span) = incident.context.clues.get(&Clue::VariableShapes) {
+        found.push(
+            Evidence::new(0.5, text!(en: "tensor sizes change from step to step, which splits cached blocks", zh: "张量大小逐步变化，会把缓存块切碎"))
+                .at(*span),
+        );
+    }
+    found
+}
+
+fn expandable_on(incident: &Incident) -> bool {
+    incident.context.alloc_conf.get().is_some_and(|conf| conf.replace(' ', "").contains("expandable_segments:True"))
+}
+
+fn refute(incident: &Incident) -> Text {
+    if expandable_on(incident) || incident.event.has(Sign::ExpandableSegmentsOn) {
+        return text!(
+            en: "Take a memory snapshot before the failure (`torch.cuda.memory._record_memory_history()`, `_dump_snapshot`): if no stream's free blocks add up to the request, the cache was not in the way.",
+            zh: "在失败前导出显存快照（`torch.cuda.memory._record_memory_history()`、`_dump_snapshot`）：若任一 stream 的空闲块之和都达不到请求量，则不是碎片化。"
+        );
+    }
+    let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
+    text!(
+        en: "Run once with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
+        zh: "设置 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
+    )
+}

@@ -1,0 +1,171 @@
+//! A limit set by the framework or its user, below the device's.
+
+use super::reading::{Kind, kind, looks_like_wddm, on_gpu, place, refused_although_free, size};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::text;
+use crate::text::Text;
+use crate::units::{GIB, Interval};
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::FrameworkLimit,
+    title: || text!(en: "a limit below the hardware's refused it", zh: "受限于低于硬件容量的人为上限"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    text!(en: "A limit set by the framework or its user refused the request.", zh: "框架或用户设置的上限拒绝了请求。")
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(-2.8),
+        Kind::PooledTensor | Kind::Engine => Some(-2.5),
+        Kind::WeightBuffers => Some(-1.5),
+        Kind::KvCache => Some(-0.3),
+        Kind::Host => Some(-1.7),
+        Kind::OnChip => Some(-2.0),
+        Kind::Shm => None,
+    }
+}
+
+/// Metal's default watermark is 1.7 times the recommended working set, and the smallest Apple machine with a GPU that
+/// PyTorch supports has 8 GB, which gives 9.07 GiB: a lower limit was set by somebody.
+const LEAST_METAL_LIMIT: i128 = 9 * GIB as i128;
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let mut found = Vec::new();
+    if event.has(Sign::RefusedByLimit) {
+        found.push(
+            Evidence::new(5.0, text!(en: "the message says that a limit refused the request before the driver was asked", zh: "报错说明请求在询问驱动之前就被上限拒绝"))
+                .at(event.at),
+        );
+    }
+    if event.has(Sign::ExpandableReserve) {
+        found.push(
+            Evidence::new(6.0, text!(en: "the request exceeds the address space set aside for expandable segments, whatever is free", zh: "请求超过了为 expandable segments 预留的地址空间，与空闲量无关"))
+                .at(event.at),
+        );
+    }
+    if event.has(Sign::AddressSpaceLimit) {
+        found.push(
+            Evidence::new(3.0, text!(en: "an address-space or commit limit refused it, not the lack of RAM", zh: "拒绝它的是地址空间或提交上限，而不是内存不足"))
+                .at(event.at),
+        );
+    }
+    let cap_at = if event.facts.get(Fact::FractionLimit).is_some() { Fact::FractionLimit } else { Fact::Limit };
+    if let (Some(cap), true) = (ledger.cap, on_gpu(incident)) {
+        let limit = size(cap);
+        let held = ledger.reserved.or(ledger.allocated);
+        if event.has(Sign::Mps) || event.dialect.starts_with("mps") {
+            if cap.high < LEAST_METAL_LIMIT {
+                found.push(
+                    Evidence::new(4.0, text!(en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so it was lowered", zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"))
+                        .at(place(event, cap_at)),
+                );
+            }
+        } else if let (Some(held), Some(requested)) = (held, ledger.requested)
+            && (held + requested).surely_at_least(cap)
+            && ledger.free.is_some_and(|free| free.surely_at_least(requested))
+            && ledger.capacity.is_none_or(|capacity| cap.high < capacity.low)
+        {
+            let (held, want) = (size(held), size(requested));
+            found.push(
+                Evidence::new(6.0, text!(en: "{held} reserved + {want} asked for exceed the {limit} allowed, while the device had enough free", zh: "已保留 {held} + 请求 {want} 超过允许的 {limit}，而设备仍有足够空闲"))
+                    .at(place(event, cap_at)),
+            );
+        }
+    }
+    if event.has(Sign::Hip) {
+        found.extend(carve_out(incident));
+    }
+    if refused_although_free(incident) && !looks_like_wddm(incident) && found.is_empty() {
+        let (free, want) =
+            (size(ledger.free.unwrap_or(Interval::exactly(0))), size(ledger.requested.unwrap_or(Interval::exactly(0))));
+        found.push(
+            Evidence::new(1.2, text!(en: "{want} were refused although {free} were free: something below the device's size forbids it", zh: "空闲 {free} 却拒绝了 {want}：存在低于设备容量的限制"))
+                .at(place(event, Fact::Free)),
+        );
+    }
+    if kind(incident) == Kind::KvCache {
+        let available = event.facts.get(Fact::Available);
+        if let Some(utilization) = event.facts.numbers.get("gpu_memory_utilization")
+            && utilization.0 < 0.88
+        {
+            let share = utilization.0;
+            found.push(
+                Evidence::new(
+                    1.0,
+                    text!(en: "the engine may use only {share} of the device", zh: "引擎只被允许使用设备的 {share}"),
+                )
+                .at(utilization.1),
+            );
+        }
+        if let (Some(needed), Some(available)) = (event.facts.get(Fact::Needed), available)
+            && needed.bytes < available.bytes.saturating_mul(3) / 2
+        {
+            let missing = crate::units::Bytes(needed.bytes.saturating_sub(available.bytes));
+            found.push(
+                Evidence::new(1.3, text!(en: "only {missing} were missing: a slightly larger share of the device would do", zh: "只差 {missing}：略微提高显存占比即可"))
+                    .at(available.at),
+            );
+        }
+    }
+    found
+}
+
+/// AMD chips with an integrated GPU report a carve-out of RAM and the memory that can be mapped beside it as one
+/// capacity; "used" then holds what nobody took. No discrete AMD card has these sizes (they come with 8, 12, 16, 20, 24, 32,
+/// 48, 64, 128, 192, 256 or 288 GB).
+fn carve_out(incident: &Incident) -> Option<Evidence> {
+    let ledger = &incident.ledger;
+    let capacity = ledger.capacity?;
+    let gib = capacity.middle() as f64 / GIB as f64;
+    let discrete = [4.0, 6.0, 8.0, 12.0, 16.0, 20.0, 24.0, 32.0, 48.0, 64.0, 128.0, 192.0, 256.0, 288.0];
+    if gib < 1.5 || discrete.iter().any(|size| (size - gib).abs() <= size * 0.02) {
+        return None;
+    }
+    let nothing_held = ledger.allocated.is_some_and(|allocated| allocated.middle() == 0);
+    let outside = ledger.share(ledger.outside)?;
+    if outside < 0.3 && !refused_although_free(incident) {
+        return None;
+    }
+    let all = size(capacity);
+    Some(
+        Evidence::new(
+            if nothing_held { 4.0 } else { 2.0 },
+            text!(en: "no discrete AMD card has {all}: this is an integrated GPU whose capacity adds a carve-out and mappable RAM, and one of the two is smaller than it looks", zh: "没有容量为 {all} 的 AMD 独立显卡：这是集成 GPU，其容量是划拨显存与可映射内存之和，其中之一比看上去小"),
+        )
+        .at(place(&incident.event, Fact::Capacity)),
+    )
+}
+
+fn refute(incident: &Incident) -> Text {
+    let event = &incident.event;
+    match kind(incident) {
+        Kind::Host => text!(
+            en: "Run `ulimit -v; cat /sys/fs/cgroup/memory.max` in the job's own shell: if both say unlimited, no limit below the machine's RAM was in force.",
+            zh: "在任务自己的 shell 中运行 `ulimit -v; cat /sys/fs/cgroup/memory.max`：若都显示不受限，则没有低于物理内存的上限。"
+        ),
+        Kind::KvCache | Kind::Engine => text!(
+            en: "Start once with the memory fraction at 0.95: if the same figure is still missing, no fraction is to blame.",
+            zh: "将显存占比设为 0.95 启动一次：若缺口不变，则与占比设置无关。"
+        ),
+        _ if event.has(Sign::Mps) => text!(
+            en: "Run `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO` and `sysctl iogpu.wired_limit_mb`, and search the program for `set_per_process_memory_fraction`: if none is set, the limit is the machine's own.",
+            zh: "查看 `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO`、`sysctl iogpu.wired_limit_mb`，并在程序中搜索 `set_per_process_memory_fraction`：若都未设置，则上限来自机器本身。"
+        ),
+        _ => text!(
+            en: "Search the program and its environment for `set_per_process_memory_fraction`, `per_process_memory_fraction` and a MIG profile (`nvidia-smi -L`): if there is none, no limit below the device's was in force.",
+            zh: "在程序和环境中查找 `set_per_process_memory_fraction`、`per_process_memory_fraction` 以及 MIG 配置（`nvidia-smi -L`）：若都没有，则不存在低于设备容量的上限。"
+        ),
+    }
+}

@@ -1,0 +1,87 @@
+//! An inference engine's cache does not fit as configured.
+
+use super::reading::{Kind, kind, place, size};
+use super::{Cause, CauseId};
+use crate::dialect::Fact;
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::text;
+use crate::text::Text;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::KvCache,
+    title: || text!(en: "the KV cache does not fit as configured", zh: "KV cache 按当前配置放不下"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    text!(en: "The engine's KV cache does not fit.", zh: "推理引擎的 KV cache 放不下。")
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::KvCache => Some(0.5),
+        Kind::WeightBuffers => Some(-1.0),
+        Kind::Engine => Some(-2.0),
+        Kind::Tensor if incident.event.framework == "mlx" => Some(-1.0),
+        _ => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let event = &incident.event;
+    let facts = &event.facts;
+    let mut found = Vec::new();
+    if let (Some(needed), Some(available)) = (facts.get(Fact::Needed), facts.get(Fact::Available))
+        && needed.interval().surely_at_least(available.interval())
+    {
+        let (need, have) = (size(needed.interval()), size(available.interval()));
+        found.push(
+            Evidence::new(1.2, text!(en: "one full-length request needs {need} of cache; {have} are left for it", zh: "单个满长度请求需要 {need} 缓存，而可用 {have}"))
+                .at(needed.at)
+                .at(available.at),
+        );
+    }
+    if let (Some((length, at)), Some((tokens, _))) =
+        (facts.numbers.get("max_model_len"), facts.numbers.get("kv_cache_tokens"))
+        && length > tokens
+    {
+        let (length, tokens) = (*length as u64, *tokens as u64);
+        found.push(
+            Evidence::new(1.5, text!(en: "a context of {length} tokens is configured; the cache holds {tokens}", zh: "配置的上下文为 {length} 个 token，而缓存只能容纳 {tokens} 个"))
+                .at(*at),
+        );
+    }
+    if event.dialect.contains("kv") {
+        found.push(
+            Evidence::new(
+                2.0,
+                text!(en: "the buffer that failed is the KV cache", zh: "分配失败的缓冲区正是 KV cache"),
+            )
+            .at(place(event, Fact::Requested)),
+        );
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    let half = incident.event.facts.number("max_model_len").map(|length| (length / 2.0) as u64).filter(|n| *n > 0);
+    match (incident.event.framework, half) {
+        ("llama.cpp" | "ollama", _) => text!(
+            en: "Start once with half the context (`-c`): if it fails at the same buffer size, the cache is not what is too large.",
+            zh: "将上下文（`-c`）减半启动一次：若仍在同样大小的缓冲区失败，则不是 KV cache 过大。"
+        ),
+        (_, Some(half)) => text!(
+            en: "Start once with `--max-model-len {half}`: if it still finds no room, the weights or a limit are in the way, not the cache.",
+            zh: "用 `--max-model-len {half}` 启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
+        ),
+        _ => text!(
+            en: "Start once with half the context length: if it still finds no room, the weights or a limit are in the way, not the cache.",
+            zh: "将上下文长度减半启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
+        ),
+    }
+}

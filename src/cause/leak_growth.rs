@@ -1,0 +1,116 @@
+//! Usage grows until it hits the limit.
+
+use super::reading::{Kind, kind, percent, place, request_share};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::incident::context::{Clue, Phase};
+use crate::ledger::Holder;
+use crate::text;
+use crate::text::Text;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::LeakGrowth,
+    title: || text!(en: "usage grows over time", zh: "占用随时间增长"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    text!(en: "Usage grows over steps until it hits the limit.", zh: "占用随步数增长直至触及上限。")
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(-2.2),
+        Kind::PooledTensor => Some(-2.0),
+        Kind::Engine => Some(-2.5),
+        Kind::WeightBuffers => Some(-3.0),
+        Kind::Host => Some(-1.5),
+        Kind::KvCache | Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let event = &incident.event;
+    let context = &incident.context;
+    let mut found = Vec::new();
+    if let Some(pools) = incident.ledger.amount(Holder::PrivatePools)
+        && let Some(share) = incident.ledger.share(Some(pools))
+        && share >= 0.3
+    {
+        // An engine's or compiler's graphs take a few hundred MiB; most of a card means graphs recorded over and over.
+        let part = percent(share);
+        found.push(
+            Evidence::new(3.5, text!(en: "{pools}, {part} of the device, sit idle in private pools: graphs are recorded again and again and never dropped", zh: "{pools}（设备的 {part}）闲置在私有池中：CUDA Graph 被反复录制且从未释放"))
+                .at(place(event, Fact::PrivatePools)),
+        );
+    }
+    if let Some(span) = context.clues.get(&Clue::Accumulates) {
+        found.push(
+            Evidence::new(2.2, text!(en: "the failing line collects results over steps, so each step holds more than the last", zh: "失败处在逐步累积结果，每一步都比上一步占用更多"))
+                .at(*span),
+        );
+    }
+    if let Some(span) = context.clues.get(&Clue::SampleCache) {
+        found.push(
+            Evidence::new(1.0, text!(en: "samples are cached in RAM as they are read", zh: "样本在读取时被缓存到内存"))
+                .at(*span),
+        );
+    }
+    if let Some(span) = context.clues.get(&Clue::LongLived) {
+        found.push(
+            Evidence::new(0.7, text!(en: "the program is long-lived and may hold earlier results", zh: "程序长期运行，可能仍持有先前的结果"))
+                .at(*span),
+        );
+    }
+    if let Some(epoch) = context.epoch.value()
+        && epoch >= 2
+        && context.phase.value() != Some(Phase::Validation)
+    {
+        found.push(
+            Evidence::new(0.6, text!(en: "epoch {epoch} had been reached: the same work fitted before", zh: "已进行到第 {epoch} 个 epoch：同样的工作此前放得下"))
+                .seen(&context.epoch),
+        );
+    } else if let Some(step) = context.step.value()
+        && step >= 200
+    {
+        found.push(
+            Evidence::new(0.6, text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下"))
+                .seen(&context.step),
+        );
+    }
+    if let Some(share) = request_share(incident)
+        && share >= 0.5
+    {
+        found.push(
+            Evidence::new(-1.5, text!(en: "the request is {} of the device: too large for the last straw", zh: "请求占设备 {}：不像压垮骆驼的最后一根稻草", percent(share)))
+                .at(place(event, Fact::Requested)),
+        );
+    }
+    if context.phase.value() == Some(Phase::Load) || event.has(Sign::ContextCreation) || event.has(Sign::EngineStartup)
+    {
+        found.push(Evidence::new(
+            -1.5,
+            text!(en: "it failed at start-up, before anything could grow", zh: "失败发生在启动阶段，还来不及增长"),
+        ));
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    if incident.event.resource.on_host() {
+        return text!(
+            en: "Log the resident memory of the main process and its workers once a minute (`ps -o rss= -p PID`): if it is flat after the first epoch, nothing leaks.",
+            zh: "每分钟记录主进程和 worker 的常驻内存（`ps -o rss= -p PID`）：若第一个 epoch 后不再上升，则没有泄漏。"
+        );
+    }
+    text!(
+        en: "Print `torch.cuda.memory_allocated()` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
+        zh: "在每一步的同一位置打印 `torch.cuda.memory_allocated()`：若第 10 步与第 200 步相同，则没有增长。"
+    )
+}

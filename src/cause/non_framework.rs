@@ -1,0 +1,107 @@
+//! This process holds the memory outside the framework's allocator.
+
+use super::reading::{Kind, kind, percent, place, ramp, size};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::incident::context::Clue;
+use crate::text;
+use crate::text::Text;
+use crate::units::GIB;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::NonFramework,
+    title: || text!(en: "this process holds it outside the framework's allocator", zh: "本进程在框架分配器之外占用了显存"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    text!(en: "Contexts, NCCL, TensorRT and other libraries hold it.", zh: "由上下文、NCCL、TensorRT 等库占用。")
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(-2.5),
+        Kind::Engine => Some(-2.3),
+        Kind::PooledTensor => Some(-3.5),
+        Kind::WeightBuffers | Kind::KvCache | Kind::Host | Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let mut found = Vec::new();
+    if let Some(outside) = ledger.non_framework {
+        let against = ledger.capacity.or(ledger.cap);
+        let share = against.filter(|all| all.middle() > 0).map(|all| outside.middle() as f64 / all.middle() as f64);
+        if let Some(share) = share {
+            let amount = size(outside);
+            let part = percent(share);
+            if event.facts.get(Fact::OtherAllocations).is_some() {
+                // Apple: graphs and kernel caches of Metal count as "other allocations"; a few GiB are normal.
+                let weight = ramp(share, &[(0.05, -2.0), (0.2, 0.0), (0.4, 2.8), (0.7, 4.0)]);
+                found.push(
+                    Evidence::new(weight, text!(en: "“other allocations” (Metal's graphs, caches and other uses) are {amount}, {part} of the limit", zh: "“other allocations”（Metal 的计算图、缓存等）为 {amount}，占上限的 {part}"))
+                        .at(place(event, Fact::OtherAllocations)),
+                );
+            } else {
+                // A context with cuBLAS, cuDNN and NCCL takes 0.3 … 1 GiB and is no cause by itself.
+                let weight = if outside.middle() < GIB as i128 {
+                    -1.5
+                } else {
+                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 1.6), (0.15, 2.4), (0.4, 3.5)])
+                };
+                found.push(
+                    Evidence::new(
+                        weight,
+                        if weight > 0.0 {
+                            text!(en: "{amount} of this process, {part} of the device, lie outside the framework's allocator; a context alone takes 0.2 … 0.6 GiB", zh: "本进程有 {amount}（设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB")
+                        } else {
+                            text!(en: "outside the framework's allocator this process holds {amount}, about what a context and libraries take", zh: "本进程在框架分配器之外占用 {amount}，与上下文和库的常规开销相当")
+                        },
+                    )
+                    .at(place(event, Fact::Process)),
+                );
+            }
+        }
+    }
+    if event.has(Sign::ForeignLibrary) {
+        found.push(
+            Evidence::new(
+                0.8,
+                text!(en: "a library asked for the memory, not the framework", zh: "请求显存的是某个库，而不是框架"),
+            )
+            .at(event.at),
+        );
+    }
+    if let Some(span) = incident.context.clues.get(&Clue::SecondFramework) {
+        found.push(
+            Evidence::new(
+                1.0,
+                text!(en: "a second framework runs in the same process", zh: "同一进程中还运行着另一个框架"),
+            )
+            .at(*span),
+        );
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    if incident.event.has(Sign::Mps) {
+        return text!(
+            en: "Print `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()` before the failing step: if it stays below 1 GiB, Metal's own memory is not the matter.",
+            zh: "在失败步骤之前打印 `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()`：若低于 1 GiB，则不是 Metal 自身占用的问题。"
+        );
+    }
+    let device = incident.event.facts.device.value().unwrap_or(0);
+    text!(
+        en: "Just before the failing step compare `nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}` with `torch.cuda.memory_reserved()`: if they differ by less than 1 GiB, nothing outside the allocator is to blame.",
+        zh: "在失败步骤之前，比较 `nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}` 与 `torch.cuda.memory_reserved()`：若相差不到 1 GiB，则与分配器之外的占用无关。"
+    )
+}

@@ -1,0 +1,143 @@
+//! Another process holds memory that this one needs.
+
+use super::reading::{Kind, foreign, kind, percent, place, ramp, size};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::text;
+use crate::text::Text;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::OtherProcess,
+    title: || text!(en: "another process holds the memory", zh: "其他进程占用了显存"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    text!(en: "Another process holds memory that this one needs.", zh: "其他进程占用了本进程需要的内存。")
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(-1.6),
+        Kind::PooledTensor => Some(-0.7),
+        Kind::Engine => Some(-1.0),
+        Kind::WeightBuffers => Some(-0.7),
+        Kind::KvCache => Some(-2.5),
+        Kind::Host => Some(-2.3),
+        Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let mut found = Vec::new();
+    if let Some(others) = foreign(incident) {
+        // Without a list of processes, desktop and context blur the amount: the same share then proves less.
+        let by_share: &[(f64, f64)] = if others.separated {
+            &[(0.01, -2.0), (0.04, -0.8), (0.08, 0.8), (0.15, 1.8), (0.3, 2.4), (0.6, 4.0)]
+        } else {
+            &[(0.02, -1.5), (0.08, -0.5), (0.13, 0.5), (0.2, 1.8), (0.4, 2.6), (0.7, 4.5)]
+        };
+        let mut weight = ramp(others.share, by_share);
+        if !others.would_serve {
+            weight = weight.min(0.0) - 0.7;
+        }
+        let (amount, part) = (size(others.amount), percent(others.share));
+        let short = ledger.short_of_free.map_or_else(|| "?".to_string(), |short| short.to_string());
+        let evidence = match (weight > 0.0, others.separated, others.named.is_some()) {
+            (true, true, true) => {
+                text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}")
+            }
+            (true, true, false) => {
+                text!(en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this process; {short} were missing", zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}")
+            }
+            (true, false, _) => {
+                text!(en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the framework; {short} were missing", zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}")
+            }
+            (false, _, _) if !others.would_serve => {
+                text!(en: "what others hold, {amount}, would not have been enough: {short} were missing", zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}")
+            }
+            (false, _, _) => {
+                text!(en: "other processes hold at most {amount}, {part} of the device", zh: "其他进程最多占用 {amount}，为设备的 {part}")
+            }
+        };
+        let lines = event.facts.other_processes.iter().map(|other| other.figure.at);
+        let mut evidence = Evidence::new(weight, evidence).at(place(event, Fact::Free));
+        for at in lines {
+            evidence = evidence.at(at);
+        }
+        found.push(evidence);
+    }
+    if event.facts.get(Fact::Allocated).is_some_and(|figure| figure.bytes == 0)
+        && foreign(incident).is_some_and(|others| others.share > 0.3)
+    {
+        found.push(
+            Evidence::new(1.5, text!(en: "the framework had 0 bytes allocated: this was its first request", zh: "框架已分配 0 字节：这是它的第一次请求"))
+                .at(place(event, Fact::Allocated)),
+        );
+    }
+    if event.has(Sign::ContextCreation) {
+        found.push(
+            Evidence::new(1.8, text!(en: "not even a context could be created, which takes a few hundred MiB", zh: "连几百 MiB 的上下文都无法创建"))
+                .at(event.at),
+        );
+    }
+    if let Some((row, holder)) = busy_rival(incident) {
+        let used = crate::units::Bytes(row.used.bytes);
+        let index = row.index;
+        found.push(
+            Evidence::new(1.0, text!(en: "nvidia-smi in the log lists {holder} on GPU {index}, where {used} are used", zh: "日志中的 nvidia-smi 显示 GPU {index} 已用 {used}，其上有 {holder}"))
+                .at(row.used.at),
+        );
+    }
+    found
+}
+
+/// The row of the failing device in a printed `nvidia-smi` table and a process on it that is not this one.
+fn busy_rival(incident: &Incident) -> Option<(&crate::incident::context::GpuRow, String)> {
+    let device = incident.event.facts.device.value()?;
+    let own = incident.event.facts.pid.value();
+    let row = incident.context.gpus.iter().find(|row| row.index == device)?;
+    let (pid, name, _) = row.processes.iter().find(|(pid, _, _)| Some(*pid) != own)?;
+    Some((row, name.clone().map_or_else(|| format!("pid {pid}"), |name| format!("{name} (pid {pid})"))))
+}
+
+fn refute(incident: &Incident) -> Text {
+    if incident.event.resource.on_host() {
+        return text!(
+            en: "Run `ps -eo pid,user,rss,comm --sort=-rss | head -15` while the job runs: if the job's own processes hold nearly everything, nobody else is to blame.",
+            zh: "任务运行时执行 `ps -eo pid,user,rss,comm --sort=-rss | head -15`：若几乎全由本任务的进程占用，则与其他进程无关。"
+        );
+    }
+    let device = incident.event.facts.device.value().unwrap_or(0);
+    let mut pids: Vec<String> = incident
+        .event
+        .facts
+        .other_processes
+        .iter()
+        .filter(|other| Some(other.pid) != incident.ledger.self_listed_as)
+        .take(4)
+        .map(|other| other.pid.to_string())
+        .collect();
+    pids.dedup();
+    if pids.is_empty() {
+        text!(
+            en: "Stop this job and run `nvidia-smi -i {device}`: if the memory in use falls to near 0, it was this job's own after all.",
+            zh: "停掉本任务后运行 `nvidia-smi -i {device}`：若显存占用降到接近 0，则占用者就是本任务自己。"
+        )
+    } else {
+        let list = pids.join(", ");
+        let query = pids.join(",");
+        text!(
+            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are workers of this same job, nobody else is in the way.",
+            zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 是本任务自己的进程，则不是其他进程的问题。"
+        )
+    }
+}

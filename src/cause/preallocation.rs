@@ -1,0 +1,126 @@
+//! A framework took (almost) the whole device up front.
+
+use super::reading::{Kind, kind, on_gpu, percent, place, request_share, size};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::incident::context::{Clue, Trainer};
+use crate::ledger::Holder;
+use crate::text;
+use crate::text::Text;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::Preallocation,
+    title: || text!(en: "a pool took the device up front", zh: "内存池预先占满了设备"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    text!(en: "A framework took almost the whole device up front.", zh: "框架预先占用了几乎整个设备。")
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(-3.0),
+        Kind::PooledTensor => Some(-1.3),
+        Kind::Engine => Some(0.2),
+        Kind::KvCache => Some(-2.0),
+        Kind::Host => Some(-4.0),
+        Kind::WeightBuffers => Some(-3.0),
+        Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+/// The share of the device's memory that XLA and TensorFlow reserve at start: 0.75 of the total since jaxlib 0.4.1, 0.9 of
+/// what is free before.
+const POOL_SHARES: [f64; 2] = [0.75, 0.9];
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let context = &incident.context;
+    let mut found = Vec::new();
+    let engine =
+        kind(incident) == Kind::Engine || matches!(context.trainer.value(), Some(Trainer::Vllm | Trainer::Sglang));
+    if engine && kind(incident) == Kind::Tensor {
+        found.push(
+            Evidence::new(1.8, text!(en: "an inference engine runs here, which takes a fixed share of the device for weights and cache", zh: "这里运行的是推理引擎，它按固定比例为权重和缓存占用设备"))
+                .seen(&context.trainer),
+        );
+    }
+    if event.has(Sign::EngineWarmup) {
+        found.push(
+            Evidence::new(1.5, text!(en: "the pools had been set up; what failed is the memory left beside them for warm-up and graphs", zh: "内存池已建好；失败的是池外留给预热和计算图的部分"))
+                .at(event.at),
+        );
+    }
+    if let Some(pools) = ledger.amount(Holder::PrivatePools)
+        && let (Some(pools_share), Some(request)) = (ledger.share(Some(pools)), request_share(incident))
+        && pools_share < 0.1
+        && pools.middle() > 0
+        && request < 0.02
+        && ledger.share(ledger.reserved).is_some_and(|share| share >= 0.85)
+        && ledger.share(ledger.cached).is_some_and(|share| share < 0.03)
+    {
+        let held = ledger.reserved.map_or_else(String::new, |reserved| size(reserved).to_string());
+        found.push(
+            Evidence::new(1.6, text!(en: "CUDA graphs and {held} reserved with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在 CUDA Graph，已保留 {held} 且几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"))
+                .at(place(event, Fact::PrivatePools)),
+        );
+    }
+    if on_gpu(incident)
+        && kind(incident) == Kind::PooledTensor
+        && let Some(share) = request_share(incident)
+        && POOL_SHARES.iter().any(|pool| (share - pool).abs() < 0.01)
+    {
+        let part = percent(share);
+        let want = ledger.requested.map_or_else(String::new, |requested| size(requested).to_string());
+        found.push(
+            Evidence::new(3.0, text!(en: "{want} is {part} of the device: the pool that is taken at start, not a tensor", zh: "{want} 恰为设备的 {part}：这是启动时预占的内存池，而不是张量"))
+                .at(place(event, Fact::Requested)),
+        );
+    }
+    if event.has(Sign::ForeignLibrary) {
+        found.push(
+            Evidence::new(1.8, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
+                .at(event.at),
+        );
+    }
+    if let Some(span) = context.clues.get(&Clue::SecondFramework) {
+        found.push(
+            Evidence::new(1.2, text!(en: "another framework in the same process may have taken its share first", zh: "同一进程中的另一个框架可能先占走了它的份额"))
+                .at(*span),
+        );
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    match incident.event.framework {
+        "vllm" => text!(
+            en: "Start once with `--gpu-memory-utilization` lowered by 0.05: if the same step fails with as little free as before, the pool is not what is in its way.",
+            zh: "将 `--gpu-memory-utilization` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
+        ),
+        "sglang" => text!(
+            en: "Start once with `--mem-fraction-static` lowered by 0.05: if the same step fails with as little free as before, the pool is not what is in its way.",
+            zh: "将 `--mem-fraction-static` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
+        ),
+        "jax" => text!(
+            en: "Run once with `XLA_PYTHON_CLIENT_PREALLOCATE=false`: if it fails all the same, the pool was not in the way.",
+            zh: "设置 `XLA_PYTHON_CLIENT_PREALLOCATE=false` 运行一次：若照样失败，则与预占内存池无关。"
+        ),
+        "tensorflow" => text!(
+            en: "Run once with `TF_FORCE_GPU_ALLOW_GROWTH=true`: if it fails all the same, the pool was not in the way.",
+            zh: "设置 `TF_FORCE_GPU_ALLOW_GROWTH=true` 运行一次：若照样失败，则与预占内存池无关。"
+        ),
+        _ => text!(
+            en: "Lower the pool or memory fraction of whatever starts first by a tenth and run again: if the same request fails with as little free as before, no pool is in its way.",
+            zh: "把最先启动的程序的内存池或显存占比降低一成再运行：若同一请求仍以同样少的空闲量失败，则与内存池无关。"
+        ),
+    }
+}

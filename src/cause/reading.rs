@@ -1,0 +1,166 @@
+//! What several causes read from an incident: its kind, and the shares of the device that decide between causes.
+
+use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::evidence::Span;
+use crate::incident::Incident;
+use crate::units::{Bytes, GIB, Interval, MIB};
+
+/// The kinds of failure, by who asked whom for memory. Priors are set per kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A program asked its device for a tensor or buffer: PyTorch, Paddle, CuPy, CUDA.jl, MLX …
+    Tensor,
+    /// The same under a framework that takes most of the device at start and serves from its own pool: XLA, TensorFlow.
+    PooledTensor,
+    /// An inference engine that sizes a pool: vLLM, SGLang, TensorRT-LLM, LMDeploy, TGI.
+    Engine,
+    /// A program that loads weights into fixed buffers and splits them over devices: llama.cpp, Ollama, ExLlama.
+    WeightBuffers,
+    /// The key/value cache of an engine.
+    KvCache,
+    /// RAM of the machine or of a container.
+    Host,
+    /// /dev/shm.
+    Shm,
+    /// Shared memory on the chip, per thread block.
+    OnChip,
+}
+
+pub fn kind(incident: &Incident) -> Kind {
+    match incident.event.resource {
+        Resource::KvCache => Kind::KvCache,
+        Resource::Host | Resource::Cgroup => Kind::Host,
+        Resource::Shm => Kind::Shm,
+        Resource::CudaSharedMemory => Kind::OnChip,
+        Resource::Gpu => match incident.event.framework {
+            "jax" | "tensorflow" | "exla" | "xla" => Kind::PooledTensor,
+            "vllm" | "sglang" | "tensorrt-llm" | "lmdeploy" | "tgi" => Kind::Engine,
+            "llama.cpp" | "ollama" | "exllama" => Kind::WeightBuffers,
+            _ => Kind::Tensor,
+        },
+    }
+}
+
+/// True where the device's memory is meant.
+pub fn on_gpu(incident: &Incident) -> bool {
+    matches!(kind(incident), Kind::Tensor | Kind::PooledTensor | Kind::Engine | Kind::WeightBuffers)
+}
+
+/// The middle of an amount, for printing.
+pub fn size(amount: Interval) -> Bytes {
+    Bytes(amount.middle_bytes())
+}
+
+/// A share as a percentage without decimals: `0.834` is `83 %`.
+pub fn percent(share: f64) -> String {
+    if share < 0.095 { format!("{:.1} %", share * 100.0) } else { format!("{:.0} %", share * 100.0) }
+}
+
+/// Where a figure was printed, or the message where it was derived.
+pub fn place(event: &Event, fact: Fact) -> Span {
+    event.facts.get(fact).map_or(event.at, |figure| figure.at)
+}
+
+/// What was asked for, as a share of the device.
+pub fn request_share(incident: &Incident) -> Option<f64> {
+    incident.ledger.share(incident.ledger.requested)
+}
+
+/// What the framework has handed out, as a share of the device.
+pub fn allocated_share(incident: &Incident) -> Option<f64> {
+    incident.ledger.share(incident.ledger.allocated)
+}
+
+/// Free memory inside the default pools: what another layout could use. The free blocks of private pools are not in it,
+/// since only their own graphs may use them.
+pub fn cached(incident: &Incident) -> Option<Interval> {
+    incident.ledger.amount(crate::ledger::Holder::Cached).or(incident.ledger.cached)
+}
+
+/// True when the driver had at least as much free as was asked for, and that is no sliver of the device. "Free" is read
+/// after the failure, so a few hundred MiB on a full device mean nothing.
+pub fn refused_although_free(incident: &Incident) -> bool {
+    let ledger = &incident.ledger;
+    match (ledger.free, ledger.requested) {
+        (Some(free), Some(requested)) => {
+            free.surely_at_least(requested) && ledger.share(Some(free)).is_none_or(|share| share >= 0.05)
+        }
+        _ => false,
+    }
+}
+
+/// A CUDA context with its libraries takes 0.2 … 0.6 GiB; where the message does not tell this process's own total,
+/// that much of what lies outside the framework is taken to be its context.
+const CONTEXT: i128 = 600 * MIB as i128;
+
+/// Memory of the device that is neither free nor this process's.
+#[derive(Debug, Clone, Copy)]
+pub struct Foreign {
+    pub amount: Interval,
+    pub share: f64,
+    /// The message separates this process from others, so that the amount holds no context of ours.
+    pub separated: bool,
+    /// The part that the message names by pid.
+    pub named: Option<Interval>,
+    /// The request would have fitted if this memory had been free.
+    pub would_serve: bool,
+}
+
+/// What other processes hold, as far as the account shows it. `None` when the message does not tell.
+pub fn foreign(incident: &Incident) -> Option<Foreign> {
+    let ledger = &incident.ledger;
+    // Apple prints no figure of other processes.
+    if incident.event.has(Sign::Mps) {
+        return None;
+    }
+    let nothing = Interval::exactly(0);
+    let (amount, separated) = match (ledger.unexplained, ledger.outside) {
+        (Some(unexplained), _) => (ledger.others.unwrap_or(nothing) + unexplained.at_least_zero(), true),
+        (None, Some(outside)) => ((outside - Interval::exactly(CONTEXT as u64)).at_least_zero(), false),
+        (None, None) => (ledger.others?, true),
+    };
+    let amount = match ledger.others {
+        Some(named) if named.middle() > amount.middle() => named,
+        _ => amount,
+    };
+    Some(Foreign {
+        amount,
+        share: ledger.share(Some(amount))?,
+        separated,
+        named: ledger.others,
+        would_serve: ledger.short_of_free.is_some_and(|short| amount.middle() >= short.middle()),
+    })
+}
+
+/// Linear between the points `(x, y)`, given with rising x; flat outside of them.
+pub fn ramp(x: f64, points: &[(f64, f64)]) -> f64 {
+    let mut before = match points.first() {
+        Some(first) => *first,
+        None => return 0.0,
+    };
+    if x <= before.0 {
+        return before.1;
+    }
+    for &(at, value) in points {
+        if x <= at {
+            let width = at - before.0;
+            return if width <= 0.0 { value } else { before.1 + (value - before.1) * (x - before.0) / width };
+        }
+        before = (at, value);
+    }
+    before.1
+}
+
+/// A whole number of GiB within the printed digits, as Windows' display driver model reports cards (`8.00 GiB`, `23.99 GiB`);
+/// Linux drivers take their reserve off first (`7.79 GiB`, `23.69 GiB`). Cards above 48 GiB do not run under it.
+pub fn looks_like_wddm(incident: &Incident) -> bool {
+    if incident.event.has(Sign::Windows) {
+        return true;
+    }
+    if incident.event.has(Sign::Hip) || incident.event.has(Sign::Mps) || incident.event.has(Sign::Xpu) {
+        return false;
+    }
+    let Some(capacity) = incident.ledger.capacity else { return false };
+    let gib = capacity.middle() as f64 / GIB as f64;
+    (2.0..=48.0).contains(&gib.round()) && (gib - gib.round()).abs() <= 0.015
+}

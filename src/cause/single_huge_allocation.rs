@@ -1,0 +1,160 @@
+//! One request is absurd for the device.
+
+use super::reading::{Kind, allocated_share, kind, on_gpu, percent, place, ramp, request_share, size};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::incident::context::{Clue, Phase};
+use crate::text;
+use crate::text::Text;
+use crate::units::{GIB, TIB};
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::SingleHugeAllocation,
+    title: || text!(en: "one request is far too large", zh: "单次请求过大"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    text!(en: "One tensor alone is absurd for the device.", zh: "单个张量对设备来说过大。")
+}
+
+/// Above this a figure is no need of any program but a number that went wrong (2^50 bytes = 1 PiB).
+pub const GARBAGE: u64 = 1 << 50;
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(-2.0),
+        Kind::PooledTensor => Some(-1.8),
+        Kind::Engine | Kind::WeightBuffers => Some(-3.0),
+        Kind::Host => Some(-2.2),
+        Kind::KvCache | Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let at = place(event, Fact::Requested);
+    let mut found = Vec::new();
+    if event.has(Sign::AbsurdRequest) {
+        found.push(
+            Evidence::new(5.0, text!(en: "the size asked for can only come from a wrong shape: a negative or overflowed dimension", zh: "请求的大小只可能来自错误的形状：维度为负或溢出"))
+                .at(at),
+        );
+        return found;
+    }
+    let Some(requested) = ledger.requested else { return clues(incident, found) };
+    let want = size(requested);
+    if on_gpu(incident) {
+        if let (Some(share), Some(capacity)) = (request_share(incident), ledger.capacity) {
+            let (part, all) = (percent(share), size(capacity));
+            if share >= 1.0 {
+                found.push(
+                    Evidence::new(7.0, text!(en: "{want} were asked for in one piece; the whole device has {all}", zh: "单次请求 {want}，而整个设备只有 {all}"))
+                        .at(at),
+                );
+                return found;
+            }
+            let mut weight =
+                ramp(share, &[(0.02, -3.0), (0.1, -1.5), (0.2, -0.2), (0.33, 1.2), (0.5, 2.6), (0.8, 3.6)]);
+            // With the device mostly full of the job's own tensors, a big request is the peak of a big job.
+            if weight > 0.0 && allocated_share(incident).is_some_and(|share| share > 0.72) {
+                weight -= 1.5;
+            }
+            found.push(
+                Evidence::new(
+                    weight,
+                    if weight > 0.0 {
+                        text!(en: "one request of {want} is {part} of the device's {all}", zh: "单次请求 {want} 占设备 {all} 的 {part}")
+                    } else {
+                        text!(en: "the request of {want} is only {part} of the device", zh: "请求 {want} 只占设备的 {part}")
+                    },
+                )
+                .at(at),
+            );
+            if let Some(allocated) = ledger.allocated
+                && share >= 0.2
+                && requested.middle() >= 2 * allocated.middle().max(1)
+            {
+                let held = size(allocated);
+                found.push(
+                    Evidence::new(0.8, text!(en: "it is more than twice what the whole job holds, {held}", zh: "超过整个任务已占用量 {held} 的两倍"))
+                        .at(at),
+                );
+            }
+        } else {
+            // Without a capacity: the largest single devices have 288 GiB; training cards in wide use 16 … 80.
+            let gib = requested.middle() as f64 / GIB as f64;
+            let weight = ramp(gib, &[(0.5, -1.5), (4.0, -0.3), (12.0, 0.6), (24.0, 1.5), (80.0, 3.0), (192.0, 5.0)]);
+            found.push(
+                Evidence::new(weight, text!(en: "{want} were asked for in one piece", zh: "单次请求 {want}")).at(at),
+            );
+        }
+    } else if kind(incident) == Kind::Host {
+        let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(ledger.capacity);
+        match machine {
+            Some(machine) if requested.surely_at_least(machine) => {
+                let all = size(machine);
+                found.push(
+                    Evidence::new(5.0, text!(en: "{want} were asked for at once; the machine has {all}", zh: "一次请求 {want}，而机器只有 {all}")).at(at),
+                );
+            }
+            _ => {
+                // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
+                let gib = requested.middle() as f64 / GIB as f64;
+                let weight =
+                    ramp(gib, &[(0.25, -2.5), (4.0, -0.5), (16.0, 0.3), (32.0, 2.0), (128.0, 3.4), (512.0, 5.0)]);
+                let terabyte = requested.middle() >= TIB as i128;
+                found.push(
+                    Evidence::new(
+                        weight,
+                        if terabyte {
+                            text!(en: "{want} were asked for at once, more than almost any machine has", zh: "一次请求 {want}，几乎超过任何机器的内存")
+                        } else {
+                            text!(en: "{want} were asked for at once", zh: "一次请求 {want}")
+                        },
+                    )
+                    .at(at),
+                );
+            }
+        }
+    }
+    clues(incident, found)
+}
+
+fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
+    if let Some(span) = incident.context.clues.get(&Clue::Quadratic) {
+        found.push(
+            Evidence::new(1.0, text!(en: "the failing line makes something quadratic: every pair of tokens, points or masks", zh: "失败处的代码产生平方规模的张量：每一对 token、点或掩码"))
+                .at(*span),
+        );
+    }
+    if incident.context.phase.value() == Some(Phase::Load) && on_gpu(incident) {
+        found.push(
+            Evidence::new(-1.0, text!(en: "it failed while a model was loaded, not while a tensor was computed", zh: "失败发生在加载模型时，而不是计算张量时"))
+                .seen(&incident.context.phase),
+        );
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
+    let place = incident.context.user_frame().map(|frame| format!("{}:{}", frame.file, frame.line));
+    match place {
+        Some(place) => text!(
+            en: "Print the shapes of the inputs at {place} just before it fails: if the product of the shape and the element size is not about {want}, the request comes from elsewhere.",
+            zh: "在 {place} 失败之前打印输入形状：若形状乘积乘以元素大小与 {want} 不符，则请求来自别处。"
+        ),
+        None => text!(
+            en: "Print the shapes at the failing line just before it fails: if no product of shape and element size is about {want}, the request comes from elsewhere.",
+            zh: "在失败行之前打印各张量形状：若没有任何形状乘以元素大小约等于 {want}，则请求来自别处。"
+        ),
+    }
+}

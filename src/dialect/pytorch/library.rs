@@ -1,0 +1,303 @@
+//! Errors of CUDA itself and of libraries on top of it that hide an out-of-memory: `CUDA error: out of memory`, cuBLAS,
+//! cuDNN, NCCL, the driver, and internal assertions of the code that composes the out-of-memory text.
+//!
+//! None of them prints how much memory there was.
+
+use super::{LONGEST_TEXT, wording};
+use crate::dialect::joined::Joined;
+use crate::dialect::{Event, Fact, Resource, Sign, Standing};
+use crate::input::Document;
+use crate::text::Text;
+use crate::units::Size;
+
+/// Squeezed words, what they are, and what they show.
+struct Shape {
+    slug: &'static str,
+    /// One of these stands in the squeezed text, starting on the line that was hit.
+    words: &'static [&'static str],
+    /// And this as well, if any, near by.
+    and: &'static [&'static str],
+    signs: &'static [Sign],
+    /// PyTorch's own, or the CUDA error of whatever program.
+    pytorch: bool,
+}
+
+/// In the order in which they are tried.
+const SHAPES: [Shape; 17] = [
+    Shape {
+        slug: "pytorch-cuda-runtime-error",
+        words: &["cudaruntimeerror(2):outofmemory"],
+        and: &[],
+        signs: &[],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-driver-error",
+        words: &["CUDAdrivererror:outofmemory"],
+        and: &[],
+        signs: &[Sign::Disguised],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-nvml-assert",
+        words: &["NVML_SUCCESS==", "NVML_SUCCESS=="],
+        and: &["CUDACachingAllocator.cpp"],
+        signs: &[Sign::Disguised],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-nvml-missing",
+        words: &["libnvidia-ml.so.1"],
+        and: &["INTERNALASSERTFAILED", "driver_api.cpp"],
+        signs: &[Sign::Disguised],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-expandable-assert",
+        words: &["!block->expandable_segment_", "block->expandable_segment_INTERNALASSERTFAILED"],
+        and: &["INTERNALASSERTFAILED"],
+        signs: &[Sign::Disguised, Sign::ExpandableSegmentsOn],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-cublas",
+        words: &["CUBLAS_STATUS_ALLOC_FAILED", "CUBLAS_STATUS_NOT_INITIALIZED"],
+        and: &["cublasCreate"],
+        signs: &[Sign::Disguised, Sign::ContextCreation, Sign::ForeignLibrary],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-cublas",
+        words: &["CUBLAS_STATUS_ALLOC_FAILED"],
+        and: &["CUDAerror"],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-cudnn",
+        words: &["CUDNN_STATUS_ALLOC_FAILED", "CUDNN_STATUS_NOT_INITIALIZED"],
+        and: &["cuDNNerror"],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-nccl",
+        words: &["Cudafailure2'outofmemory'", "Cudafailure'outofmemory'", "Cudafailure2\"outofmemory\""],
+        and: &[],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-nccl",
+        words: &["FailedtoCUDAcalloc"],
+        and: &[],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-cuda-error",
+        words: &["CUDAerror:outofmemory", "HIPerror:outofmemory"],
+        and: &[],
+        signs: &[Sign::Disguised],
+        pytorch: false,
+    },
+    Shape {
+        slug: "pytorch-cuda-error",
+        words: &["hipErrorOutOfMemory"],
+        and: &[],
+        signs: &[Sign::Disguised, Sign::Hip],
+        pytorch: false,
+    },
+    Shape {
+        slug: "cuda-library",
+        words: &[
+            "CUBLAS_STATUS_ALLOC_FAILED",
+            "CUDNN_STATUS_ALLOC_FAILED",
+            "CUSPARSE_STATUS_ALLOC_FAILED",
+            "CUSOLVER_STATUS_ALLOC_FAILED",
+        ],
+        and: &[],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        pytorch: false,
+    },
+    Shape {
+        slug: "cuda-driver",
+        words: &["CUDA_ERROR_OUT_OF_MEMORY"],
+        and: &["cuDevicePrimaryCtxRetain"],
+        signs: &[Sign::Disguised, Sign::ContextCreation],
+        pytorch: false,
+    },
+    Shape {
+        slug: "cuda-driver",
+        words: &["CUDA_ERROR_OUT_OF_MEMORY"],
+        and: &["cuCtxCreate"],
+        signs: &[Sign::Disguised, Sign::ContextCreation],
+        pytorch: false,
+    },
+    Shape {
+        slug: "cuda-driver",
+        words: &["CUDA_ERROR_OUT_OF_MEMORY"],
+        and: &[],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        pytorch: false,
+    },
+    Shape {
+        slug: "cuda-runtime",
+        words: &["cudaErrorMemoryAllocation"],
+        and: &[],
+        signs: &[Sign::Disguised],
+        pytorch: false,
+    },
+];
+
+pub fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = document.lines.get(position)?;
+    if is_source_code(&line.text) {
+        return None;
+    }
+    let hit = super::DIALECT.triggers.iter().filter_map(|trigger| line.text.find(trigger)).min()?;
+    let text = super::window(document, position, hit);
+    let (shape, core, words) = SHAPES.iter().find_map(|shape| {
+        let (core, words) = shape
+            .words
+            .iter()
+            .filter_map(|words| Some((text.find(words, 0)?, *words)))
+            .filter(|(at, _)| text.line_at(*at) == line.number)
+            .min()?;
+        shape.and.iter().all(|and| text.contains(and)).then_some((shape, core, words))
+    })?;
+    let mut end = core + words.len();
+    let before = text.squeezed.get(..core)?;
+    let trimmed =
+        ["CUDAerror:", "cuDNNerror:", "HIPerror:"].iter().find_map(|p| before.strip_suffix(p)).unwrap_or(before);
+    let class = wording::class(trimmed);
+    let from = trimmed.len() - class.map_or(0, str::len);
+    // The rest of the line belongs to it; of a runtime error the hints below as well.
+    end = text.squeezed.len().min(end.max(
+        (end..text.squeezed.len()).take_while(|at| text.line_at(*at) == line.number).last().map_or(end, |at| at + 1),
+    ));
+    let mut range = wording::Range::default();
+    if shape.slug == "pytorch-cuda-error" {
+        end = end.max(runtime_hints(&text, core, &mut range));
+        match class {
+            Some("torch.AcceleratorError:") => range.since((2, 8)),
+            Some("RuntimeError:") => range.until((2, 7)),
+            _ => {}
+        }
+    }
+    match shape.slug {
+        "pytorch-cuda-runtime-error" => range.until((1, 0)),
+        "pytorch-nvml-assert" => range.between((2, 1), (2, 13)),
+        "pytorch-nvml-missing" => range.between((2, 1), (2, 1)),
+        "pytorch-expandable-assert" => range.between((2, 1), (2, 4)),
+        _ => {}
+    }
+    let torch = shape.pytorch || torch_nearby(document, position);
+    let mut event = Event::new(shape.slug, if torch { "pytorch" } else { "cuda" }, Resource::Gpu, text.span(from, end));
+    event.message = text.readable(from, end, LONGEST_TEXT);
+    event.versions = if torch { range.learned() } else { None };
+    for sign in shape.signs {
+        event.sign(*sign);
+    }
+    if text.contains("mightbeasynchronouslyreported") {
+        event.sign(Sign::Asynchronous);
+    }
+    if words.starts_with("HIP") {
+        event.sign(Sign::Hip);
+    }
+    if words == "FailedtoCUDAcalloc" {
+        let at = core + words.len();
+        let at = if text.squeezed.get(at..).is_some_and(|rest| rest.starts_with("async")) { at + 5 } else { at };
+        if let Some((bytes, end)) = text.count_at(at) {
+            event.facts.note(Fact::Requested, Size { bytes, half_width: 0 }.at(text.span(at, end)));
+        }
+    }
+    if event.facts.sizes.is_empty() {
+        event.sign(Sign::NoFigures);
+    }
+    if shape.slug == "pytorch-cuda-error" && pinning_nearby(document, position) {
+        event.resource = Resource::Host;
+        event.sign(Sign::PinnedHost);
+    }
+    if words.starts_with("CUBLAS") || words.starts_with("CUDNN") {
+        if assertion_nearby(document, position) {
+            event.standing = Standing::Harmless;
+            event.sign(Sign::OtherCudaError);
+            event.harmless_because = Some(Text::new(
+                "an assertion on the device failed before it (an index out of range); the library's error is only its echo",
+                "此前已有 GPU 端断言失败（索引越界），该库报错只是其后果",
+            ));
+        }
+    }
+    Some(event)
+}
+
+/// The end of the hint lines below `CUDA error: out of memory`, which also tell the version.
+fn runtime_hints(text: &Joined, core: usize, range: &mut wording::Range) -> usize {
+    let mut end = core;
+    let mut reach = |words: &str| {
+        let at = text.find(words, core)?;
+        end = end.max(at + words.len());
+        Some(at + words.len())
+    };
+    let search = reach("formoreinformation.").is_some() && text.contains("Searchfor`cudaErrorMemoryAllocation'");
+    let log_file = reach("CUDA_LOG_FILE=stderr").is_some();
+    let blocking = reach("CUDA_LAUNCH_BLOCKING=1");
+    let dsa = reach("toenabledevice-sideassertions.").is_some();
+    if search {
+        range.since((2, 9));
+        if blocking.is_some() {
+            range.until((2, 12));
+        }
+    } else if let (Some(after), true) = (blocking, dsa) {
+        let dot = text.squeezed.get(after..).is_some_and(|rest| rest.starts_with('.'));
+        if dot { range.between((2, 0), (2, 3)) } else { range.between((2, 4), (2, 8)) }
+    }
+    if log_file {
+        range.between((2, 13), (2, 13));
+    }
+    end
+}
+
+/// True when PyTorch shows itself within the forty lines before or the ten after.
+fn torch_nearby(document: &Document, position: usize) -> bool {
+    around(document, position, 40, 10)
+        .any(|text| text.contains("torch") || text.contains("RuntimeError: CUDA error") || text.contains("PYTORCH_"))
+}
+
+/// True when a frame within the fifteen lines before pins host memory.
+fn pinning_nearby(document: &Document, position: usize) -> bool {
+    around(document, position, 15, 0).any(|text| {
+        text.contains("pin_memory(")
+            || text.contains("_pin_memory_loop")
+            || text.contains("pin memory thread")
+            || text.contains("cudaHostAlloc")
+    })
+}
+
+/// True when a device-side assertion or an index out of range shows within a hundred lines.
+fn assertion_nearby(document: &Document, position: usize) -> bool {
+    around(document, position, 100, 60).any(|text| {
+        text.contains("device-side assert triggered")
+            || text.contains("Assertion `")
+            || text.contains("index out of range")
+            || text.contains("index out of bounds")
+    })
+}
+
+fn around(document: &Document, position: usize, before: usize, after: usize) -> impl Iterator<Item = &str> {
+    let from = position.saturating_sub(before);
+    let to = position.saturating_add(after + 1).min(document.lines.len());
+    document.lines.get(from..to).unwrap_or_default().iter().map(|line| line.text.as_str())
+}
+
+/// True for a line of a program rather than of its output.
+fn is_source_code(line: &str) -> bool {
+    let line = line.trim_start();
+    ["if ", "elif ", "except ", "raise ", "print(", "case ", "#define", "assert "]
+        .iter()
+        .any(|start| line.starts_with(start))
+        || line.contains(" in str(")
+        || line.contains("== cudaErrorMemoryAllocation")
+        || line.contains("!= cudaErrorMemoryAllocation")
+}
