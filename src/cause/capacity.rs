@@ -20,9 +20,21 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(
-        en: "Weights, gradients, optimizer state and activations together do not fit.",
-        zh: "权重、梯度、优化器状态和激活加在一起放不下。"
+    Text::new(
+        r#"The job itself fills the device: weights, gradients, optimizer state and activations together need more than there is.
+
+**How it shows.** The framework's own tensors hold four fifths or more of the device, the cache beside them is small, nobody else holds much, and the request that failed is an ordinary one: a few percent of the device or less. A request of exactly 2 MiB or 20 MiB is the allocator's smallest segment and only says that the device was full.
+
+**Told from its neighbours.** From *fragmentation* by the cache: a few hundred MiB of slack are the normal state of a full allocator. From *one request far too large* by the size of the request. From *growth* by the first steps: what does not fit fails in the first step or the first long batch, what leaks fails later. From *other processes* by the account of who holds what.
+
+**Example.** `Tried to allocate 64.00 MiB … 15.77 GiB total … 14.90 GiB allocated … 21.00 MiB free, 15.05 GiB reserved`: 94 % of the device are the job's own tensors."#,
+        r#"任务本身占满了设备：权重、梯度、优化器状态和激活合起来超过了设备容量。
+
+**表现。** 框架自己的张量占设备的五分之四以上，旁边的缓存很小，其他进程占用不多，失败的请求大小正常（占设备百分之几或更少）。恰好 2 MiB 或 20 MiB 的请求是缓存分配器的最小段，只说明设备已满。
+
+**与相近原因的区别。** 与*碎片化*看缓存：显存占满时有几百 MiB 余量是正常状态。与*单次请求过大*看请求大小。与*持续增长*看最初几步：放不下的任务在第一步或第一个长批次就失败，泄漏则在之后才失败。与*其他进程*看显存归属。
+
+**示例。** `Tried to allocate 64.00 MiB … 15.77 GiB total … 14.90 GiB allocated … 21.00 MiB free, 15.05 GiB reserved`：设备的 94 % 是任务自己的张量。"#,
     )
 }
 

@@ -21,7 +21,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "The error only looks like out-of-memory.", zh: "该错误只是看起来像内存不足。")
+    Text::new(
+        r#"The error only looks like a lack of memory, or hides its true reason: an earlier device-side assertion, a size that overflowed, a driver or address-space matter, on-chip shared memory.
+
+**How it shows.** Far more was free than was asked for and no limit is printed; the size asked for is 2^50 bytes or more, or just below 2^64; a kernel's tile exceeds the shared memory of the chip; a library's handle fails although the device is empty.
+
+**Told from its neighbours.** `CUBLAS_STATUS_ALLOC_FAILED` is mostly a true shortage, but follows an index out of range as well: earlier lines decide. On-chip shared memory is counted in KiB per block; batch size and device memory do not touch it.
+
+**Example.** `out of resource: shared memory, Required: 212992, Hardware limit: 101376`: the kernel's blocks are too large for this chip."#,
+        r#"该错误只是看起来像内存不足，或掩盖了真正原因：此前的设备端断言、溢出的大小、驱动或地址空间问题、片上共享内存。
+
+**表现。** 空闲远多于请求且没有打印任何上限；请求大小达到 2^50 字节以上或接近 2^64；kernel 的分块超过片上共享内存；设备空着而库句柄创建失败。
+
+**与相近原因的区别。** `CUBLAS_STATUS_ALLOC_FAILED` 多半确是显存不足，但越界索引之后也会出现，要看更早的行。片上共享内存按每个线程块的 KiB 计，与批大小和显存无关。
+
+**示例。** `out of resource: shared memory, Required: 212992, Hardware limit: 101376`：kernel 的块对该芯片来说太大。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {
@@ -68,6 +83,14 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(3.2, text!(en: "{want} were refused with {free} free and no limit printed: the driver, its address space or another moment is to blame", zh: "空闲 {free} 且没有打印任何上限，却拒绝了 {want}：问题在驱动、地址空间，或发生在另一时刻"))
                 .at(place(event, Fact::Free)),
+        );
+    }
+    if let Some((_, at)) = event.facts.numbers.get("no_killable_process")
+        && event.facts.number("table_tasks").unwrap_or(0.0) < 5.0
+    {
+        found.push(
+            Evidence::new(4.5, text!(en: "the kernel found no process to kill: memory is gone before any workload runs", zh: "内核找不到可杀的进程：在任何负载运行之前内存就已耗尽"))
+                .at(*at),
         );
     }
     if event.has(Sign::OtherCudaError) {

@@ -21,12 +21,28 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "Enough memory is cached in total, but not in one piece.", zh: "缓存总量够，但不连续。")
+    Text::new(
+        r#"Enough memory is cached or free in total, but not in one piece where the request could use it.
+
+**How it shows.** A large part of the device, some 8 % or more, is reserved by the allocator and not handed out, and cached plus free memory would cover the request. Where a program prints its free pieces (TensorFlow's dump), the largest piece is smaller than the request while their sum is larger.
+
+**Told from its neighbours.** “Free + cached ≥ request” alone holds in about a third of real reports and is seldom the cause: it takes a cache that is large as a share of the device. Free blocks inside private pools (CUDA graphs) do not count, since only their own graphs may use them. If cached plus free memory is smaller than the request, no setting of the allocator can help.
+
+**Example.** `Tried to allocate 1.25 GiB … 23.69 GiB total … 15.20 GiB allocated, 6.90 GiB reserved but unallocated`: 29 % of the device lie idle in the cache. `expandable_segments:True` lets the allocator move whole free granules."#,
+        r#"缓存或空闲的总量足够，但没有请求能用的连续一块。
+
+**表现。** 设备中相当一部分（约 8 % 以上）被缓存分配器保留而未分配，且缓存与空闲之和足以满足请求。若程序打印了空闲块（如 TensorFlow 的 dump），最大的空闲块小于请求而总和大于请求。
+
+**与相近原因的区别。** 仅凭“空闲 + 缓存 ≥ 请求”不够：约三分之一的真实报错满足它，却很少是真正原因；缓存占设备的比例必须本身就大。私有池（CUDA Graphs）中的空闲块不算，只有对应的图能使用。若缓存与空闲之和小于请求，任何分配器设置都无济于事。
+
+**示例。** `Tried to allocate 1.25 GiB … 23.69 GiB total … 15.20 GiB allocated, 6.90 GiB reserved but unallocated`：设备的 29 % 闲置在缓存里。`expandable_segments:True` 可让分配器重新映射空闲的整块颗粒。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {
     match kind(incident) {
-        Kind::Tensor => Some(-2.2),
+        // Without a figure of the cache nothing can be said for it.
+        Kind::Tensor => Some(if cached(incident).is_some() { -1.8 } else { -2.6 }),
         Kind::PooledTensor => Some(-2.0),
         Kind::Engine => Some(-3.0),
         Kind::WeightBuffers | Kind::KvCache | Kind::Host | Kind::Shm | Kind::OnChip => None,
@@ -72,7 +88,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     // "Free + cached ≥ request" alone holds in about a third of real reports and is seldom the cause: some slack is the
     // normal state of a full allocator. What tells is the share of the device that lies idle in the cache.
-    let mut weight = ramp(share, &[(0.02, -1.8), (0.05, -0.6), (0.08, 0.9), (0.12, 1.7), (0.2, 2.4), (0.35, 3.6)]);
+    let mut weight =
+        ramp(share, &[(0.02, -2.0), (0.05, -0.8), (0.065, 0.5), (0.08, 1.5), (0.12, 2.2), (0.2, 3.0), (0.35, 4.2)]);
     if cached.middle() < (GIB / 2) as i128 {
         // Below this the cache is a handful of 2 MiB and 20 MiB segments, whatever its share of a small device.
         weight = weight.min(-0.5);

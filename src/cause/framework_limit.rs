@@ -1,13 +1,13 @@
 //! A limit set by the framework or its user, below the device's.
 
-use super::reading::{Kind, kind, looks_like_wddm, on_gpu, place, refused_although_free, size};
+use super::reading::{Kind, kind, looks_integrated, looks_like_wddm, on_gpu, place, refused_although_free, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::{GIB, Interval};
+use crate::units::{Bytes, GIB, Interval, MIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::FrameworkLimit,
@@ -20,7 +20,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "A limit set by the framework or its user refused the request.", zh: "框架或用户设置的上限拒绝了请求。")
+    Text::new(
+        r#"A limit below the hardware's refused the request: a memory fraction, a watermark, a partition, an address-space limit, a pool's maximum, a carve-out.
+
+**How it shows.** The device or machine has room, yet the request is refused; or the message prints a limit (`allowed`, `max allowed`, `limit set to`) that reserved plus requested memory exceeds. On Apple devices a limit below 9 GiB was set by somebody. An integrated AMD GPU reports a carve-out and mappable memory as one capacity.
+
+**Told from its neighbours.** “Free” is read after the failure, so a few hundred MiB mean nothing on a full device. Without a printed limit and without a sign of one, see *an error that only looks like it*.
+
+**Example.** `MPS allocated: 8.23 GiB … max allowed: 8.00 GiB` on a machine with 16 GB: the watermark was lowered."#,
+        r#"低于硬件容量的人为上限拒绝了请求：显存占比、水位线、分区、地址空间限制、内存池上限、划拨显存。
+
+**表现。** 设备或机器仍有空间却拒绝请求；或报错打印了上限（`allowed`、`max allowed`、`limit set to`），而保留量加请求量超过它。Apple 设备上低于 9 GiB 的上限是人为设置的。集成 AMD GPU 会把划拨显存和可映射内存加在一起报告为容量。
+
+**与相近原因的区别。** “free” 在失败之后读取，因此设备占满时几百 MiB 的空闲说明不了什么。若没有打印上限也没有其他迹象，见*看似内存不足的其他错误*。
+
+**示例。** 16 GB 机器上 `MPS allocated: 8.23 GiB … max allowed: 8.00 GiB`：水位线被调低了。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {
@@ -84,15 +99,25 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
-    if event.has(Sign::Hip) {
-        found.extend(carve_out(incident));
-    }
+    found.extend(carve_out(incident));
     if refused_although_free(incident) && !looks_like_wddm(incident) && found.is_empty() {
         let (free, want) =
             (size(ledger.free.unwrap_or(Interval::exactly(0))), size(ledger.requested.unwrap_or(Interval::exactly(0))));
         found.push(
             Evidence::new(1.2, text!(en: "{want} were refused although {free} were free: something below the device's size forbids it", zh: "空闲 {free} 却拒绝了 {want}：存在低于设备容量的限制"))
                 .at(place(event, Fact::Free)),
+        );
+    }
+    if let Some((tables, at)) =
+        ["pagetables_bytes", "victim_pagetables_bytes"].into_iter().find_map(|name| event.facts.numbers.get(name))
+        && let Some(limit) = event.facts.get(Fact::Limit)
+        && *tables >= (16 * MIB) as f64
+        && *tables >= 0.3 * limit.bytes as f64
+    {
+        let (tables, limit) = (Bytes(*tables as u64), Bytes(limit.bytes));
+        found.push(
+            Evidence::new(4.0, text!(en: "{tables} of the limit's {limit} are page tables: a huge sparse mapping, not data", zh: "上限 {limit} 中有 {tables} 是页表：来自巨大的稀疏映射，而不是数据"))
+                .at(*at),
         );
     }
     if kind(incident) == Kind::KvCache {
@@ -112,7 +137,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         if let (Some(needed), Some(available)) = (event.facts.get(Fact::Needed), available)
             && needed.bytes < available.bytes.saturating_mul(3) / 2
         {
-            let missing = crate::units::Bytes(needed.bytes.saturating_sub(available.bytes));
+            let missing = Bytes(needed.bytes.saturating_sub(available.bytes));
             found.push(
                 Evidence::new(1.3, text!(en: "only {missing} were missing: a slightly larger share of the device would do", zh: "只差 {missing}：略微提高显存占比即可"))
                     .at(available.at),
@@ -122,15 +147,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     found
 }
 
-/// AMD chips with an integrated GPU report a carve-out of RAM and the memory that can be mapped beside it as one
-/// capacity; "used" then holds what nobody took. No discrete AMD card has these sizes (they come with 8, 12, 16, 20, 24, 32,
-/// 48, 64, 128, 192, 256 or 288 GB).
+/// An integrated AMD GPU, whose capacity cannot be had in one pool.
 fn carve_out(incident: &Incident) -> Option<Evidence> {
     let ledger = &incident.ledger;
     let capacity = ledger.capacity?;
-    let gib = capacity.middle() as f64 / GIB as f64;
-    let discrete = [4.0, 6.0, 8.0, 12.0, 16.0, 20.0, 24.0, 32.0, 48.0, 64.0, 128.0, 192.0, 256.0, 288.0];
-    if gib < 1.5 || discrete.iter().any(|size| (size - gib).abs() <= size * 0.02) {
+    if !looks_integrated(incident) {
         return None;
     }
     let nothing_held = ledger.allocated.is_some_and(|allocated| allocated.middle() == 0);

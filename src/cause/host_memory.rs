@@ -20,7 +20,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "The machine, container or job ran out of RAM.", zh: "主机、容器或作业的内存耗尽。")
+    Text::new(
+        r#"The machine, container or job ran out of RAM. A GPU's memory has nothing to do with it.
+
+**How it shows.** The kernel's killer names a victim, a scheduler reports an out-of-memory step, a container ends with `OOMKilled`, an allocator on the CPU is refused, or a process simply dies of SIGKILL.
+
+**Told from its neighbours.** SIGKILL and exit code 137 alone are no proof: time-outs and `docker stop` send it too; the kernel's log decides. Which limit was hit (the job's, the container's, the machine's) decides the remedy. Many like-named tasks point to *workers*, a shared-memory share to */dev/shm*, rising readings to *growth*.
+
+**Example.** `Detected 1 oom_kill event in StepId=…`: the job's memory limit, not the node's RAM."#,
+        r#"主机、容器或作业的内存耗尽，与显存无关。
+
+**表现。** 内核 OOM killer 点名受害者，调度器报告某一步内存耗尽，容器以 `OOMKilled` 结束，CPU 分配器被拒绝，或进程直接死于 SIGKILL。
+
+**与相近原因的区别。** 单凭 SIGKILL 或退出码 137 不能证明：超时和 `docker stop` 也会发送它，要看内核日志。触及的是作业、容器还是机器的上限，决定了解决办法。许多同名任务指向 *worker*，共享内存占比高指向 */dev/shm*，读数上升指向*增长*。
+
+**示例。** `Detected 1 oom_kill event in StepId=…`：触及的是作业的内存上限，而不是节点内存。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {

@@ -19,7 +19,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "The engine's KV cache does not fit.", zh: "推理引擎的 KV cache 放不下。")
+    Text::new(
+        r#"An inference engine's key/value cache does not fit as configured: the context is longer, or the concurrency higher, than what is left beside the weights.
+
+**How it shows.** The engine says how many tokens fit and how many were configured, or how many bytes one full-length request needs and how many are left. In llama.cpp the buffer that fails is named a KV buffer.
+
+**Told from its neighbours.** If nothing or a negative amount is left for the cache, the weights are the matter (*capacity*) or a fraction is set too low (*a limit*). If a little is missing, a slightly larger fraction does as well as a shorter context.
+
+**Example.** `max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (41200)`: a context of 40 960 fits."#,
+        r#"推理引擎的 KV cache 按当前配置放不下：上下文长度或并发超过了权重之外剩余的空间。
+
+**表现。** 引擎会说明能容纳多少 token、配置了多少，或一个满长度请求需要多少字节、还剩多少。llama.cpp 中失败的缓冲区会标明是 KV buffer。
+
+**与相近原因的区别。** 若留给缓存的空间为零或负，则问题在权重（*容量不足*）或占比设置过低（*人为上限*）。若只差一点，略微提高占比与缩短上下文同样有效。
+
+**示例。** `max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (41200)`：40 960 的上下文放得下。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {

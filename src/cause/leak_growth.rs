@@ -21,7 +21,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "Usage grows over steps until it hits the limit.", zh: "占用随步数增长直至触及上限。")
+    Text::new(
+        r#"Usage grows over steps, epochs or requests until it meets the limit. The request that fails is merely the last straw.
+
+**How it shows.** Memory readings that rise after warm-up; a failure after many steps of equal size; a failing line that collects results (`torch.cat` of predictions, a list of losses that keep their graphs); private pools that hold most of the device because graphs are captured for every new shape; hours between start and kill.
+
+**Told from its neighbours.** From *capacity* by time: what fails in step one cannot have grown. From *a phase that needs more* by repetition: the same phase passed before. A level that was reached and then kept is no growth. For hosts, page cache is reclaimed and no leak.
+
+**Example.** `losses.append(loss)` instead of `losses.append(loss.item())` keeps every step's graph: the rise per step is the size of the activations."#,
+        r#"占用随步数、epoch 或请求不断增长，直到触及上限。失败的请求只是最后一根稻草。
+
+**表现。** 预热之后内存读数仍在上升；在许多同样大小的步之后失败；失败处在收集结果（对预测做 `torch.cat`、把带计算图的 loss 存进列表）；私有池占据设备大部分，因为每个新形状都录制计算图；启动与被杀之间相隔数小时。
+
+**与相近原因的区别。** 与*容量不足*看时间：第一步就失败不可能是增长。与*阶段峰值*看重复：同一阶段此前通过了。达到某一水平后保持不变不是增长。对主机而言，页缓存可回收，不算泄漏。
+
+**示例。** 写成 `losses.append(loss)` 而不是 `losses.append(loss.item())` 会保留每一步的计算图：每步上升量就是激活的大小。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {

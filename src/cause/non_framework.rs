@@ -21,7 +21,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "Contexts, NCCL, TensorRT and other libraries hold it.", zh: "由上下文、NCCL、TensorRT 等库占用。")
+    Text::new(
+        r#"This process holds the memory, but outside the framework's allocator: CUDA contexts, NCCL buffers, TensorRT engines, cuDNN workspaces, a simulator or renderer, Metal's graphs.
+
+**How it shows.** What the driver counts for this process exceeds what the framework reserved by more than a gigabyte and by 8 % or more of the device. On Apple devices it is printed as “other allocations”.
+
+**Told from its neighbours.** A context with cuBLAS and cuDNN takes 0.3 … 1 GiB and is no cause by itself. `empty_cache()` and allocator settings do not touch this memory. If the surplus belongs to another pid it is *another process*.
+
+**Example.** `this process has 11.02 GiB in use … 9.60 GiB allocated, 310 MiB reserved but unallocated`: 1.1 GiB of a 12 GiB card belong to a library."#,
+        r#"显存由本进程占用，但不在框架的分配器里：CUDA 上下文、NCCL 缓冲区、TensorRT 引擎、cuDNN 工作区、仿真器或渲染器、Metal 计算图。
+
+**表现。** 驱动统计的本进程用量比框架保留量多出 1 GiB 以上，并占设备的 8 % 以上。在 Apple 设备上打印为 “other allocations”。
+
+**与相近原因的区别。** 带 cuBLAS 和 cuDNN 的上下文需要 0.3 … 1 GiB，本身不是原因。`empty_cache()` 和分配器设置对这部分无效。若多出的部分属于另一个 pid，则是*其他进程*。
+
+**示例。** `this process has 11.02 GiB in use … 9.60 GiB allocated, 310 MiB reserved but unallocated`：12 GiB 的卡上有 1.1 GiB 属于某个库。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {
@@ -55,7 +70,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 let weight = if outside.middle() < GIB as i128 {
                     -1.5
                 } else {
-                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 1.6), (0.15, 2.4), (0.4, 3.5)])
+                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 2.2), (0.15, 3.0), (0.4, 4.0)])
                 };
                 found.push(
                     Evidence::new(
@@ -74,7 +89,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     if event.has(Sign::ForeignLibrary) {
         found.push(
             Evidence::new(
-                0.8,
+                0.5,
                 text!(en: "a library asked for the memory, not the framework", zh: "请求显存的是某个库，而不是框架"),
             )
             .at(event.at),

@@ -1,6 +1,6 @@
 //! Another process holds memory that this one needs.
 
-use super::reading::{Kind, foreign, kind, percent, place, ramp, size};
+use super::reading::{Kind, foreign, kind, percent, place, ramp, refused_although_free, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -19,7 +19,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "Another process holds memory that this one needs.", zh: "其他进程占用了本进程需要的内存。")
+    Text::new(
+        r#"Another process holds memory that this one needs: a forgotten run, a notebook kernel, a second server, the desktop, another user.
+
+**How it shows.** PyTorch 2.1 and later name processes with what they hold; otherwise the account leaves a part of the device that is neither free nor the framework's. “0 bytes allocated” on a full device means that this was the first request. On Linux hosts a killed process that held little points the same way.
+
+**Told from its neighbours.** The question is whether the request would have fitted without the others. A context takes 0.2 … 0.6 GiB and is not another process. In a container without the host's pid namespace this very process is listed under a foreign pid: the one whose figure is what PyTorch reserved plus a context. Missing names prove nothing: Windows, ROCm and containers hide them.
+
+**Example.** `10.76 GiB total … 1002 MiB allocated … 8.63 MiB free, 1021 MiB reserved`: 9.7 GiB are somebody else's."#,
+        r#"其他进程占用了本进程需要的内存：遗留的训练、notebook 内核、第二个服务、桌面或其他用户。
+
+**表现。** PyTorch 2.1 及以后会列出进程及其占用；否则账目中会有一部分既非空闲也不属于框架。设备已满却“已分配 0 字节”，说明这是第一次请求。在 Linux 主机上，被杀进程本身占用很少也指向同一原因。
+
+**与相近原因的区别。** 关键是：没有其他进程时请求能否满足。一个上下文只占 0.2 … 0.6 GiB，不算其他进程。容器未共享宿主机 pid 命名空间时，本进程会以陌生 pid 出现：其数值等于 PyTorch 保留量加一个上下文。没有列出进程不能说明没有：Windows、ROCm 和容器都会隐藏。
+
+**示例。** `10.76 GiB total … 1002 MiB allocated … 8.63 MiB free, 1021 MiB reserved`：有 9.7 GiB 属于别人。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {
@@ -38,7 +53,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let ledger = &incident.ledger;
     let event = &incident.event;
     let mut found = Vec::new();
-    if let Some(others) = foreign(incident) {
+    if refused_although_free(incident) && ledger.cap.is_none() {
+        found.push(
+            Evidence::new(-1.5, text!(en: "there was room for the request: nobody had to leave", zh: "当时的空闲足以满足请求：不需要任何进程让出"))
+                .at(place(event, Fact::Free)),
+        );
+    } else if let Some(others) = foreign(incident) {
         // Without a list of processes, desktop and context blur the amount: the same share then proves less.
         let by_share: &[(f64, f64)] = if others.separated {
             &[(0.01, -2.0), (0.04, -0.8), (0.08, 0.8), (0.15, 1.8), (0.3, 2.4), (0.6, 4.0)]
@@ -83,7 +103,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Allocated)),
         );
     }
-    if event.has(Sign::ContextCreation) {
+    // A library's handle fails to be made on a device that this very process has filled; a context fails on somebody else's.
+    if event.has(Sign::ContextCreation) && !event.has(Sign::ForeignLibrary) {
         found.push(
             Evidence::new(1.8, text!(en: "not even a context could be created, which takes a few hundred MiB", zh: "连几百 MiB 的上下文都无法创建"))
                 .at(event.at),

@@ -21,7 +21,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "A framework took almost the whole device up front.", zh: "框架预先占用了几乎整个设备。")
+    Text::new(
+        r#"A framework or engine took (almost) the whole device at start: JAX and TensorFlow their pool, vLLM and SGLang their fraction, RMM its pool, a JVM its heap. The victim is a later, small request, or the pool itself.
+
+**How it shows.** A request of 75 % or 90 % of the device at start; a failure in warm-up or graph capture with nearly no free memory and no slack in the cache; a library beside the framework that finds nothing left.
+
+**Told from its neighbours.** From *capacity* by choice: the pool would be smaller if told so, and the program would still run. From *other processes*: there the pool belongs to another pid.
+
+**Example.** `failed to allocate 17.71GiB` at start on a 24 GB card is JAX's 75 %; `XLA_PYTHON_CLIENT_MEM_FRACTION` sets it."#,
+        r#"框架或引擎在启动时占走了（几乎）整个设备：JAX 和 TensorFlow 的内存池、vLLM 和 SGLang 的占比、RMM 内存池、JVM 堆。受害者是之后的小请求，或内存池自身。
+
+**表现。** 启动时请求设备的 75 % 或 90 %；在预热或图捕获时失败，几乎没有空闲且缓存没有余量；框架之外的库分配不到显存。
+
+**与相近原因的区别。** 与*容量不足*的区别在于可选：调小内存池程序仍可运行。与*其他进程*的区别：那时内存池属于另一个 pid。
+
+**示例。** 24 GB 卡上启动时 `failed to allocate 17.71GiB` 正是 JAX 的 75 %；由 `XLA_PYTHON_CLIENT_MEM_FRACTION` 设置。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {
@@ -69,7 +84,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let held = ledger.reserved.map_or_else(String::new, |reserved| size(reserved).to_string());
         found.push(
-            Evidence::new(1.6, text!(en: "CUDA graphs and {held} reserved with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在 CUDA Graph，已保留 {held} 且几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"))
+            Evidence::new(2.6, text!(en: "CUDA graphs and {held} reserved with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在 CUDA Graph，已保留 {held} 且几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"))
                 .at(place(event, Fact::PrivatePools)),
         );
     }
@@ -87,7 +102,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if event.has(Sign::ForeignLibrary) {
         found.push(
-            Evidence::new(1.8, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
+            Evidence::new(0.8, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
                 .at(event.at),
         );
     }

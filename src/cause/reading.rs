@@ -102,15 +102,15 @@ pub struct Foreign {
     pub separated: bool,
     /// The part that the message names by pid.
     pub named: Option<Interval>,
-    /// The request would have fitted if this memory had been free.
+    /// The request would have fitted if this memory had been free, and the cache in one piece.
     pub would_serve: bool,
 }
 
 /// What other processes hold, as far as the account shows it. `None` when the message does not tell.
 pub fn foreign(incident: &Incident) -> Option<Foreign> {
     let ledger = &incident.ledger;
-    // Apple prints no figure of other processes.
-    if incident.event.has(Sign::Mps) {
+    // Apple prints no figure of other processes, and an integrated GPU's capacity is two pools added up.
+    if incident.event.has(Sign::Mps) || looks_integrated(incident) {
         return None;
     }
     let nothing = Interval::exactly(0);
@@ -128,7 +128,10 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
         share: ledger.share(Some(amount))?,
         separated,
         named: ledger.others,
-        would_serve: ledger.short_of_free.is_some_and(|short| amount.middle() >= short.middle()),
+        would_serve: ledger
+            .short_of_free_and_cached
+            .or(ledger.short_of_free)
+            .is_some_and(|short| amount.middle() >= short.middle()),
     })
 }
 
@@ -149,6 +152,16 @@ pub fn ramp(x: f64, points: &[(f64, f64)]) -> f64 {
         before = (at, value);
     }
     before.1
+}
+
+/// True for an AMD chip with an integrated GPU: it reports a carve-out of RAM and the memory that can be mapped beside it
+/// as one capacity, and "used" then holds what nobody took. No discrete AMD card has these sizes (they come with 4, 6, 8,
+/// 12, 16, 20, 24, 32, 48, 64, 128, 192, 256 or 288 GB).
+pub fn looks_integrated(incident: &Incident) -> bool {
+    const DISCRETE: [f64; 14] = [4.0, 6.0, 8.0, 12.0, 16.0, 20.0, 24.0, 32.0, 48.0, 64.0, 128.0, 192.0, 256.0, 288.0];
+    let Some(capacity) = incident.ledger.capacity else { return false };
+    let gib = capacity.middle() as f64 / GIB as f64;
+    incident.event.has(Sign::Hip) && !DISCRETE.iter().any(|size| (size - gib).abs() <= size * 0.02)
 }
 
 /// A whole number of GiB within the printed digits, as Windows' display driver model reports cards (`8.00 GiB`, `23.99 GiB`);

@@ -3,10 +3,11 @@
 use super::reading::{Kind, kind, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::SharedMemory,
@@ -19,7 +20,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "/dev/shm is full.", zh: "/dev/shm 已满。")
+    Text::new(
+        r#"/dev/shm or another shared segment is too small. Data loaders hand batches over through it, NCCL talks through it.
+
+**How it shows.** A bus error in a worker, `unable to write to file </torch_…>`, `No space left on device` for a path in /dev/shm, or a cgroup whose memory is mostly `shmem` while its tasks hold little.
+
+**Told from its neighbours.** Containers get 64 MiB unless told otherwise, and machines half of their RAM: on bare metal a full /dev/shm is rarer and RAM more likely. `Too many open files` is a limit on descriptors. Files left in /dev/shm count against the container's memory.
+
+**Example.** 8 workers × 2 prefetched batches × 96 MiB = 1.5 GiB in a /dev/shm of 64 MiB."#,
+        r#"/dev/shm 或其他共享段太小。数据加载器通过它传递批次，NCCL 通过它通信。
+
+**表现。** worker 出现 bus error，`unable to write to file </torch_…>`，/dev/shm 路径报 `No space left on device`，或 cgroup 内存大部分是 `shmem` 而各任务占用很少。
+
+**与相近原因的区别。** 容器默认只有 64 MiB，物理机默认为内存的一半：在物理机上 /dev/shm 占满较少见，更可能是内存不足。`Too many open files` 是描述符限制。留在 /dev/shm 中的文件计入容器内存。
+
+**示例。** 8 个 worker × 预取 2 批 × 96 MiB = 1.5 GiB，而 /dev/shm 只有 64 MiB。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {
@@ -51,19 +67,28 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                     .at(event.at),
             );
         }
-    } else if let (Some(shared), Some(limit)) = (event.facts.get(Fact::ShmemRss), event.facts.get(Fact::Limit))
-        && shared.bytes >= limit.bytes / 2
+    } else if let Some((shared, at)) = shared_pages(incident)
+        && let Some(limit) = event.facts.get(Fact::Limit).or(event.facts.get(Fact::Capacity))
+        && shared >= limit.bytes / 2
     {
-        let (held, all) = (size(shared.interval()), size(limit.interval()));
+        let (held, all) = (Bytes(shared), size(limit.interval()));
         found.push(
             Evidence::new(
-                4.0,
+                5.0,
                 text!(en: "{held} of the limit's {all} are shared memory", zh: "上限 {all} 中有 {held} 是共享内存"),
             )
-            .at(shared.at),
+            .at(at),
         );
     }
     found
+}
+
+/// Shared memory of the group or of the victim: files in /dev/shm and tmpfs, which killing a process does not free.
+fn shared_pages(incident: &Incident) -> Option<(u64, Span)> {
+    let facts = &incident.event.facts;
+    let group = facts.numbers.get("shmem_bytes").map(|(bytes, at)| (*bytes as u64, *at));
+    let victim = facts.get(Fact::ShmemRss).map(|figure| (figure.bytes, figure.at));
+    group.into_iter().chain(victim).max_by_key(|(bytes, _)| *bytes)
 }
 
 fn refute(_incident: &Incident) -> Text {

@@ -1,6 +1,8 @@
 //! One request is absurd for the device.
 
-use super::reading::{Kind, allocated_share, kind, on_gpu, percent, place, ramp, request_share, size};
+use super::reading::{
+    Kind, allocated_share, kind, on_gpu, percent, place, ramp, refused_although_free, request_share, size,
+};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -21,7 +23,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "One tensor alone is absurd for the device.", zh: "单个张量对设备来说过大。")
+    Text::new(
+        r#"One request is absurd for the device: a shape bug, a quadratic term, an un-batched data set, an overflow.
+
+**How it shows.** The request exceeds the whole device, or is half of it or more while the job holds little. On hosts: hundreds of GiB at once. The product of a shape and the element size usually gives the figure exactly.
+
+**Told from its neighbours.** Certain only where the request exceeds the device. A request equal to what is already allocated is a *second copy*. A size of 2^50 bytes and more, or just below 2^64, is no shape but a number that went wrong.
+
+**Example.** 400 000 nodes as a dense adjacency matrix in fp32 are 596 GiB: `Tried to allocate 596.05 GiB … 16.00 GiB total`. No batch size changes that."#,
+        r#"某一次请求对设备来说过大：形状错误、平方项、整个数据集未分批、数值溢出。
+
+**表现。** 请求超过整个设备，或在任务占用不多时达到设备的一半以上；在主机上一次请求数百 GiB。形状乘积乘以元素大小通常恰好等于该数字。
+
+**与相近原因的区别。** 只有请求超过设备容量时才是确定的。请求等于已分配量时是*第二份拷贝*。2^50 字节以上或接近 2^64 的大小不是形状，而是出错的数值。
+
+**示例。** 40 万个节点的 fp32 稠密邻接矩阵为 596 GiB：`Tried to allocate 596.05 GiB … 16.00 GiB total`。改批大小无济于事。"#,
+    )
 }
 
 /// Above this a figure is no need of any program but a number that went wrong (2^50 bytes = 1 PiB).
@@ -63,6 +80,9 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             }
             let mut weight =
                 ramp(share, &[(0.02, -3.0), (0.1, -1.5), (0.2, -0.2), (0.33, 1.2), (0.5, 2.6), (0.8, 3.6)]);
+            if refused_although_free(incident) {
+                weight = weight.min(0.0);
+            }
             // With the device mostly full of the job's own tensors, a big request is the peak of a big job.
             if weight > 0.0 && allocated_share(incident).is_some_and(|share| share > 0.72) {
                 weight -= 1.5;
@@ -80,6 +100,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
             if let Some(allocated) = ledger.allocated
                 && share >= 0.2
+                && !refused_although_free(incident)
                 && requested.middle() >= 2 * allocated.middle().max(1)
             {
                 let held = size(allocated);

@@ -1,6 +1,8 @@
 //! One phase needs far more than the steady state.
 
-use super::reading::{Kind, allocated_share, kind, on_gpu, percent, place, ramp, request_share, size};
+use super::reading::{
+    Kind, allocated_share, kind, on_gpu, percent, place, ramp, refused_although_free, request_share, size,
+};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -20,7 +22,22 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn doc() -> Text {
-    text!(en: "One phase needs far more than the steady state.", zh: "某个阶段所需远超稳态。")
+    Text::new(
+        r#"One phase needs far more than the steady state: validation, the loss over a large vocabulary, the first optimizer step, saving a checkpoint, an engine's warm-up.
+
+**How it shows.** A request of a tenth to a half of the device on top of a job that is already in place; a traceback in one of those phases; a failure at the first validation or the first checkpoint.
+
+**Told from its neighbours.** From *one request far too large* by proportion: a peak is large but could fit if the rest were smaller. From *growth* by the first occurrence of the phase. From *capacity* by what the other phases need.
+
+**Example.** `Tried to allocate 12.08 GiB … 47.46 GiB total … 36.85 GiB allocated, 9.54 GiB free` in a decoder that makes all logits at once."#,
+        r#"某个阶段所需远超稳态：验证、大词表上的损失、第一次优化器更新、保存检查点、引擎预热。
+
+**表现。** 任务已就位的情况下，又请求设备的十分之一到一半；回溯指向上述某个阶段；在第一次验证或第一次保存时失败。
+
+**与相近原因的区别。** 与*单次请求过大*看比例：峰值虽大，但其余部分小一些就能放下。与*增长*看该阶段是否首次出现。与*容量不足*看其他阶段需要多少。
+
+**示例。** `Tried to allocate 12.08 GiB … 47.46 GiB total … 36.85 GiB allocated, 9.54 GiB free`：解码器一次产生全部 logits。"#,
+    )
 }
 
 fn prior(incident: &Incident) -> Option<f64> {
@@ -42,6 +59,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if let (Some(share), Some(requested)) = (request_share(incident), ledger.requested)
         && on_gpu(incident)
+        && !refused_although_free(incident)
     {
         let (want, part) = (size(requested), percent(share));
         let weight =

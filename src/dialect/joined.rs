@@ -97,6 +97,18 @@ impl Joined {
         self.squeezed.get(from..)?.find(needle).map(|at| from + at)
     }
 
+    /// Where `needle` starts, if that is before `limit`; it may reach beyond.
+    pub fn find_starting_before(&self, needle: &str, limit: usize) -> Option<usize> {
+        let end = limit.saturating_add(needle.len()).min(self.squeezed.len());
+        let end = (end..=self.squeezed.len()).find(|at| self.squeezed.is_char_boundary(*at))?;
+        self.squeezed[..end].find(needle).filter(|at| *at < limit)
+    }
+
+    /// Where the second of the joined lines starts; the end of the text if there is none.
+    pub fn end_of_first_line(&self) -> usize {
+        self.starts.get(1).map_or(self.squeezed.len(), |(start, _)| *start)
+    }
+
     /// Where `needle` ends, for reading what follows it.
     pub fn after(&self, needle: &str, from: usize) -> Option<usize> {
         self.find(needle, from).map(|at| at + needle.len())

@@ -1,7 +1,16 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod cuda;
+pub mod dataloader;
+pub mod field;
 pub mod joined;
+pub mod kernel;
+pub mod launcher;
+pub mod nccl_shm;
+pub mod proof;
 pub mod pytorch;
+pub mod slurm;
+pub mod torch_host;
 
 use crate::evidence::{Known, Span};
 use crate::input::Document;
@@ -170,6 +179,10 @@ pub struct Facts {
     /// The process that was killed or that failed, where a message names it.
     pub pid: Known<u64>,
     pub process_name: Known<String>,
+    /// The task whose request started a kernel's report: not the culprit.
+    pub trigger_process: Known<String>,
+    /// The task that holds most in a kernel's table.
+    pub largest_process: Known<String>,
     pub cgroup: Known<String>,
     /// Counts and ratios that are no sizes: tokens, exit codes, utilization; printed under `facts.extra`.
     pub numbers: BTreeMap<&'static str, (f64, Span)>,
@@ -341,8 +354,18 @@ pub struct Dialect {
     pub read: fn(document: &Document, position: usize) -> Option<Event>,
 }
 
-/// Every dialect, in the order in which they are asked. The first that answers for a line wins.
-pub const DIALECTS: &[&Dialect] = &[&pytorch::DIALECT];
+/// Every dialect, in the order in which they are asked. The first that answers for a line wins, so a program that wraps
+/// another one's message stands before it, and the errors that CUDA gives to any program stand last.
+pub const DIALECTS: &[&Dialect] = &[
+    &torch_host::DIALECT,
+    &pytorch::DIALECT,
+    &dataloader::DIALECT,
+    &nccl_shm::DIALECT,
+    &kernel::DIALECT,
+    &slurm::DIALECT,
+    &launcher::DIALECT,
+    &cuda::DIALECT,
+];
 
 /// Finds the trigger literals of all dialects in one pass over a line.
 struct Triggers {

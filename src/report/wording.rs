@@ -6,7 +6,7 @@ use crate::incident::context::{Measure, Phase, Platform, Precision, Trainer};
 use crate::ledger::Holder;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB, Interval, KIB, MIB, TIB, signed};
+use crate::units::{GIB, Interval, KIB, MIB, TIB, signed};
 
 /// True unless the locale names a character set other than UTF-8. `C` and `POSIX` mean ASCII.
 pub fn locale_shows_unicode(locale: &str) -> bool {

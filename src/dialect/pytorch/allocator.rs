@@ -23,7 +23,7 @@ enum Device {
 }
 
 /// Squeezed words that name the device in front of `out of memory`.
-const DEVICES: [(&str, Device); 7] = [
+const DEVICES: [(&str, Device); 9] = [
     ("CUDA", Device::Cuda),
     ("HIP", Device::Hip),
     ("XPU", Device::Xpu),
@@ -31,6 +31,8 @@ const DEVICES: [(&str, Device); 7] = [
     ("MLU", Device::Other),
     ("MUSA", Device::Other),
     ("GCU", Device::Other),
+    ("cuda", Device::Cuda),
+    ("Cuda", Device::Cuda),
 ];
 
 const OUT_OF_MEMORY: &str = "outofmemory";
@@ -45,15 +47,16 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let message = Message::locate(&text)?;
     let mut event = message.read(&text)?;
     event.rank = document.lines.get(first).and_then(|line| line.rank);
-    if message.figures_expected(&event) {
+    if event.has(Sign::Cut) && event.facts.get(Fact::Requested).is_some() {
         writeup::complete(document, &mut event);
     }
-    let named = event.facts.sizes.is_empty() && event.facts.unreadable.is_empty();
-    if named && !event.has(Sign::AbsurdRequest) {
+    let no_figures = event.facts.sizes.is_empty() && event.facts.unreadable.is_empty();
+    if no_figures && !event.has(Sign::AbsurdRequest) {
         let line = document.lines.get(first)?;
         if !stands_as_a_message(&line.text) {
             return None;
         }
+        event.message = Joined::of([line], 0).readable(0, usize::MAX, LONGEST_TEXT);
         event.sign(Sign::NoFigures);
     }
     if goes_on(document, &event) {
@@ -132,17 +135,11 @@ impl Message {
             None => return None,
         };
         let start = core - told.map_or(0, |(word, _)| word.len());
-        let class = wording::class(squeezed.get(..start)?);
+        let (class, from) = wording::class(squeezed.get(..start)?);
         let second_try = tried.and_then(|at| text.find(TRIED, at + TRIED.len()));
         let next = text.find(OUT_OF_MEMORY, after);
         let to = [second_try, next].into_iter().flatten().min().unwrap_or(squeezed.len());
-        Some(Message { from: start - class.map_or(0, str::len), core, to, device, class })
-    }
-
-    /// True when figures that a person listed further down belong to this message: it is of the kind that prints
-    /// them, and not all are there.
-    fn figures_expected(&self, event: &Event) -> bool {
-        event.facts.get(Fact::Requested).is_some() && event.has(Sign::Cut)
+        Some(Message { from, core, to, device, class })
     }
 
     fn read(&self, text: &Joined) -> Option<Event> {
@@ -167,13 +164,14 @@ impl Message {
         let sentences = fields.sentences(&mut range);
         let list = !sentences && fields.list(&mut range);
         let complete = if sentences {
-            fields.has("butunallocated")
+            fields.has("byPyTorchbutunallocated")
         } else if list {
             fields.has("reservedintotal") || fields.has("cached)")
         } else {
             signs.contains(&Sign::AbsurdRequest) || signs.contains(&Sign::RefusedByLimit)
         };
         fields.tail(&mut range, &mut signs);
+        fields.close();
         wording::narrow_by_class(&mut range, self.class);
 
         let slug = match (self.device, sentences, list) {
@@ -261,8 +259,8 @@ impl Reader<'_> {
             range.since((2, 4));
         }
         self.size_before(Fact::ReservedUnallocated, "isreservedbyPyTorch");
-        if let Some(at) = self.find("butunallocated") {
-            self.reach(at + "butunallocated.".len());
+        if let Some(at) = self.find("byPyTorchbutunallocated") {
+            self.reach(at + "byPyTorchbutunallocated.".len());
         }
         true
     }
@@ -417,48 +415,47 @@ impl Reader<'_> {
 
 /// True when a line with the words but no figures is a message and not source code, advice or a mention.
 fn stands_as_a_message(line: &str) -> bool {
-    let line = line.trim();
-    const CODE: [&str; 12] = [
-        "except ",
-        "raise ",
-        "if ",
-        "elif ",
-        "print(",
-        "assert",
-        " in str(",
-        "in repr(",
-        "logger.",
-        "logging.",
-        "warnings.",
-        "return ",
-    ];
-    if CODE.iter().any(|code| line.starts_with(code) || code.starts_with(' ') && line.contains(code)) {
+    const CODE: [&str; 10] =
+        ["except ", "raise ", "if ", "elif ", "print(", "assert", "logger.", "logging.", "warnings.", "return "];
+    const MARKS: &[char] = &['*', '`', '"', '\'', '#', ' ', '“', '”'];
+    let line = line.trim_matches(MARKS);
+    if CODE.iter().any(|code| line.starts_with(code)) || line.contains(" in str(") {
         return false;
     }
     let Some(at) = line.find("out of memory") else {
         // Torn right inside the words: the class in front must vouch for it.
         return line.contains("OutOfMemoryError:");
     };
-    let before = line[..at].trim_end();
-    let before = before.trim_end_matches(|c: char| c.is_ascii_uppercase()).trim_end();
+    // A call with a string literal is a program's line; Python shows exceptions with single quotes.
+    if line[..at].contains("(\"") || line[..at].contains("(f\"") {
+        return false;
+    }
+    let before = line[..at].trim_end().trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
     let after = line[at + "out of memory".len()..].trim_start();
-    let ended = after.is_empty() || after.starts_with(['.', '!', ')', '\'', '"', '(', ',', ';']);
-    let raised = before.is_empty() || before.ends_with([':', '(', '>', '|', ']', '-', '.', '…']);
+    let ended = after.is_empty() || after.starts_with(['.', '!', ')', '\'', '"', '(', ',', ';', '*', '`', '。', '，']);
     let passed_on =
         ["occurred", "when ", "while ", "during ", "error", "on "].iter().any(|word| after.starts_with(word));
-    let blamed = ["rror", "ailed", "xception", "FATAL", "WARN"].iter().any(|word| line.contains(word));
-    raised && (ended || passed_on) || before.is_empty() && (ended || passed_on) || ended && blamed
+    let raised = before.is_empty() || before.ends_with([':', '：', '(', '>', '|', ']', '-', '.', '…', '\'']);
+    let blamed = ["rror", "ailed", "xception", "FATAL", "WARN", "报错"].iter().any(|word| line.contains(word));
+    raised && (ended || passed_on) || ended && blamed
 }
 
 /// True when the failing line or one of the three after it says that the program went on without what failed.
 fn goes_on(document: &Document, event: &Event) -> bool {
-    const WORDS: [&str; 6] = ["skip", "retry", "Failed (", "falling back", "Falling back", "continuing"];
+    const WORDS: [&str; 10] = [
+        "skipping",
+        "Skipping",
+        "skipped",
+        "retrying",
+        "Retrying",
+        "Failed (",
+        "falling back",
+        "Falling back",
+        "continuing with",
+        "跳过",
+    ];
     let Some(from) = document.position(event.at.first) else { return false };
     let Some(to) = document.position(event.at.last) else { return false };
-    document
-        .lines
-        .get(from..(to + 4).min(document.lines.len()))
-        .unwrap_or_default()
-        .iter()
-        .any(|line| WORDS.iter().any(|word| line.text.contains(word)) || line.text.contains("Skip"))
+    let near = document.lines.get(from..to.saturating_add(4).min(document.lines.len())).unwrap_or_default();
+    near.iter().any(|line| WORDS.iter().any(|word| line.text.contains(word)))
 }

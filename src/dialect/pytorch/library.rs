@@ -6,6 +6,7 @@
 use super::{LONGEST_TEXT, wording};
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact, Resource, Sign, Standing};
+use crate::evidence::Known;
 use crate::input::Document;
 use crate::text::Text;
 use crate::units::Size;
@@ -23,7 +24,7 @@ struct Shape {
 }
 
 /// In the order in which they are tried.
-const SHAPES: [Shape; 17] = [
+const SHAPES: [Shape; 18] = [
     Shape {
         slug: "pytorch-cuda-runtime-error",
         words: &["cudaruntimeerror(2):outofmemory"],
@@ -40,7 +41,7 @@ const SHAPES: [Shape; 17] = [
     },
     Shape {
         slug: "pytorch-nvml-assert",
-        words: &["NVML_SUCCESS==", "NVML_SUCCESS=="],
+        words: &["NVML_SUCCESS=="],
         and: &["CUDACachingAllocator.cpp"],
         signs: &[Sign::Disguised],
         pytorch: true,
@@ -77,6 +78,13 @@ const SHAPES: [Shape; 17] = [
         slug: "pytorch-cudnn",
         words: &["CUDNN_STATUS_ALLOC_FAILED", "CUDNN_STATUS_NOT_INITIALIZED"],
         and: &["cuDNNerror"],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        pytorch: true,
+    },
+    Shape {
+        slug: "pytorch-cudnn-algorithm",
+        words: &["UnabletofindavalidcuDNNalgorithm"],
+        and: &[],
         signs: &[Sign::Disguised, Sign::ForeignLibrary],
         pytorch: true,
     },
@@ -150,52 +158,59 @@ const SHAPES: [Shape; 17] = [
     },
 ];
 
+/// Reads such an error at a line. The framework is `pytorch` where it shows itself, `cuda` otherwise.
 pub fn read(document: &Document, position: usize) -> Option<Event> {
     let line = document.lines.get(position)?;
     if is_source_code(&line.text) {
         return None;
     }
-    let hit = super::DIALECT.triggers.iter().filter_map(|trigger| line.text.find(trigger)).min()?;
+    let triggers = super::DIALECT.triggers.iter().chain(crate::dialect::cuda::DIALECT.triggers);
+    let hit = triggers.filter_map(|trigger| line.text.find(trigger)).min()?;
     let text = super::window(document, position, hit);
+    let line_end = text.end_of_first_line();
     let (shape, core, words) = SHAPES.iter().find_map(|shape| {
-        let (core, words) = shape
-            .words
-            .iter()
-            .filter_map(|words| Some((text.find(words, 0)?, *words)))
-            .filter(|(at, _)| text.line_at(*at) == line.number)
-            .min()?;
+        let starts_here = |words: &&'static str| text.find_starting_before(words, line_end).map(|at| (at, *words));
+        let (core, words) = shape.words.iter().filter_map(|words| starts_here(words)).min()?;
         shape.and.iter().all(|and| text.contains(and)).then_some((shape, core, words))
     })?;
-    let mut end = core + words.len();
     let before = text.squeezed.get(..core)?;
-    let trimmed =
+    let before =
         ["CUDAerror:", "cuDNNerror:", "HIPerror:"].iter().find_map(|p| before.strip_suffix(p)).unwrap_or(before);
-    let class = wording::class(trimmed);
-    let from = trimmed.len() - class.map_or(0, str::len);
-    // The rest of the line belongs to it; of a runtime error the hints below as well.
-    end = text.squeezed.len().min(end.max(
-        (end..text.squeezed.len()).take_while(|at| text.line_at(*at) == line.number).last().map_or(end, |at| at + 1),
-    ));
+    let (class, _) = wording::class(before);
+    let mut end = line_end.max(core + words.len());
     let mut range = wording::Range::default();
-    if shape.slug == "pytorch-cuda-error" {
-        end = end.max(runtime_hints(&text, core, &mut range));
-        match class {
-            Some("torch.AcceleratorError:") => range.since((2, 8)),
-            Some("RuntimeError:") => range.until((2, 7)),
-            _ => {}
-        }
-    }
     match shape.slug {
-        "pytorch-cuda-runtime-error" => range.until((1, 0)),
+        "pytorch-cuda-error" => {
+            end = end.max(runtime_hints(&text, core, &mut range));
+            match class {
+                Some("torch.AcceleratorError:") => range.since((2, 8)),
+                Some("RuntimeError:") => range.until((2, 7)),
+                _ => {}
+            }
+        }
+        // From 1.0 on the allocator, which these files called, raised a message of its own.
+        "pytorch-cuda-runtime-error" if text.contains("THCStorage") || text.contains("THCCachingAllocator") => {
+            range.until((0, 4));
+        }
         "pytorch-nvml-assert" => range.between((2, 1), (2, 13)),
         "pytorch-nvml-missing" => range.between((2, 1), (2, 1)),
         "pytorch-expandable-assert" => range.between((2, 1), (2, 4)),
         _ => {}
     }
     let torch = shape.pytorch || torch_nearby(document, position);
-    let mut event = Event::new(shape.slug, if torch { "pytorch" } else { "cuda" }, Resource::Gpu, text.span(from, end));
-    event.message = text.readable(from, end, LONGEST_TEXT);
-    event.versions = if torch { range.learned() } else { None };
+    let slug = match shape.slug {
+        "pytorch-cuda-error" if !torch => "cuda-error",
+        slug => slug,
+    };
+    let mut event = Event::new(slug, if torch { "pytorch" } else { "cuda" }, Resource::Gpu, text.span(0, end));
+    event.message = text.readable(0, end, LONGEST_TEXT);
+    event.versions = range.learned().filter(|_| torch);
+    event.rank = line.rank;
+    if shape.slug == "pytorch-nccl"
+        && let Some(first) = nccl_start(document, position)
+    {
+        event.at.first = first;
+    }
     for sign in shape.signs {
         event.sign(*sign);
     }
@@ -207,10 +222,16 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if words == "FailedtoCUDAcalloc" {
         let at = core + words.len();
-        let at = if text.squeezed.get(at..).is_some_and(|rest| rest.starts_with("async")) { at + 5 } else { at };
+        let at =
+            if text.squeezed.get(at..).is_some_and(|rest| rest.starts_with("async")) { at + "async".len() } else { at };
         if let Some((bytes, end)) = text.count_at(at) {
             event.facts.note(Fact::Requested, Size { bytes, half_width: 0 }.at(text.span(at, end)));
         }
+    }
+    if let Some((index, at)) = text.after("deviceordinal", 0).and_then(|at| Some((text.count_at(at)?.0, at)))
+        && let Ok(index) = u32::try_from(index)
+    {
+        event.facts.device = Known::Seen(index, text.span(at, at + 1));
     }
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
@@ -219,17 +240,21 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         event.resource = Resource::Host;
         event.sign(Sign::PinnedHost);
     }
-    if words.starts_with("CUBLAS") || words.starts_with("CUDNN") {
-        if assertion_nearby(document, position) {
-            event.standing = Standing::Harmless;
-            event.sign(Sign::OtherCudaError);
-            event.harmless_because = Some(Text::new(
-                "an assertion on the device failed before it (an index out of range); the library's error is only its echo",
-                "此前已有 GPU 端断言失败（索引越界），该库报错只是其后果",
-            ));
-        }
+    if (words.starts_with("CUBLAS") || words.starts_with("CUDNN")) && assertion_nearby(document, position) {
+        event.standing = Standing::Harmless;
+        event.sign(Sign::OtherCudaError);
+        event.harmless_because = Some(Text::new(
+            "an assertion on the device failed before it (an index out of range); the library's error is only its echo",
+            "此前已有 GPU 端断言失败（索引越界），该库报错只是其后果",
+        ));
     }
     Some(event)
+}
+
+/// The line on which PyTorch's NCCL error begins whose last line stands at `position`, if it does within six lines.
+fn nccl_start(document: &Document, position: usize) -> Option<u64> {
+    let lines = document.lines.get(position.saturating_sub(6)..position)?;
+    lines.iter().rev().find(|line| line.text.contains("NCCL error in")).map(|line| line.number)
 }
 
 /// The end of the hint lines below `CUDA error: out of memory`, which also tell the version.

@@ -15,7 +15,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let text = super::window(document, position, hit);
     const WORDS: &str = "Allocationondevice";
     let core = text.find(WORDS, 0)?;
-    let class = wording::class(&text.squeezed[..core]);
+    let (class, from) = wording::class(text.squeezed.get(..core)?);
     let end = core + WORDS.len();
     let exceeds = text.find("wouldexceedallowedmemory", end).filter(|at| *at <= end + 4);
     // Cut after the words, it is only told from prose by its exception class and the line's end.
@@ -24,7 +24,6 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     if exceeds.is_none() && !cut_by_index {
         return None;
     }
-    let from = core - class.map_or(0, str::len);
     let to = text.find(WORDS, end).unwrap_or(text.squeezed.len());
     let mut fields = Reader::new(&text, core, to);
     fields.reach(end);

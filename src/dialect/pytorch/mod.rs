@@ -7,7 +7,7 @@
 
 pub mod allocator;
 mod harmless;
-mod library;
+pub mod library;
 mod malloc_async;
 mod mps;
 mod wording;
@@ -27,7 +27,7 @@ pub const DIALECT: Dialect = Dialect {
         "total capac",
         "Allocation on device",
         "Invalid buffer size",
-        "STATUS_ALLOC_FAILED",
+        "ALLOC_FAILED",
         "STATUS_NOT_INITIALIZED",
         "CUDACachingAllocator.cpp",
         "libnvidia-ml.so.1",
@@ -40,6 +40,7 @@ pub const DIALECT: Dialect = Dialect {
         "no kernel image",
         "failed with OOM",
         "Ran out of memory",
+        "valid cuDNN algorithm",
     ],
     read,
 };
@@ -50,7 +51,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         .or_else(|| malloc_async::read(document, position))
         .or_else(|| allocator::read(document, position))
         .or_else(|| harmless::read(line))
-        .or_else(|| library::read(document, position))
+        .or_else(|| library::read(document, position).filter(|event| event.framework == "pytorch"))
         .map(|mut event| {
             event.rank = line.rank;
             if windows_nearby(document, position) {
@@ -168,6 +169,13 @@ impl<'a> Reader<'a> {
             from = at + words.len();
         }
         false
+    }
+
+    /// Takes the closing marks right after the last field into the message.
+    fn close(&mut self) {
+        let rest = self.text.squeezed.get(self.reached..self.to).unwrap_or_default();
+        let marks = rest.bytes().take_while(|b| matches!(b, b'.' | b')' | b';')).count();
+        self.reach(self.reached + marks);
     }
 
     /// True where the writer left something out: `...` or `…` between the message's words.

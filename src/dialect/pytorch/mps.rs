@@ -12,14 +12,12 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     if let Some(at) = line.text.find("Invalid buffer size") {
         return invalid_buffer(&super::window(document, position, at));
     }
-    // The words may be torn, so the line need not hold them whole.
-    let hit = line.text.find("MPS").or_else(|| line.text.find("out of memory"))?;
+    let hit = line.text.find("MPS")?;
     let text = super::window(document, position, hit);
     const WORDS: &str = "MPSbackendoutofmemory";
     let core = text.find(WORDS, 0).filter(|at| text.line_at(*at) == line.number)?;
     let to = text.find("outofmemory", core + WORDS.len()).unwrap_or(text.squeezed.len());
-    let class = wording::class(&text.squeezed[..core]);
-    let from = core - class.map_or(0, str::len);
+    let (_, from) = wording::class(text.squeezed.get(..core)?);
     let mut fields = Reader::new(&text, core, to);
     fields.reach(core + WORDS.len());
     fields.size_after(Fact::Allocated, "MPSallocated:");
@@ -36,12 +34,13 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
             fields.reach(at + end.len());
         }
     }
+    fields.close();
     let mut range = wording::Range::default();
     let printed = text.squeezed.get(core..fields.reached).unwrap_or_default();
     if ["KiB", "MiB", "GiB"].iter().any(|unit| printed.contains(unit)) {
         range.since((2, 8));
     } else if ["KB", "MB", "GB"].iter().any(|unit| printed.contains(unit)) {
-        range.between((1, 12), (2, 7));
+        range.until((2, 7));
     }
     let mut event = Event::new("pytorch-mps", "pytorch", Resource::Gpu, text.span(from, fields.reached));
     event.message = text.readable(from, fields.reached, LONGEST_TEXT);
@@ -60,8 +59,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
 fn invalid_buffer(text: &Joined) -> Option<Event> {
     const WORDS: &str = "Invalidbuffersize";
     let core = text.find(WORDS, 0)?;
-    let class = wording::class(&text.squeezed[..core]);
-    let from = core - class.map_or(0, str::len);
+    let (_, from) = wording::class(text.squeezed.get(..core)?);
     let mut fields = Reader::new(text, core, text.squeezed.len());
     if !fields.size_after(Fact::Requested, "Invalidbuffersize:") {
         return None;

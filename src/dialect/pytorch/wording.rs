@@ -58,10 +58,14 @@ const CLASSES: [&str; 6] = [
     "RuntimeError:",
 ];
 
-/// The exception class that `before`, the squeezed text in front of a message, ends with.
-pub fn class(before: &str) -> Option<&'static str> {
-    let before = before.trim_end_matches(['.', '…']);
-    CLASSES.into_iter().find(|class| before.ends_with(class))
+/// The exception class that `before`, the squeezed text in front of a message, ends with, and where it starts.
+/// Dots between the two, by which a writer left something out, do no harm.
+pub fn class(before: &str) -> (Option<&'static str>, usize) {
+    let bare = before.trim_end_matches(['.', '…']);
+    match CLASSES.into_iter().find(|class| bare.ends_with(class)) {
+        Some(class) => (Some(class), bare.len() - class.len()),
+        None => (None, before.len()),
+    }
 }
 
 /// Narrows by the class that an allocator's out-of-memory was raised as.

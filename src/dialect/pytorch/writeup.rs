@@ -130,11 +130,11 @@ const ELSEWHERE: [&str; 16] = [
 
 /// Fills in what the message of `event` left open.
 pub fn complete(document: &Document, event: &mut Event) {
-    let Some(start) = document.position(event.at.last) else { return };
+    let Some(start) = document.position(event.at.first) else { return };
     let mut elsewhere = false;
     for line in document.lines.get(start + 1..).unwrap_or_default() {
         let text = line.text.trim();
-        if line.number > event.at.last + REACH || text.contains("out of memory") || text.contains("Tried to allocate") {
+        if line.number > event.at.last.saturating_add(REACH) || line.number > event.at.last && is_next_message(text) {
             return;
         }
         let item = text.trim_start_matches(|c: char| c.is_whitespace() || "-*•·├─└│➜→>".contains(c));
@@ -165,6 +165,11 @@ pub fn complete(document: &Document, event: &mut Event) {
             event.facts.note(*fact, size.at(Span::line(line.number)));
         }
     }
+}
+
+/// True for a line that belongs to another failure.
+fn is_next_message(line: &str) -> bool {
+    line.contains("out of memory") || line.contains("Tried to allocate")
 }
 
 /// The number and unit that `value` starts with, where a unit follows and no other word of the same breath.
