@@ -158,3 +158,31 @@ fn refute(incident: &Incident) -> Text {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, torch};
+    use super::*;
+
+    #[test]
+    fn a_card_filled_by_its_own_tensors_is_a_matter_of_capacity() {
+        let incident = torch(&FULL_CARD);
+        assert_eq!(first(&incident), CauseId::Capacity);
+        assert!(confidence(&incident, CauseId::Capacity) > 0.5);
+    }
+
+    #[test]
+    fn a_request_beyond_the_device_speaks_against_it() {
+        let mut figures = FULL_CARD;
+        figures[0].1 = "40.00 GiB";
+        assert!(confidence(&torch(&figures), CauseId::Capacity) < 0.05);
+    }
+
+    #[test]
+    fn the_batch_is_named_in_the_counter_proof() {
+        let mut incident = torch(&FULL_CARD);
+        incident.context.batch_size.note(24, crate::evidence::Span::line(3));
+        let refute = refute(&incident);
+        assert!(refute.en.contains("batch size 12 instead of 24") && refute.zh.contains("从 24 改为 12"), "{refute:?}");
+    }
+}

@@ -28,14 +28,14 @@ fn doc() -> Text {
 
 **Told from its neighbours.** `CUBLAS_STATUS_ALLOC_FAILED` is mostly a true shortage, but follows an index out of range as well: earlier lines decide. On-chip shared memory is counted in KiB per block; batch size and device memory do not touch it.
 
-**Example.** `out of resource: shared memory, Required: 212992, Hardware limit: 101376`: the kernel's blocks are too large for this chip."#,
+**Example.** `out of resource: shared memory, Required: 147456, Hardware limit: 101376`: the kernel's blocks are too large for this chip."#,
         r#"该错误只是看起来像内存不足，或掩盖了真正原因：此前的设备端断言、溢出的大小、驱动或地址空间问题、片上共享内存。
 
 **表现。** 空闲远多于请求且没有打印任何上限；请求大小达到 2^50 字节以上或接近 2^64；kernel 的分块超过片上共享内存；设备空着而库句柄创建失败。
 
 **与相近原因的区别。** `CUBLAS_STATUS_ALLOC_FAILED` 多半确是显存不足，但越界索引之后也会出现，要看更早的行。片上共享内存按每个线程块的 KiB 计，与批大小和显存无关。
 
-**示例。** `out of resource: shared memory, Required: 212992, Hardware limit: 101376`：kernel 的块对该芯片来说太大。"#,
+**示例。** `out of resource: shared memory, Required: 147456, Hardware limit: 101376`：kernel 的块对该芯片来说太大。"#,
     )
 }
 
@@ -126,4 +126,38 @@ fn refute(incident: &Incident) -> Text {
         en: "Run once with `CUDA_LAUNCH_BLOCKING=1` and the smallest batch: if the same message comes at the same line while `nvidia-smi` shows the device nearly full, it is a true lack of memory.",
         zh: "用 `CUDA_LAUNCH_BLOCKING=1` 和最小批大小运行一次：若在同一行出现同样报错且 `nvidia-smi` 显示显存几乎占满，则确实是显存不足。"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
+    use super::*;
+    use crate::dialect::Resource;
+
+    #[test]
+    fn on_chip_memory_is_not_device_memory() {
+        let figures = [(Fact::Requested, "144.00 KiB"), (Fact::Limit, "99.00 KiB")];
+        let incident = settled(event("triton", Resource::CudaSharedMemory, &figures));
+        assert!(confidence(&incident, CauseId::DriverOrUnrelated) > 0.8);
+    }
+
+    #[test]
+    fn a_garbage_size_is_no_need() {
+        let figures = [(Fact::Requested, "18446744071562067968"), (Fact::Free, "60.00 GiB")];
+        let incident = settled(event("xgboost", Resource::Gpu, &figures));
+        assert_eq!(first(&incident), CauseId::DriverOrUnrelated);
+    }
+
+    #[test]
+    fn refused_with_plenty_free_is_the_drivers_matter() {
+        let incident = torch(&[
+            (Fact::Requested, "1.20 GiB"),
+            (Fact::Capacity, "23.69 GiB"),
+            (Fact::Allocated, "2.00 GiB"),
+            (Fact::Free, "20.00 GiB"),
+            (Fact::Reserved, "2.10 GiB"),
+        ]);
+        assert_eq!(first(&incident), CauseId::DriverOrUnrelated);
+        assert!(confidence(&torch(&FULL_CARD), CauseId::DriverOrUnrelated) < 0.05);
+    }
 }

@@ -95,3 +95,30 @@ fn refute(_incident: &Incident) -> Text {
         zh: "在每次加载模型或检查点前后打印 `torch.cuda.memory_allocated()`：若只上升一次，则只有一份。"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, torch};
+    use super::*;
+
+    fn copying(requested: &'static str) -> Incident {
+        torch(&[
+            (Fact::Requested, requested),
+            (Fact::Capacity, "47.40 GiB"),
+            (Fact::Free, "20.60 GiB"),
+            (Fact::Allocated, "26.02 GiB"),
+            (Fact::ReservedUnallocated, "18.00 MiB"),
+        ])
+    }
+
+    #[test]
+    fn a_request_equal_to_what_is_held_is_a_second_copy() {
+        assert_eq!(first(&copying("26.02 GiB")), CauseId::DuplicateModel);
+    }
+
+    #[test]
+    fn a_request_that_is_merely_large_is_not() {
+        assert!(confidence(&copying("22.00 GiB"), CauseId::DuplicateModel) < 0.1);
+        assert!(confidence(&torch(&FULL_CARD), CauseId::DuplicateModel) < 0.05);
+    }
+}

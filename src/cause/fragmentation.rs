@@ -148,3 +148,60 @@ fn refute(incident: &Incident) -> Text {
         zh: "设置 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, finding, first, torch};
+    use super::*;
+    use crate::evidence::{Known, Span};
+
+    const SPLIT: [(Fact, &str); 5] = [
+        (Fact::Requested, "1.25 GiB"),
+        (Fact::Capacity, "23.69 GiB"),
+        (Fact::Free, "300.00 MiB"),
+        (Fact::Allocated, "15.20 GiB"),
+        (Fact::ReservedUnallocated, "6.90 GiB"),
+    ];
+
+    #[test]
+    fn a_large_share_idle_in_the_cache_is_fragmentation() {
+        let incident = torch(&SPLIT);
+        assert_eq!(first(&incident), CauseId::Fragmentation);
+        let evidence = &finding(&incident, CauseId::Fragmentation).evidence[0];
+        assert!(evidence.text.en.contains("6.90 GiB") && evidence.text.en.contains("29 %"), "{}", evidence.text.en);
+        assert_eq!(evidence.lines, vec![7]);
+    }
+
+    #[test]
+    fn slack_on_a_full_card_is_not_although_the_arithmetic_holds() {
+        // Free + cached = 174 MiB cover the 64 MiB, as on most full cards.
+        assert!(confidence(&torch(&FULL_CARD), CauseId::Fragmentation) < 0.1);
+    }
+
+    #[test]
+    fn cached_memory_that_would_not_have_sufficed_rules_it_out() {
+        let mut figures = SPLIT;
+        figures[0].1 = "8.00 GiB";
+        assert!(confidence(&torch(&figures), CauseId::Fragmentation) < 0.03);
+    }
+
+    #[test]
+    fn expandable_segments_already_on_lower_it() {
+        let plain = torch(&SPLIT);
+        let mut expandable = torch(&SPLIT);
+        expandable.context.alloc_conf = Known::Seen("expandable_segments:True".to_string(), Span::line(1));
+        assert!(confidence(&expandable, CauseId::Fragmentation) < 0.8 * confidence(&plain, CauseId::Fragmentation));
+        assert!(!refute(&expandable).en.contains("expandable_segments:True"), "what is on cannot be tried");
+    }
+
+    #[test]
+    fn a_largest_piece_below_the_request_decides() {
+        let mut event = super::super::trial::event(
+            "tensorflow",
+            crate::dialect::Resource::Gpu,
+            &[(Fact::Requested, "700.00 MiB"), (Fact::Reserved, "3.40 GiB"), (Fact::Allocated, "2.10 GiB")],
+        );
+        event.facts.note(Fact::LargestFreeChunk, super::super::trial::figure("310.00 MiB"));
+        assert_eq!(first(&super::super::trial::settled(event)), CauseId::Fragmentation);
+    }
+}

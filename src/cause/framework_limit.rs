@@ -27,14 +27,14 @@ fn doc() -> Text {
 
 **Told from its neighbours.** “Free” is read after the failure, so a few hundred MiB mean nothing on a full device. Without a printed limit and without a sign of one, see *an error that only looks like it*.
 
-**Example.** `MPS allocated: 8.23 GiB … max allowed: 8.00 GiB` on a machine with 16 GB: the watermark was lowered."#,
+**Example.** `MPS allocated: 6.12 GiB … max allowed: 6.00 GiB` on a machine with 16 GB: the watermark was lowered."#,
         r#"低于硬件容量的人为上限拒绝了请求：显存占比、水位线、分区、地址空间限制、内存池上限、划拨显存。
 
 **表现。** 设备或机器仍有空间却拒绝请求；或报错打印了上限（`allowed`、`max allowed`、`limit set to`），而保留量加请求量超过它。Apple 设备上低于 9 GiB 的上限是人为设置的。集成 AMD GPU 会把划拨显存和可映射内存加在一起报告为容量。
 
 **与相近原因的区别。** “free” 在失败之后读取，因此设备占满时几百 MiB 的空闲说明不了什么。若没有打印上限也没有其他迹象，见*看似内存不足的其他错误*。
 
-**示例。** 16 GB 机器上 `MPS allocated: 8.23 GiB … max allowed: 8.00 GiB`：水位线被调低了。"#,
+**示例。** 16 GB 机器上 `MPS allocated: 6.12 GiB … max allowed: 6.00 GiB`：水位线被调低了。"#,
     )
 }
 
@@ -188,5 +188,62 @@ fn refute(incident: &Incident) -> Text {
             en: "Search the program and its environment for `set_per_process_memory_fraction`, `per_process_memory_fraction` and a MIG profile (`nvidia-smi -L`): if there is none, no limit below the device's was in force.",
             zh: "在程序和环境中查找 `set_per_process_memory_fraction`、`per_process_memory_fraction` 以及 MIG 配置（`nvidia-smi -L`）：若都没有，则不存在低于设备容量的上限。"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
+    use super::*;
+    use crate::dialect::Resource;
+
+    #[test]
+    fn a_fraction_that_refuses_while_the_device_has_room() {
+        let incident = torch(&[
+            (Fact::Requested, "1.00 GiB"),
+            (Fact::Capacity, "79.15 GiB"),
+            (Fact::Free, "47.00 GiB"),
+            (Fact::FractionLimit, "31.66 GiB"),
+            (Fact::Allocated, "30.50 GiB"),
+            (Fact::ReservedUnallocated, "600.00 MiB"),
+        ]);
+        assert!(confidence(&incident, CauseId::FrameworkLimit) > 0.8);
+    }
+
+    #[test]
+    fn an_unused_fraction_does_not() {
+        let mut figures = FULL_CARD.to_vec();
+        figures.push((Fact::FractionLimit, "15.77 GiB"));
+        assert!(confidence(&torch(&figures), CauseId::FrameworkLimit) < 0.1);
+    }
+
+    fn metal(limit: &'static str, allocated: &'static str) -> Incident {
+        let figures = [(Fact::Requested, "300.00 MiB"), (Fact::FractionLimit, limit), (Fact::Allocated, allocated)];
+        let mut event = event("pytorch", Resource::Gpu, &figures);
+        event.sign(Sign::Mps);
+        settled(event)
+    }
+
+    #[test]
+    fn a_watermark_below_any_machines_was_set_by_somebody() {
+        assert_eq!(first(&metal("6.00 GiB", "5.90 GiB")), CauseId::FrameworkLimit);
+        assert_ne!(first(&metal("27.20 GiB", "27.00 GiB")), CauseId::FrameworkLimit);
+    }
+
+    #[test]
+    fn an_integrated_amd_gpu_adds_two_pools() {
+        let mut event = event(
+            "pytorch",
+            Resource::Gpu,
+            &[
+                (Fact::Requested, "12.00 GiB"),
+                (Fact::Capacity, "111.50 GiB"),
+                (Fact::Free, "10.00 GiB"),
+                (Fact::Allocated, "0 bytes"),
+                (Fact::ReservedUnallocated, "0 bytes"),
+            ],
+        );
+        event.sign(Sign::Hip);
+        assert_eq!(first(&settled(event)), CauseId::FrameworkLimit);
     }
 }

@@ -138,3 +138,33 @@ fn refute(incident: &Incident) -> Text {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
+    use super::*;
+
+    #[test]
+    fn a_kill_with_proof_is_surer_than_one_without() {
+        let told = |sign| {
+            let mut event = event("slurm", Resource::Cgroup, &[]);
+            event.sign(sign);
+            confidence(&settled(event), CauseId::HostMemory)
+        };
+        assert!(told(Sign::KilledWithProof) > told(Sign::KilledWithoutProof));
+        assert_eq!(first(&host(&[])), CauseId::HostMemory);
+    }
+
+    #[test]
+    fn windows_needs_ram_behind_its_gpu_memory() {
+        let refused = torch(&[
+            (Fact::Requested, "300.00 MiB"),
+            (Fact::Capacity, "16.00 GiB"),
+            (Fact::Allocated, "3.00 GiB"),
+            (Fact::Free, "11.00 GiB"),
+            (Fact::Reserved, "3.20 GiB"),
+        ]);
+        assert!(confidence(&refused, CauseId::HostMemory) > 0.15);
+        assert_eq!(prior(&torch(&FULL_CARD)), None, "a full card is none of RAM's");
+    }
+}

@@ -123,3 +123,43 @@ fn refute(_incident: &Incident) -> Text {
         zh: "用 `num_workers=0`（单进程）运行一次：若仍在差不多的步数耗尽内存，则与 worker 数量无关。"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{confidence, event, first, settled};
+    use super::*;
+    use crate::dialect::Resource;
+    use crate::evidence::{Known, Span};
+
+    fn table(count: f64, sum: f64, top: f64) -> Incident {
+        let mut event = event("linux-kernel", Resource::Cgroup, &[(Fact::Limit, "8.00 GiB")]);
+        event.sign(Sign::KilledWithProof);
+        for (name, value) in [("table_like_named_count", count), ("table_like_named_sum", sum), ("table_top_rss", top)]
+        {
+            event.facts.numbers.insert(name, (value, Span::line(9)));
+        }
+        settled(event)
+    }
+
+    #[test]
+    fn many_equal_tasks_that_fill_the_limit_are_workers() {
+        assert_eq!(first(&table(9.0, 7.6e9, 1.1e9)), CauseId::HostWorkers);
+    }
+
+    #[test]
+    fn one_big_task_is_not() {
+        assert!(confidence(&table(3.0, 7.6e9, 7.4e9), CauseId::HostWorkers) < 0.2);
+    }
+
+    #[test]
+    fn a_single_worker_multiplies_nothing() {
+        let dead = |workers| {
+            let mut event = event("pytorch", Resource::Host, &[]);
+            event.sign(Sign::DataLoaderWorker);
+            let mut incident = settled(event);
+            incident.context.workers = Known::Seen(workers, Span::line(2));
+            confidence(&incident, CauseId::HostWorkers)
+        };
+        assert!(dead(8) > 0.4 && dead(1) < 0.5 * dead(8));
+    }
+}

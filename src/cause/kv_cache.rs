@@ -26,14 +26,14 @@ fn doc() -> Text {
 
 **Told from its neighbours.** If nothing or a negative amount is left for the cache, the weights are the matter (*capacity*) or a fraction is set too low (*a limit*). If a little is missing, a slightly larger fraction does as well as a shorter context.
 
-**Example.** `max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (41200)`: a context of 40 960 fits."#,
+**Example.** `max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache (38912)`: a context of 36 864 fits."#,
         r#"推理引擎的 KV cache 按当前配置放不下：上下文长度或并发超过了权重之外剩余的空间。
 
 **表现。** 引擎会说明能容纳多少 token、配置了多少，或一个满长度请求需要多少字节、还剩多少。llama.cpp 中失败的缓冲区会标明是 KV buffer。
 
 **与相近原因的区别。** 若留给缓存的空间为零或负，则问题在权重（*容量不足*）或占比设置过低（*人为上限*）。若只差一点，略微提高占比与缩短上下文同样有效。
 
-**示例。** `max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (41200)`：40 960 的上下文放得下。"#,
+**示例。** `max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache (38912)`：36 864 的上下文放得下。"#,
     )
 }
 
@@ -98,5 +98,38 @@ fn refute(incident: &Incident) -> Text {
             en: "Start once with half the context length: if it still finds no room, the weights or a limit are in the way, not the cache.",
             zh: "将上下文长度减半启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{confidence, event, first, settled};
+    use super::*;
+    use crate::dialect::Resource;
+    use crate::evidence::Span;
+
+    #[test]
+    fn a_context_longer_than_the_cache_is_the_cache() {
+        let mut event = event("vllm", Resource::KvCache, &[]);
+        event.facts.numbers.insert("max_model_len", (65536.0, Span::line(7)));
+        event.facts.numbers.insert("kv_cache_tokens", (38912.0, Span::line(7)));
+        let incident = settled(event);
+        assert_eq!(first(&incident), CauseId::KvCache);
+        assert!(refute(&incident).en.contains("--max-model-len 32768"));
+    }
+
+    #[test]
+    fn a_cache_that_nearly_fits_speaks_for_the_fraction() {
+        let shares = |needed| {
+            let figures = [(Fact::Needed, needed), (Fact::Available, "10.00 GiB")];
+            let incident = settled(event("vllm", Resource::KvCache, &figures));
+            confidence(&incident, CauseId::KvCache) / confidence(&incident, CauseId::FrameworkLimit)
+        };
+        assert!(shares("30.00 GiB") > 2.0 * shares("10.60 GiB"));
+    }
+
+    #[test]
+    fn a_tensor_of_a_training_job_is_no_cache() {
+        assert_eq!(prior(&super::super::trial::torch(&super::super::trial::FULL_CARD)), None);
     }
 }

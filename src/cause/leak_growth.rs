@@ -1,14 +1,15 @@
 //! Usage grows until it hits the limit.
 
-use super::reading::{Kind, kind, percent, place, request_share};
+use super::reading::{Kind, kind, percent, place, ramp, request_share};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::ledger::Holder;
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::LeakGrowth,
@@ -65,9 +66,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::PrivatePools)),
         );
     }
+    found.extend(trend(incident));
     if let Some(span) = context.clues.get(&Clue::Accumulates) {
         found.push(
-            Evidence::new(2.2, text!(en: "the failing line collects results over steps, so each step holds more than the last", zh: "失败处在逐步累积结果，每一步都比上一步占用更多"))
+            Evidence::new(2.8, text!(en: "the failing line collects results over steps, so each step holds more than the last", zh: "失败处在逐步累积结果，每一步都比上一步占用更多"))
                 .at(*span),
         );
     }
@@ -117,6 +119,37 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     found
 }
 
+/// What the memory readings of the log show: growth that goes on, or a flat line.
+fn trend(incident: &Incident) -> Option<Evidence> {
+    let on_host = incident.event.resource.on_host();
+    let (series, growth) = incident
+        .context
+        .series
+        .iter()
+        .filter(|series| series.measure.on_device() != on_host)
+        .filter_map(|series| Some((series, series.growth()?)))
+        .max_by(|a, b| a.1.confidence.total_cmp(&b.1.confidence))?;
+    let (from, to) = (series.readings.first()?, series.readings.last()?);
+    let at = Span::lines(from.line, to.line);
+    let (start, end) = (Bytes(from.bytes), Bytes(to.bytes));
+    let count = growth.readings;
+    if growth.confidence >= 0.25 {
+        let weight = ramp(growth.confidence, &[(0.25, 1.5), (0.5, 3.3), (0.8, 4.8)]);
+        let relative = percent(growth.relative_rise);
+        Some(
+            Evidence::new(weight, text!(en: "{count} readings rise from {start} to {end} and go on rising after warm-up (by {relative})", zh: "{count} 个读数从 {start} 升到 {end}，预热之后仍在上升（{relative}）"))
+                .at(at),
+        )
+    } else if growth.confidence < 0.05 && count >= 6 {
+        Some(
+            Evidence::new(-1.0, text!(en: "{count} readings between {start} and {end} show no lasting rise", zh: "{count} 个读数（{start} 到 {end}）没有持续上升"))
+                .at(at),
+        )
+    } else {
+        None
+    }
+}
+
 fn refute(incident: &Incident) -> Text {
     if incident.event.resource.on_host() {
         return text!(
@@ -128,4 +161,57 @@ fn refute(incident: &Incident) -> Text {
         en: "Print `torch.cuda.memory_allocated()` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
         zh: "在每一步的同一位置打印 `torch.cuda.memory_allocated()`：若第 10 步与第 200 步相同，则没有增长。"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, torch};
+    use super::*;
+    use crate::incident::context::{Measure, Reading, Series, StepUnit};
+    use crate::units::GIB;
+
+    fn with_readings(bytes_at: impl Fn(u64) -> u64) -> Incident {
+        let mut incident = torch(&FULL_CARD);
+        let readings = (0..40).map(|i| Reading { line: i + 1, step: Some(i as f64), bytes: bytes_at(i) }).collect();
+        incident.context.series.push(Series {
+            measure: Measure::GpuAllocated,
+            rank: None,
+            per: StepUnit::Step,
+            running_maximum: false,
+            readings,
+        });
+        incident
+    }
+
+    #[test]
+    fn readings_that_rise_to_the_end_are_growth() {
+        let incident = with_readings(|i| 4 * GIB + i * (GIB / 4));
+        assert_eq!(first(&incident), CauseId::LeakGrowth);
+    }
+
+    #[test]
+    fn readings_that_stay_flat_speak_against_it() {
+        let flat = confidence(&with_readings(|_| 14 * GIB), CauseId::LeakGrowth);
+        assert!(flat < confidence(&torch(&FULL_CARD), CauseId::LeakGrowth));
+    }
+
+    #[test]
+    fn graphs_that_fill_the_device_are_growth() {
+        let incident = torch(&[
+            (Fact::Requested, "2.00 MiB"),
+            (Fact::Capacity, "39.39 GiB"),
+            (Fact::Free, "1.00 MiB"),
+            (Fact::Allocated, "38.60 GiB"),
+            (Fact::PrivatePools, "37.10 GiB"),
+            (Fact::ReservedUnallocated, "120.00 MiB"),
+        ]);
+        assert_eq!(first(&incident), CauseId::LeakGrowth);
+    }
+
+    #[test]
+    fn a_failing_line_that_collects_results_is_growth() {
+        let mut incident = torch(&[]);
+        incident.context.clues.insert(Clue::Accumulates, Span::line(5));
+        assert_eq!(first(&incident), CauseId::LeakGrowth);
+    }
 }

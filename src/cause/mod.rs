@@ -19,6 +19,8 @@ mod reading;
 mod shared_memory;
 mod single_huge_allocation;
 mod transient_peak;
+#[cfg(test)]
+mod trial;
 mod wrong_device;
 
 use crate::evidence::Evidence;
@@ -173,4 +175,43 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
         );
     }
     evidence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trial::{FULL_CARD, torch};
+    use super::*;
+
+    #[test]
+    fn confidences_add_up_to_less_than_certainty_and_fall_in_order() {
+        for incident in [torch(&FULL_CARD), torch(&[])] {
+            let findings = rank(&incident);
+            let sum: f64 = findings.iter().map(|finding| finding.confidence).sum();
+            assert!(sum < 1.0 && sum > 0.5, "{sum}");
+            assert!(findings.is_sorted_by(|a, b| a.confidence >= b.confidence));
+        }
+    }
+
+    #[test]
+    fn no_finding_goes_without_evidence_or_counter_proof() {
+        for finding in rank(&torch(&[])).iter().chain(&rank(&torch(&FULL_CARD))) {
+            assert!(finding.evidence.iter().any(|evidence| !evidence.lines.is_empty()), "{}", finding.cause.id.id());
+            assert!(!finding.refute.en.is_empty() && !finding.refute.zh.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_message_without_figures_is_told_with_little_confidence() {
+        assert!(rank(&torch(&[]))[0].confidence < 0.5);
+    }
+
+    #[test]
+    fn every_cause_of_the_contract_is_registered_once() {
+        let ids: std::collections::BTreeSet<CauseId> = CAUSES.iter().map(|cause| cause.id).collect();
+        assert_eq!((ids.len(), CAUSES.len()), (16, 16));
+        for cause in CAUSES {
+            let doc = (cause.doc)();
+            assert!(doc.en.contains("**Example.**") && doc.zh.contains("**示例。**"), "{}", cause.id.id());
+        }
+    }
 }

@@ -28,14 +28,14 @@ fn doc() -> Text {
 
 **Told from its neighbours.** A context with cuBLAS and cuDNN takes 0.3 … 1 GiB and is no cause by itself. `empty_cache()` and allocator settings do not touch this memory. If the surplus belongs to another pid it is *another process*.
 
-**Example.** `this process has 11.02 GiB in use … 9.60 GiB allocated, 310 MiB reserved but unallocated`: 1.1 GiB of a 12 GiB card belong to a library."#,
+**Example.** `this process has 14.20 GiB in use … 12.30 GiB allocated, 240.00 MiB reserved but unallocated`: 1.7 GiB of a 16 GB card belong to a library."#,
         r#"显存由本进程占用，但不在框架的分配器里：CUDA 上下文、NCCL 缓冲区、TensorRT 引擎、cuDNN 工作区、仿真器或渲染器、Metal 计算图。
 
 **表现。** 驱动统计的本进程用量比框架保留量多出 1 GiB 以上，并占设备的 8 % 以上。在 Apple 设备上打印为 “other allocations”。
 
 **与相近原因的区别。** 带 cuBLAS 和 cuDNN 的上下文需要 0.3 … 1 GiB，本身不是原因。`empty_cache()` 和分配器设置对这部分无效。若多出的部分属于另一个 pid，则是*其他进程*。
 
-**示例。** `this process has 11.02 GiB in use … 9.60 GiB allocated, 310 MiB reserved but unallocated`：12 GiB 的卡上有 1.1 GiB 属于某个库。"#,
+**示例。** `this process has 14.20 GiB in use … 12.30 GiB allocated, 240.00 MiB reserved but unallocated`：16 GB 的卡上有 1.7 GiB 属于某个库。"#,
     )
 }
 
@@ -119,4 +119,48 @@ fn refute(incident: &Incident) -> Text {
         en: "Just before the failing step compare `nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}` with `torch.cuda.memory_reserved()`: if they differ by less than 1 GiB, nothing outside the allocator is to blame.",
         zh: "在失败步骤之前，比较 `nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}` 与 `torch.cuda.memory_reserved()`：若相差不到 1 GiB，则与分配器之外的占用无关。"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{confidence, event, first, settled, torch};
+    use super::*;
+    use crate::dialect::Resource;
+
+    fn beside(process: &str) -> Incident {
+        torch(&[
+            (Fact::Requested, "96.00 MiB"),
+            (Fact::Capacity, "15.77 GiB"),
+            (Fact::Free, "31.00 MiB"),
+            (Fact::Process, process),
+            (Fact::Allocated, "10.60 GiB"),
+            (Fact::ReservedUnallocated, "240.00 MiB"),
+        ])
+    }
+
+    #[test]
+    fn gigabytes_outside_the_allocator_count() {
+        assert_eq!(first(&beside("15.70 GiB")), CauseId::NonFramework);
+    }
+
+    #[test]
+    fn a_usual_context_does_not() {
+        assert!(confidence(&beside("11.30 GiB"), CauseId::NonFramework) < 0.05);
+    }
+
+    #[test]
+    fn metals_own_memory_counts_when_it_outweighs_tensors() {
+        let mut event = event(
+            "pytorch",
+            Resource::Gpu,
+            &[
+                (Fact::Allocated, "5.00 GiB"),
+                (Fact::OtherAllocations, "30.50 GiB"),
+                (Fact::FractionLimit, "36.00 GiB"),
+                (Fact::Requested, "600.00 MiB"),
+            ],
+        );
+        event.sign(Sign::Mps);
+        assert_eq!(first(&settled(event)), CauseId::NonFramework);
+    }
 }

@@ -26,14 +26,14 @@ fn doc() -> Text {
 
 **Told from its neighbours.** The question is whether the request would have fitted without the others. A context takes 0.2 … 0.6 GiB and is not another process. In a container without the host's pid namespace this very process is listed under a foreign pid: the one whose figure is what PyTorch reserved plus a context. Missing names prove nothing: Windows, ROCm and containers hide them.
 
-**Example.** `10.76 GiB total … 1002 MiB allocated … 8.63 MiB free, 1021 MiB reserved`: 9.7 GiB are somebody else's."#,
+**Example.** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`: some 10 GiB are somebody else's."#,
         r#"其他进程占用了本进程需要的内存：遗留的训练、notebook 内核、第二个服务、桌面或其他用户。
 
 **表现。** PyTorch 2.1 及以后会列出进程及其占用；否则账目中会有一部分既非空闲也不属于框架。设备已满却“已分配 0 字节”，说明这是第一次请求。在 Linux 主机上，被杀进程本身占用很少也指向同一原因。
 
 **与相近原因的区别。** 关键是：没有其他进程时请求能否满足。一个上下文只占 0.2 … 0.6 GiB，不算其他进程。容器未共享宿主机 pid 命名空间时，本进程会以陌生 pid 出现：其数值等于 PyTorch 保留量加一个上下文。没有列出进程不能说明没有：Windows、ROCm 和容器都会隐藏。
 
-**示例。** `10.76 GiB total … 1002 MiB allocated … 8.63 MiB free, 1021 MiB reserved`：有 9.7 GiB 属于别人。"#,
+**示例。** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`：约 10 GiB 属于别人。"#,
     )
 }
 
@@ -160,5 +160,61 @@ fn refute(incident: &Incident) -> Text {
             en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are workers of this same job, nobody else is in the way.",
             zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 是本任务自己的进程，则不是其他进程的问题。"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, torch, torch_among};
+    use super::*;
+
+    #[test]
+    fn a_device_full_of_somebody_elses_memory() {
+        let incident = torch(&[
+            (Fact::Requested, "40.00 MiB"),
+            (Fact::Capacity, "11.90 GiB"),
+            (Fact::Allocated, "1.31 GiB"),
+            (Fact::Free, "12.00 MiB"),
+            (Fact::Reserved, "1.40 GiB"),
+        ]);
+        assert_eq!(first(&incident), CauseId::OtherProcess);
+        assert!(confidence(&incident, CauseId::OtherProcess) > 0.7);
+    }
+
+    #[test]
+    fn a_named_process_without_which_the_request_would_have_fitted() {
+        let incident = torch_among(
+            &[
+                (Fact::Requested, "512.00 MiB"),
+                (Fact::Capacity, "39.39 GiB"),
+                (Fact::Free, "100.00 MiB"),
+                (Fact::Process, "27.00 GiB"),
+                (Fact::Allocated, "26.00 GiB"),
+                (Fact::ReservedUnallocated, "500.00 MiB"),
+            ],
+            &[(4321, "12.20 GiB")],
+        );
+        assert_eq!(first(&incident), CauseId::OtherProcess);
+        assert!(refute(&incident).en.contains("-p 4321"));
+    }
+
+    #[test]
+    fn this_process_under_its_host_pid_is_nobody_else() {
+        let incident = torch_among(
+            &[
+                (Fact::Requested, "128.00 MiB"),
+                (Fact::Capacity, "23.69 GiB"),
+                (Fact::Free, "40.00 MiB"),
+                (Fact::Allocated, "22.40 GiB"),
+                (Fact::ReservedUnallocated, "300.00 MiB"),
+            ],
+            &[(99, "23.20 GiB")],
+        );
+        assert!(confidence(&incident, CauseId::OtherProcess) < 0.1);
+    }
+
+    #[test]
+    fn a_context_of_ours_is_no_other_process() {
+        assert!(confidence(&torch(&FULL_CARD), CauseId::OtherProcess) < 0.1);
     }
 }

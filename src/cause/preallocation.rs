@@ -28,14 +28,14 @@ fn doc() -> Text {
 
 **Told from its neighbours.** From *capacity* by choice: the pool would be smaller if told so, and the program would still run. From *other processes*: there the pool belongs to another pid.
 
-**Example.** `failed to allocate 17.71GiB` at start on a 24 GB card is JAX's 75 %; `XLA_PYTHON_CLIENT_MEM_FRACTION` sets it."#,
+**Example.** `failed to allocate 11.83GiB` at start on a 16 GB card is JAX's 75 %; `XLA_PYTHON_CLIENT_MEM_FRACTION` sets it."#,
         r#"框架或引擎在启动时占走了（几乎）整个设备：JAX 和 TensorFlow 的内存池、vLLM 和 SGLang 的占比、RMM 内存池、JVM 堆。受害者是之后的小请求，或内存池自身。
 
 **表现。** 启动时请求设备的 75 % 或 90 %；在预热或图捕获时失败，几乎没有空闲且缓存没有余量；框架之外的库分配不到显存。
 
 **与相近原因的区别。** 与*容量不足*的区别在于可选：调小内存池程序仍可运行。与*其他进程*的区别：那时内存池属于另一个 pid。
 
-**示例。** 24 GB 卡上启动时 `failed to allocate 17.71GiB` 正是 JAX 的 75 %；由 `XLA_PYTHON_CLIENT_MEM_FRACTION` 设置。"#,
+**示例。** 16 GB 卡上启动时 `failed to allocate 11.83GiB` 正是 JAX 的 75 %；由 `XLA_PYTHON_CLIENT_MEM_FRACTION` 设置。"#,
     )
 }
 
@@ -137,5 +137,37 @@ fn refute(incident: &Incident) -> Text {
             en: "Lower the pool or memory fraction of whatever starts first by a tenth and run again: if the same request fails with as little free as before, no pool is in its way.",
             zh: "把最先启动的程序的内存池或显存占比降低一成再运行：若同一请求仍以同样少的空闲量失败，则与内存池无关。"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
+    use super::*;
+    use crate::dialect::Resource;
+    use crate::evidence::{Known, Span};
+
+    #[test]
+    fn an_engine_that_fails_in_warm_up_took_too_much() {
+        let mut event = event("vllm", Resource::Gpu, &[(Fact::Requested, "1.10 GiB")]);
+        event.sign(Sign::EngineWarmup);
+        assert_eq!(first(&settled(event)), CauseId::Preallocation);
+    }
+
+    #[test]
+    fn three_quarters_of_the_device_at_start_are_a_pool() {
+        let share = |requested| {
+            let figures = [(Fact::Requested, requested), (Fact::Capacity, "16.00 GiB")];
+            confidence(&settled(event("jax", Resource::Gpu, &figures)), CauseId::Preallocation)
+        };
+        assert!(share("12.00 GiB") > 5.0 * share("9.00 GiB"));
+    }
+
+    #[test]
+    fn a_training_job_that_fills_its_card_is_no_pool() {
+        assert!(confidence(&torch(&FULL_CARD), CauseId::Preallocation) < 0.05);
+        let mut engine = torch(&FULL_CARD);
+        engine.context.trainer = Known::Seen(Trainer::Vllm, Span::line(1));
+        assert!(confidence(&engine, CauseId::Preallocation) > 0.05);
     }
 }

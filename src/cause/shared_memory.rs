@@ -97,3 +97,28 @@ fn refute(_incident: &Incident) -> Text {
         zh: "任务运行时在容器内执行 `df -h /dev/shm`：若使用率从未超过 90 %，则不是共享内存的问题。"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{confidence, event, first, settled};
+    use super::*;
+    use crate::dialect::Resource;
+
+    #[test]
+    fn a_full_dev_shm_is_itself() {
+        let incident = settled(event("pytorch", Resource::Shm, &[(Fact::Requested, "34210184")]));
+        assert!(confidence(&incident, CauseId::SharedMemory) > 0.7);
+    }
+
+    #[test]
+    fn a_group_whose_memory_is_mostly_shared_files() {
+        let told = |shared: f64| {
+            let mut event = event("linux-kernel", Resource::Cgroup, &[(Fact::Limit, "2.00 GiB")]);
+            event.sign(Sign::KilledWithProof);
+            event.facts.numbers.insert("shmem_bytes", (shared, Span::line(9)));
+            settled(event)
+        };
+        assert_eq!(first(&told(1.8e9)), CauseId::SharedMemory);
+        assert!(confidence(&told(2e7), CauseId::SharedMemory) < 0.05);
+    }
+}

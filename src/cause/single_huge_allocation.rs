@@ -30,14 +30,14 @@ fn doc() -> Text {
 
 **Told from its neighbours.** Certain only where the request exceeds the device. A request equal to what is already allocated is a *second copy*. A size of 2^50 bytes and more, or just below 2^64, is no shape but a number that went wrong.
 
-**Example.** 400 000 nodes as a dense adjacency matrix in fp32 are 596 GiB: `Tried to allocate 596.05 GiB … 16.00 GiB total`. No batch size changes that."#,
+**Example.** 250 000 nodes as a dense adjacency matrix in fp32 are 233 GiB: `Tried to allocate 232.83 GiB … 23.69 GiB total`. No batch size changes that."#,
         r#"某一次请求对设备来说过大：形状错误、平方项、整个数据集未分批、数值溢出。
 
 **表现。** 请求超过整个设备，或在任务占用不多时达到设备的一半以上；在主机上一次请求数百 GiB。形状乘积乘以元素大小通常恰好等于该数字。
 
 **与相近原因的区别。** 只有请求超过设备容量时才是确定的。请求等于已分配量时是*第二份拷贝*。2^50 字节以上或接近 2^64 的大小不是形状，而是出错的数值。
 
-**示例。** 40 万个节点的 fp32 稠密邻接矩阵为 596 GiB：`Tried to allocate 596.05 GiB … 16.00 GiB total`。改批大小无济于事。"#,
+**示例。** 25 万个节点的 fp32 稠密邻接矩阵为 233 GiB：`Tried to allocate 232.83 GiB … 23.69 GiB total`。改批大小无济于事。"#,
     )
 }
 
@@ -177,5 +177,46 @@ fn refute(incident: &Incident) -> Text {
             en: "Print the shapes at the failing line just before it fails: if no product of shape and element size is about {want}, the request comes from elsewhere.",
             zh: "在失败行之前打印各张量形状：若没有任何形状乘以元素大小约等于 {want}，则请求来自别处。"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, host, torch};
+    use super::*;
+
+    #[test]
+    fn more_than_the_device_in_one_piece_is_certain() {
+        let incident = torch(&[
+            (Fact::Requested, "232.83 GiB"),
+            (Fact::Capacity, "23.69 GiB"),
+            (Fact::Allocated, "1.10 GiB"),
+            (Fact::Free, "21.90 GiB"),
+            (Fact::Reserved, "1.20 GiB"),
+        ]);
+        assert!(confidence(&incident, CauseId::SingleHugeAllocation) > 0.9);
+    }
+
+    #[test]
+    fn most_of_the_device_for_a_job_that_holds_little() {
+        let incident = torch(&[
+            (Fact::Requested, "14.00 GiB"),
+            (Fact::Capacity, "23.69 GiB"),
+            (Fact::Allocated, "9.00 GiB"),
+            (Fact::Free, "12.20 GiB"),
+            (Fact::Reserved, "9.10 GiB"),
+        ]);
+        assert_eq!(first(&incident), CauseId::SingleHugeAllocation);
+    }
+
+    #[test]
+    fn an_ordinary_request_is_innocent() {
+        assert!(confidence(&torch(&FULL_CARD), CauseId::SingleHugeAllocation) < 0.02);
+    }
+
+    #[test]
+    fn a_terabyte_of_ram_at_once_is_a_shape() {
+        assert_eq!(first(&host(&[(Fact::Requested, "2.50 TiB")])), CauseId::SingleHugeAllocation);
+        assert_ne!(first(&host(&[(Fact::Requested, "16.00 MiB")])), CauseId::SingleHugeAllocation);
     }
 }

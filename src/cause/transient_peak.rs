@@ -29,14 +29,14 @@ fn doc() -> Text {
 
 **Told from its neighbours.** From *one request far too large* by proportion: a peak is large but could fit if the rest were smaller. From *growth* by the first occurrence of the phase. From *capacity* by what the other phases need.
 
-**Example.** `Tried to allocate 12.08 GiB … 47.46 GiB total … 36.85 GiB allocated, 9.54 GiB free` in a decoder that makes all logits at once."#,
+**Example.** `Tried to allocate 5.86 GiB … 31.74 GiB total … 24.10 GiB allocated, 4.90 GiB free` in a decoder that makes all logits at once."#,
         r#"某个阶段所需远超稳态：验证、大词表上的损失、第一次优化器更新、保存检查点、引擎预热。
 
 **表现。** 任务已就位的情况下，又请求设备的十分之一到一半；回溯指向上述某个阶段；在第一次验证或第一次保存时失败。
 
 **与相近原因的区别。** 与*单次请求过大*看比例：峰值虽大，但其余部分小一些就能放下。与*增长*看该阶段是否首次出现。与*容量不足*看其他阶段需要多少。
 
-**示例。** `Tried to allocate 12.08 GiB … 47.46 GiB total … 36.85 GiB allocated, 9.54 GiB free`：解码器一次产生全部 logits。"#,
+**示例。** `Tried to allocate 5.86 GiB … 31.74 GiB total … 24.10 GiB allocated, 4.90 GiB free`：解码器一次产生全部 logits。"#,
     )
 }
 
@@ -151,4 +151,36 @@ fn refute(incident: &Incident) -> Text {
         en: "Print `torch.cuda.max_memory_allocated()` after each phase, with `torch.cuda.reset_peak_memory_stats()` in front of it: if the failing phase's peak is within 10 % of the others, it is the steady state that does not fit.",
         zh: "在每个阶段前调用 `torch.cuda.reset_peak_memory_stats()`，阶段后打印 `torch.cuda.max_memory_allocated()`：若失败阶段的峰值与其他阶段相差不到 10 %，则是稳态放不下。"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, torch};
+    use super::*;
+    use crate::evidence::{Known, Span};
+
+    #[test]
+    fn a_big_step_on_top_of_a_big_job_is_a_peak() {
+        let incident = torch(&[
+            (Fact::Requested, "8.10 GiB"),
+            (Fact::Capacity, "31.74 GiB"),
+            (Fact::Allocated, "24.10 GiB"),
+            (Fact::Free, "6.40 GiB"),
+            (Fact::Reserved, "24.60 GiB"),
+        ]);
+        assert_eq!(first(&incident), CauseId::TransientPeak);
+    }
+
+    #[test]
+    fn the_phase_counts() {
+        let plain = torch(&[]);
+        let mut validation = torch(&[]);
+        validation.context.phase = Known::Seen(Phase::Validation, Span::line(4));
+        assert!(confidence(&validation, CauseId::TransientPeak) > 2.0 * confidence(&plain, CauseId::TransientPeak));
+    }
+
+    #[test]
+    fn a_small_request_shows_no_peak() {
+        assert!(confidence(&torch(&FULL_CARD), CauseId::TransientPeak) < 0.1);
+    }
 }

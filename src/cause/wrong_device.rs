@@ -65,7 +65,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         && foreign(incident).is_some_and(|others| others.share >= 0.5)
     {
         found.push(
-            Evidence::new(3.5, text!(en: "a device was chosen on purpose (CUDA_VISIBLE_DEVICES={list}), yet the one in use was full of others' memory", zh: "已指定设备（CUDA_VISIBLE_DEVICES={list}），但实际使用的设备被其他进程占满"))
+            Evidence::new(5.0, text!(en: "a device was chosen on purpose (CUDA_VISIBLE_DEVICES={list}), yet the one in use was full of others' memory", zh: "已指定设备（CUDA_VISIBLE_DEVICES={list}），但实际使用的设备被其他进程占满"))
                 .seen(&context.visible_devices),
         );
     }
@@ -104,4 +104,37 @@ fn refute(incident: &Incident) -> Text {
         en: "Run `nvidia-smi --query-gpu=index,memory.used --format=csv -l 1` while it starts: if GPU {device} is no fuller than the others, the load is where it should be.",
         zh: "启动时运行 `nvidia-smi --query-gpu=index,memory.used --format=csv -l 1`：若 GPU {device} 并不比其他 GPU 更满，则负载位置没有问题。"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, torch};
+    use super::*;
+    use crate::dialect::Fact;
+    use crate::evidence::{Known, Span};
+
+    #[test]
+    fn a_chosen_device_that_is_full_of_others_was_not_the_one_used() {
+        let mut incident = torch(&[
+            (Fact::Requested, "40.00 MiB"),
+            (Fact::Capacity, "31.75 GiB"),
+            (Fact::Allocated, "4.10 GiB"),
+            (Fact::Free, "12.00 MiB"),
+            (Fact::Reserved, "4.20 GiB"),
+        ]);
+        let before = confidence(&incident, CauseId::WrongDevice);
+        incident.context.visible_devices = Known::Seen("3".to_string(), Span::line(1));
+        assert!(confidence(&incident, CauseId::WrongDevice) > 5.0 * before.max(0.02));
+    }
+
+    #[test]
+    fn a_rank_on_the_first_device_is_out_of_place() {
+        let mut incident = torch(&FULL_CARD[..2]);
+        incident.event.facts.device = Known::Seen(0, Span::line(7));
+        incident.event.rank = Some(0);
+        assert!(confidence(&incident, CauseId::WrongDevice) < 0.05, "rank 0 belongs there");
+        incident.event.rank = Some(3);
+        incident.context.clues.insert(Clue::RanksOnOneDevice, Span::line(2));
+        assert_eq!(first(&incident), CauseId::WrongDevice);
+    }
 }

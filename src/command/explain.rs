@@ -1,5 +1,6 @@
 //! `oomdoc explain`: from a pasted log to a diagnosis and ranked fixes.
 
+use super::progress::Progress;
 use crate::cli::{ExplainFormat, ExplainOptions};
 use crate::incident::context::Given;
 use crate::input::Source;
@@ -22,7 +23,10 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         );
         let _ = writeln!(std::io::stderr(), "{}", hint.in_lang(style.lang));
     }
-    let read: Vec<anyhow::Result<Document>> = options.sources.par_iter().map(input::read).collect();
+    let progress = Progress::new(&options.sources);
+    let read: Vec<anyhow::Result<Document>> =
+        options.sources.par_iter().map(|source| input::read_with_progress(source, &mut progress.meter())).collect();
+    drop(progress);
     let mut documents = Vec::new();
     let mut failures = Vec::new();
     for outcome in read {

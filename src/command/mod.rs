@@ -1,6 +1,7 @@
 //! One file per command: it collects evidence, calls the core and picks the exit code.
 
 pub mod explain;
+mod progress;
 pub mod rules;
 
 use crate::cli::{Invocation, Output};
@@ -40,5 +41,9 @@ fn print(text: &str, output: &Output) -> anyhow::Result<()> {
 /// `error: what, because why` on standard error. A closed standard error leaves nothing to be done.
 fn complain(error: &anyhow::Error, lang: Lang) {
     let label = Text::new("error", "错误");
-    let _ = writeln!(std::io::stderr(), "{}: {error:#}", label.in_lang(lang));
+    let message = match error.downcast_ref::<crate::input::ReadError>() {
+        Some(unreadable) => unreadable.text.in_lang(lang).to_string(),
+        None => format!("{error:#}"),
+    };
+    let _ = writeln!(std::io::stderr(), "{}: {message}", label.in_lang(lang));
 }

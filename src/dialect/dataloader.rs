@@ -10,7 +10,7 @@ use crate::units::Figure;
 
 pub const DIALECT: Dialect = Dialect {
     name: "dataloader",
-    triggers: &["DataLoader worker", "shared memory", "</torch_", "nable to mmap", "/dev/shm"],
+    triggers: &["DataLoader worker", "shared memory", "</torch_", "llocate ", "/dev/shm"],
     read,
 };
 

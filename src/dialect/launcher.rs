@@ -21,7 +21,6 @@ pub const DIALECT: Dialect = Dialect {
         "ProcessPool",
         "illed",
         "已杀死",
-        "Signal 9",
     ],
     read,
 };

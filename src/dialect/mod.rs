@@ -1,5 +1,6 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod containers;
 pub mod cuda;
 pub mod dataloader;
 pub mod field;
@@ -7,8 +8,12 @@ pub mod joined;
 pub mod kernel;
 pub mod launcher;
 pub mod nccl_shm;
+pub mod oom_daemons;
 pub mod proof;
 pub mod pytorch;
+pub mod ray;
+pub mod runtimes;
+pub mod schedulers;
 pub mod slurm;
 pub mod torch_host;
 
@@ -363,6 +368,11 @@ pub const DIALECTS: &[&Dialect] = &[
     &nccl_shm::DIALECT,
     &kernel::DIALECT,
     &slurm::DIALECT,
+    &oom_daemons::DIALECT,
+    &ray::DIALECT,
+    &containers::DIALECT,
+    &schedulers::DIALECT,
+    &runtimes::DIALECT,
     &launcher::DIALECT,
     &cuda::DIALECT,
 ];

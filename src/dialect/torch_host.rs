@@ -13,7 +13,7 @@ use crate::units::{Base, Figure, GIB};
 
 pub const DIALECT: Dialect = Dialect {
     name: "pytorch-host",
-    triggers: &["DefaultCPUAllocator", "enforce fail", "not enough memory", "out of memory"],
+    triggers: &["enforce fail", "llocate ", "not enough memory", "out of memory"],
     read,
 };
 

@@ -7,7 +7,7 @@ use super::{
     Incident, RankFall,
     context::{ContextReader, Frame},
 };
-use crate::dialect::{Event, Fact, Resource, Sign, Standing};
+use crate::dialect::{Event, Fact, Sign, Standing};
 use crate::input::Document;
 
 /// A logger or launcher repeats a message within this many lines.
@@ -386,6 +386,7 @@ fn primary_of(groups: &[Group]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Resource;
     use crate::evidence::{Known, Span};
     use crate::units::{Figure, GIB, MIB};
 

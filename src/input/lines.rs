@@ -77,8 +77,21 @@ impl Draft {
         count
     }
 
+    /// Adds the lines of a part of a large input that begins at an offset, but for those before `covered`, which earlier
+    /// parts brought.
+    pub fn push_part(&mut self, start: u64, mut number: u64, bytes: &[u8], covered: &mut u64) {
+        for raw in split(bytes) {
+            if start + raw.offset as u64 >= *covered {
+                self.note_carriage_return(bytes, &raw);
+                self.push(number, raw.bytes);
+            }
+            number += raw.ends;
+        }
+        *covered = (*covered).max(start + bytes.len() as u64);
+    }
+
     /// A `\r` that ends a line by itself comes from a progress bar.
-    pub fn note_carriage_return(&mut self, all: &[u8], raw: &Raw<'_>) {
+    fn note_carriage_return(&mut self, all: &[u8], raw: &Raw<'_>) {
         let end = raw.offset + raw.bytes.len();
         if all.get(end) == Some(&b'\r') && all.get(end + 1).is_some_and(|next| *next != b'\n') {
             self.repairs.insert(Repair::CarriageReturns);
@@ -196,7 +209,7 @@ fn clean(line: &mut Line, repairs: &mut BTreeSet<Repair>) {
 fn kept_of_long(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = vec![(0, AROUND.min(bytes.len()))];
     let ends = bytes.len().saturating_sub(AROUND);
-    for at in scan::find(bytes).map(|(at, _)| at).chain([ends]) {
+    for at in scan::find(bytes).map(|(at, ..)| at).chain([ends]) {
         let (start, end) = (at.saturating_sub(AROUND), (at + AROUND).min(bytes.len()));
         let start = if at == ends { ends } else { start };
         let more = parts.len() < MOST_PIECES || at == ends;

@@ -36,12 +36,17 @@ pub(super) fn hits(text: &str) -> bool {
     SEARCH.as_ref().is_some_and(|search| search.is_match(text))
 }
 
-/// Where triggers stand in some bytes: offset and number of the literal.
-pub(super) fn find(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
+/// Where triggers stand in some bytes: offset, length and number of the literal.
+pub(super) fn find(bytes: &[u8]) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
     SEARCH
         .as_ref()
         .into_iter()
-        .flat_map(move |search| search.find_iter(bytes).map(|hit| (hit.start(), hit.pattern().as_usize())))
+        .flat_map(move |search| search.find_iter(bytes).map(|hit| (hit.start(), hit.len(), hit.pattern().as_usize())))
+}
+
+/// Length of the longest literal in bytes: what a search must look back at the border of two pieces.
+pub(super) fn longest() -> usize {
+    SEARCH.as_ref().map_or(0, AhoCorasick::max_pattern_len)
 }
 
 #[cfg(test)]

@@ -106,12 +106,15 @@ pub fn ascii(text: &str) -> String {
             '±' => out.push_str("+/-"),
             '²' => out.push_str("^2"),
             '÷' => out.push('/'),
-            '\u{a0}' | '\u{202f}' => out.push(' '),
+            '\u{202f}' => out.push(NO_BREAK),
             c => out.push(c),
         }
     }
     out
 }
+
+/// A space at which no line is broken.
+pub const NO_BREAK: char = '\u{a0}';
 
 /// A stretch that is not broken: a word, or one wide character with the punctuation that clings to it.
 struct Atom {
@@ -170,6 +173,8 @@ fn atoms(runs: &[Run]) -> Vec<Atom> {
             previous = None;
             continue;
         }
+        // A no-break space only looks like one.
+        let c = if c == NO_BREAK { ' ' } else { c };
         let width = c.width().unwrap_or(0);
         let wide = width > 1;
         if let Some(before) = previous
@@ -286,6 +291,7 @@ impl Screen {
             .iter()
             .flat_map(|r| r.text.chars().map(|c| (c, r.tone)).collect::<Vec<_>>())
             .filter(|(c, _)| !c.is_control())
+            .map(|(c, tone)| (if c == NO_BREAK { ' ' } else { c }, tone))
             .collect();
         let head_width: usize = head.iter().map(|(c, _)| c.width().unwrap_or(0)).sum();
         let hang = hang.min(self.width / 2);
@@ -328,9 +334,21 @@ impl Screen {
         }
     }
 
-    /// A line that is cut, not wrapped.
+    /// A line that is cut at the width, not wrapped.
     pub fn line(&mut self, runs: &[Run]) {
-        self.clipped(&[], 0, runs, 1);
+        let mut row = Row::new();
+        let mut left = self.width;
+        for piece in runs {
+            let text = if self.unicode { piece.text.clone() } else { ascii(&piece.text) };
+            let shown = shorten(&text, left, self.unicode);
+            left -= columns(&shown).min(left);
+            let cut = shown.len() < text.len();
+            row.extend(shown.chars().map(|c| (if c == NO_BREAK { ' ' } else { c }, piece.tone)));
+            if cut {
+                break;
+            }
+        }
+        self.rows.push(row);
     }
 
     /// Cells in as many columns as fit, each indented.

@@ -45,7 +45,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
         let _ = writeln!(out, "| {who} | {amount} | {share} |\n| --- | ---: | ---: |");
         for entry in &ledger.entries {
             let share = ledger.share(Some(entry.amount)).map(wording::percent).unwrap_or_default();
-            let name = wording::holder(entry.holder);
+            let name = wording::holder_meaning(entry.holder);
             let amount = wording::range(entry.amount);
             let _ = writeln!(out, "| {} | {} | {share} |", escape(name.in_lang(lang)), amount.in_lang(lang));
         }

@@ -4,6 +4,8 @@ pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod rules;
+#[cfg(test)]
+mod sample;
 pub mod surroundings;
 pub mod terminal;
 pub mod wording;

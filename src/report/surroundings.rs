@@ -14,7 +14,7 @@ pub struct Row {
     pub label: Text,
     pub value: Value,
     /// The value for people.
-    pub shown: String,
+    pub shown: Text,
     /// Where it was read; `None` for a value that the user gave.
     pub line: Option<u64>,
 }
@@ -22,7 +22,7 @@ pub struct Row {
 struct Rows(Vec<Row>);
 
 impl Rows {
-    fn add<T>(&mut self, key: &'static str, label: Text, known: &Known<T>, read: impl Fn(&T) -> (Value, String)) {
+    fn add<T>(&mut self, key: &'static str, label: Text, known: &Known<T>, read: impl Fn(&T) -> (Value, Text)) {
         if let Known::Seen(value, at) = known {
             let (value, shown) = read(value);
             self.0.push(Row { key, label, value, shown, line: (!at.is_given()).then_some(at.first) });
@@ -30,19 +30,21 @@ impl Rows {
     }
 
     fn number(&mut self, key: &'static str, label: Text, known: &Known<u64>) {
-        self.add(key, label, known, |n| (json!(n), n.to_string()));
+        self.add(key, label, known, |n| (json!(n), Text::same(n.to_string())));
     }
 
     fn word(&mut self, key: &'static str, label: Text, known: &Known<String>) {
-        self.add(key, label, known, |word| (json!(word), word.clone()));
+        self.add(key, label, known, |word| (json!(word), Text::same(word.clone())));
     }
 
     fn flag(&mut self, key: &'static str, label: Text, known: &Known<bool>) {
-        self.add(key, label, known, |flag| (json!(flag), flag.to_string()));
+        self.add(key, label, known, |flag| {
+            (json!(flag), if *flag { Text::new("yes", "是") } else { Text::new("no", "否") })
+        });
     }
 
     fn figure(&mut self, key: &'static str, label: Text, known: &Known<Figure>) {
-        self.add(key, label, known, |figure| (json!(figure.bytes), Bytes(figure.bytes).to_string()));
+        self.add(key, label, known, |figure| (json!(figure.bytes), Text::same(Bytes(figure.bytes).to_string())));
     }
 }
 
@@ -52,21 +54,20 @@ pub fn rows(context: &Context) -> Vec<Row> {
     rows.word("program", Text::new("program", "程序"), &context.program);
     rows.word("command", Text::new("command", "启动命令"), &context.command);
     rows.add("trainer", Text::new("trainer", "训练框架"), &context.trainer, |t| {
-        (json!(wording::slug(t)), wording::trainer(*t).into())
+        (json!(wording::slug(t)), Text::same(wording::trainer(*t)))
     });
     rows.word("model", Text::new("model", "模型"), &context.model);
     rows.add("parameters", Text::new("parameters", "参数量"), &context.parameters, |n| {
-        (json!(n), if *n >= 1e9 { format!("{:.2}B", n / 1e9) } else { format!("{:.1}M", n / 1e6) })
+        let shown = if *n >= 1e9 { format!("{:.2}B", n / 1e9) } else { format!("{:.1}M", n / 1e6) };
+        (json!(n), Text::same(shown))
     });
     rows.word("torch_version", Text::new("PyTorch", "PyTorch 版本"), &context.torch_version);
     rows.add("platform", Text::new("platform", "平台"), &context.platform, |p| {
-        (json!(wording::slug(p)), wording::platform(*p).into())
+        (json!(wording::slug(p)), Text::same(wording::platform(*p)))
     });
     rows.flag("container", Text::new("container", "容器"), &context.container);
 
-    rows.add("phase", Text::new("phase", "阶段"), &context.phase, |p| {
-        (json!(wording::slug(p)), wording::slug(p).replace('-', " "))
-    });
+    rows.add("phase", Text::new("phase", "阶段"), &context.phase, |p| (json!(wording::slug(p)), wording::phase(*p)));
     rows.number("epoch", Text::new("epoch", "epoch"), &context.epoch);
     rows.number("epochs", Text::new("epochs in all", "总 epoch 数"), &context.epochs);
     rows.number("step", Text::new("step", "步"), &context.step);
@@ -78,7 +79,7 @@ pub fn rows(context: &Context) -> Vec<Row> {
     rows.number("sequence_length", Text::new("sequence length", "序列长度"), &context.sequence_length);
     rows.number("image_size", Text::new("image size", "图像尺寸"), &context.image_size);
     rows.add("other_batch", Text::new("batched otherwise", "其他批量"), &context.other_batch, |(name, n)| {
-        (json!({"name": name, "count": n}), format!("{n} {name}"))
+        (json!({"name": name, "count": n}), Text::same(format!("{n} {name}")))
     });
 
     rows.number("workers", Text::new("loader workers", "加载进程数"), &context.workers);
@@ -91,10 +92,10 @@ pub fn rows(context: &Context) -> Vec<Row> {
 
     rows.number("world_size", Text::new("processes in all", "总进程数"), &context.world_size);
     rows.number("local_processes", Text::new("processes on this node", "本机进程数"), &context.local_processes);
-    rows.add("rank", Text::new("rank", "rank"), &context.rank, |n| (json!(n), n.to_string()));
+    rows.add("rank", Text::new("rank", "rank"), &context.rank, |n| (json!(n), Text::same(n.to_string())));
 
     rows.add("precision", Text::new("precision", "精度"), &context.precision, |p| {
-        (json!(wording::precision(*p)), wording::precision(*p).into())
+        (json!(wording::precision(*p)), Text::same(wording::precision(*p)))
     });
     rows.word("optimizer", Text::new("optimizer", "优化器"), &context.optimizer);
     rows.flag(
@@ -105,7 +106,9 @@ pub fn rows(context: &Context) -> Vec<Row> {
     rows.word("attention", Text::new("attention", "注意力实现"), &context.attention);
     rows.flag("lora", Text::new("LoRA", "LoRA"), &context.lora);
     rows.flag("quantized", Text::new("quantized", "量化"), &context.quantized);
-    rows.add("zero_stage", Text::new("ZeRO stage", "ZeRO 阶段"), &context.zero_stage, |n| (json!(n), n.to_string()));
+    rows.add("zero_stage", Text::new("ZeRO stage", "ZeRO 阶段"), &context.zero_stage, |n| {
+        (json!(n), Text::same(n.to_string()))
+    });
     rows.flag("fsdp", Text::new("FSDP", "FSDP"), &context.fsdp);
     rows.flag("cpu_offload", Text::new("CPU offload", "CPU 卸载"), &context.cpu_offload);
     rows.flag("compile", Text::new("compiled", "torch.compile"), &context.compile);

@@ -1,9 +1,9 @@
 //! One screen for a tired engineer: what ran out, where the bytes are, why, what to change. Everything with `--verbose`.
 
-use super::layout::{Run, Screen, Tone, columns, pad, run, shorten};
+use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
 use crate::cause::Finding;
-use crate::dialect::{Fact, Resource};
+use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Frees, Ranked};
 use crate::ledger::{Holder, Ledger};
@@ -23,31 +23,52 @@ struct Detail {
     fix_lines: usize,
     wont_help: usize,
     contradictions: usize,
+    contradiction_lines: usize,
     refute_lines: usize,
-    second_cause: bool,
+    second_cause_lines: usize,
     frame: bool,
 }
 
-const LEVELS: [Detail; 8] = {
+/// From everything a screen can hold to the least that is still an answer. Whole statements are left out before any is cut.
+const LEVELS: [Detail; 12] = {
     let rich = Detail {
         evidence: 4,
-        evidence_lines: 2,
+        evidence_lines: 3,
         fixes: 5,
         fix_lines: 2,
         wont_help: 2,
         contradictions: 2,
-        refute_lines: 3,
-        second_cause: true,
+        contradiction_lines: 3,
+        refute_lines: 4,
+        second_cause_lines: 3,
         frame: true,
     };
-    let some = Detail { evidence: 3, contradictions: 1, refute_lines: 2, ..rich };
-    let less = Detail { fixes: 4, wont_help: 1, ..some };
-    let few = Detail { fixes: 3, ..less };
-    let terse = Detail { evidence: 2, ..few };
-    let scant = Detail { evidence_lines: 1, fix_lines: 1, ..terse };
-    let bare = Detail { evidence: 2, wont_help: 0, refute_lines: 1, fixes: 3, ..scant };
-    let least = Detail { evidence: 1, fixes: 2, contradictions: 0, second_cause: false, frame: false, ..bare };
-    [rich, some, less, few, terse, scant, bare, least]
+    let some = Detail { evidence: 3, contradictions: 1, wont_help: 1, ..rich };
+    let fewer_fixes = Detail { fixes: 4, ..some };
+    let less_evidence = Detail { evidence: 2, ..fewer_fixes };
+    let three_fixes = Detail { fixes: 3, refute_lines: 3, ..less_evidence };
+    let tighter =
+        Detail { evidence_lines: 2, refute_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
+    let second_short = Detail { second_cause_lines: 1, ..tighter };
+    let no_folklore = Detail { wont_help: 0, ..second_short };
+    let no_frame = Detail { frame: false, ..no_folklore };
+    let one_reason = Detail { evidence: 1, ..no_frame };
+    let bare = Detail { evidence_lines: 1, refute_lines: 1, contradiction_lines: 1, fix_lines: 1, ..one_reason };
+    let least = Detail { fixes: 2, contradictions: 0, second_cause_lines: 0, ..bare };
+    [
+        rich,
+        some,
+        fewer_fixes,
+        less_evidence,
+        three_fixes,
+        tighter,
+        second_short,
+        no_folklore,
+        no_frame,
+        one_reason,
+        bare,
+        least,
+    ]
 };
 
 const EVERYTHING: Detail = Detail {
@@ -57,8 +78,9 @@ const EVERYTHING: Detail = Detail {
     fix_lines: usize::MAX,
     wont_help: usize::MAX,
     contradictions: usize::MAX,
+    contradiction_lines: usize::MAX,
     refute_lines: usize::MAX,
-    second_cause: true,
+    second_cause_lines: usize::MAX,
     frame: true,
 };
 
@@ -155,11 +177,12 @@ impl Page {
         }
         let more = if lines.len() > shown.len() { ", …" } else { "" };
         let list = shown.join(", ");
-        Some(match (self.style.lang, shown.len()) {
+        let place = match (self.style.lang, shown.len()) {
             (Lang::En, 1) => format!("[line {list}{more}]"),
             (Lang::En, _) => format!("[lines {list}{more}]"),
             (Lang::Zh, _) => format!("[第 {list}{more} 行]"),
-        })
+        };
+        Some(place.replace(' ', &NO_BREAK.to_string()))
     }
 
     fn verdict(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
@@ -204,7 +227,7 @@ impl Page {
                 body.push(run(Tone::Faint, format!(" {places}")));
             }
             let head = [run(Tone::Alarm, "! ")];
-            self.screen.clipped(&head, 2, &body, if self.style.verbose { usize::MAX } else { 2 });
+            self.screen.clipped(&head, 2, &body, detail.contradiction_lines);
         }
     }
 
@@ -221,11 +244,22 @@ impl Page {
         let scale = reach.max(capacity) as f64 / room as f64;
         let device = ((capacity as f64 / scale).round() as usize).clamp(1, room);
         let cells = apportion(&entries.iter().map(|(_, a)| a.middle_bytes()).collect::<Vec<_>>(), capacity, device);
+        // Free memory stands at the device's end; what the message does not account for stays open in front of it.
+        let open = device.saturating_sub(cells.iter().sum());
+        let (dot, _) = self.open_mark();
 
         let mut runs = vec![run(Tone::Plain, "  ")];
+        let mut drawn_open = false;
         for ((holder, _), count) in entries.iter().zip(&cells) {
+            if *holder == Holder::Free {
+                runs.push(run(Tone::Faint, dot.repeat(open)));
+                drawn_open = true;
+            }
             let (mark, tone) = self.mark(*holder);
             runs.push(run(tone, mark.repeat(*count)));
+        }
+        if !drawn_open {
+            runs.push(run(Tone::Faint, dot.repeat(open)));
         }
         self.screen.line(&runs);
 
@@ -255,7 +289,7 @@ impl Page {
 
         let amounts: Vec<String> =
             entries.iter().map(|(_, amount)| self.say(&wording::range(*amount)).to_string()).collect();
-        let legend: Vec<Vec<Run>> = entries
+        let mut legend: Vec<Vec<Run>> = entries
             .iter()
             .zip(&amounts)
             .map(|((holder, amount), shown)| {
@@ -270,7 +304,16 @@ impl Page {
                 ]
             })
             .collect();
+        if open > 0 {
+            let (mark, name) = self.open_mark();
+            legend.push(vec![run(Tone::Faint, format!("{mark} {}", self.say(&name)))]);
+        }
         self.screen.grid(2, &legend);
+    }
+
+    /// The part of the device that the message does not account for.
+    fn open_mark(&self) -> (&'static str, Text) {
+        (if self.style.unicode { "·" } else { "_" }, Text::new("not told", "未说明"))
     }
 
     fn request_label(&self, ledger: &Ledger, requested: u64) -> String {
@@ -289,7 +332,7 @@ impl Page {
 
     fn mark(&self, holder: Holder) -> (&'static str, Tone) {
         let (unicode, plain, tone) = match holder {
-            Holder::Allocated => ("█", "#", Tone::Used),
+            Holder::Allocated | Holder::ThisProcess => ("█", "#", Tone::Used),
             Holder::Cached => ("▓", "+", Tone::Idle),
             Holder::PrivatePools => ("▚", "%", Tone::Idle),
             Holder::NonFramework => ("▒", "=", Tone::Foreign),
@@ -316,18 +359,20 @@ impl Page {
                 let or = Text::new("Or: ", "或者：");
                 self.cause(&or, finding, detail);
             }
-        } else if detail.second_cause
+        } else if detail.second_cause_lines > 0
             && let Some(second) = others.clone().next().filter(|second| near(first.confidence, second.confidence))
         {
             let or = Text::new("Or: ", "或者：");
             let mut runs = self.cause_title(&or, second);
-            if let Some(best) = supporting(&second.evidence).first() {
-                runs.push(run(Tone::Plain, format!(" {}", self.say(&best.text))));
+            // In one line there is only room for its name.
+            if let Some(best) = supporting(&second.evidence).first().filter(|_| detail.second_cause_lines > 1) {
+                let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
+                runs.push(run(Tone::Plain, format!("{separator}{}", self.say(&best.text))));
                 if let Some(places) = self.places(&best.lines) {
                     runs.push(run(Tone::Faint, format!(" {places}")));
                 }
             }
-            self.screen.clipped(&[], 4, &runs, detail.evidence_lines);
+            self.screen.clipped(&[], 4, &runs, detail.second_cause_lines);
         }
     }
 
@@ -342,7 +387,7 @@ impl Page {
         vec![
             run(Tone::Strong, format!("{}{}", self.say(lead), self.say(&title))),
             run(Tone::Plain, sure),
-            run(Tone::Faint, if self.style.verbose { format!(" {}", finding.cause.id.id()) } else { String::new() }),
+            run(Tone::Faint, if self.style.verbose { format!(" [{}]", finding.cause.id.id()) } else { String::new() }),
         ]
     }
 
@@ -365,7 +410,7 @@ impl Page {
             self.screen.clipped(&head, 4, &body, detail.evidence_lines);
         }
         if !finding.refute.is_empty() {
-            let head = Text::new("  Proved wrong if: ", "  证伪方法：");
+            let head = Text::new("  To disprove: ", "  如何证伪：");
             let head = [run(Tone::Faint, self.say(&head))];
             let body = [run(Tone::Plain, self.say(&finding.refute))];
             self.screen.clipped(&head, 4, &body, detail.refute_lines);
@@ -426,7 +471,7 @@ impl Page {
         let head = [run(Tone::Plain, format!("  {number}. "))];
         let body = [
             run(Tone::Strong, self.say(&title)),
-            run(Tone::Faint, format!("{} {}", self.price(ranked), ranked.fix.id)),
+            run(Tone::Faint, format!("{} [{}]", self.price(ranked), ranked.fix.id)),
         ];
         self.screen.paragraph(&head, 5, &body);
         let indent = [run(Tone::Plain, "     ")];
@@ -479,8 +524,10 @@ impl Page {
         }
         let more = Text::new("-v shows everything behind this", "加 -v 查看全部依据");
         notes.push(self.say(&more).into());
-        self.screen.blank();
         let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };
+        if self.screen.height() + 2 <= SCREEN_LINES {
+            self.screen.blank();
+        }
         let runs = [run(Tone::Faint, notes.join(separator))];
         self.screen.line(&runs);
     }
@@ -495,9 +542,10 @@ impl Page {
                 self.say(&text!(en: "{n} files", zh: "{n} 个文件")).to_string()
             }
         };
+        let noun = if lines == 1 { "line" } else { "lines" };
         let head = text!(
-            en: "No out-of-memory failure found in {name} ({lines} lines).",
-            zh: "在{name}中未发现内存不足故障（共 {lines} 行）。"
+            en: "No out-of-memory failure found in {name} ({lines} {noun}).",
+            zh: "未发现内存不足故障：{name}（共 {lines} 行）。"
         );
         self.heading(&head);
         self.harmless(explanation, most);
@@ -544,7 +592,7 @@ impl Page {
         self.screen.blank();
         self.heading(&Text::new("The account", "明细账"));
         let names: Vec<String> =
-            ledger.entries.iter().map(|entry| self.say(&wording::holder(entry.holder)).to_string()).collect();
+            ledger.entries.iter().map(|entry| self.say(&wording::holder_meaning(entry.holder)).to_string()).collect();
         let amounts: Vec<String> = ledger.entries.iter().map(|entry| bounds(entry.amount)).collect();
         let name_width = names.iter().map(|name| columns(name)).max().unwrap_or(0).min(self.style.width / 2);
         let amount_width = amounts.iter().map(|amount| columns(amount)).max().unwrap_or(0);
@@ -583,7 +631,7 @@ impl Page {
         let width = rows.iter().map(|row| columns(self.say(&row.label))).max().unwrap_or(0);
         for row in &rows {
             let label = pad(self.say(&row.label), width);
-            let mut body = vec![run(Tone::Plain, one_line(&row.shown))];
+            let mut body = vec![run(Tone::Plain, one_line(self.say(&row.shown)))];
             let place = match row.line {
                 Some(line) => self.places(&[line]).unwrap_or_default(),
                 None => self.say(&Text::new("[as you said]", "[由你给出]")).to_string(),
@@ -677,19 +725,25 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         (None, None) => {}
     }
     if event.resource.on_host() {
-        let pid = event.facts.pid.value();
-        let held = shown(Fact::AnonRss);
-        match (event.facts.process_name.get(), pid) {
-            (Some(name), Some(pid)) => {
-                part(text!(en: "{name} (pid {pid}) was the victim", zh: "被终止的是 {name}（pid {pid}）"));
+        let who = match (event.facts.process_name.get(), event.facts.pid.value()) {
+            (Some(name), Some(pid)) => Some(format!("{name} (pid {pid})")),
+            (Some(name), None) => Some(name.clone()),
+            (None, Some(pid)) => Some(format!("pid {pid}")),
+            (None, None) => None,
+        };
+        let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
+        match (who, shown(Fact::AnonRss)) {
+            (Some(who), Some(held)) if killed => {
+                part(text!(en: "{who} was killed, holding {held}", zh: "被终止的 {who} 占用 {held}"));
             }
-            (Some(name), None) => part(text!(en: "{name} was the victim", zh: "被终止的是 {name}")),
-            (None, Some(pid)) => part(text!(en: "pid {pid} was the victim", zh: "被终止的是 pid {pid}")),
+            (Some(who), None) if killed => part(text!(en: "{who} was killed", zh: "{who} 被终止")),
+            (Some(who), Some(held)) => part(text!(en: "{who} held {held}", zh: "{who} 占用 {held}")),
+            (Some(who), None) => part(text!(en: "{who} failed", zh: "{who} 失败")),
+            (None, Some(held)) => part(text!(en: "the process held {held}", zh: "进程占用 {held}")),
             (None, None) => {}
         }
-        if let Some(held) = held {
-            part(text!(en: "it held {held} of its own", zh: "其匿名内存为 {held}"));
-        }
+    } else if event.has(Sign::NoFigures) {
+        part(Text::new("the message gives no figures", "报错未给出数字"));
     }
     let phase = diagnosis.incident.context.phase.value().map(wording::phase).unwrap_or_default();
     let rank = event.rank.map(|rank| text!(en: " on rank {rank}", zh: "（rank {rank}）")).unwrap_or_default();
@@ -780,6 +834,86 @@ fn shorten_path(path: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::sample;
+
+    fn shown(style: Style) -> String {
+        anstream::adapter::strip_str(&render(&sample::explanation(), style)).to_string()
+    }
+
+    const STYLE: Style = Style { lang: Lang::En, width: 80, verbose: false, unicode: true };
+
+    #[test]
+    fn one_screen_in_every_width_and_language() {
+        for lang in [Lang::En, Lang::Zh] {
+            for unicode in [true, false] {
+                for width in [40, 60, 80, 100, 120] {
+                    let out = shown(Style { lang, width, unicode, verbose: false });
+                    assert!(out.lines().all(|line| columns(line) <= width), "{width}:\n{out}");
+                    assert!(width < 60 || out.lines().count() <= SCREEN_LINES, "{width}:\n{out}");
+                    let everything = shown(Style { lang, width, unicode, verbose: true });
+                    assert!(everything.lines().all(|line| columns(line) <= width), "{width}:\n{everything}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_screen_answers_the_questions_of_three_in_the_morning() {
+        let out = shown(STYLE);
+        for answer in [
+            "GPU 0 ran out of memory in the backward pass",
+            "4.15 GiB asked for",
+            "runs/train.log:412  torch.OutOfMemoryError",
+            "at /home/ada/fold/train.py:181 update_nodes",
+            "█ allocated 36.78 GiB 83%",
+            "Why: the cache is fragmented (probably, 61%)",
+            "[line 412]",
+            "To disprove: with expandable_segments:True",
+            "Or: the job does not fit the device (possibly, 29%)",
+            "1. let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2% slower)",
+            "     export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
+            "frees: unknown",
+        ] {
+            assert!(out.contains(answer), "{answer} is not in\n{out}");
+        }
+        assert!(!out.contains("only 8% of the device is cached"), "evidence against a cause is for -v");
+        let zh = shown(Style { lang: Lang::Zh, ..STYLE });
+        for answer in [
+            "GPU 0 显存不足（反向传播时）：申请 4.15 GiB",
+            "原因：显存碎片化（较可能，61%）",
+            "无效做法：减少数据加载进程",
+        ] {
+            assert!(zh.contains(answer), "{answer} is not in\n{zh}");
+        }
+    }
+
+    #[test]
+    fn verbose_leaves_nothing_out() {
+        let out = shown(Style { verbose: true, ..STYLE });
+        for item in [
+            "only 8% of the device is cached [line 412] (-0.4)",
+            "36.77 GiB … 36.79 GiB",
+            "batch size  64 [as you said]",
+            "ChildFailedError",
+            "the retry worked",
+            "Considered and not offered",
+            "frees: needs the size of the activations",
+            "env X=1 \\",
+            "[expandable-segments]",
+            "terminal colours removed",
+        ] {
+            assert!(out.contains(item), "{item} is not in\n{out}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_sticks_out_of_the_bar() {
+        let out = shown(STYLE);
+        let rows: Vec<&str> = out.lines().collect();
+        let bar = rows.iter().position(|row| row.contains('█')).unwrap();
+        assert!(rows[bar + 1].trim_end().ends_with('▔'));
+        assert!(columns(rows[bar + 1]) > columns(rows[bar]), "{out}");
+    }
 
     #[test]
     fn cells_add_up_and_nobody_vanishes() {

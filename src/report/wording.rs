@@ -44,14 +44,32 @@ pub fn percent(share: f64) -> String {
 
 pub fn holder(holder: Holder) -> Text {
     match holder {
-        Holder::Allocated => Text::new("allocated by the framework", "框架已分配"),
-        Holder::Cached => Text::new("cached, not in use", "缓存未用"),
-        Holder::PrivatePools => Text::new("free in private pools", "私有池空闲"),
-        Holder::NonFramework => Text::new("this process, outside the framework", "本进程框架外"),
+        Holder::Allocated => Text::new("allocated", "已分配"),
+        Holder::Cached => Text::new("cached", "缓存未用"),
+        Holder::PrivatePools => Text::new("private pools, free", "私有池空闲"),
+        Holder::NonFramework => Text::new("context, libraries", "上下文与库"),
+        Holder::ThisProcess => Text::new("this process", "本进程"),
         Holder::OtherProcess(pid) => text!(en: "process {pid}", zh: "进程 {pid}"),
-        Holder::Outside => Text::new("context, libraries, other processes", "上下文、库、其他进程"),
+        Holder::Outside => Text::new("context, others", "上下文与其他进程"),
         Holder::Free => Text::new("free", "空闲"),
         Holder::Unexplained => Text::new("unexplained", "去向不明"),
+    }
+}
+
+/// What a holder is, in full.
+pub fn holder_meaning(holder: Holder) -> Text {
+    match holder {
+        Holder::Allocated => Text::new("handed out by the framework's allocator", "框架分配器已分配"),
+        Holder::Cached => Text::new("held by the framework's allocator, not in use", "框架分配器保留但未使用"),
+        Holder::PrivatePools => Text::new("free in private pools (CUDA graphs)", "私有池（CUDA 图）中的空闲"),
+        Holder::NonFramework => {
+            Text::new("this process outside the framework: context, libraries", "本进程、框架之外：上下文与库")
+        }
+        Holder::ThisProcess => Text::new("this process, the framework included", "本进程（含框架）"),
+        Holder::OtherProcess(pid) => text!(en: "another process, pid {pid}", zh: "其他进程 pid {pid}"),
+        Holder::Outside => Text::new("context, libraries and other processes together", "上下文、库与其他进程合计"),
+        Holder::Free => Text::new("free", "空闲"),
+        Holder::Unexplained => Text::new("held by nobody that the message names", "报错未指明的占用"),
     }
 }
 
@@ -62,6 +80,7 @@ pub fn holder_id(holder: Holder) -> &'static str {
         Holder::Cached => "cached",
         Holder::PrivatePools => "private-pools",
         Holder::NonFramework => "non-framework",
+        Holder::ThisProcess => "this-process",
         Holder::OtherProcess(_) => "other-process",
         Holder::Outside => "outside",
         Holder::Free => "free",

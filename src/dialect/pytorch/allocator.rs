@@ -7,7 +7,7 @@
 use super::{LONGEST_TEXT, Reader, wording, writeup};
 use crate::dialect::joined::{Joined, Printed};
 use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
-use crate::evidence::Known;
+use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, MIB};
 
@@ -44,7 +44,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let first = first_line(document, position)?;
     let hit = document.lines.get(first).and_then(|line| hit_in(&line.text)).unwrap_or(0);
     let text = super::window(document, first, hit);
-    let message = Message::locate(&text)?;
+    let Some(message) = Message::locate(&text) else { return class_alone(document, position) };
     let mut event = message.read(&text)?;
     event.rank = document.lines.get(first).and_then(|line| line.rank);
     if event.has(Sign::Cut) && event.facts.get(Fact::Requested).is_some() {
@@ -65,6 +65,22 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
+/// An exception's class that ends a log, its message lost: `torch.OutOfMemoryError`.
+fn class_alone(document: &Document, position: usize) -> Option<Event> {
+    let line = document.lines.get(position)?;
+    let class = line.text.trim().trim_end_matches(':');
+    if class != "torch.OutOfMemoryError" && class != "torch.cuda.OutOfMemoryError" {
+        return None;
+    }
+    let mut event = Event::new("pytorch-bare", "pytorch", Resource::Gpu, Span::line(line.number));
+    event.message = class.to_string();
+    event.sign(Sign::NoFigures);
+    let mut range = wording::Range::default();
+    wording::narrow_by_class(&mut range, Some(&format!("{class}:")));
+    event.versions = range.learned();
+    Some(event)
+}
+
 /// The byte offset of the first of the message's words in a line.
 fn hit_in(line: &str) -> Option<usize> {
     ["out of memory", "Tried to allocate", "total capac", "OutOfMemoryError"].iter().filter_map(|w| line.find(w)).min()
@@ -81,7 +97,9 @@ fn first_line(document: &Document, position: usize) -> Option<usize> {
     {
         return Some(position);
     }
-    let tail = own.find(TRIED, 0).or_else(|| own.find("totalcapac", 0))?;
+    let Some(tail) = own.find(TRIED, 0).or_else(|| own.find("totalcapac", 0)) else {
+        return line.text.contains("OutOfMemoryError").then_some(position);
+    };
     if own.line_at(tail) != line.number {
         return None;
     }
@@ -115,17 +133,30 @@ struct Message {
 
 impl Message {
     fn locate(text: &Joined) -> Option<Message> {
-        let squeezed = text.squeezed.as_str();
-        let core = match text.find(OUT_OF_MEMORY, 0) {
-            Some(at) => at,
-            // The beginning is lost: only the figures make it recognisable.
-            None => {
-                let at = text.find(TRIED, 0).or_else(|| text.find("GPU", 0))?;
-                (text.contains("hasatotalcapac") || text.contains("totalcapacity;")).then_some(at)?
+        // Other words of the same kind may stand in front: `ran out of memory with exception: CUDA out of memory. …`.
+        let mut from = 0;
+        while let Some(core) = text.find(OUT_OF_MEMORY, from) {
+            if let Some(message) = Message::around(text, core) {
+                return Some(message);
             }
-        };
+            from = core + OUT_OF_MEMORY.len();
+            if text.find_starting_before(OUT_OF_MEMORY, text.end_of_first_line()).is_none_or(|first| first >= from) {
+                break;
+            }
+        }
+        // The beginning is lost: only the figures make it recognisable.
+        if from > 0 || !(text.contains("hasatotalcapac") || text.contains("totalcapacity;")) {
+            return None;
+        }
+        let core = text.find(TRIED, 0).or_else(|| text.find("GPU", 0))?;
+        let to = text.find(TRIED, core + TRIED.len()).unwrap_or(text.squeezed.len());
+        Some(Message { from: core, core, to, device: Device::Cuda, class: None })
+    }
+
+    /// The message whose words `out of memory` stand at `core`, if they are an allocator's.
+    fn around(text: &Joined, core: usize) -> Option<Message> {
         let after = core + OUT_OF_MEMORY.len();
-        let before = squeezed.get(..core)?;
+        let before = text.squeezed.get(..core)?;
         let told = DEVICES.iter().find(|(word, _)| before.ends_with(word));
         let tried = text.find(TRIED, core);
         // Words that PyTorch never put there (`Memory cgroup out of memory`) are someone else's.
@@ -135,10 +166,10 @@ impl Message {
             None => return None,
         };
         let start = core - told.map_or(0, |(word, _)| word.len());
-        let (class, from) = wording::class(squeezed.get(..start)?);
+        let (class, from) = wording::class(text.squeezed.get(..start)?);
         let second_try = tried.and_then(|at| text.find(TRIED, at + TRIED.len()));
         let next = text.find(OUT_OF_MEMORY, after);
-        let to = [second_try, next].into_iter().flatten().min().unwrap_or(squeezed.len());
+        let to = [second_try, next].into_iter().flatten().min().unwrap_or(text.squeezed.len());
         Some(Message { from, core, to, device, class })
     }
 
@@ -274,11 +305,7 @@ impl Reader<'_> {
             return;
         }
         // 2.3 printed the index as a raw byte, which may have been lost on the way.
-        let last = before.chars().next_back();
-        if let Some(index) = last.filter(|c| c.is_ascii_control()) {
-            self.facts.device = Known::Seen(index as u32, self.text.span(total - 1, total));
-            range.between((2, 3), (2, 3));
-        } else if before.ends_with("GPU") {
+        if before.ends_with("GPU") {
             range.between((2, 3), (2, 3));
         }
     }
@@ -415,19 +442,13 @@ impl Reader<'_> {
 
 /// True when a line with the words but no figures is a message and not source code, advice or a mention.
 fn stands_as_a_message(line: &str) -> bool {
-    const CODE: [&str; 10] =
-        ["except ", "raise ", "if ", "elif ", "print(", "assert", "logger.", "logging.", "warnings.", "return "];
     const MARKS: &[char] = &['*', '`', '"', '\'', '#', ' ', '“', '”'];
     let line = line.trim_matches(MARKS);
-    if CODE.iter().any(|code| line.starts_with(code)) || line.contains(" in str(") {
-        return false;
-    }
     let Some(at) = line.find("out of memory") else {
         // Torn right inside the words: the class in front must vouch for it.
         return line.contains("OutOfMemoryError:");
     };
-    // A call with a string literal is a program's line; Python shows exceptions with single quotes.
-    if line[..at].contains("(\"") || line[..at].contains("(f\"") {
+    if super::is_code_or_advice(line, at) {
         return false;
     }
     let before = line[..at].trim_end().trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
@@ -436,13 +457,13 @@ fn stands_as_a_message(line: &str) -> bool {
     let passed_on =
         ["occurred", "when ", "while ", "during ", "error", "on "].iter().any(|word| after.starts_with(word));
     let raised = before.is_empty() || before.ends_with([':', '：', '(', '>', '|', ']', '-', '.', '…', '\'']);
-    let blamed = ["rror", "ailed", "xception", "FATAL", "WARN", "报错"].iter().any(|word| line.contains(word));
+    let blamed = ["rror", "ailed", "xception", "FATAL", "报错"].iter().any(|word| line.contains(word));
     raised && (ended || passed_on) || ended && blamed
 }
 
 /// True when the failing line or one of the three after it says that the program went on without what failed.
 fn goes_on(document: &Document, event: &Event) -> bool {
-    const WORDS: [&str; 10] = [
+    const WORDS: [&str; 13] = [
         "skipping",
         "Skipping",
         "skipped",
@@ -453,6 +474,9 @@ fn goes_on(document: &Document, event: &Event) -> bool {
         "Falling back",
         "continuing with",
         "跳过",
+        "ecreasing batch size",
+        "educing batch size",
+        "rying again",
     ];
     let Some(from) = document.position(event.at.first) else { return false };
     let Some(to) = document.position(event.at.last) else { return false };

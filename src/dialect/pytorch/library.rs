@@ -161,18 +161,18 @@ const SHAPES: [Shape; 18] = [
 /// Reads such an error at a line. The framework is `pytorch` where it shows itself, `cuda` otherwise.
 pub fn read(document: &Document, position: usize) -> Option<Event> {
     let line = document.lines.get(position)?;
-    if is_source_code(&line.text) {
-        return None;
-    }
     let triggers = super::DIALECT.triggers.iter().chain(crate::dialect::cuda::DIALECT.triggers);
     let hit = triggers.filter_map(|trigger| line.text.find(trigger)).min()?;
     let text = super::window(document, position, hit);
     let line_end = text.end_of_first_line();
     let (shape, core, words) = SHAPES.iter().find_map(|shape| {
         let starts_here = |words: &&'static str| text.find_starting_before(words, line_end).map(|at| (at, *words));
-        let (core, words) = shape.words.iter().filter_map(|words| starts_here(words)).min()?;
+        let (core, words) = shape.words.iter().filter_map(starts_here).min()?;
         shape.and.iter().all(|and| text.contains(and)).then_some((shape, core, words))
     })?;
+    if is_comparison(&line.text) || words.contains("outofmemory") && super::is_code_or_advice(&line.text, hit) {
+        return None;
+    }
     let before = text.squeezed.get(..core)?;
     let before =
         ["CUDAerror:", "cuDNNerror:", "HIPerror:"].iter().find_map(|p| before.strip_suffix(p)).unwrap_or(before);
@@ -236,10 +236,6 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
     }
-    if shape.slug == "pytorch-cuda-error" && pinning_nearby(document, position) {
-        event.resource = Resource::Host;
-        event.sign(Sign::PinnedHost);
-    }
     if (words.starts_with("CUBLAS") || words.starts_with("CUDNN")) && assertion_nearby(document, position) {
         event.standing = Standing::Harmless;
         event.sign(Sign::OtherCudaError);
@@ -290,16 +286,6 @@ fn torch_nearby(document: &Document, position: usize) -> bool {
         .any(|text| text.contains("torch") || text.contains("RuntimeError: CUDA error") || text.contains("PYTORCH_"))
 }
 
-/// True when a frame within the fifteen lines before pins host memory.
-fn pinning_nearby(document: &Document, position: usize) -> bool {
-    around(document, position, 15, 0).any(|text| {
-        text.contains("pin_memory(")
-            || text.contains("_pin_memory_loop")
-            || text.contains("pin memory thread")
-            || text.contains("cudaHostAlloc")
-    })
-}
-
 /// True when a device-side assertion or an index out of range shows within a hundred lines.
 fn assertion_nearby(document: &Document, position: usize) -> bool {
     around(document, position, 100, 60).any(|text| {
@@ -316,13 +302,9 @@ fn around(document: &Document, position: usize, before: usize, after: usize) -> 
     document.lines.get(from..to).unwrap_or_default().iter().map(|line| line.text.as_str())
 }
 
-/// True for a line of a program rather than of its output.
-fn is_source_code(line: &str) -> bool {
-    let line = line.trim_start();
-    ["if ", "elif ", "except ", "raise ", "print(", "case ", "#define", "assert "]
+/// True for a line of a program that compares with an error's name.
+fn is_comparison(line: &str) -> bool {
+    ["== cudaErrorMemoryAllocation", "!= cudaErrorMemoryAllocation", "== CUDA_ERROR_OUT_OF_MEMORY", "case "]
         .iter()
-        .any(|start| line.starts_with(start))
-        || line.contains(" in str(")
-        || line.contains("== cudaErrorMemoryAllocation")
-        || line.contains("!= cudaErrorMemoryAllocation")
+        .any(|code| line.contains(code))
 }

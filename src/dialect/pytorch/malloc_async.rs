@@ -18,9 +18,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let (class, from) = wording::class(text.squeezed.get(..core)?);
     let end = core + WORDS.len();
     let exceeds = text.find("wouldexceedallowedmemory", end).filter(|at| *at <= end + 4);
-    // Cut after the words, it is only told from prose by its exception class and the line's end.
-    let cut_by_index =
-        class.is_some_and(|class| class.contains("OutOfMemory")) && line.text.trim_end().ends_with("device");
+    // Cut by the raw index, the words end their line; anything else after them is prose.
+    let cut_by_index = line.text.trim_end().ends_with("Allocation on device");
     if exceeds.is_none() && !cut_by_index {
         return None;
     }
@@ -34,10 +33,6 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
             u32::try_from(index).map_or(Known::default(), |index| Known::Seen(index, text.span(end, after)));
     } else {
         range.between((2, 3), (2, 9));
-        let index = text.squeezed.get(end..).and_then(|rest| rest.chars().next()).filter(char::is_ascii_control);
-        if let Some(index) = index {
-            fields.facts.device = Known::Seen(index as u32, text.span(end, end + 1));
-        }
     }
     if let Some(at) = exceeds {
         let after = at + "wouldexceedallowedmemory".len();

@@ -2,17 +2,24 @@
 
 mod command;
 mod given;
+mod nvidia_smi;
 mod pairs;
+mod progress;
+mod reader;
+mod readings;
+mod section;
 mod series;
+mod settings;
+mod surroundings;
+mod topics;
 mod traceback;
 
 pub use given::Given;
+pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
 
 use crate::evidence::{Known, Span};
-use crate::input::Document;
 use crate::units::Figure;
-use command::Launch;
 
 /// The framework or launcher around the training loop, which decides how a knob is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -250,63 +257,6 @@ impl Context {
     /// The innermost frame of the user's own code.
     pub fn user_frame(&self) -> Option<&Frame> {
         self.frames.iter().rev().find(|frame| frame.is_user_code())
-    }
-}
-
-/// Reads a log once and gives the context of each of its failures.
-pub struct ContextReader<'a> {
-    document: &'a Document,
-    /// Positions of the lines that start a program.
-    launches: Vec<Launch>,
-}
-
-impl<'a> ContextReader<'a> {
-    /// Collects every statement of the document in one pass over its lines.
-    pub fn new(document: &'a Document) -> ContextReader<'a> {
-        let mut launches = Vec::new();
-        let mut position = 0;
-        while let Some(line) = document.lines.get(position) {
-            match command::launch(document, position) {
-                Some(launch) => {
-                    position += launch.lines;
-                    launches.push(launch);
-                }
-                None => position += 1,
-            }
-            let _ = line;
-        }
-        ContextReader { document, launches }
-    }
-
-    /// How many programs were started above a line.
-    pub fn runs_before(&self, line: u64) -> usize {
-        self.launches.partition_point(|launch| launch.at.first < line)
-    }
-
-    /// The traceback that ends at a message.
-    pub fn frames_at(&self, at: Span, rank: Option<u32>) -> Vec<Frame> {
-        let position = self.document.lines.partition_point(|line| line.number < at.first);
-        traceback::frames(self.document, position, rank)
-    }
-
-    /// The context of the failure whose message stands at `at`. `previous` is the last line of the failure before it,
-    /// if there was one: what was said before that belongs to another run when a program was started in between.
-    pub fn at(&self, at: Span, rank: Option<u32>, previous: Option<u64>) -> Context {
-        let mut context = Context::default();
-        if let Some(rank) = rank {
-            context.rank = Known::Seen(rank, at);
-        }
-        let runs = self.runs_before(at.first);
-        let launch = runs.checked_sub(1).and_then(|i| self.launches.get(i)).or(self.launches.first());
-        if let Some(launch) = launch {
-            context.command = Known::Seen(launch.text.clone(), launch.at);
-            if let Some(program) = &launch.program {
-                context.program = Known::Seen(program.clone(), launch.at);
-            }
-        }
-        let _ = previous;
-        context.take_frames(self.frames_at(at, rank));
-        context
     }
 }
 
