@@ -1,6 +1,8 @@
 //! The job itself fills the device.
 
-use super::reading::{Kind, allocated_share, kind, on_gpu, percent, place, refused_although_free, request_share, size};
+use super::reading::{
+    Kind, allocated_share, kind, on_gpu, one_piece, percent, place, refused_although_free, request_share, size, whole,
+};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -55,7 +57,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let event = &incident.event;
     let mut found = Vec::new();
     if let (Some(share), Some(allocated), Some(capacity)) =
-        (allocated_share(incident), ledger.allocated, ledger.capacity)
+        (allocated_share(incident), ledger.allocated, whole(incident))
     {
         // The share of reports in which capacity was the cause rises steadily with what the job's own tensors hold.
         let weight = super::reading::ramp(share, &[(0.1, -2.5), (0.4, -1.0), (0.6, -0.2), (0.75, 0.3), (0.9, 1.0)]);
@@ -78,7 +80,13 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let requested = size(requested);
         let part = percent(share);
-        if share >= 1.0 {
+        if !one_piece(incident) {
+            let all = whole(incident).map_or_else(String::new, |all| size(all).to_string());
+            found.push(
+                Evidence::new(0.8, text!(en: "the whole program needs {requested}; the device has {all}", zh: "整个程序需要 {requested}，而设备只有 {all}"))
+                    .at(place(event, Fact::Requested)),
+            );
+        } else if share >= 1.0 {
             found.push(
                 Evidence::new(-4.0, text!(en: "{requested} in one piece is more than the whole device: no amount of freeing helps", zh: "单次请求 {requested} 已超过整个设备：释放多少都没用"))
                     .at(place(event, Fact::Requested)),

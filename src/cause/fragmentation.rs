@@ -1,6 +1,6 @@
 //! Enough is free or cached in total, but not in one piece.
 
-use super::reading::{Kind, cached, kind, percent, place, ramp, size};
+use super::reading::{Kind, cached, kind, percent, place, ramp, size, whole};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -55,7 +55,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if let (Some(largest), Some(requested)) = (event.facts.get(Fact::LargestFreeChunk), ledger.requested) {
         let piece = largest.interval();
-        let free_in_all = cached(incident).or(ledger.free);
+        let free_in_all =
+            cached(incident).or_else(|| Some((whole(incident)? - ledger.allocated?).at_least_zero())).or(ledger.free);
         if requested.surely_at_least(piece)
             && let Some(free_in_all) = free_in_all
             && free_in_all.surely_at_least(requested)
@@ -89,7 +90,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     // "Free + cached ≥ request" alone holds in about a third of real reports and is seldom the cause: some slack is the
     // normal state of a full allocator. What tells is the share of the device that lies idle in the cache.
     let mut weight =
-        ramp(share, &[(0.02, -2.0), (0.05, -0.8), (0.065, 0.5), (0.08, 1.5), (0.12, 2.2), (0.2, 3.0), (0.35, 4.2)]);
+        ramp(share, &[(0.02, -2.0), (0.05, -0.8), (0.065, 0.8), (0.08, 1.8), (0.12, 2.5), (0.2, 3.0), (0.35, 4.2)]);
     if cached.middle() < (GIB / 2) as i128 {
         // Below this the cache is a handful of 2 MiB and 20 MiB segments, whatever its share of a small device.
         weight = weight.min(-0.5);

@@ -71,6 +71,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         }
         return found;
     }
+    if event.has(Sign::AddressSpaceLimit) && event.has(Sign::Windows) {
+        found.push(
+            Evidence::new(1.2, text!(en: "Windows' commit limit, RAM and page file together, was reached", zh: "达到了 Windows 的提交上限（内存加页面文件）"))
+                .at(event.at),
+        );
+    }
     if event.has(Sign::KilledWithProof) {
         found.push(
             Evidence::new(0.5, text!(en: "the kernel or the scheduler states that it killed for lack of memory", zh: "内核或调度器明确指出因内存不足而杀死进程"))
@@ -104,10 +110,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
-    if let Some(limit) = context.memory_limit.get() {
+    if let Some(limit) = context.memory_limit.get()
+        && event.facts.get(Fact::Limit).is_none()
+    {
         let all = size(limit.interval());
         found.push(
-            Evidence::new(0.4, text!(en: "the job may use {all} in all", zh: "该作业总共只能使用 {all}")).at(limit.at),
+            Evidence::new(0.8, text!(en: "the job may use {all} in all", zh: "该作业总共只能使用 {all}")).at(limit.at),
         );
     }
     if context.phase.value() == Some(Phase::Load) || context.cpu_offload.value() == Some(true) {

@@ -56,6 +56,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    if matches!(event.dialect, "joblib-worker-killed" | "process-pool-broken") {
+        found.push(
+            Evidence::new(2.8, text!(en: "a worker of a process pool was killed", zh: "进程池中的一个 worker 被杀"))
+                .at(event.at),
+        );
+    }
     if let Some(workers) = context.workers.value() {
         if workers >= 4 {
             found.push(
@@ -108,7 +114,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         found.push(
             Evidence::new(
-                2.0,
+                2.6,
                 text!(en: "{processes} processes share the node's memory", zh: "{processes} 个进程共享该节点的内存"),
             )
             .seen(&context.local_processes),

@@ -2,7 +2,7 @@
 
 use super::reading::{Kind, kind, percent, place, ramp, request_share};
 use super::{Cause, CauseId};
-use crate::dialect::{Fact, Sign};
+use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
@@ -101,6 +101,37 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .seen(&context.step),
         );
     }
+    if let Some((seconds, at)) = event.facts.numbers.get("lifetime_seconds") {
+        // Start-up needs show within minutes; what takes hours to reach the limit grew.
+        let hours = seconds / 3600.0;
+        let weight = ramp(hours, &[(0.02, -1.0), (0.5, 0.0), (2.0, 0.8), (6.0, 1.8), (24.0, 2.6)]);
+        let told = format!("{hours:.1}");
+        found.push(
+            Evidence::new(
+                weight,
+                text!(en: "it ran for {told} hours before it was killed", zh: "在被杀之前运行了 {told} 小时"),
+            )
+            .at(*at),
+        );
+    }
+    if let Some((kills, at)) = event.facts.numbers.get("kills")
+        && *kills >= 100.0
+    {
+        let kills = *kills as u64;
+        found.push(
+            Evidence::new(2.6, text!(en: "{kills} processes were in the unit that was killed: processes pile up", zh: "被杀的单元中有 {kills} 个进程：进程在不断堆积"))
+                .at(*at),
+        );
+    }
+    if event.resource == Resource::Host
+        && let Some((share, at)) = hog_of_machine(incident)
+    {
+        let part = percent(share);
+        found.push(
+            Evidence::new(2.4, text!(en: "one process had grown to {part} of the whole machine", zh: "一个进程已增长到整机内存的 {part}"))
+                .at(at),
+        );
+    }
     if let Some(share) = request_share(incident)
         && share >= 0.5
     {
@@ -148,6 +179,27 @@ fn trend(incident: &Incident) -> Option<Evidence> {
     } else {
         None
     }
+}
+
+/// The share of the machine's memory that one process held when the kernel chose it, where the report tells. The kernel's
+/// score is that share in thousandths (less an adjustment).
+fn hog_of_machine(incident: &Incident) -> Option<(f64, Span)> {
+    let facts = &incident.event.facts;
+    let by_table = facts.numbers.get("victim_share_of_limit").map(|(share, at)| (*share, *at));
+    let by_kill = facts.get(Fact::AnonRss).and_then(|rss| {
+        let machine = facts.get(Fact::Capacity)?;
+        Some((rss.bytes as f64 / machine.bytes.max(1) as f64, rss.at))
+    });
+    let by_score = facts
+        .numbers
+        .get("score")
+        .filter(|_| facts.number("oom_score_adj").unwrap_or(0.0) == 0.0 && incident.event.framework == "linux-kernel")
+        .map(|(score, at)| (score / 1000.0, *at));
+    [by_table, by_kill, by_score]
+        .into_iter()
+        .flatten()
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(share, _)| (0.7..=1.1).contains(share))
 }
 
 fn refute(incident: &Incident) -> Text {

@@ -167,8 +167,8 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
             Evidence::new(
                 0.0,
                 Text::new(
-                    format!("nothing in the log proves it; it stands here because among {resource} failures of this kind it is common that {}", title.en),
-                    format!("日志中没有直接证据；列出它是因为在此类 {resource} 故障中“{}”较为常见", title.zh),
+                    format!("nothing in the log points to it in particular; it is listed because {} in a fair share of such {resource} failures", title.en),
+                    format!("日志中没有特别指向它的迹象；列出它是因为此类 {resource} 故障中有相当一部分是“{}”", title.zh),
                 ),
             )
             .at(incident.event.at),

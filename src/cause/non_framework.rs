@@ -1,6 +1,6 @@
 //! This process holds the memory outside the framework's allocator.
 
-use super::reading::{Kind, kind, percent, place, ramp, size};
+use super::reading::{Kind, kind, percent, place, ramp, short_of_desired, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -70,7 +70,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 let weight = if outside.middle() < GIB as i128 {
                     -1.5
                 } else {
-                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 2.2), (0.15, 3.0), (0.4, 4.0)])
+                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 2.3), (0.1, 2.8), (0.15, 3.2), (0.4, 4.0)])
                 };
                 found.push(
                     Evidence::new(
@@ -85,6 +85,18 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 );
             }
         }
+    }
+    if let Some(short) = short_of_desired(incident)
+        && let (Some(capacity), Some(free)) = (ledger.capacity, ledger.free)
+        && short.middle() > 0
+        && short.middle() < (capacity.middle() / 50)
+        && (capacity - free).middle() < (capacity.middle() / 8).max(3 * GIB as i128)
+    {
+        let (used, short) = (size(capacity - free), size(short));
+        found.push(
+            Evidence::new(1.5, text!(en: "{used} were in use before the engine took anything, about what contexts and the driver take; {short} were missing", zh: "引擎占用之前已用 {used}，与上下文和驱动的开销相当；差 {short}"))
+                .at(place(event, Fact::Free)),
+        );
     }
     if event.has(Sign::ForeignLibrary) {
         found.push(

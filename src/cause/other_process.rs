@@ -1,12 +1,13 @@
 //! Another process holds memory that this one needs.
 
-use super::reading::{Kind, foreign, kind, percent, place, ramp, refused_although_free, size};
+use super::reading::{Kind, foreign, kind, percent, place, ramp, refused_although_free, short_of_desired, size};
 use super::{Cause, CauseId};
-use crate::dialect::{Fact, Sign};
+use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::OtherProcess,
@@ -70,7 +71,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             weight = weight.min(0.0) - 0.7;
         }
         let (amount, part) = (size(others.amount), percent(others.share));
-        let short = ledger.short_of_free.map_or_else(|| "?".to_string(), |short| short.to_string());
+        let short = ledger
+            .short_of_free
+            .or(short_of_desired(incident))
+            .map_or_else(|| "?".to_string(), |short| short.to_string());
         let evidence = match (weight > 0.0, others.separated, others.named.is_some()) {
             (true, true, true) => {
                 text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}")
@@ -95,6 +99,17 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         }
         found.push(evidence);
     }
+    if kind(incident) == Kind::PooledTensor
+        && let (Some(limit), Some(pool), Some(requested)) =
+            (event.facts.get(Fact::Limit), ledger.reserved, ledger.requested)
+        && (limit.interval() - pool).surely_at_least(requested)
+    {
+        let (limit, pool, want) = (size(limit.interval()), size(pool), size(requested));
+        found.push(
+            Evidence::new(3.0, text!(en: "the pool held {pool} of the {limit} it may take, yet could not grow by {want}: the device itself was full", zh: "内存池上限 {limit}，只持有 {pool}，却无法再增长 {want}：设备本身已满"))
+                .at(place(event, Fact::Limit)),
+        );
+    }
     if event.facts.get(Fact::Allocated).is_some_and(|figure| figure.bytes == 0)
         && foreign(incident).is_some_and(|others| others.share > 0.3)
     {
@@ -110,8 +125,9 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    found.extend(bystander(incident));
     if let Some((row, holder)) = busy_rival(incident) {
-        let used = crate::units::Bytes(row.used.bytes);
+        let used = Bytes(row.used.bytes);
         let index = row.index;
         found.push(
             Evidence::new(1.0, text!(en: "nvidia-smi in the log lists {holder} on GPU {index}, where {used} are used", zh: "日志中的 nvidia-smi 显示 GPU {index} 已用 {used}，其上有 {holder}"))
@@ -119,6 +135,35 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     found
+}
+
+/// On a host: the victim held next to nothing, or the processes that the message lists hold a fraction of what is used.
+fn bystander(incident: &Incident) -> Option<Evidence> {
+    let event = &incident.event;
+    let facts = &event.facts;
+    if !event.resource.on_host() {
+        return None;
+    }
+    let used = facts.get(Fact::Used).map(|figure| figure.bytes as f64).or_else(|| {
+        let (all, free) = (facts.get(Fact::Capacity)?, facts.get(Fact::Free)?);
+        Some(all.bytes.saturating_sub(free.bytes) as f64)
+    })?;
+    let used_size = Bytes(used as u64);
+    if let Some((listed, at)) = facts.numbers.get("top_users_sum") {
+        // Ten processes that hold less than a third of what is used: the rest is nobody's in this list.
+        let (weight, sum) = (ramp(listed / used, &[(0.2, 3.5), (0.4, 1.0), (0.7, -1.0)]), Bytes(*listed as u64));
+        return Some(
+            Evidence::new(weight, text!(en: "the largest processes listed hold {sum} together, of {used_size} in use", zh: "列出的最大进程合计占用 {sum}，而已用内存为 {used_size}"))
+                .at(*at),
+        );
+    }
+    let victim = facts.get(Fact::AnonRss).map(|rss| (rss.bytes as f64, rss.at));
+    let victim = victim.or_else(|| facts.numbers.get("victim_rss_bytes").copied())?;
+    (event.resource == Resource::Host && victim.0 < 0.03 * used).then(|| {
+        let held = Bytes(victim.0 as u64);
+        Evidence::new(1.8, text!(en: "the victim held only {held} of {used_size} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used_size}：它只是旁观者"))
+            .at(victim.1)
+    })
 }
 
 /// The row of the failing device in a printed `nvidia-smi` table and a process on it that is not this one.

@@ -1,6 +1,6 @@
 //! A framework took (almost) the whole device up front.
 
-use super::reading::{Kind, kind, on_gpu, percent, place, request_share, size};
+use super::reading::{Kind, kind, on_gpu, percent, place, ramp, request_share, short_of_desired, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -9,6 +9,7 @@ use crate::incident::context::{Clue, Trainer};
 use crate::ledger::Holder;
 use crate::text;
 use crate::text::Text;
+use crate::units::GIB;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Preallocation,
@@ -74,6 +75,19 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    if let (Some(short), Some(capacity), Some(desired)) =
+        (short_of_desired(incident), ledger.capacity, event.facts.get(Fact::Desired))
+        && short.middle() > 0
+    {
+        let share = short.middle() as f64 / capacity.middle().max(1) as f64;
+        let (short, want) = (size(short), size(desired.interval()));
+        // A few percent short is a fraction set a little too high; more is somebody's memory.
+        let weight = ramp(share, &[(0.01, 2.2), (0.05, 0.0), (0.15, -1.5)]);
+        found.push(
+            Evidence::new(weight, text!(en: "the engine wants {want} at start; {short} were missing", zh: "引擎启动时要占 {want}，差 {short}"))
+                .at(desired.at),
+        );
+    }
     if let Some(pools) = ledger.amount(Holder::PrivatePools)
         && let (Some(pools_share), Some(request)) = (ledger.share(Some(pools)), request_share(incident))
         && pools_share < 0.1
@@ -104,6 +118,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(0.8, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
                 .at(event.at),
+        );
+    }
+    if event.framework == "java"
+        && event.dialect == "jvm-native"
+        && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes >= GIB)
+    {
+        let want = size(requested.interval());
+        found.push(
+            Evidence::new(5.5, text!(en: "the virtual machine commits its heap of {want} at start, before the program needs it", zh: "虚拟机在启动时就提交 {want} 的堆，而程序此时并不需要"))
+                .at(requested.at),
         );
     }
     if let Some(span) = context.clues.get(&Clue::SecondFramework) {

@@ -61,14 +61,31 @@ pub fn place(event: &Event, fact: Fact) -> Span {
     event.facts.get(fact).map_or(event.at, |figure| figure.at)
 }
 
-/// What was asked for, as a share of the device.
-pub fn request_share(incident: &Incident) -> Option<f64> {
-    incident.ledger.share(incident.ledger.requested)
+/// What there was to use in all: the device, or the pool or limit where only that is printed.
+pub fn whole(incident: &Incident) -> Option<Interval> {
+    incident.ledger.capacity.or(incident.ledger.cap).filter(|whole| whole.middle() > 0)
 }
 
-/// What the framework has handed out, as a share of the device.
+/// An amount as a share of the device, or of the pool or limit where only that is printed.
+pub fn share_of_whole(incident: &Incident, amount: Option<Interval>) -> Option<f64> {
+    Some(amount?.middle() as f64 / whole(incident)?.middle() as f64)
+}
+
+/// What was asked for, as a share of the device or pool.
+pub fn request_share(incident: &Incident) -> Option<f64> {
+    share_of_whole(incident, incident.ledger.requested)
+}
+
+/// What the framework has handed out, as a share of the device or pool.
 pub fn allocated_share(incident: &Incident) -> Option<f64> {
-    incident.ledger.share(incident.ledger.allocated)
+    share_of_whole(incident, incident.ledger.allocated)
+}
+
+/// True when the figure asked for is one buffer. A compiler's report (XLA) gives the need of a whole program instead; its
+/// dialects tell by what it exceeds the device, or what its parts are.
+pub fn one_piece(incident: &Incident) -> bool {
+    let numbers = &incident.event.facts.numbers;
+    !["exceeded_by_bytes", "program_total_bytes"].iter().any(|name| numbers.contains_key(name))
 }
 
 /// Free memory inside the default pools: what another layout could use. The free blocks of private pools are not in it,
@@ -117,6 +134,10 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
     let (amount, separated) = match (ledger.unexplained, ledger.outside) {
         (Some(unexplained), _) => (ledger.others.unwrap_or(nothing) + unexplained.at_least_zero(), true),
         (None, Some(outside)) => ((outside - Interval::exactly(CONTEXT as u64)).at_least_zero(), false),
+        // At start-up this process holds nothing but its context, so all that is used is somebody's.
+        (None, None) if incident.event.has(Sign::EngineStartup) && ledger.allocated.is_none() => {
+            ((ledger.capacity? - ledger.free? - Interval::exactly(CONTEXT as u64)).at_least_zero(), false)
+        }
         (None, None) => (ledger.others?, true),
     };
     let amount = match ledger.others {
@@ -131,8 +152,14 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
         would_serve: ledger
             .short_of_free_and_cached
             .or(ledger.short_of_free)
+            .or(short_of_desired(incident))
             .is_some_and(|short| amount.middle() >= short.middle()),
     })
+}
+
+/// What an engine misses at start-up: the share that it is set to take, less what is free.
+pub fn short_of_desired(incident: &Incident) -> Option<Interval> {
+    Some(incident.event.facts.get(Fact::Desired)?.interval() - incident.ledger.free?)
 }
 
 /// Linear between the points `(x, y)`, given with rising x; flat outside of them.

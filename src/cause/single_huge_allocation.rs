@@ -1,7 +1,8 @@
 //! One request is absurd for the device.
 
 use super::reading::{
-    Kind, allocated_share, kind, on_gpu, percent, place, ramp, refused_although_free, request_share, size,
+    Kind, allocated_share, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free, request_share, size,
+    whole,
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
@@ -10,7 +11,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::text::Text;
-use crate::units::{GIB, TIB};
+use crate::units::{Bytes, GIB, TIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::SingleHugeAllocation,
@@ -48,7 +49,9 @@ fn prior(incident: &Incident) -> Option<f64> {
     match kind(incident) {
         Kind::Tensor => Some(-2.0),
         Kind::PooledTensor => Some(-1.8),
-        Kind::Engine | Kind::WeightBuffers => Some(-3.0),
+        Kind::Engine => Some(-3.0),
+        // Their buffers are weights: large, but of the size of the model.
+        Kind::WeightBuffers => Some(-5.0),
         Kind::Host => Some(-2.2),
         Kind::KvCache | Kind::Shm | Kind::OnChip => None,
     }
@@ -66,10 +69,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
         return found;
     }
-    let Some(requested) = ledger.requested else { return clues(incident, found) };
+    let Some(requested) = ledger.requested.filter(|_| one_piece(incident)) else { return clues(incident, found) };
     let want = size(requested);
     if on_gpu(incident) {
-        if let (Some(share), Some(capacity)) = (request_share(incident), ledger.capacity) {
+        if let (Some(share), Some(capacity)) = (request_share(incident), whole(incident)) {
             let (part, all) = (percent(share), size(capacity));
             if share >= 1.0 {
                 found.push(
@@ -150,6 +153,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
+    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_chunk_in_use_bytes")
+        && let Some(all) = whole(incident)
+        && *chunk >= 0.5 * all.middle() as f64
+    {
+        let (chunk, all) = (Bytes(*chunk as u64), size(all));
+        found.push(
+            Evidence::new(3.0, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
+                .at(*at),
+        );
+    }
     if let Some(span) = incident.context.clues.get(&Clue::Quadratic) {
         found.push(
             Evidence::new(1.0, text!(en: "the failing line makes something quadratic: every pair of tokens, points or masks", zh: "失败处的代码产生平方规模的张量：每一对 token、点或掩码"))

@@ -57,7 +57,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         && context.visible_devices.get().is_none_or(|list| list.contains(','))
     {
         found.push(
-            Evidence::new(1.8, text!(en: "rank {rank} failed on GPU 0, which is rank 0's", zh: "rank {rank} 在 GPU 0 上失败，而 GPU 0 属于 rank 0"))
+            Evidence::new(2.5, text!(en: "rank {rank} failed on GPU 0, which is rank 0's", zh: "rank {rank} 在 GPU 0 上失败，而 GPU 0 属于 rank 0"))
                 .at(event.at),
         );
     }

@@ -10,10 +10,12 @@ use crate::units::Figure;
 
 pub const DIALECT: Dialect = Dialect {
     name: "dataloader",
-    triggers: &["DataLoader worker", "shared memory", "</torch_", "llocate ", "/dev/shm"],
+    triggers: &["DataLoader worker", "shared memory", "</torch_", "llocate ", "/dev/shm", "left on device"],
     read,
 };
 
+/// Lines between the deaths of workers that die together.
+const TOGETHER: usize = 6;
 /// How far a worker's own words stand from the main process' report of its death: a traceback in between.
 const NEAR: usize = 60;
 
@@ -22,10 +24,36 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("DataLoader worker") {
         return worker(document, position);
     }
-    if let Some(event) = bus_error(document, position) {
-        return Some(event);
+    bus_error(document, position)
+        .or_else(|| shared_file(document, position))
+        .or_else(|| full_device(document, position))
+}
+
+/// True for a line that names a file in shared memory or the code that makes one.
+fn in_shared_memory(line: &str) -> bool {
+    ["</torch_", "/dev/shm", "multiprocessing/heap.py", "multiprocessing/shared_memory.py", "SemLock("]
+        .iter()
+        .any(|place| line.contains(place))
+}
+
+/// `No space left on device`: a disk, unless the traceback leads into shared memory.
+fn full_device(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if !line.contains("No space left on device") {
+        return None;
     }
-    shared_file(document, position)
+    let shared =
+        in_shared_memory(line) || field::before(position, 12).any(|at| in_shared_memory(field::text(document, at)));
+    let mut event = field::event(document, position, "shared-memory-full", "python", Resource::Shm);
+    event.sign(Sign::NoFigures);
+    if !shared {
+        event.standing = Standing::Harmless;
+        event.harmless_because = Some(text!(
+            en: "a disk or quota is full, not the memory",
+            zh: "磁盘或配额已满，并非内存不足"
+        ));
+    }
+    Some(event)
 }
 
 /// The ends of a worker that the main process reports.
@@ -120,6 +148,12 @@ fn worker(document: &Document, position: usize) -> Option<Event> {
 
 /// Completes the event of a killed worker with what the surroundings prove.
 fn killed(document: &Document, position: usize, pid: Option<u64>, event: &mut Event) {
+    // Workers that die together are one failure, and its first death has been looked into.
+    if field::before(position, TOGETHER).any(|at| field::text(document, at).contains("is killed by signal: Killed")) {
+        event.standing = Standing::Follower;
+        event.sign(Sign::KilledWithoutProof);
+        return;
+    }
     let Some(proof) = proof::around(document, position, pid) else {
         event.sign(Sign::KilledWithoutProof);
         return;
@@ -232,8 +266,8 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
         event.harmless_because = harmless;
         return Some(event);
     }
-    // Without a file in /dev/shm the mapping is plain memory.
-    if told(12, "Cannot allocate memory") && !line.contains("</") {
+    // Without a file in shared memory the mapping is plain memory: a checkpoint, say.
+    if told(12, "Cannot allocate memory") && !in_shared_memory(line) {
         event.resource = Resource::Host;
     }
     if let Some(pid) = pid_told_later(document, position) {

@@ -29,7 +29,7 @@ const UNLIMITED_KB: u64 = 9_007_199_254_000_000;
 /// The page size where the report gives no way to compute it: right for x86-64 and for most arm64 systems.
 const COMMON_PAGE: u64 = 4096;
 
-/// Kernel threads and group limits aside, the size of a report's piece in bytes.
+/// The kernel's words when every task is protected or gone.
 const NOT_KILLED: &str = "no killable processes";
 
 fn read(document: &Document, position: usize) -> Option<Event> {
@@ -87,6 +87,7 @@ fn speaks_of_a_kill(line: &str) -> bool {
         || is_kill(line)
         || is_choice(line)
         || line.contains(NOT_KILLED)
+        || line.contains("not syncing: Out of memory")
 }
 
 /// The line that names the process that was killed.
@@ -430,7 +431,9 @@ impl Report {
         let mut in_counters = false;
         for at in range {
             let line = field::text(document, at);
-            let text = bare(line);
+            // Mail archives escape the equals sign.
+            let decoded = line.contains("=3D").then(|| line.replace("=3D", "="));
+            let text = bare(decoded.as_deref().unwrap_or(line));
             let span = Span::line(field::number(document, at));
             if let Some(row) = Row::of(text, columns.as_deref()) {
                 report.rows.push((row, span));

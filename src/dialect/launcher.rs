@@ -17,6 +17,7 @@ pub const DIALECT: Dialect = Dialect {
         "return code",
         "xit code",
         "xit status",
+        "xitCode",
         "with code",
         "ProcessPool",
         "illed",
@@ -50,8 +51,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         .or_else(|| pool(line))
         .or_else(|| shell(document, position))
         .or_else(|| code(line))?;
-    let framework = framework(document, position, &death);
-    let mut event = field::event(document, position, death.dialect, framework, Resource::Host);
+    let mut event = field::event(document, position, death.dialect, "generic", Resource::Host);
     event.at.last = field::number(document, position + death.lines);
     event.sign(Sign::NoFigures);
     field::note_pid(&mut event, death.pid);
@@ -69,7 +69,10 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if told_before(document, position, &death) {
         event.standing = Standing::Follower;
+        event.sign(Sign::KilledWithoutProof);
+        return Some(event);
     }
+    event.framework = framework(document, position, &death);
     let proof = proof::around(document, position, death.pid).or_else(|| proof::around(document, position, None));
     let Some(proof) = proof else {
         event.sign(Sign::KilledWithoutProof);
@@ -109,7 +112,15 @@ fn elastic(document: &Document, position: usize) -> Option<Death> {
         death.pid = field::number_after(line, "(pid");
         return Some(death);
     }
-    line.contains("died with <Signals.SIGKILL").then_some(Death {
+    const KILLED: [&str; 6] = [
+        "died with <Signals.SIGKILL",
+        "was sent SIGKILL! Perhaps out of memory?",
+        "prematurely: signal 9 (SIGKILL)",
+        "terminated by SIGKILL",
+        "exited on signal 9 (Killed)",
+        "KILLED BY SIGNAL: 9",
+    ];
+    KILLED.iter().any(|words| line.contains(words)).then_some(Death {
         dialect: "subprocess-sigkill",
         pid: None,
         code: Some(-9),
@@ -120,8 +131,7 @@ fn elastic(document: &Document, position: usize) -> Option<Death> {
 /// The code behind `exitcode`, in the table (`exitcode  : -9`) and in the agent's line (`(exitcode: -9)`).
 fn exit_code(line: &str) -> Option<i64> {
     let tail = field::after(line, "exitcode")?;
-    let tail = tail.strip_prefix([':', '='])?.trim_start();
-    field::signed_after(tail, "")
+    field::signed_after(tail.trim_start_matches([':', '=', ' ']), "")
 }
 
 /// `Signal 9 (SIGKILL) received by PID N`.
@@ -150,6 +160,10 @@ fn shell(document: &Document, position: usize) -> Option<Death> {
             .any(|at| field::text(document, at).contains("Killed signal terminated"));
         return if compiler { None } else { killed(None) };
     }
+    // `make: *** [train] Killed`, `srun: error: node7: task 3: Killed`
+    if line.ends_with("] Killed") || line.ends_with(": Killed") && line.contains("error: ") && line.contains("task") {
+        return killed(None);
+    }
     if let Some(pid) = slurm::shell_kill(line) {
         return killed(Some(pid));
     }
@@ -162,7 +176,9 @@ fn shell(document: &Document, position: usize) -> Option<Death> {
 
 /// Exit codes that stand for SIGKILL, as launchers and containers print them.
 fn code(line: &str) -> Option<Death> {
-    const LABELS: [&str; 9] = [
+    const LABELS: [&str; 11] = [
+        "exitCode",
+        "\"ExitCode\"",
         "return code",
         "exit code",
         "Exit code",
@@ -278,12 +294,15 @@ fn framework(document: &Document, position: usize, death: &Death) -> &'static st
             .chain(field::behind(document, position, 20))
             .map(|at| field::text(document, at))
     };
-    if around().any(proof::is_slurm_kill) {
+    if around().any(|line| proof::is_slurm_kill(line) || line.contains("srun: error")) {
         return "slurm";
     }
     let torch = ["torch", "DataLoader", "transformers", "accelerate", "deepspeed", "CUDA", "epoch", "Epoch"];
     if around().any(|line| torch.iter().any(|word| line.contains(word))) {
         return "pytorch";
+    }
+    if around().any(|line| line.contains("Last State") || line.contains("kubectl") || line.contains("kubelet")) {
+        return "kubernetes";
     }
     if around().any(|line| line.contains("docker") || line.contains("ontainer")) {
         return "docker";
@@ -341,6 +360,12 @@ mod tests {
             "torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with signal SIGKILL",
             "The exit codes of the workers are {SIGKILL(-9)}",
             "Command exited with code 137",
+            "[CRITICAL] Worker (pid:71) was sent SIGKILL! Perhaps out of memory?",
+            "WorkerLostError('Worker exited prematurely: signal 9 (SIGKILL) Job: 0.')",
+            "mpirun noticed that process rank 1 with PID 77 on node n1 exited on signal 9 (Killed).",
+            "make: *** [Makefile:12: train] Killed",
+            "container die 5f3c (exitCode=137, image=train)",
+            "Process finished with exit code 137 (interrupted by signal 9: SIGKILL)",
         ] {
             let events = all(log);
             assert_eq!(events.len(), 1, "{log}");

@@ -434,3 +434,36 @@ pub fn events(document: &Document) -> Vec<Event> {
     }
     events
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Above 64 literals the search falls to a slower machine: measured, an eighth of the speed.
+    #[test]
+    fn all_dialects_together_use_at_most_64_triggers() {
+        let triggers: std::collections::BTreeSet<_> = DIALECTS.iter().flat_map(|dialect| dialect.triggers).collect();
+        assert!(triggers.len() <= 64, "{}: {triggers:?}", triggers.len());
+        assert!(!triggers.iter().any(|trigger| trigger.is_empty()));
+    }
+
+    #[test]
+    fn a_line_inside_a_message_is_asked_again_only_for_another_rank() {
+        let mut document = Document::from_text(
+            "-",
+            "CUDA out of memory. Tried to allocate 1.00 GiB.\nGPU 0 has a total\ncapacity of 4.00 GiB of which 1.00 MiB is free.",
+        );
+        assert_eq!(events(&document).len(), 1);
+        let other = crate::input::Line {
+            number: 2,
+            text: "CUDA out of memory. Tried to allocate 3.00 GiB.".to_string(),
+            rank: Some(1),
+        };
+        document.lines.iter_mut().for_each(|line| line.rank = Some(0));
+        document.lines[1].number = 3;
+        document.lines[2].number = 4;
+        document.lines.insert(1, other);
+        let ranks: Vec<_> = events(&document).iter().map(|event| (event.rank, event.at.last)).collect();
+        assert_eq!(ranks, [(Some(0), 4), (Some(1), 2)]);
+    }
+}

@@ -5,7 +5,7 @@ use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, Figure, MIB};
 
-pub const DIALECT: Dialect = Dialect { name: "oom-daemons", triggers: &["illed", "sending SIG"], read };
+pub const DIALECT: Dialect = Dialect { name: "oom-daemons", triggers: &["illed", "sending SIG", "oom-kill"], read };
 
 /// Lines around a kill in which the daemon gives its reason.
 const NEAR: usize = 12;
@@ -18,10 +18,23 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("systemd-oomd killed") || line.contains("oomd") && line.contains("Killed ") {
         return Some(systemd_oomd(document, position));
     }
+    // The service manager saw the kernel kill a process of a unit.
+    if line.contains("has been killed by the OOM killer") || line.contains("Failed with result 'oom-kill'") {
+        let mut event = field::event(document, position, "systemd-unit-oom", "linux-kernel", Resource::Host);
+        event.sign(Sign::KilledWithProof);
+        event.sign(Sign::NoFigures);
+        if field::before(position, NEAR).any(|at| field::text(document, at).contains("killed by the OOM killer")) {
+            event.standing = Standing::Follower;
+        }
+        return Some(event);
+    }
     // Wrapped before the reason, or quoted without the daemon's name.
+    if !(line.contains("Killed ") && line.contains('/')) {
+        return None;
+    }
     let message = field::joined(document, position, 3);
     let reason = ["duetomemoryused(", "duetomemorypressurefor"].iter().any(|reason| message.contains(reason));
-    (line.contains("Killed ") && reason && line.contains('/')).then(|| systemd_oomd(document, position))
+    reason.then(|| systemd_oomd(document, position))
 }
 
 /// True for a line that begins a reason of systemd-oomd.

@@ -13,13 +13,13 @@ pub const DIALECT: Dialect = Dialect {
     triggers: &[
         "llocate ",
         "MemoryError",
-        "memory allocation",
+        "emory allocation",
         "bad_alloc",
         "rror 1455",
         "out of memory",
         "illed",
         "memory budget",
-        "memory limit",
+        "emory limit",
     ],
     read,
 };
@@ -32,8 +32,8 @@ const NEAR: usize = 15;
 type Reader = fn(&Document, usize, &str) -> Option<Event>;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
-    const READERS: [Reader; 12] =
-        [numpy, windows_commit, python, cpp, rust, go, jvm, node, r_vector, compiler, fork, dask];
+    const READERS: [Reader; 14] =
+        [numpy, windows_commit, arrow, python, cpp, rust, go, jvm, node, languages, compiler, fork, libraries, dask];
     let line = field::text(document, position);
     READERS.iter().find_map(|reader| reader(document, position, line))
 }
@@ -217,8 +217,44 @@ fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
     Some(event)
 }
 
-/// R: `cannot allocate vector of size 3.7 Gb`; its `Gb` are 2^30 bytes.
-fn r_vector(document: &Document, position: usize, line: &str) -> Option<Event> {
+/// `malloc of size N failed` of Arrow's memory pool.
+fn arrow(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if !line.contains("ArrowMemoryError") {
+        return None;
+    }
+    let mut event = refused(document, position, "arrow-malloc", "pyarrow");
+    field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "alloc of size"));
+    Some(event)
+}
+
+/// Libraries with words of their own: OpenBLAS, DuckDB.
+fn libraries(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if line.contains("OpenBLAS error: Memory allocation still failed") {
+        let mut event = refused(document, position, "openblas", "openblas");
+        event.sign(Sign::NoFigures);
+        return Some(event);
+    }
+    let tail = field::after(line, "Out of Memory Error: failed to allocate data of size")?;
+    let mut event = refused(document, position, "duckdb", "duckdb");
+    event.sign(Sign::RefusedByLimit);
+    let at = event.at;
+    for (text, fact) in
+        [(Some(tail), Fact::Requested), (field::after(tail, "("), Fact::Used), (field::after(tail, "/"), Fact::Limit)]
+    {
+        if let Some(size) = text.and_then(|text| field::leading_size(text, Base::Binary)) {
+            event.facts.note(fact, size.at(at));
+        }
+    }
+    Some(event)
+}
+
+/// Julia's error, and R's `cannot allocate vector of size 3.7 Gb`, whose `Gb` are 2^30 bytes.
+fn languages(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if line.contains("OutOfMemoryError()") && !foreign(line) {
+        let mut event = refused(document, position, "julia", "julia");
+        event.sign(Sign::NoFigures);
+        return Some(event);
+    }
     let size = field::size_after(line, "cannot allocate vector of size", Base::Binary)?;
     let mut event = refused(document, position, "r-vector", "r");
     let at = event.at;
@@ -261,6 +297,14 @@ fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
                 zh: "动态加载器的静态 TLS 空间不足，属于库加载顺序问题，并非内存不足"
             ),
         );
+    }
+    // Rust's spelling: in a Python program the reader of safetensors files or tokenizers.
+    if line.contains("(os error 12)") {
+        let framework = if line.contains("OSError") || line.contains("Safetensor") { "huggingface" } else { "rust" };
+        let mut event = refused(document, position, "rust-io-no-memory", framework);
+        event.sign(Sign::NoFigures);
+        field::note_number(&mut event, "errno", Some(12.0));
+        return Some(event);
     }
     // A mapped file or device memory has its own reader.
     if line.contains("fork: ") || line.contains("[Errno 12]") && !foreign(line) && !line.contains("/dev/shm") {
@@ -365,6 +409,14 @@ mod tests {
             ("c++: fatal error: Killed signal terminated program cc1plus", "gcc", None),
             ("collect2: fatal error: ld terminated with signal 9 [Killed]", "gcc", None),
             ("cc1plus: out of memory allocating 65536 bytes after a total of 4194304 bytes", "gcc", Some(65_536)),
+            ("pyarrow.lib.ArrowMemoryError: malloc of size 4194304 failed", "pyarrow", Some(4_194_304)),
+            (
+                "duckdb.OutOfMemoryException: Out of Memory Error: failed to allocate data of size 2.0 GiB (3.5 GiB/4.0 GiB used)",
+                "duckdb",
+                Some(2 << 30),
+            ),
+            ("ERROR: LoadError: OutOfMemoryError()", "julia", None),
+            ("OSError: Cannot allocate memory (os error 12)", "huggingface", None),
             ("OSError: [Errno 12] Cannot allocate memory", "python", None),
             ("bash: fork: Cannot allocate memory", "generic", None),
             (

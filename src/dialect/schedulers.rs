@@ -1,11 +1,11 @@
-//! Cluster schedulers other than Slurm and Kubernetes that enforce a memory limit: YARN with Spark, LSF, PBS.
+//! Schedulers other than Slurm and Kubernetes that enforce a memory limit: YARN with Spark, LSF, PBS, hosted notebooks.
 
 use super::joined::Printed;
 use super::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::input::Document;
-use crate::units::Base;
+use crate::units::{Base, Figure};
 
-pub const DIALECT: Dialect = Dialect { name: "schedulers", triggers: &["memory limit", "illed"], read };
+pub const DIALECT: Dialect = Dialect { name: "schedulers", triggers: &["emory limit", "illed", "llocate "], read };
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
@@ -30,6 +30,18 @@ fn read(document: &Document, position: usize) -> Option<Event> {
             event.facts.note(Fact::Peak, peak);
         }
         return Some(event);
+    }
+    // A hosted Space tells its limit, a hosted notebook only that it had one.
+    if line.contains("Memory limit exceeded (") {
+        let mut event = start("space-memory-limit", "huggingface");
+        let at = event.at;
+        if let Some(size) = field::size_after(line, "Memory limit exceeded (", Base::Binary) {
+            event.facts.note(Fact::Limit, Figure { bytes: size.bytes, half_width: 0, at });
+        }
+        return Some(event);
+    }
+    if line.contains("tried to allocate more memory than is available") {
+        return Some(start("notebook-memory-limit", "python"));
     }
     // `=>> PBS: job killed: mem 16805504kb exceeded limit 16777216kb`; the kilobytes are 1024 bytes.
     if line.contains("PBS: job killed:") && line.contains("mem ") && line.contains("exceeded limit") {
@@ -81,6 +93,7 @@ mod tests {
 
     #[test]
     fn each_scheduler_in_its_units() {
+        assert_eq!(facts("Memory limit exceeded (16Gi)"), (None, Some(16 << 30)));
         assert_eq!(
             facts(
                 "Container killed by YARN for exceeding memory limits. 5.5 GB of 5 GB physical memory used. Consider boosting"

@@ -3,13 +3,11 @@
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, proof};
 use crate::evidence::Span;
 use crate::input::Document;
+use crate::text;
 use crate::units::{self, Base, Figure, KIB, MIB};
 
-pub const DIALECT: Dialect = Dialect {
-    name: "slurm",
-    triggers: &["oom-kill", "oom_kill", "illed", "Out Of Memory", "OUT_OF_ME", "memory limit"],
-    read,
-};
+pub const DIALECT: Dialect =
+    Dialect { name: "slurm", triggers: &["oom-kill", "illed", "Out Of Memory", "OUT_OF_ME", "emory limit"], read };
 
 /// Lines around a report in which the same failure is told in other words.
 const NEAR: usize = 12;
@@ -73,7 +71,19 @@ fn task(document: &Document, position: usize) -> Event {
 /// The limit that slurmd enforces by sampling: figures are KiB (`jobacct_gather`).
 fn accounting(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    let exceeded = line.contains("exceeded memory limit")
+    // Reclaim at the limit: what it led to, if anything, is told elsewhere.
+    if line.contains("hit memory limit at least once") {
+        let mut event = start(document, position, "slurm-memory-limit");
+        event.signs.clear();
+        event.standing = Standing::Harmless;
+        event.harmless_because = Some(text!(
+            en: "the job touched its limit and the kernel made room; by itself this killed nothing",
+            zh: "作业触及内存上限，内核回收了内存；仅此一条并不说明有进程被杀"
+        ));
+        return Some(event);
+    }
+    let exceeded = line.contains("exceeded virtual memory limit")
+        || line.contains("exceeded memory limit")
         || line.contains("xceeded job memory limit")
         || line.contains("xceeded step memory limit");
     if !exceeded {

@@ -36,13 +36,26 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 
 fn cpu_allocator(document: &Document, position: usize) -> Option<Event> {
     let message = field::joined(document, position, LINES);
-    let start = ["DefaultCPUAllocator", "Torch:notenoughmemory", "alloc_cpu.cpp"]
+    let start = ["DefaultCPUAllocator", "Torch:notenoughmemory", "alloc_cpu.cpp", "CPUAllocator.cpp"]
         .iter()
         .filter_map(|name| message.find(name, 0))
         .min()
         .filter(|start| message.line_at(*start) <= field::number(document, position) + 1)?;
+    if message.find("negativenumber", start).is_some() {
+        let event = field::event(document, position, "pytorch-cpu-allocator", "pytorch", Resource::Host);
+        return Some(harmless(
+            event,
+            text!(
+                en: "the size computed for the tensor is negative: an overflow or a wrong shape, and no memory ran out",
+                zh: "计算出的张量大小为负数：整数溢出或形状错误，并非内存不足"
+            ),
+        ));
+    }
     let windows = message.find("notenoughmemory", start);
-    let wording = windows.or_else(|| message.find("can'tallocatememory", start));
+    let wording = windows
+        .or_else(|| message.find("can'tallocatememory", start))
+        // 1.0 prints the call that failed with ENOMEM instead.
+        .or_else(|| message.find("posix_memalign(", start).and_then(|from| message.find("12vs0", from)));
     let asked = message.after("youtriedtoallocate", start);
     // The name of the allocator alone is no failure: it stands in build logs and stack traces too.
     if wording.is_none() && asked.is_none() {
@@ -83,6 +96,11 @@ fn request(message: &Joined, offset: usize) -> Option<(Figure, usize)> {
         }
         return Some((Figure { half_width: GIB, ..figure }, end));
     }
+    // 1.1 forgot to put the number into its text, so that it stands behind it: `%dGB. Buy new RAM!13`.
+    if let Some(offset) = message.after("%dGB.BuynewRAM!", offset) {
+        let (gib, end) = message.count_at(offset)?;
+        return Some((Figure { bytes: gib.checked_mul(GIB)?, half_width: GIB, at: message.span(offset, end) }, end));
+    }
     let (bytes, end) = message.count_at(offset)?;
     Some((Figure { bytes, half_width: 0, at: message.span(offset, end) }, end))
 }
@@ -104,12 +122,19 @@ fn pinned(document: &Document, position: usize) -> Option<Event> {
 }
 
 fn unfinished_checkpoint(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "pytorch-checkpoint-write", "pytorch", Resource::Host);
+    let event = field::event(document, position, "pytorch-checkpoint-write", "pytorch", Resource::Host);
+    harmless(
+        event,
+        text!(
+            en: "a checkpoint file could not be written or read to its end (disk full, quota, interrupted copy): no memory ran out",
+            zh: "检查点文件未能完整写入或读取（磁盘满、配额限制或拷贝中断），并非内存不足"
+        ),
+    )
+}
+
+fn harmless(mut event: Event, because: crate::text::Text) -> Event {
     event.standing = Standing::Harmless;
-    event.harmless_because = Some(text!(
-        en: "a checkpoint file could not be written or read to its end (disk full, quota, interrupted copy): no memory ran out",
-        zh: "检查点文件未能完整写入或读取（磁盘满、配额限制或拷贝中断），并非内存不足"
-    ));
+    event.harmless_because = Some(because);
     event
 }
 
@@ -149,6 +174,18 @@ mod tests {
                 .unwrap()
                 .has(Sign::NoFigures)
         );
+    }
+
+    #[test]
+    fn forms_without_a_plain_number() {
+        let unfilled = "[enforce fail at ..\\c10\\core\\CPUAllocator.cpp:72] data. DefaultCPUAllocator: not enough memory: \
+                        you tried to allocate %dGB. Buy new RAM!13";
+        assert_eq!(requested(unfilled), Some(13 * GIB));
+        let oldest = "RuntimeError: [enforce fail at CPUAllocator.cpp:56] posix_memalign(&data, gAlignment, nbytes) == 0. 12 vs 0";
+        assert!(event(oldest).unwrap().has(Sign::NoFigures));
+        let negative = "[enforce fail at alloc_cpu.cpp:70] nbytes >= 0. alloc_cpu() seems to have been called with \
+                        negative number: 18446744071562067968";
+        assert_eq!(event(negative).unwrap().standing, Standing::Harmless);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::{
     Incident, RankFall,
-    context::{ContextReader, Frame},
+    context::{Clue, Context, ContextReader, Frame},
 };
 use crate::dialect::{Event, Fact, Sign, Standing};
 use crate::input::Document;
@@ -72,8 +72,12 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
                 }
             }
         }
+        if crowded(&group, &context) {
+            context.clues.entry(Clue::RanksOnOneDevice).or_insert(group.event.at);
+        }
         previous = Some(group.last.max(group.event.at.last));
         group.event.standing = Standing::Failure;
+        group.event.rank = group.event.rank.or(context.rank.value());
         incidents.push(Incident {
             primary: i == primary,
             ledger: crate::ledger::settle(&group.event),
@@ -375,6 +379,13 @@ fn clock(text: &str) -> Option<f64> {
         return Some(hour * 3600.0 + minute * 60.0 + second + fraction);
     }
     None
+}
+
+/// True where a rank other than the first failed on the first device for a reason that a launcher's own numbering of
+/// devices does not explain: it was loading a checkpoint there, or other ranks' processes sit on the same device.
+fn crowded(group: &Group, context: &Context) -> bool {
+    let elsewhere = context.rank.value().is_some_and(|rank| rank > 0) && group.event.facts.device.value() == Some(0);
+    elsewhere && (context.has(Clue::LoadsModel) || group.event.facts.other_processes.len() >= 2)
 }
 
 /// The incident that the job died of: the first, unless the program caught it and another one came that it did not survive.

@@ -23,7 +23,7 @@ pub const DIALECT: Dialect = Dialect {
     triggers: &[
         "out of memory",
         "Tried to allocate",
-        "OutOfMemoryError",
+        "OutOfMemory",
         "total capac",
         "Allocation on device",
         "Invalid buffer size",
@@ -32,9 +32,8 @@ pub const DIALECT: Dialect = Dialect {
         "CUDACachingAllocator.cpp",
         "libnvidia-ml.so.1",
         "CUDA calloc",
-        "OUT_OF_MEMORY",
+        "OUT_OF_ME",
         "cudaErrorMemoryAllocation",
-        "hipErrorOutOfMemory",
         "device-side assert",
         "illegal memory access",
         "no kernel image",
@@ -64,11 +63,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// At most this many lines belong to one message.
 const LONGEST_MESSAGE: usize = 16;
 
+/// Of a very long line this many bytes in front of a message are kept, for its exception class.
+const CONTEXT: usize = 1 << 10;
+
 /// The line at `position` and those after it that can belong to the same message, as one text: it ends before a line
 /// that begins something else. Lines of other ranks in between are passed over.
 /// Of a very long line only the part from shortly before `hit` (a byte offset) on is taken.
 fn window(document: &Document, position: usize, hit: usize) -> Joined {
-    const CONTEXT: usize = 1 << 10;
     let lines = document.lines.get(position..).unwrap_or_default();
     let rank = lines.first().and_then(|line| line.rank);
     let same_rank = move |line: &&Line| line.rank == rank || line.rank.is_none() || rank.is_none();

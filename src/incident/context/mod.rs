@@ -111,9 +111,10 @@ impl Frame {
     /// True for code of the user rather than of an installed package or the interpreter.
     pub fn is_user_code(&self) -> bool {
         let file = self.file.replace('\\', "/");
-        !(file.contains("/site-packages/")
+        !(file.is_empty()
+            || file.contains("/site-packages/")
             || file.contains("/dist-packages/")
-            || file.starts_with('<')
+            || ["<frozen", "<decorator", "<__array", "<eval_with"].iter().any(|made| file.starts_with(made))
             || file.contains("/lib/python3")
             || file.contains("/lib/python2"))
     }
@@ -267,6 +268,17 @@ impl Context {
             self.phase = Known::Seen(phase, at);
         }
         traceback::clues(&frames, &mut self.clues);
+        if !self.program.is_known()
+            && let Some(main) = frames.iter().find(|frame| frame.function == "<module>" && frame.is_user_code())
+        {
+            self.program = Known::Seen(main.file.clone(), main.at);
+        }
+        if !self.trainer.is_known()
+            && surroundings::plain(&frames)
+            && let Some(first) = frames.first()
+        {
+            self.trainer = Known::Seen(Trainer::PlainPytorch, first.at);
+        }
         self.frames = frames;
     }
 }

@@ -100,6 +100,12 @@ fn whole(text: &str) -> Option<(u64, &str)> {
     (value.fract() == 0.0).then_some((value as u64, rest))
 }
 
+/// True for a number with a point in it, which counts nothing.
+fn decimal(text: &str) -> bool {
+    text.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('.')
+        && number(text).is_some_and(|(_, rest)| !rest.starts_with('.'))
+}
+
 /// `Epoch 3/10`, `Epoch [1][50/100]`, `Epoch: [0] [ 60/834]`, `epoch=3`, `'epoch': 0.4`, `Train Epoch: 1 [640/60000 (1%)]`,
 /// `0/10 * Epoch (train)`, `第5个Epoch`.
 fn epoch(text: &str, progress: &mut Progress) {
@@ -206,19 +212,21 @@ fn bar(text: &str, progress: &mut Progress) {
         progress.phase = Some(Phase::Load);
         return;
     }
-    if says(&[
-        "map",
-        "tokeniz",
-        "filter",
-        "download",
-        "caching",
-        "scanning",
-        "fetch",
-        "preprocess",
-        "reading",
-        "generating train",
-        "generating test",
-    ]) {
+    let maps = lower.trim_start().starts_with("map");
+    if maps
+        || says(&[
+            "tokeniz",
+            "filter",
+            "download",
+            "caching",
+            "scanning",
+            "fetch",
+            "preprocess",
+            "reading",
+            "generating train",
+            "generating test",
+        ])
+    {
         progress.phase = Some(Phase::DataLoading);
         return;
     }
@@ -226,7 +234,7 @@ fn bar(text: &str, progress: &mut Progress) {
         progress.phase = Some(Phase::Warmup);
         return;
     }
-    if mentions_validation(&lower) {
+    if mentions_validation(&lower) || says(&["instances"]) && says(&["images"]) {
         progress.phase = Some(Phase::Validation);
     } else if says(&["predict", "generat", "infer", "sampl"]) {
         progress.phase = Some(Phase::Inference);
@@ -258,7 +266,7 @@ fn step(text: &str, progress: &mut Progress) {
                 continue;
             }
             let rest = after.trim_start_matches(['\'', '"', ' ', ':', '=', '#', '[', '(', '*', '`']);
-            let Some((value, rest)) = whole(rest) else { continue };
+            let Some((value, rest)) = whole(rest).filter(|_| !decimal(rest)) else { continue };
             let total = rest.trim_start().strip_prefix('/').and_then(|r| whole(r.trim_start()));
             // `Step 1: install …` numbers instructions; `batch 4` alone is a size.
             let instruction =

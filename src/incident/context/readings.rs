@@ -119,6 +119,10 @@ fn abscissae(samples: &[Sample]) -> (StepUnit, Vec<Option<f64>>) {
 pub(super) fn read(text: &str, line: u64) -> Vec<Found> {
     let at = Span::line(line);
     let mut found: Vec<Found> = Vec::new();
+    // The dump of an allocator is one state, not a reading over time.
+    if text.contains("Chunk") || text.contains("chunks") || text.contains("bfc_") {
+        return found;
+    }
     let mut add = |name: &'static str, measure, running_maximum, bytes: Option<u64>| {
         if let Some(bytes) = bytes.filter(|bytes| *bytes > 0)
             && !found.iter().any(|other: &Found| other.name == name)

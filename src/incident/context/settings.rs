@@ -49,6 +49,9 @@ pub(super) enum Setting {
     AllocConf(String),
     Visible(String),
     MemoryLimit(Figure),
+    /// Slurm's `--mem-per-cpu`, to be multiplied by the CPUs of a task.
+    MemoryPerCpu(Figure),
+    CpusPerTask(u64),
     HostTotal(Figure),
     TorchVersion(String),
     Platform(Platform),
@@ -64,6 +67,28 @@ pub(super) enum Source {
     Dump,
     /// An option of the launch command.
     Command,
+}
+
+/// The model that a command names outside an option: `vllm serve org/model-7B`.
+pub(super) fn model_of_command(text: &str) -> Vec<Setting> {
+    let mut found = Vec::new();
+    let words = text.split_whitespace().take(400);
+    let name = words.filter(|word| {
+        !word.starts_with(['-', '/', '.'])
+            && word.split('/').count() == 2
+            && !word.contains(['=', ':', '.', '\'', '"']) | parameters_in_name(word).is_some()
+    });
+    if let Some(name) = name.clone().find(|word| parameters_in_name(word).is_some()) {
+        model(name, true, &mut found);
+    }
+    found
+}
+
+/// What a message about memory that ran out says of the sample it failed on: `… on sequence abc of length 917`.
+pub(super) fn of_message(text: &str) -> Option<Setting> {
+    let (before, after) = text.split_once(" of length ")?;
+    let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+    before.contains("sequence").then(|| whole(&after[..digits]))?.map(Setting::Sequence)
 }
 
 /// Reads every setting that a line states. `command` tells that the line belongs to a launch command.
@@ -109,7 +134,7 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         | "ppo_micro_batch_size_per_gpu"
         | "batch_per_gpu" => push(found, count().filter(plausible_batch), Setting::MicroBatch),
         "batch_size" | "batchsize" | "batch" | "bs" | "batch_sz" | "train_bs" | "batch_size_train" => {
-            // `batch: 12/400` counts batches.
+            // `batch: 12/400` counts parts.
             if pair.rest.get(value.len()..).is_none_or(|rest| !rest.starts_with('/')) {
                 if let Some(each) = per_device_remark(pair.rest) {
                     found.push(Setting::MicroBatch(each));
@@ -195,9 +220,9 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         "pin_memory" | "pin_mem" | "dataloader_pin_memory" => push(found, flag(), Setting::PinMemory),
         "persistent_workers" | "dataloader_persistent_workers" => push(found, flag(), Setting::PersistentWorkers),
         "cache_size_gb" | "cache_gb" | "ram_cache_gb" | "max_cache_gb" => {
-            push(found, size(value, "GB", Base::Binary).map(|s| s.at(at)), Setting::CacheSize)
+            push(found, size(value, "GB", Base::Binary).map(|s| exact(s.at(at))), Setting::CacheSize)
         }
-        "cache_size" | "cache_memory" => push(found, sized(pair.rest, None, at), Setting::CacheSize),
+        "cache_size" | "cache_memory" => push(found, sized(pair.rest, None, at).map(exact), Setting::CacheSize),
         "sample_size" | "bytes_per_sample" | "sample_bytes" => {
             push(found, sized(pair.rest, None, at), Setting::SampleSize)
         }
@@ -212,12 +237,20 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         "gpus" if pair.hyphens == 2 && !text.contains("docker") => {
             push(found, count().filter(|n| (1..=1024).contains(n)), Setting::Local)
         }
-        "include" if command => push(found, listed_devices(value.rsplit(':').next().unwrap_or("")), Setting::Local),
+        "include" if command => {
+            let word = pair.rest.split([' ', '\'', '"', ']']).next().unwrap_or("");
+            push(found, listed_devices(word.rsplit(':').next().unwrap_or("")), Setting::Local)
+        }
         "device" | "devices" if command || value.starts_with('[') => {
+            let value = if value.starts_with('[') { value } else { unquoted_list(pair) };
             push(found, listed_devices(value), Setting::Devices)
         }
         "member" => push(found, value.split_once('/').and_then(|(_, all)| whole(all)), Setting::World),
-        "global_rank" | "rank" => push(found, count().and_then(|n| u32::try_from(n).ok()), Setting::Rank),
+        "global_rank" => push(found, count().and_then(|n| u32::try_from(n).ok()), Setting::Rank),
+        // Adapters have a rank too.
+        "rank" if text.contains("local_rank") || text.contains("world_size") => {
+            push(found, count().and_then(|n| u32::try_from(n).ok()), Setting::Rank)
+        }
         "epochs" | "num_epochs" | "max_epochs" | "num_train_epochs" | "n_epochs" | "max_epoch" | "total_epochs" => {
             let whole_part = value.split('.').next().unwrap_or(value);
             push(found, whole(whole_part).filter(|n| *n > 0), Setting::Epochs)
@@ -321,14 +354,8 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         }
         "cuda_visible_devices" | "hip_visible_devices" | "ascend_rt_visible_devices" | "rocr_visible_devices" => {
             let value = value.trim_matches(['[', ']']).replace(' ', "");
-            // Unquoted lists end at the first comma elsewhere; here they go on.
-            let value = if value.bytes().all(|b| b.is_ascii_digit()) {
-                let end = pair.rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
-                let listed = pair.rest.get(..end).unwrap_or("").trim_end_matches(',');
-                if listed.is_empty() { value } else { listed.to_string() }
-            } else {
-                value
-            };
+            let listed = unquoted_list(pair);
+            let value = if listed.len() > value.len() { listed.to_string() } else { value };
             let plain = value.bytes().all(|b| b.is_ascii_digit() || b == b',') && !value.is_empty()
                 || value.starts_with("GPU-");
             if plain {
@@ -343,11 +370,15 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
                 found.push(Setting::AllocConf(value.trim_end_matches(['.', ',']).to_string()));
             }
         }
+        "mem_per_cpu" if pair.hyphens == 2 => push(found, slurm_size(value, at), Setting::MemoryPerCpu),
+        "cpus_per_task" if pair.hyphens == 2 => push(found, count(), Setting::CpusPerTask),
         "mem" if pair.hyphens == 2 => push(found, slurm_size(value, at), Setting::MemoryLimit),
         "memory" if pair.hyphens == 2 && (text.contains("docker") || text.contains("podman") || command) => {
-            push(found, sized(pair.rest, Some("B"), at), Setting::MemoryLimit);
+            push(found, sized(pair.rest, Some("B"), at).map(exact), Setting::MemoryLimit);
         }
-        "mem_mb" if text.contains("resources") => push(found, sized(value, Some("MB"), at), Setting::MemoryLimit),
+        "mem_mb" if text.contains("resources") => {
+            push(found, sized(value, Some("MB"), at).map(exact), Setting::MemoryLimit)
+        }
         "memtotal" => push(found, sized(pair.rest, None, at), Setting::HostTotal),
         // `free -h`, whose first column is the total.
         "mem" if text.trim_start().starts_with("Mem:") => push(found, sized(pair.rest, None, at), Setting::HostTotal),
@@ -530,6 +561,12 @@ fn deepspeed_file(value: &str, found: &mut Vec<Setting>) {
     }
 }
 
+/// The digits and commas that a value begins with: unquoted lists end at the first comma elsewhere.
+fn unquoted_list<'a>(pair: &Pair<'a>) -> &'a str {
+    let end = pair.rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
+    pair.rest.get(..end).unwrap_or("").trim_end_matches(',')
+}
+
 /// How many devices a list or count names: `0,1,2` and `[0, 1, 2]` name three, `4` names none.
 fn listed_devices(value: &str) -> Option<u64> {
     let inner = value.trim_matches(['[', ']', '\'', '"']);
@@ -558,7 +595,12 @@ pub(super) fn sized(text: &str, default: Option<&str>, at: Span) -> Option<Figur
 
 /// Slurm's sizes: megabytes unless a letter says otherwise, all of them binary.
 fn slurm_size(value: &str, at: Span) -> Option<Figure> {
-    sized(value, Some("MB"), at).filter(|figure| figure.bytes > 0)
+    sized(value, Some("MB"), at).filter(|figure| figure.bytes > 0).map(exact)
+}
+
+/// A size that was set rather than measured is not rounded.
+fn exact(figure: Figure) -> Figure {
+    Figure { half_width: 0, ..figure }
 }
 
 pub(super) fn version(value: &str) -> Option<String> {
@@ -657,12 +699,12 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         }
     }
     if let Some(limit) = text.trim_start().trim_start_matches("$ ").strip_prefix("ulimit -v ") {
-        push(found, sized(limit, Some("KB"), at), Setting::MemoryLimit);
+        push(found, sized(limit, Some("KB"), at).map(exact), Setting::MemoryLimit);
     }
     if (text.contains("docker run") || text.contains("podman run"))
         && let Some((_, after)) = text.split_once(" -m ")
     {
-        push(found, sized(after, Some("B"), at), Setting::MemoryLimit);
+        push(found, sized(after, Some("B"), at).map(exact), Setting::MemoryLimit);
     }
     if text.contains("Limits:")
         && let Some((_, after)) = text.split_once("memory:")
@@ -675,7 +717,7 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
 pub(super) fn kubernetes_size(text: &str, at: Span) -> Option<Figure> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(text.len());
-    crate::units::parse(&text[..end], Base::Decimal).map(|size| size.at(at)).filter(|figure| figure.bytes > 0)
+    crate::units::parse(&text[..end], Base::Decimal).map(|size| exact(size.at(at))).filter(|figure| figure.bytes > 0)
 }
 
 /// `trainable params: 4,194,304 || all params: 6,742,609,920`, `124.4M parameters`, `Number of parameters: 1234`.
@@ -685,8 +727,14 @@ fn parameters(text: &str, found: &mut Vec<Setting>) {
         return;
     }
     if lower.contains("trainable params:") && lower.contains("all params:") {
-        push(found, count_after(&lower, "all params:").filter(|n| *n > 0.0), Setting::Parameters);
-        found.push(Setting::Lora(true));
+        let all = count_after(&lower, "all params:");
+        push(found, all, Setting::Parameters);
+        let trainable =
+            lower.split_once("trainable params:").and_then(|(_, after)| counted(after.split_whitespace().next()?));
+        if let (Some(all), Some(trainable)) = (all, trainable) {
+            // peft prints this line; most of the parameters are frozen where adapters are trained.
+            found.push(Setting::Lora(trainable < 0.5 * all));
+        }
         return;
     }
     for phrase in ["number of parameters", "total params", "total parameters", "num_parameters", "model parameters"] {
@@ -754,24 +802,26 @@ fn last_size(text: &str, at: Span) -> Option<Figure> {
     found
 }
 
-/// Batch sizes by their names, to be settled once the whole log is known.
+/// Values that follow from several statements together: batch sizes by their names, a limit per CPU.
 #[derive(Debug, Default)]
-pub(super) struct Batches {
+pub(super) struct Parts {
     plain: Known<u64>,
     micro: Known<u64>,
     train: Known<u64>,
     total: Known<u64>,
     devices: Known<u64>,
+    memory_per_cpu: Known<Figure>,
+    cpus: Known<u64>,
 }
 
 /// Puts a setting where nothing is known yet.
-pub(super) fn apply(context: &mut Context, batches: &mut Batches, setting: &Setting, at: Span) {
+pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting, at: Span) {
     match setting {
-        Setting::Batch(n) => batches.plain.note(*n, at),
-        Setting::MicroBatch(n) => batches.micro.note(*n, at),
-        Setting::TrainBatch(n) => batches.train.note(*n, at),
-        Setting::TotalBatch(n) => batches.total.note(*n, at),
-        Setting::Devices(n) => batches.devices.note(*n, at),
+        Setting::Batch(n) => parts.plain.note(*n, at),
+        Setting::MicroBatch(n) => parts.micro.note(*n, at),
+        Setting::TrainBatch(n) => parts.train.note(*n, at),
+        Setting::TotalBatch(n) => parts.total.note(*n, at),
+        Setting::Devices(n) => parts.devices.note(*n, at),
         Setting::EvalBatch(n) => context.eval_batch_size.note(*n, at),
         Setting::OtherBatch(name, n) => context.other_batch.note(((*name).to_string(), *n), at),
         Setting::Accumulation(n) => context.accumulation.note(*n, at),
@@ -804,6 +854,8 @@ pub(super) fn apply(context: &mut Context, batches: &mut Batches, setting: &Sett
         Setting::AllocConf(value) => context.alloc_conf.note(value.clone(), at),
         Setting::Visible(value) => context.visible_devices.note(value.clone(), at),
         Setting::MemoryLimit(figure) => context.memory_limit.note(*figure, at),
+        Setting::MemoryPerCpu(figure) => parts.memory_per_cpu.note(*figure, at),
+        Setting::CpusPerTask(n) => parts.cpus.note(*n, at),
         Setting::HostTotal(figure) => context.host_total.note(*figure, at),
         Setting::TorchVersion(version) => context.torch_version.note(version.clone(), at),
         Setting::Platform(platform) => context.platform.note(*platform, at),
@@ -811,7 +863,7 @@ pub(super) fn apply(context: &mut Context, batches: &mut Batches, setting: &Sett
     }
 }
 
-impl Batches {
+impl Parts {
     /// The batch of one process, from what was stated. `total_is_plain` tells that the trainer's plain batch counts all devices.
     pub(super) fn settle(self, context: &mut Context, total_is_plain: bool, deepspeed: bool) {
         if let Known::Seen(n, at) = self.micro {
@@ -829,6 +881,10 @@ impl Batches {
         }
         if let Known::Seen(n, at) = self.devices {
             context.local_processes.note(n, at);
+        }
+        if let (Known::Seen(each, at), Some(cpus)) = (self.memory_per_cpu, self.cpus.value()) {
+            let bytes = each.bytes.saturating_mul(cpus);
+            context.memory_limit.note(Figure { bytes, ..each }, at);
         }
         // Trainer prints the total over processes and accumulation, so the number of processes follows.
         if let (Some(total), Some(each)) = (self.total.value(), context.batch_size.value())
