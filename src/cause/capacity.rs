@@ -5,11 +5,12 @@ use super::reading::{
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Capacity,
@@ -127,6 +128,21 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(0.3, text!(en: "it failed in {en}, where the job's regular memory is taken", zh: "失败发生在{zh}，正是任务常规占用显存的阶段"))
                 .seen(&incident.context.phase),
+        );
+    }
+    if let Some(capacity) = ledger.capacity
+        && let Some(first) = incident
+            .context
+            .series
+            .iter()
+            .filter(|series| series.measure.on_device())
+            .filter_map(|series| series.readings.first())
+            .find(|first| first.bytes as i128 >= capacity.middle() / 10 * 8)
+    {
+        let (level, all) = (Bytes(first.bytes), size(capacity));
+        found.push(
+            Evidence::new(0.6, text!(en: "the first reading of the log already stands at {level} of {all}", zh: "日志中的第一个读数就已达 {all} 中的 {level}"))
+                .at(Span::line(first.line)),
         );
     }
     if incident.context.has(Clue::SmallerBatchTried) {

@@ -76,7 +76,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     );
     let share = ledger.share(Some(cached)).unwrap_or(0.0);
     let serves_alone = cached.surely_at_least(requested);
-    let serves_with_free = ledger.short_of_free_and_cached.is_some_and(|short| short.low <= 0);
+    // Without a figure of free memory (Intel's first wording), only the cache itself can be held against the request.
+    let serves_with_free = match ledger.short_of_free_and_cached {
+        Some(short) => short.low <= 0,
+        None if serves_alone => true,
+        None => return found,
+    };
     let (have, want, part) = (size(cached), size(requested), percent(share));
 
     if !serves_with_free {

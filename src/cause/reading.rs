@@ -51,6 +51,12 @@ pub fn size(amount: Interval) -> Bytes {
     Bytes(amount.middle_bytes())
 }
 
+/// An amount that follows by arithmetic, marked as rounded where its error would show in the digits printed.
+pub fn about(amount: Interval) -> String {
+    let printed = crate::units::signed(amount.middle());
+    if amount.half_width() as i128 * 200 <= amount.middle().abs() { printed } else { format!("≈ {printed}") }
+}
+
 /// A share as a percentage without decimals: `0.834` is `83 %`.
 pub fn percent(share: f64) -> String {
     if share < 0.095 { format!("{:.1} %", share * 100.0) } else { format!("{:.0} %", share * 100.0) }
@@ -103,6 +109,14 @@ pub fn refused_although_free(incident: &Incident) -> bool {
             free.surely_at_least(requested) && ledger.share(Some(free)).is_none_or(|share| share >= 0.05)
         }
         _ => false,
+    }
+}
+
+/// True when a limit below the device's size is printed. PyTorch 2.5 … 2.9 print `allowed` for a fraction of 1 as well.
+pub fn limited(incident: &Incident) -> bool {
+    match (incident.ledger.cap, incident.ledger.capacity) {
+        (Some(cap), Some(capacity)) => cap.high < capacity.low,
+        (cap, _) => cap.is_some(),
     }
 }
 
