@@ -21,10 +21,14 @@ fn shown_output_is_current(readme: &str, lang: &str) {
     assert_eq!(done.status.code(), Some(0));
     let printed = String::from_utf8(done.stdout).expect("UTF-8");
     if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, text.replacen(&format!("```text\n{shown}```"), &format!("```text\n{printed}```"), 1)).expect("the README can be written");
+        std::fs::write(&path, text.replacen(&format!("```text\n{shown}```"), &format!("```text\n{printed}```"), 1))
+            .expect("the README can be written");
         return;
     }
-    assert_eq!(shown, printed, "{readme} shows other output than the program prints; UPDATE=1 cargo test --test readme");
+    assert_eq!(
+        shown, printed,
+        "{readme} shows other output than the program prints; UPDATE=1 cargo test --test readme"
+    );
 }
 
 #[test]
