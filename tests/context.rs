@@ -9,7 +9,7 @@ use oomdoc::units::{GIB, MIB};
 
 fn incidents(case: &str) -> Vec<Incident> {
     let path = format!("{}/fixtures/logs/context/{case}.log", env!("CARGO_MANIFEST_DIR"));
-    let document = read(&Source::File(path.into())).unwrap();
+    let document = read(&Source::File(path.into())).expect("the fixture is there");
     assemble(&document, events(&document)).0
 }
 

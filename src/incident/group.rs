@@ -17,6 +17,9 @@ const NEXT_RANK_WITHIN: u64 = 600;
 /// Incidents that a new event is compared with, latest first.
 const COMPARED_WITH: usize = 12;
 
+/// Incidents that carry the memory readings around them; of more, only the primary one does.
+const WITH_SERIES: usize = 32;
+
 /// An incident in the making.
 struct Group {
     event: Event,
@@ -74,6 +77,9 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         }
         if crowded(&group, &context) {
             context.clues.entry(Clue::RanksOnOneDevice).or_insert(group.event.at);
+        }
+        if i >= WITH_SERIES && i != primary {
+            context.series = Vec::new();
         }
         previous = Some(group.last.max(group.event.at.last));
         group.event.standing = Standing::Failure;

@@ -58,6 +58,9 @@ pub(super) enum Setting {
     Container,
 }
 
+/// Pairs of one line that are looked at; an argument dump has a few hundred.
+const PAIRS_AT_MOST: usize = 1024;
+
 /// How much a statement counts against another one of the same thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Source {
@@ -95,7 +98,7 @@ pub(super) fn of_message(text: &str) -> Option<Setting> {
 pub(super) fn read(text: &str, line: u64, command: bool) -> Vec<(Setting, Source)> {
     let at = Span::line(line);
     let mut found = Vec::new();
-    for pair in pairs(text) {
+    for pair in pairs(text).take(PAIRS_AT_MOST) {
         setting_of(text, &pair, at, command, &mut found);
     }
     let source = if command { Source::Command } else { Source::Dump };
@@ -134,14 +137,9 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         | "ppo_micro_batch_size_per_gpu"
         | "batch_per_gpu" => push(found, count().filter(plausible_batch), Setting::MicroBatch),
         "batch_size" | "batchsize" | "batch" | "bs" | "batch_sz" | "train_bs" | "batch_size_train" => {
-            // `batch: 12/400` counts parts.
-            if pair.rest.get(value.len()..).is_none_or(|rest| !rest.starts_with('/')) {
-                if let Some(each) = per_device_remark(pair.rest) {
-                    found.push(Setting::MicroBatch(each));
-                }
-                let plain = key != "batch" || command || pair.rest.len() == value.len() || !numbered(text, pair);
-                push(found, count().filter(|n| plausible_batch(n) && plain), Setting::Batch);
-            }
+            push(found, per_device_remark(pair.rest), Setting::MicroBatch);
+            let plain = key != "batch" || command || pair.rest.len() == value.len() || !numbered(text, pair);
+            push(found, count().filter(|n| plausible_batch(n) && plain), Setting::Batch);
         }
         "train_batch_size" => push(found, count().filter(plausible_batch), Setting::TrainBatch),
         "global_batch_size" | "total_batch_size" | "total_train_batch_size" | "effective_batch_size" => {
