@@ -52,7 +52,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if event.has(Sign::DataLoaderWorker) && kind(incident) == Kind::Host {
         found.push(
-            Evidence::new(2.8, text!(en: "a data-loading worker died, not the training process", zh: "死掉的是数据加载 worker，而不是训练进程"))
+            Evidence::new(3.2, text!(en: "a data-loading worker died, not the training process", zh: "死掉的是数据加载 worker，而不是训练进程"))
                 .at(event.at),
         );
     }

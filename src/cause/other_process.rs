@@ -1,7 +1,7 @@
 //! Another process holds memory that this one needs.
 
 use super::reading::{
-    Kind, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
+    Kind, about, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
@@ -73,10 +73,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             weight = weight.min(0.0) - 0.7;
         }
         let (amount, part) = (size(others.amount), percent(others.share));
-        let short = ledger
-            .short_of_free
-            .or(short_of_desired(incident))
-            .map_or_else(|| "?".to_string(), |short| short.to_string());
+        let short = ledger.short_of_free.or(short_of_desired(incident)).map_or_else(|| "?".to_string(), about);
         let evidence = match (weight > 0.0, others.separated, others.named.is_some()) {
             (true, true, true) => {
                 text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}")

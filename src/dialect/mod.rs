@@ -401,7 +401,12 @@ static TRIGGERS: LazyLock<Option<Triggers>> = LazyLock::new(|| {
     Some(Triggers { literals, askers: askers.into_values().collect() })
 });
 
-/// Reads all messages of a document, in order. A line that lies inside a message already read is not asked again, unless
+/// A loop that fails and tries again can write tens of thousands of messages. What explains them stands in the first; how
+/// it ended, in the last.
+const FIRST_EVENTS: usize = 1024;
+const LAST_EVENTS: usize = 512;
+
+/// Reads the messages of a document, in order; of a flood the first and the last ones. A line that lies inside a message already read is not asked again, unless
 /// another rank printed it.
 pub fn events(document: &Document) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
@@ -435,6 +440,9 @@ pub fn events(document: &Document) -> Vec<Event> {
             })
         {
             events.push(event);
+            if events.len() > FIRST_EVENTS + 2 * LAST_EVENTS {
+                events.drain(FIRST_EVENTS..events.len() - LAST_EVENTS);
+            }
         }
     }
     events
@@ -450,6 +458,15 @@ mod tests {
         let triggers: std::collections::BTreeSet<_> = DIALECTS.iter().flat_map(|dialect| dialect.triggers).collect();
         assert!(triggers.len() <= 64, "{}: {triggers:?}", triggers.len());
         assert!(!triggers.iter().any(|trigger| trigger.is_empty()));
+    }
+
+    #[test]
+    fn flood_of_messages_keeps_the_first_and_the_last() {
+        let text = "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB.\n".repeat(5000);
+        let events = events(&Document::from_text("-", &text));
+        assert!(events.len() <= FIRST_EVENTS + 2 * LAST_EVENTS);
+        assert_eq!(events.first().map(|event| event.at.first), Some(1));
+        assert_eq!(events.last().map(|event| event.at.first), Some(5000));
     }
 
     #[test]

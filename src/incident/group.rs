@@ -17,6 +17,9 @@ const NEXT_RANK_WITHIN: u64 = 600;
 /// Incidents that a new event is compared with, latest first.
 const COMPARED_WITH: usize = 12;
 
+/// Incidents that carry the memory readings around them; of more, only the primary one does.
+const WITH_SERIES: usize = 32;
+
 /// An incident in the making.
 struct Group {
     event: Event,
@@ -75,6 +78,9 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         if crowded(&group, &context) {
             context.clues.entry(Clue::RanksOnOneDevice).or_insert(group.event.at);
         }
+        if i >= WITH_SERIES && i != primary {
+            context.series = Vec::new();
+        }
         previous = Some(group.last.max(group.event.at.last));
         group.event.standing = Standing::Failure;
         group.event.rank = group.event.rank.or(context.rank.value());
@@ -82,6 +88,7 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
             primary: i == primary,
             ledger: crate::ledger::settle(&group.event),
             followers: group.followers,
+            clock: group.ranks.first().and_then(|fall| fall.clock),
             ranks: if group.ranks.len() > 1 { group.ranks } else { Vec::new() },
             context,
             event: group.event,
@@ -347,7 +354,13 @@ fn names_program(framework: &str) -> bool {
 
 fn fall(document: &Document, event: &Event) -> RankFall {
     let text = document.line(event.at.first).unwrap_or_default();
-    RankFall { rank: event.rank, device: event.facts.device.value(), line: event.at.first, clock: clock(&text) }
+    RankFall {
+        rank: event.rank,
+        device: event.facts.device.value(),
+        file: 0,
+        line: event.at.first,
+        clock: clock(&text),
+    }
 }
 
 /// The first time of day in a line, in seconds since midnight: `[2024-05-01 12:34:56,789]`, `03:04:05.678`.
