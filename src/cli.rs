@@ -1,1 +1,384 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
+
+use crate::incident::context::{Given, Precision};
+use crate::input::Source;
+use crate::report::rules::Subject;
+use crate::report::{Style, wording};
+use crate::text::Lang;
+use crate::units::{self, Base};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// What the user asked for, free of clap.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Invocation {
+    Explain(Box<ExplainOptions>),
+    Rules(RulesOptions),
+}
+
+/// How any command writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    pub style: Style,
+    pub color: anstream::ColorChoice,
+}
+
+/// `oomdoc explain`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainOptions {
+    pub sources: Vec<Source>,
+    pub format: ExplainFormat,
+    pub given: Given,
+    pub output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    /// One screen for people
+    Terminal,
+    /// For programs: docs/explain.schema.json
+    Json,
+    /// To paste into an issue
+    Markdown,
+}
+
+/// `oomdoc rules`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RulesOptions {
+    pub id: Option<String>,
+    /// Only the rules of one kind.
+    pub subject: Option<Subject>,
+    pub format: RulesFormat,
+    pub output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RulesFormat {
+    /// Wrapped for the terminal
+    Terminal,
+    /// As it stands in docs/causes.md and docs/fixes.md
+    Markdown,
+}
+
+/// The grammar, for shell completions and man pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Reads the command line. Prints help, the version or a usage error and leaves the process where that is all to do.
+pub fn parse() -> Invocation {
+    match Cli::parse().command {
+        Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
+        Command::Rules(args) => Invocation::Rules(args.into()),
+    }
+}
+
+#[derive(Parser)]
+#[command(
+    name = "oomdoc",
+    version,
+    about = "A doctor for out-of-memory failures of machine-learning jobs",
+    long_about = None,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "Examples:
+  oomdoc explain train.log            what ran out, where every byte was, why, what to change
+  python train.py 2>&1 | oomdoc explain
+  oomdoc rules fragmentation          what a cause means and how to tell it from others
+
+Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Explain the out-of-memory failure in a log: what ran out, why, and what to change
+    Explain(Box<ExplainArgs>),
+    /// List the causes and fixes that oomdoc knows, or print the documentation of one
+    Rules(RulesArgs),
+}
+
+#[derive(Args)]
+struct OutputArgs {
+    /// Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG
+    #[arg(long, value_enum, value_name = "LANG", default_value = "auto", env = "OOMDOC_LANG", hide_env_values = true)]
+    lang: LangArg,
+    /// When to colour; auto colours terminals and respects NO_COLOR
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    color: ColorArg,
+    /// Columns to fill [default: those of the terminal, else 80]
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..=400))]
+    width: Option<u16>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LangArg {
+    Auto,
+    En,
+    Zh,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ColorArg {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  oomdoc explain train.log                     one screen; -v for everything behind it
+  oomdoc explain slurm-*.out                   several files, one report
+  kubectl logs trainer-0 | oomdoc explain      a pipe
+  oomdoc explain                               paste a message, then Ctrl-D
+  oomdoc explain -f json train.log | jq '.incidents[] | select(.primary).causes[0]'
+  oomdoc explain --workers 36 --processes 3 --sample-bytes 133.59MB --host-memory 256GB killed.log
+
+Sizes: 133.59MB and 133.59MiB are both 133.59 * 2^20 bytes. Counts of parameters: 350M, 7B.
+Exit codes: 0 an incident was found and explained, 1 none in the input, 2 bad usage or unreadable input.")]
+struct ExplainArgs {
+    /// Logs to read, also .gz; - or nothing reads standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
+    #[arg(help = "What to print: terminal, json or markdown")]
+    format: ExplainFormat,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Everything: all evidence, formulas, the account, what was ruled out
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    given: GivenArgs,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "What the log does not say")]
+struct GivenArgs {
+    /// Samples per step and process
+    #[arg(long, value_name = "N", value_parser = count)]
+    batch_size: Option<u64>,
+    /// Steps of gradient accumulation
+    #[arg(long, value_name = "N", value_parser = count)]
+    accumulation: Option<u64>,
+    /// Tokens per sample
+    #[arg(long, value_name = "N", value_parser = count)]
+    seq_len: Option<u64>,
+    /// Pixels of the longer side
+    #[arg(long, value_name = "N", value_parser = count)]
+    image_size: Option<u64>,
+    /// Data-loading workers per process
+    #[arg(long, value_name = "N")]
+    workers: Option<u64>,
+    /// Batches that each worker prefetches
+    #[arg(long, value_name = "N")]
+    prefetch: Option<u64>,
+    /// Training processes on this machine
+    #[arg(long, value_name = "N", value_parser = count)]
+    processes: Option<u64>,
+    /// Size of one loaded sample
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    sample_bytes: Option<u64>,
+    /// Samples of the data set
+    #[arg(long, value_name = "N", value_parser = count)]
+    samples: Option<u64>,
+    /// Size of a cache of samples in RAM
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    cache: Option<u64>,
+    /// RAM of the machine or limit of the container
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    host_memory: Option<u64>,
+    /// Parameters of the model
+    #[arg(long, value_name = "COUNT", value_parser = parameters)]
+    params: Option<f64>,
+    /// Optimizer, such as adamw
+    #[arg(long, value_name = "NAME")]
+    optimizer: Option<String>,
+    /// Precision: fp32, fp16, bf16, mixed, fp8, int8 or int4
+    #[arg(long, value_enum, value_name = "TYPE", hide_possible_values = true, ignore_case = true)]
+    precision: Option<PrecisionArg>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PrecisionArg {
+    Fp32,
+    Fp16,
+    Bf16,
+    Mixed,
+    Fp8,
+    Int8,
+    Int4,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  oomdoc rules                      every cause and fix, one line each
+  oomdoc rules fragmentation        one of them in full
+  oomdoc rules --only fixes
+  oomdoc rules fragmentation --format markdown --lang zh")]
+struct RulesArgs {
+    /// Id of a cause or fix; without it, list all
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+    /// List only causes or only fixes
+    #[arg(long, value_enum, value_name = "KIND")]
+    only: Option<Subject>,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
+    #[arg(help = "What to print: terminal or markdown")]
+    format: RulesFormat,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl From<ExplainArgs> for ExplainOptions {
+    fn from(args: ExplainArgs) -> ExplainOptions {
+        let mut sources: Vec<Source> = args
+            .files
+            .into_iter()
+            .map(|path| if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) })
+            .collect();
+        if sources.is_empty() {
+            sources.push(Source::Stdin);
+        }
+        ExplainOptions {
+            sources,
+            format: if args.json { ExplainFormat::Json } else { args.format },
+            given: args.given.into(),
+            output: args.output.plain(args.verbose),
+        }
+    }
+}
+
+impl From<GivenArgs> for Given {
+    fn from(args: GivenArgs) -> Given {
+        Given {
+            batch_size: args.batch_size,
+            accumulation: args.accumulation,
+            sequence_length: args.seq_len,
+            image_size: args.image_size,
+            workers: args.workers,
+            prefetch: args.prefetch,
+            processes: args.processes,
+            sample_bytes: args.sample_bytes,
+            samples: args.samples,
+            cache_bytes: args.cache,
+            host_bytes: args.host_memory,
+            parameters: args.params,
+            optimizer: args.optimizer,
+            precision: args.precision.map(|precision| match precision {
+                PrecisionArg::Fp32 => Precision::Fp32,
+                PrecisionArg::Fp16 => Precision::Fp16,
+                PrecisionArg::Bf16 => Precision::Bf16,
+                PrecisionArg::Mixed => Precision::Mixed,
+                PrecisionArg::Fp8 => Precision::Fp8,
+                PrecisionArg::Int8 => Precision::Int8,
+                PrecisionArg::Int4 => Precision::Int4,
+            }),
+        }
+    }
+}
+
+impl From<RulesArgs> for RulesOptions {
+    fn from(args: RulesArgs) -> RulesOptions {
+        RulesOptions { id: args.id, subject: args.only, format: args.format, output: args.output.plain(false) }
+    }
+}
+
+impl OutputArgs {
+    fn plain(self, verbose: bool) -> Output {
+        let locale = locale();
+        Output {
+            style: Style {
+                lang: match self.lang {
+                    LangArg::En => Lang::En,
+                    LangArg::Zh => Lang::Zh,
+                    LangArg::Auto => locale.as_deref().map(Lang::from_locale).unwrap_or_default(),
+                },
+                width: self.width.map_or_else(terminal_width, usize::from),
+                verbose,
+                unicode: locale.as_deref().is_none_or(wording::locale_shows_unicode),
+            },
+            color: match self.color {
+                ColorArg::Auto => anstream::ColorChoice::Auto,
+                ColorArg::Always => anstream::ColorChoice::Always,
+                ColorArg::Never => anstream::ColorChoice::Never,
+            },
+        }
+    }
+}
+
+/// The locale as POSIX orders its variables, else what the system's settings say.
+fn locale() -> Option<String> {
+    ["LC_ALL", "LC_MESSAGES", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+        .or_else(sys_locale::get_locale)
+}
+
+/// Columns of the terminal on standard output, 80 where it is none. Lines beyond 120 columns are hard to read.
+fn terminal_width() -> usize {
+    terminal_size::terminal_size_of(std::io::stdout()).map_or(80, |(width, _)| usize::from(width.0).clamp(40, 120))
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(0) => Err("must be at least 1".into()),
+        Ok(n) => Ok(n),
+        Err(_) => Err("not a whole number".into()),
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    units::parse(text, Base::Binary).map(|size| size.bytes).ok_or_else(|| "not a size; write 512MiB or 133.59MB".into())
+}
+
+fn parameters(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let (number, factor) = match text.char_indices().last() {
+        Some((i, 'k' | 'K')) => (&text[..i], 1e3),
+        Some((i, 'm' | 'M')) => (&text[..i], 1e6),
+        Some((i, 'b' | 'B' | 'g' | 'G')) => (&text[..i], 1e9),
+        Some((i, 't' | 'T')) => (&text[..i], 1e12),
+        _ => (text, 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(n) if n.is_finite() && n > 0.0 => Ok(n * factor),
+        _ => Err("not a count of parameters; write 350M or 7B".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn counts_and_sizes_of_the_command_line() {
+        assert_eq!(parameters("7B"), Ok(7e9));
+        assert_eq!(parameters("350 M"), Ok(3.5e8));
+        assert!(parameters("-1B").is_err() && parameters("B").is_err() && parameters("").is_err());
+        assert_eq!(size("256GB"), Ok(256 << 30));
+        assert!(size("much").is_err());
+        assert!(count("0").is_err());
+    }
+
+    #[test]
+    fn no_file_means_standard_input_and_so_does_a_dash() {
+        for line in [vec!["oomdoc", "explain"], vec!["oomdoc", "explain", "-"]] {
+            let Command::Explain(args) = Cli::parse_from(line).command else { panic!("explain") };
+            assert_eq!(ExplainOptions::from(*args).sources, [Source::Stdin]);
+        }
+    }
+}

@@ -17,6 +17,14 @@ impl Span {
     pub fn lines(first: u64, last: u64) -> Span {
         Span { first, last: last.max(first) }
     }
+
+    /// The place of a value that the user gave on the command line rather than the log: line 0, which no input has.
+    pub const GIVEN: Span = Span { first: 0, last: 0 };
+
+    /// True for a value that the user gave; see [`Span::GIVEN`].
+    pub fn is_given(self) -> bool {
+        self.last == 0
+    }
 }
 
 /// Why a value is unknown.
@@ -109,8 +117,11 @@ impl Evidence {
         Evidence { text, lines: Vec::new(), weight }
     }
 
-    /// Adds the place it was seen at.
+    /// Adds the place it was seen at; a value that the user gave has none.
     pub fn at(mut self, span: Span) -> Evidence {
+        if span.is_given() {
+            return self;
+        }
         for line in [span.first, span.last] {
             if !self.lines.contains(&line) {
                 self.lines.push(line);

@@ -16,6 +16,8 @@ pub enum Holder {
     PrivatePools,
     /// This process, outside the framework's allocator: context, NCCL, other libraries.
     NonFramework,
+    /// All of this process, where the message does not say what of it the framework holds.
+    ThisProcess,
     /// Another process that the message names.
     OtherProcess(u64),
     /// Context, libraries and other processes together, where the message does not separate them.
@@ -174,7 +176,7 @@ pub fn settle(event: &Event) -> Ledger {
             ledger.short_of_free_and_cached = Some(requested - free - cached);
         }
     }
-    ledger.entries = entries(event, &ledger, default_cached, pools, process.is_some(), &named);
+    ledger.entries = entries(event, &ledger, default_cached, pools, process, &named);
     ledger.contradictions = contradictions(event, &ledger, process, held);
     ledger
 }
@@ -201,7 +203,7 @@ fn entries(
     ledger: &Ledger,
     default_cached: Option<Interval>,
     pools: Option<Interval>,
-    process_known: bool,
+    process: Option<Interval>,
     named: &[crate::dialect::ProcessUse],
 ) -> Vec<Entry> {
     let mut entries = Vec::new();
@@ -242,11 +244,18 @@ fn entries(
             ledger.non_framework,
             text!(en: "printed as other allocations (Metal, graph caches)", zh: "打印的其他分配（Metal、图缓存）"),
         );
-    } else if process_known {
+    } else if process.is_some() {
         add(
             Holder::NonFramework,
             ledger.non_framework.filter(|amount| amount.high > NEGLIGIBLE),
             text!(en: "what the driver counts for this process, less what PyTorch reserved", zh: "驱动统计的本进程用量减去 PyTorch 保留量"),
+        );
+    }
+    if ledger.allocated.is_none() && ledger.reserved.is_none() {
+        add(
+            Holder::ThisProcess,
+            process,
+            text!(en: "printed for this process, without the framework's share of it", zh: "打印的本进程用量，未区分框架所占"),
         );
     }
     for other in named {
@@ -256,7 +265,7 @@ fn entries(
             text!(en: "printed for process {}", zh: "打印的进程 {} 用量", other.pid),
         );
     }
-    if process_known {
+    if process.is_some() {
         add(
             Holder::Unexplained,
             ledger.unexplained.filter(|amount| amount.low > NEGLIGIBLE),
@@ -414,6 +423,24 @@ mod tests {
         let capacity = ledger.capacity.unwrap();
         assert!(sum.low <= capacity.high + NEGLIGIBLE && sum.high >= capacity.low - NEGLIGIBLE, "{sum} of {capacity}");
         assert!(ledger.short_of_free_and_cached.unwrap().high < 0);
+    }
+
+    #[test]
+    fn a_process_that_is_not_split_up_is_one_entry() {
+        let event = event(
+            &[
+                (Fact::Requested, "90.00 MiB"),
+                (Fact::Capacity, "23.64 GiB"),
+                (Fact::Free, "70.00 MiB"),
+                (Fact::Process, "23.07 GiB"),
+            ],
+            &[(31, "512.00 MiB")],
+        );
+        let ledger = settle(&event);
+        assert_eq!(ledger.amount(Holder::ThisProcess), event.facts.get(Fact::Process).map(|f| f.interval()));
+        let sum: Interval = ledger.entries.iter().map(|entry| entry.amount).sum();
+        let capacity = ledger.capacity.unwrap();
+        assert!(sum.low <= capacity.high + NEGLIGIBLE && sum.high >= capacity.low - NEGLIGIBLE, "{sum} of {capacity}");
     }
 
     #[test]

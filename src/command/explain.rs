@@ -1,18 +1,114 @@
 //! `oomdoc explain`: from a pasted log to a diagnosis and ranked fixes.
 
-use crate::report::{Diagnosis, Explanation, InputSummary};
-use crate::{cause, dialect, fix, incident, input::Document};
+use super::progress::Progress;
+use crate::cli::{ExplainFormat, ExplainOptions};
+use crate::incident::context::Given;
+use crate::incident::{Incident, job};
+use crate::input::Source;
+use crate::report::{self, Diagnosis, Explanation, InputSummary};
+use crate::text::{Lang, Text};
+use crate::{cause, dialect, fix, incident, input, input::Document};
+use rayon::prelude::*;
+use std::io::{IsTerminal, Write};
 
-/// Diagnoses every failure in one document.
-pub fn diagnose(document: &Document) -> Explanation {
-    let (incidents, harmless) = incident::assemble(document, dialect::events(document));
-    let diagnoses = incidents
-        .into_iter()
-        .map(|incident| {
-            let findings = cause::rank(&incident);
-            let plan = fix::plan(&incident, &findings);
-            Diagnosis { incident, findings, plan }
+/// Reads, diagnoses and prints. The exit code: 0 an incident was found, 1 none, 2 a file could not be read.
+///
+/// # Errors
+/// When no input could be read at all, or standard output cannot be written.
+pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
+    let style = options.output.style;
+    if options.sources.contains(&Source::Stdin) && std::io::stdin().is_terminal() {
+        let hint = Text::new(
+            "Paste the log or the error message, then press Ctrl-D on a line of its own (or name a file: oomdoc explain train.log).",
+            "请粘贴日志或报错信息，然后在新的一行按 Ctrl-D（也可以直接给出文件：oomdoc explain train.log）。",
+        );
+        let _ = writeln!(std::io::stderr(), "{}", hint.in_lang(style.lang));
+    }
+    let progress = Progress::new(&options.sources);
+    // Each document is dropped as soon as its incidents are read, so that thousands of logs need the memory of a few.
+    let read: Vec<anyhow::Result<FileEvents>> = options
+        .sources
+        .par_iter()
+        .map(|source| {
+            let document = input::read_with_progress(source, &mut progress.meter())?;
+            Ok(FileEvents::of(&document))
         })
         .collect();
-    Explanation { inputs: vec![InputSummary::from(document)], diagnoses, harmless }
+    drop(progress);
+    let mut files = Vec::new();
+    let mut failures = Vec::new();
+    for outcome in read {
+        match outcome {
+            Ok(file) => files.push(file),
+            Err(error) => failures.push(error),
+        }
+    }
+    if files.is_empty()
+        && let Some(first) = failures.pop()
+    {
+        failures.iter().for_each(|error| super::complain(error, style.lang));
+        return Err(first);
+    }
+    failures.iter().for_each(|error| super::complain(error, style.lang));
+    if files.iter().all(|file| file.summary.bytes == 0) {
+        empty_input(&files, style.lang);
+    }
+
+    let explanation = diagnose(files, &options.given);
+    let text = match options.format {
+        ExplainFormat::Json => format!("{:#}\n", report::json::render(&explanation, style.lang)),
+        ExplainFormat::Terminal => report::terminal::render(&explanation, style),
+        ExplainFormat::Markdown => report::markdown::render(&explanation, style.lang),
+    };
+    super::print(&text, &options.output)?;
+    Ok(match (failures.is_empty(), explanation.diagnoses.is_empty()) {
+        (false, _) => super::UNUSABLE,
+        (true, true) => 1,
+        (true, false) => 0,
+    })
+}
+
+fn empty_input(files: &[FileEvents], lang: Lang) {
+    let name = files.first().map(|file| file.summary.source.clone()).unwrap_or_default();
+    let text = crate::text!(
+        en: "{name} is empty; programs print memory errors to standard error: pipe with 2>&1",
+        zh: "{name} 为空；程序的显存报错通常写到标准错误，管道请加 2>&1"
+    );
+    let _ = writeln!(std::io::stderr(), "{}", text.in_lang(lang));
+}
+
+/// What one input holds, its text no longer needed.
+pub struct FileEvents {
+    summary: InputSummary,
+    incidents: Vec<Incident>,
+    harmless: Vec<dialect::Event>,
+}
+
+impl FileEvents {
+    /// Reads the failures of a document and their context.
+    pub fn of(document: &Document) -> FileEvents {
+        let (incidents, harmless) = incident::assemble(document, dialect::events(document));
+        FileEvents { summary: InputSummary::from(document), incidents, harmless }
+    }
+}
+
+/// Diagnoses every failure of one job's logs, with the values that the user gave in place of those read from them.
+pub fn diagnose(files: Vec<FileEvents>, given: &Given) -> Explanation {
+    let mut explanation = Explanation { inputs: Vec::new(), diagnoses: Vec::new(), harmless: Vec::new() };
+    let mut incidents = Vec::with_capacity(files.len());
+    for file in files {
+        incidents.push(job::FileIncidents { source: file.summary.source.clone(), incidents: file.incidents });
+        explanation.inputs.push(file.summary);
+        explanation.harmless.extend(file.harmless);
+    }
+    explanation.diagnoses = job::join(incidents)
+        .into_par_iter()
+        .map(|(input, mut incident)| {
+            incident.context.override_with(given);
+            let findings = cause::rank(&incident);
+            let plan = fix::plan(&incident, &findings);
+            Diagnosis { input, incident, findings, plan }
+        })
+        .collect();
+    explanation
 }

@@ -1,3 +1,49 @@
 //! One file per command: it collects evidence, calls the core and picks the exit code.
 
 pub mod explain;
+mod progress;
+pub mod rules;
+
+use crate::cli::{Invocation, Output};
+use crate::text::{Lang, Text};
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Exit code for bad usage and unreadable input; 0 and 1 belong to the commands (`docs/exit-codes.md`).
+pub const UNUSABLE: u8 = 2;
+
+/// Runs a command to its exit code. Errors are told on standard error.
+pub fn run(invocation: Invocation) -> ExitCode {
+    let lang = match &invocation {
+        Invocation::Explain(options) => options.output.style.lang,
+        Invocation::Rules(options) => options.output.style.lang,
+    };
+    let outcome = match invocation {
+        Invocation::Explain(options) => explain::run(&options),
+        Invocation::Rules(options) => rules::run(&options),
+    };
+    ExitCode::from(outcome.unwrap_or_else(|error| {
+        complain(&error, lang);
+        UNUSABLE
+    }))
+}
+
+/// The one place that writes to standard output. A reader that has gone away wanted no more: the exit code stays
+/// what the analysis earned.
+fn print(text: &str, output: &Output) -> anyhow::Result<()> {
+    let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), output.color);
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// `error: what, because why` on standard error. A closed standard error leaves nothing to be done.
+fn complain(error: &anyhow::Error, lang: Lang) {
+    let label = Text::new("error", "错误");
+    let message = match error.downcast_ref::<crate::input::ReadError>() {
+        Some(unreadable) => unreadable.text.in_lang(lang).to_string(),
+        None => format!("{error:#}"),
+    };
+    let _ = writeln!(std::io::stderr(), "{}: {message}", label.in_lang(lang));
+}

@@ -36,9 +36,9 @@ pub enum Printed {
 impl Joined {
     /// Joins lines, leaving out the first `skip` bytes of the first one; what lies beyond 16 KiB is left out as well.
     /// A `skip` that is no character boundary is moved forward to the next one.
-    pub fn of(lines: &[Line], skip: usize) -> Joined {
+    pub fn of<'a>(lines: impl IntoIterator<Item = &'a Line>, skip: usize) -> Joined {
         let mut joined = Joined::default();
-        for (i, line) in lines.iter().enumerate() {
+        for (i, line) in lines.into_iter().enumerate() {
             let mut text = line.text.as_str();
             if i == 0 {
                 let from = (skip..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
@@ -95,6 +95,18 @@ impl Joined {
     /// Where `needle` (written without blanks) starts at or after `from`.
     pub fn find(&self, needle: &str, from: usize) -> Option<usize> {
         self.squeezed.get(from..)?.find(needle).map(|at| from + at)
+    }
+
+    /// Where `needle` starts, if that is before `limit`; it may reach beyond.
+    pub fn find_starting_before(&self, needle: &str, limit: usize) -> Option<usize> {
+        let end = limit.saturating_add(needle.len()).min(self.squeezed.len());
+        let end = (end..=self.squeezed.len()).find(|at| self.squeezed.is_char_boundary(*at))?;
+        self.squeezed[..end].find(needle).filter(|at| *at < limit)
+    }
+
+    /// Where the second of the joined lines starts; the end of the text if there is none.
+    pub fn end_of_first_line(&self) -> usize {
+        self.starts.get(1).map_or(self.squeezed.len(), |(start, _)| *start)
     }
 
     /// Where `needle` ends, for reading what follows it.

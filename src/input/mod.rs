@@ -4,13 +4,27 @@
 //! the surroundings of every line that a trigger literal hits, and evenly spread samples, so that memory stays bounded
 //! however long the log is. Lines keep their true numbers either way.
 
+mod encoding;
+mod escapes;
+mod lines;
+mod mojibake;
+mod prefix;
+mod quoting;
+mod sample;
+pub mod scan;
+mod source;
+mod terminal;
+
 use crate::text::Text;
+pub use source::ReadError;
 use std::borrow::Cow;
+use std::io::Read;
 
 /// One line of the input, made readable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// 1-based number; `\n`, `\r\n` and `\r` each end a line.
+    /// 1-based number; `\n`, `\r\n` and `\r` each end a line. Lines that were unpacked from the `\n` escapes of one line
+    /// share its number, so numbers ascend but may repeat.
     pub number: u64,
     /// The text without terminal escapes, line end, quoting and rank prefix.
     pub text: String,
@@ -33,7 +47,7 @@ pub enum Repair {
     Mojibake,
     /// Quote or comment marks in front of the lines removed.
     Quoting,
-    /// `\n` and `\"` escapes of a JSON string or a Python literal undone.
+    /// `\n` and `\"` escapes of a JSON string or a Python literal, or entities of HTML, undone.
     Escapes,
     /// Rank prefixes taken off the lines.
     RankPrefixes,
@@ -105,26 +119,22 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a text that is already in memory, as a test or another program does.
+    /// Reads a text that is already in memory, as a test or another program does. All of its lines are kept.
     pub fn from_text(source: &str, text: &str) -> Document {
-        let lines: Vec<Line> = text
-            .split('\n')
-            .enumerate()
-            .map(|(i, line)| Line { number: i as u64 + 1, text: line.trim_end_matches('\r').to_string(), rank: None })
-            .collect();
-        Document {
-            source: source.to_string(),
-            bytes: text.len() as u64,
-            line_count: lines.len() as u64,
-            encoding: "utf-8".to_string(),
-            repairs: Vec::new(),
-            lines,
-        }
+        let mut draft = lines::Draft::default();
+        let line_count = draft.push_all(text.as_bytes());
+        let mut document = draft.finish();
+        document.source = source.to_string();
+        document.bytes = text.len() as u64;
+        document.line_count = line_count;
+        document
     }
 
-    /// The position in [`Document::lines`] of a line number, if that line was kept.
+    /// The position in [`Document::lines`] of a line number, if that line was kept: of the first one when an unpacked
+    /// line left several.
     pub fn position(&self, number: u64) -> Option<usize> {
-        self.lines.binary_search_by_key(&number, |line| line.number).ok()
+        let position = self.lines.partition_point(|line| line.number < number);
+        self.lines.get(position).filter(|line| line.number == number).map(|_| position)
     }
 
     /// The text of a line by its number.
@@ -152,17 +162,42 @@ impl std::fmt::Display for Source {
 /// Reads an input into a document.
 ///
 /// # Errors
-/// When the source cannot be opened or read; the error names it and says what to do.
+/// A [`ReadError`] when the source cannot be opened or read; it names the source and says what to do.
 pub fn read(source: &Source) -> anyhow::Result<Document> {
-    use anyhow::Context;
-    let bytes = match source {
-        Source::File(path) => std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
-        Source::Stdin => {
-            let mut bytes = Vec::new();
-            std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes)
-                .context("cannot read standard input")?;
-            bytes
-        }
-    };
-    Ok(Document::from_text(&source.to_string(), &String::from_utf8_lossy(&bytes)))
+    read_with_progress(source, &mut |_, _| {})
+}
+
+/// Reads an input into a document, and reports after every piece how many bytes of how many (if known) were read.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_progress(source: &Source, progress: &mut dyn FnMut(u64, Option<u64>)) -> anyhow::Result<Document> {
+    let opened = source::open(source)?;
+    let mut document = gather(opened, progress).map_err(|error| source::cannot_read(source, error))?;
+    document.source = source.to_string();
+    Ok(document)
+}
+
+/// Reads a stream that is no file: the output of a child, a test's bytes. gzip is unpacked here too.
+///
+/// # Errors
+/// When reading fails, or when a gzip stream yields nothing.
+pub fn read_stream(name: &str, stream: Box<dyn Read>) -> std::io::Result<Document> {
+    let mut document = gather(source::from_reader(stream, None)?, &mut |_, _| {})?;
+    document.source = name.to_string();
+    Ok(document)
+}
+
+fn gather(mut opened: source::Opened, progress: &mut dyn FnMut(u64, Option<u64>)) -> std::io::Result<Document> {
+    let mut document = sample::gather(&mut opened, progress)?;
+    document.bytes = opened.taken();
+    if opened.gzip {
+        document.repairs.push(Repair::Gzip);
+    }
+    if opened.truncated() {
+        document.repairs.push(Repair::GzipTruncated);
+    }
+    document.repairs.sort_unstable();
+    document.repairs.dedup();
+    Ok(document)
 }

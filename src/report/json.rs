@@ -1,38 +1,176 @@
 //! The JSON of the contract (`docs/explain.schema.json`), for programs.
+//!
+//! Bytes are integers. What is not known is absent: never 0, never a guess.
 
-use super::Explanation;
-use crate::dialect::Facts;
+use super::{Diagnosis, Explanation, InputSummary, surroundings, wording};
+use crate::dialect::{Event, Fact, Facts};
+use crate::evidence::Evidence;
+use crate::fix::{Fix, Frees, Ranked};
+use crate::incident::Context;
+use crate::incident::context::Series;
+use crate::ledger::{Entry, Holder, Ledger};
+use crate::text::{Lang, Text};
+use crate::units::Interval;
 use serde_json::{Map, Value, json};
 
-/// The explanation as one JSON document.
-pub fn render(explanation: &Explanation) -> Value {
-    let incidents: Vec<Value> = explanation
-        .diagnoses
-        .iter()
-        .map(|diagnosis| {
-            let event = &diagnosis.incident.event;
-            json!({
-                "primary": diagnosis.incident.primary,
-                "framework": event.framework,
-                "dialect": event.dialect,
-                "resource": event.resource.id(),
-                "line": event.at.first,
-                "message": event.message,
-                "facts": facts(&event.facts),
-                "causes": diagnosis.findings.iter().map(|finding| json!({
-                    "id": finding.cause.id.id(),
-                    "confidence": finding.confidence,
-                })).collect::<Vec<_>>(),
-            })
+/// Readings of one series that are printed at most; longer ones are thinned evenly, first and last kept.
+const READINGS: usize = 200;
+
+/// The explanation as one JSON document, its prose in `lang`.
+pub fn render(explanation: &Explanation, lang: Lang) -> Value {
+    let mut out = Map::new();
+    out.insert("schema".into(), "oomdoc.explain/1".into());
+    out.insert("tool".into(), json!({"name": "oomdoc", "version": env!("CARGO_PKG_VERSION")}));
+    if let Some(first) = explanation.inputs.first() {
+        out.insert("input".into(), input(first));
+    }
+    if explanation.inputs.len() > 1 {
+        out.insert("inputs".into(), explanation.inputs.iter().map(input).collect());
+    }
+    let incidents = explanation.diagnoses.iter().map(|diagnosis| incident(explanation, diagnosis, lang)).collect();
+    out.insert("incidents".into(), incidents);
+    let harmless = explanation.harmless.iter().map(|event| message(event, lang)).collect();
+    out.insert("harmless".into(), harmless);
+    Value::Object(out)
+}
+
+fn input(summary: &InputSummary) -> Value {
+    json!({
+        "source": summary.source,
+        "bytes": summary.bytes,
+        "lines": summary.lines,
+        "encoding": summary.encoding,
+        "repairs": summary.repairs.iter().map(|repair| repair.id()).collect::<Vec<_>>(),
+    })
+}
+
+fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Value {
+    let event = &diagnosis.incident.event;
+    let mut out = Map::new();
+    out.insert("primary".into(), diagnosis.incident.primary.into());
+    out.insert("framework".into(), event.framework.into());
+    out.insert("dialect".into(), event.dialect.into());
+    out.insert("resource".into(), event.resource.id().into());
+    if explanation.inputs.len() > 1
+        && let Some(summary) = explanation.inputs.get(diagnosis.input)
+    {
+        out.insert("source".into(), summary.source.as_str().into());
+    }
+    out.insert("line".into(), event.at.first.into());
+    out.insert("last_line".into(), event.at.last.into());
+    if let Some(rank) = event.rank {
+        out.insert("rank".into(), rank.into());
+    }
+    out.insert("message".into(), event.message.as_str().into());
+    out.insert("facts".into(), facts(&event.facts));
+    if !event.signs.is_empty() {
+        let signs = event.signs.iter().map(|(sign, at)| json!({"id": wording::slug(sign), "line": at.first}));
+        out.insert("signs".into(), signs.collect());
+    }
+    if let Some(versions) = event.versions {
+        let mut range = Map::new();
+        let version = |(major, minor): (u16, u16)| Value::from(format!("{major}.{minor}"));
+        if let Some(from) = versions.from {
+            range.insert("from".into(), version(from));
+        }
+        if let Some(to) = versions.to {
+            range.insert("to".into(), version(to));
+        }
+        out.insert("versions".into(), Value::Object(range));
+    }
+    out.insert("derived".into(), derived(&diagnosis.incident.ledger, lang));
+    out.insert("context".into(), context(&diagnosis.incident.context));
+    if !diagnosis.incident.ranks.is_empty() {
+        let ranks = diagnosis.incident.ranks.iter().map(|fall| {
+            let mut out = Map::new();
+            if let Some(rank) = fall.rank {
+                out.insert("rank".into(), rank.into());
+            }
+            if let Some(device) = fall.device {
+                out.insert("device".into(), device.into());
+            }
+            out.insert("line".into(), fall.line.into());
+            Value::Object(out)
+        });
+        out.insert("ranks".into(), ranks.collect());
+    }
+    if !diagnosis.incident.followers.is_empty() {
+        let followers = diagnosis.incident.followers.iter().map(|event| message(event, lang)).collect();
+        out.insert("followers".into(), followers);
+    }
+    let causes = diagnosis.findings.iter().map(|finding| {
+        json!({
+            "id": finding.cause.id.id(),
+            "title": (finding.cause.title)().in_lang(lang),
+            // Cut, not rounded, so that the shares never add up to more than 1.
+            "confidence": (finding.confidence * 1e4).floor() / 1e4,
+            "evidence": finding.evidence.iter().map(|e| evidence(e, lang)).collect::<Vec<_>>(),
+            "refute": finding.refute.in_lang(lang),
         })
-        .collect();
-    json!({ "schema": "oomdoc.explain/1", "incidents": incidents })
+    });
+    out.insert("causes".into(), causes.collect());
+    out.insert("fixes".into(), diagnosis.plan.offers.iter().map(|ranked| offer(ranked, lang)).collect());
+    out.insert("wont_help".into(), dismissed(&diagnosis.plan.wont_help, lang));
+    if !diagnosis.plan.withheld.is_empty() {
+        out.insert("withheld".into(), dismissed(&diagnosis.plan.withheld, lang));
+    }
+    Value::Object(out)
+}
+
+fn evidence(evidence: &Evidence, lang: Lang) -> Value {
+    let lines: Vec<u64> = evidence.lines.iter().copied().filter(|line| *line > 0).collect();
+    json!({"text": evidence.text.in_lang(lang), "lines": lines, "weight": round(evidence.weight, 3)})
+}
+
+/// A message other than the failure itself, in short.
+fn message(event: &Event, lang: Lang) -> Value {
+    let mut out = Map::new();
+    out.insert("line".into(), event.at.first.into());
+    out.insert("framework".into(), event.framework.into());
+    out.insert("dialect".into(), event.dialect.into());
+    out.insert("resource".into(), event.resource.id().into());
+    if let Some(rank) = event.rank {
+        out.insert("rank".into(), rank.into());
+    }
+    out.insert("message".into(), event.message.as_str().into());
+    if let Some(why) = &event.harmless_because {
+        out.insert("why".into(), why.in_lang(lang).into());
+    }
+    let facts = facts(&event.facts);
+    if facts.as_object().is_some_and(|facts| !facts.is_empty()) {
+        out.insert("facts".into(), facts);
+    }
+    Value::Object(out)
+}
+
+/// Facts whose keys the contract fixes; the others go under `extra`.
+fn in_contract(fact: Fact) -> bool {
+    matches!(
+        fact,
+        Fact::Requested
+            | Fact::Capacity
+            | Fact::Limit
+            | Fact::Free
+            | Fact::Allocated
+            | Fact::Reserved
+            | Fact::ReservedUnallocated
+            | Fact::Process
+            | Fact::FractionLimit
+            | Fact::Peak
+            | Fact::LargestFreeChunk
+            | Fact::TotalVm
+            | Fact::AnonRss
+            | Fact::FileRss
+            | Fact::ShmemRss
+    )
 }
 
 fn facts(facts: &Facts) -> Value {
     let mut out = Map::new();
+    let mut extra = Map::new();
     for (fact, figure) in &facts.sizes {
-        out.insert(fact.id().into(), figure.bytes.into());
+        let place = if in_contract(*fact) { &mut out } else { &mut extra };
+        place.insert(fact.id().into(), figure.bytes.into());
     }
     if let Some(device) = facts.device.value() {
         out.insert("device".into(), device.into());
@@ -50,5 +188,191 @@ fn facts(facts: &Facts) -> Value {
     if let Some(cgroup) = facts.cgroup.get() {
         out.insert("cgroup".into(), cgroup.as_str().into());
     }
+    for (name, (value, _)) in &facts.numbers {
+        extra.insert((*name).into(), number(*value));
+    }
+    if !facts.unreadable.is_empty() {
+        let names = facts.unreadable.keys().map(|fact| fact.id()).collect::<Vec<_>>();
+        extra.insert("unreadable".into(), json!(names));
+    }
+    if !extra.is_empty() {
+        out.insert("extra".into(), Value::Object(extra));
+    }
     Value::Object(out)
+}
+
+/// A count as an integer, a ratio as a fraction.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
+}
+
+fn round(value: f64, digits: i32) -> f64 {
+    let scale = 10f64.powi(digits);
+    (value * scale).round() / scale
+}
+
+fn bytes(amount: i128) -> Value {
+    match u64::try_from(amount) {
+        Ok(n) => n.into(),
+        Err(_) => i64::try_from(amount).unwrap_or(if amount < 0 { i64::MIN } else { i64::MAX }).into(),
+    }
+}
+
+fn range(interval: Interval) -> Value {
+    json!({"low": bytes(interval.low), "high": bytes(interval.high)})
+}
+
+fn derived(ledger: &Ledger, lang: Lang) -> Value {
+    let mut out = Map::new();
+    let amounts = [
+        ("capacity", ledger.capacity),
+        ("requested", ledger.requested),
+        ("free", ledger.free),
+        ("allocated", ledger.allocated),
+        ("reserved", ledger.reserved),
+        ("cached", ledger.cached),
+        ("non_framework", ledger.non_framework),
+        ("outside", ledger.outside),
+        ("others", ledger.others),
+        ("unexplained", ledger.unexplained),
+        ("short_of_free", ledger.short_of_free),
+        ("short_of_free_and_cached", ledger.short_of_free_and_cached),
+        ("cap", ledger.cap),
+    ];
+    for (name, amount) in amounts {
+        if let Some(amount) = amount {
+            out.insert(name.into(), range(amount));
+        }
+    }
+    if let Some(pid) = ledger.self_listed_as {
+        out.insert("self_listed_as_pid".into(), pid.into());
+    }
+    if !ledger.entries.is_empty() {
+        out.insert("account".into(), ledger.entries.iter().map(|e| entry(e, lang)).collect());
+    }
+    if !ledger.contradictions.is_empty() {
+        let list = ledger.contradictions.iter().map(|c| json!({"text": c.text.in_lang(lang), "lines": c.lines}));
+        out.insert("contradictions".into(), list.collect());
+    }
+    Value::Object(out)
+}
+
+fn entry(entry: &Entry, lang: Lang) -> Value {
+    let mut out = Map::new();
+    out.insert("holder".into(), wording::holder_id(entry.holder).into());
+    if let Holder::OtherProcess(pid) = entry.holder {
+        out.insert("pid".into(), pid.into());
+    }
+    out.insert("low".into(), bytes(entry.amount.low));
+    out.insert("high".into(), bytes(entry.amount.high));
+    out.insert("basis".into(), entry.basis.in_lang(lang).into());
+    Value::Object(out)
+}
+
+fn context(context: &Context) -> Value {
+    let mut out = Map::new();
+    for row in surroundings::rows(context) {
+        let place = match row.line {
+            Some(line) => json!({"value": row.value, "line": line}),
+            None => json!({"value": row.value, "given": true}),
+        };
+        out.insert(row.key.into(), place);
+    }
+    if !context.frames.is_empty() {
+        let frames = context.frames.iter().map(|frame| {
+            let mut out = Map::new();
+            out.insert("file".into(), frame.file.as_str().into());
+            out.insert("file_line".into(), frame.line.into());
+            out.insert("function".into(), frame.function.as_str().into());
+            if let Some(code) = &frame.code {
+                out.insert("code".into(), code.as_str().into());
+            }
+            out.insert("line".into(), frame.at.first.into());
+            Value::Object(out)
+        });
+        out.insert("frames".into(), frames.collect());
+    }
+    if !context.gpus.is_empty() {
+        let gpus = context.gpus.iter().map(|gpu| {
+            let mut out = Map::new();
+            out.insert("index".into(), gpu.index.into());
+            if let Some(name) = &gpu.name {
+                out.insert("name".into(), name.as_str().into());
+            }
+            out.insert("used_bytes".into(), gpu.used.bytes.into());
+            out.insert("total_bytes".into(), gpu.total.bytes.into());
+            if let Some(utilization) = gpu.utilization {
+                out.insert("utilization_percent".into(), utilization.into());
+            }
+            out.insert("line".into(), gpu.used.at.first.into());
+            Value::Object(out)
+        });
+        out.insert("gpus".into(), gpus.collect());
+    }
+    if !context.series.is_empty() {
+        out.insert("series".into(), context.series.iter().map(series).collect());
+    }
+    if !context.clues.is_empty() {
+        let clues = context.clues.iter().map(|(clue, at)| json!({"id": wording::slug(clue), "line": at.first}));
+        out.insert("clues".into(), clues.collect());
+    }
+    Value::Object(out)
+}
+
+fn series(series: &Series) -> Value {
+    let mut out = Map::new();
+    out.insert("measure".into(), wording::slug(series.measure).into());
+    out.insert("per".into(), wording::slug(series.per).into());
+    if let Some(rank) = series.rank {
+        out.insert("rank".into(), rank.into());
+    }
+    let count = series.readings.len();
+    out.insert("count".into(), count.into());
+    let picked = (0..count.min(READINGS)).filter_map(|i| {
+        let position = if count <= READINGS { i } else { i * (count - 1) / (READINGS - 1) };
+        series.readings.get(position)
+    });
+    let readings = picked.map(|reading| {
+        let mut out = Map::new();
+        out.insert("line".into(), reading.line.into());
+        if let Some(step) = reading.step {
+            out.insert("step".into(), number(step));
+        }
+        out.insert("bytes".into(), reading.bytes.into());
+        Value::Object(out)
+    });
+    out.insert("readings".into(), readings.collect());
+    Value::Object(out)
+}
+
+fn offer(ranked: &Ranked, lang: Lang) -> Value {
+    let offer = &ranked.offer;
+    let mut out = Map::new();
+    out.insert("id".into(), ranked.fix.id.into());
+    out.insert("title".into(), (ranked.fix.title)().in_lang(lang).into());
+    out.insert("class".into(), ranked.fix.class.id().into());
+    match &offer.frees {
+        Frees::Bytes { range: amount, formula } => {
+            out.insert("frees_bytes".into(), range(*amount));
+            out.insert("frees_formula".into(), formula.in_lang(lang).into());
+        }
+        Frees::Unknown(why) => {
+            out.insert("frees_unknown_because".into(), why.in_lang(lang).into());
+        }
+    }
+    let (low, high) = offer.slowdown;
+    out.insert("throughput_cost".into(), json!({"low": round(low, 4), "high": round(high, 4)}));
+    out.insert("numerics".into(), wording::numerics_id(offer.numerics).into());
+    out.insert("certainty".into(), offer.certainty.id().into());
+    out.insert("cures".into(), round(offer.cures, 4).into());
+    let how = offer.knobs.iter().map(|knob| json!({"for": knob.target, "do": knob.line}));
+    out.insert("how".into(), how.collect());
+    out.insert("why".into(), offer.why.in_lang(lang).into());
+    Value::Object(out)
+}
+
+fn dismissed(list: &[(&'static Fix, Text)], lang: Lang) -> Value {
+    list.iter()
+        .map(|(fix, why)| json!({"id": fix.id, "title": (fix.title)().in_lang(lang), "why": why.in_lang(lang)}))
+        .collect()
 }

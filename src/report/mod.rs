@@ -1,6 +1,14 @@
 //! One file per format. Reports never compute: they lay out what the core found.
 
 pub mod json;
+pub mod layout;
+pub mod markdown;
+pub mod rules;
+#[cfg(test)]
+mod sample;
+pub mod surroundings;
+pub mod terminal;
+pub mod wording;
 
 use crate::cause::Finding;
 use crate::dialect::Event;
@@ -11,6 +19,8 @@ use crate::text::Lang;
 
 /// One incident, diagnosed.
 pub struct Diagnosis {
+    /// Which of the explanation's inputs it stands in.
+    pub input: usize,
     pub incident: Incident,
     pub findings: Vec<Finding>,
     pub plan: Plan,
@@ -61,4 +71,6 @@ pub struct Style {
     pub width: usize,
     /// Everything, not one screen.
     pub verbose: bool,
+    /// False where the locale cannot show block and line characters: ASCII is drawn instead.
+    pub unicode: bool,
 }

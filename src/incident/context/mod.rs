@@ -1,7 +1,24 @@
 //! What the rest of the log says about the run: program, batch, phase, settings, memory over time.
 
+mod command;
+mod given;
+mod nvidia_smi;
+mod pairs;
+mod progress;
+mod reader;
+mod readings;
+mod section;
+mod series;
+mod settings;
+mod surroundings;
+mod topics;
+mod traceback;
+
+pub use given::Given;
+pub use reader::ContextReader;
+pub use series::{Growth, Measure, Reading, Series, StepUnit};
+
 use crate::evidence::{Known, Span};
-use crate::input::Document;
 use crate::units::Figure;
 
 /// The framework or launcher around the training loop, which decides how a knob is spelled.
@@ -94,13 +111,17 @@ impl Frame {
     /// True for code of the user rather than of an installed package or the interpreter.
     pub fn is_user_code(&self) -> bool {
         let file = self.file.replace('\\', "/");
-        !(file.contains("/site-packages/")
+        !(file.is_empty()
+            || file.contains("/site-packages/")
             || file.contains("/dist-packages/")
-            || file.starts_with('<')
+            || ["<frozen", "<decorator", "<__array", "<eval_with"].iter().any(|made| file.starts_with(made))
             || file.contains("/lib/python3")
             || file.contains("/lib/python2"))
     }
 }
+
+/// A process listed for a GPU: pid, name and what it holds.
+pub type GpuProcess = (u64, Option<String>, Option<Figure>);
 
 /// One row of an `nvidia-smi` table.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,45 +132,7 @@ pub struct GpuRow {
     pub total: Figure,
     /// Utilisation in percent, 0 … 100.
     pub utilization: Option<u8>,
-    /// Processes listed for this GPU: pid, name and what they hold.
-    pub processes: Vec<(u64, Option<String>, Option<Figure>)>,
-}
-
-/// What a series of readings measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Measure {
-    GpuAllocated,
-    GpuReserved,
-    /// GPU memory, kind not told (`GPU_mem` of Ultralytics, `memory(GiB)` of swift).
-    GpuUsed,
-    HostProcess,
-    HostUsed,
-}
-
-/// One reading of a series.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reading {
-    pub line: u64,
-    /// The step or epoch it belongs to, where told: the abscissa of the growth fit.
-    pub step: Option<f64>,
-    pub bytes: u64,
-}
-
-/// Readings of one quantity in the order of the log, for one rank.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Series {
-    pub measure: Measure,
-    pub rank: Option<u32>,
-    /// What the steps count.
-    pub per: StepUnit,
-    pub readings: Vec<Reading>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StepUnit {
-    Step,
-    Epoch,
-    Line,
+    pub processes: Vec<GpuProcess>,
 }
 
 /// Something the surroundings of the failure show that is no value.
@@ -280,7 +263,26 @@ impl Context {
     }
 }
 
-/// Reads the context of a failure whose message stands at `at`.
-pub fn read(_document: &Document, _at: Span) -> Context {
-    Context::default()
+impl Context {
+    /// Puts in the traceback and what it shows: the phase and the kind of allocation.
+    pub fn take_frames(&mut self, frames: Vec<Frame>) {
+        if let Some((phase, at)) = traceback::phase(&frames) {
+            self.phase = Known::Seen(phase, at);
+        }
+        traceback::clues(&frames, &mut self.clues);
+        if !self.program.is_known()
+            && let Some(main) = frames
+                .iter()
+                .find(|frame| frame.function == "<module>" && frame.is_user_code() && !frame.file.starts_with('<'))
+        {
+            self.program = Known::Seen(main.file.clone(), main.at);
+        }
+        if !self.trainer.is_known()
+            && surroundings::plain(&frames)
+            && let Some(first) = frames.first()
+        {
+            self.trainer = Known::Seen(Trainer::PlainPytorch, first.at);
+        }
+        self.frames = frames;
+    }
 }

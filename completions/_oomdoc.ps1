@@ -1,0 +1,74 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'oomdoc'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'oomdoc' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain the out-of-memory failure in a log: what ran out, why, and what to change')
+            [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'List the causes and fixes that oomdoc knows, or print the documentation of one')
+            break
+        }
+        'oomdoc;explain' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('--batch-size', '--batch-size', [CompletionResultType]::ParameterName, 'Samples per step and process')
+            [CompletionResult]::new('--accumulation', '--accumulation', [CompletionResultType]::ParameterName, 'Steps of gradient accumulation')
+            [CompletionResult]::new('--seq-len', '--seq-len', [CompletionResultType]::ParameterName, 'Tokens per sample')
+            [CompletionResult]::new('--image-size', '--image-size', [CompletionResultType]::ParameterName, 'Pixels of the longer side')
+            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Data-loading workers per process')
+            [CompletionResult]::new('--prefetch', '--prefetch', [CompletionResultType]::ParameterName, 'Batches that each worker prefetches')
+            [CompletionResult]::new('--processes', '--processes', [CompletionResultType]::ParameterName, 'Training processes on this machine')
+            [CompletionResult]::new('--sample-bytes', '--sample-bytes', [CompletionResultType]::ParameterName, 'Size of one loaded sample')
+            [CompletionResult]::new('--samples', '--samples', [CompletionResultType]::ParameterName, 'Samples of the data set')
+            [CompletionResult]::new('--cache', '--cache', [CompletionResultType]::ParameterName, 'Size of a cache of samples in RAM')
+            [CompletionResult]::new('--host-memory', '--host-memory', [CompletionResultType]::ParameterName, 'RAM of the machine or limit of the container')
+            [CompletionResult]::new('--params', '--params', [CompletionResultType]::ParameterName, 'Parameters of the model')
+            [CompletionResult]::new('--optimizer', '--optimizer', [CompletionResultType]::ParameterName, 'Optimizer, such as adamw')
+            [CompletionResult]::new('--precision', '--precision', [CompletionResultType]::ParameterName, 'Precision: fp32, fp16, bf16, mixed, fp8, int8 or int4')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Everything: all evidence, formulas, the account, what was ruled out')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Everything: all evidence, formulas, the account, what was ruled out')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;rules' {
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'List only causes or only fixes')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal or markdown')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal or markdown')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

@@ -1,0 +1,75 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_oomdoc_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_oomdoc_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_oomdoc_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_oomdoc_using_subcommand
+    set -l cmd (__fish_oomdoc_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -s V -l version -d 'Print version'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "explain" -d 'Explain the out-of-memory failure in a log: what ran out, why, and what to change'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rules" -d 'List the causes and fixes that oomdoc knows, or print the documentation of one'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
+json\t'For programs: docs/explain.schema.json'
+markdown\t'To paste into an issue'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l batch-size -d 'Samples per step and process' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l accumulation -d 'Steps of gradient accumulation' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l seq-len -d 'Tokens per sample' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l image-size -d 'Pixels of the longer side' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l workers -d 'Data-loading workers per process' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l prefetch -d 'Batches that each worker prefetches' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l processes -d 'Training processes on this machine' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l sample-bytes -d 'Size of one loaded sample' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l samples -d 'Samples of the data set' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l cache -d 'Size of a cache of samples in RAM' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l host-memory -d 'RAM of the machine or limit of the container' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l params -d 'Parameters of the model' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l optimizer -d 'Optimizer, such as adamw' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l precision -d 'Precision: fp32, fp16, bf16, mixed, fp8, int8 or int4' -r -f -a "fp32\t''
+fp16\t''
+bf16\t''
+mixed\t''
+fp8\t''
+int8\t''
+int4\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l json -d 'Short for --format json'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s v -l verbose -d 'Everything: all evidence, formulas, the account, what was ruled out'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l only -d 'List only causes or only fixes' -r -f -a "causes\t''
+fixes\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -s f -l format -d 'What to print: terminal or markdown' -r -f -a "terminal\t'Wrapped for the terminal'
+markdown\t'As it stands in docs/causes.md and docs/fixes.md'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -s h -l help -d 'Print help'

@@ -1,0 +1,219 @@
+//! The job itself fills the device.
+
+use super::reading::{
+    Kind, allocated_share, fitted_before, kind, on_gpu, one_piece, percent, place, refused_although_free,
+    request_share, size, whole,
+};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::{Evidence, Span};
+use crate::incident::Incident;
+use crate::incident::context::{Clue, Measure, Phase};
+use crate::text;
+use crate::text::Text;
+use crate::units::Bytes;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::Capacity,
+    title: || text!(en: "the job needs more than the device has", zh: "任务所需显存超过设备容量"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    Text::new(
+        r#"The job itself fills the device: weights, gradients, optimizer state and activations together need more than there is.
+
+**How it shows.** The framework's own tensors hold four fifths or more of the device, the cache beside them is small, nobody else holds much, and the request that failed is an ordinary one: a few percent of the device or less. A request of exactly 2 MiB or 20 MiB is the allocator's smallest segment and only says that the device was full.
+
+**Told from its neighbours.** From *fragmentation* by the cache: a few hundred MiB of slack are the normal state of a full allocator. From *one request far too large* by the size of the request. From *growth* by the first steps: what does not fit fails in the first step or the first long batch, what leaks fails later. From *other processes* by the account of who holds what.
+
+**Example.** `Tried to allocate 64.00 MiB … 15.77 GiB total … 14.90 GiB allocated … 21.00 MiB free, 15.05 GiB reserved`: 94 % of the device are the job's own tensors."#,
+        r#"任务本身占满了设备：权重、梯度、优化器状态和激活合起来超过了设备容量。
+
+**表现。** 框架自己的张量占设备的五分之四以上，旁边的缓存很小，其他进程占用不多，失败的请求大小正常（占设备百分之几或更少）。恰好 2 MiB 或 20 MiB 的请求是缓存分配器的最小段，只说明设备已满。
+
+**与相近原因的区别。** 与*碎片化*看缓存：显存占满时有几百 MiB 余量是正常状态。与*单次请求过大*看请求大小。与*持续增长*看最初几步：放不下的任务在第一步或第一个长批次就失败，泄漏则在之后才失败。与*其他进程*看显存归属。
+
+**示例。** `Tried to allocate 64.00 MiB … 15.77 GiB total … 14.90 GiB allocated … 21.00 MiB free, 15.05 GiB reserved`：设备的 94 % 是任务自己的张量。"#,
+    )
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(0.0),
+        Kind::PooledTensor => Some(-0.3),
+        Kind::WeightBuffers => Some(0.0),
+        Kind::Engine => Some(-1.2),
+        Kind::KvCache => Some(-1.2),
+        Kind::Host => Some(-2.5),
+        Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let mut found = Vec::new();
+    if let (Some(share), Some(allocated), Some(capacity)) =
+        (allocated_share(incident), ledger.allocated, whole(incident))
+    {
+        // The share of reports in which capacity was the cause rises steadily with what the job's own tensors hold.
+        let weight = super::reading::ramp(share, &[(0.1, -2.5), (0.4, -1.0), (0.6, -0.2), (0.75, 0.3), (0.9, 1.0)]);
+        let share = percent(share);
+        let (allocated, capacity) = (size(allocated), size(capacity));
+        found.push(
+            Evidence::new(
+                weight,
+                if weight >= 0.0 {
+                    text!(en: "the job's own tensors hold {allocated}, {share} of the device's {capacity}", zh: "任务自身的张量占用 {allocated}，为设备 {capacity} 的 {share}")
+                } else {
+                    text!(en: "the job's own tensors hold only {allocated}, {share} of the device's {capacity}", zh: "任务自身的张量只占用 {allocated}，为设备 {capacity} 的 {share}")
+                },
+            )
+            .at(place(event, Fact::Allocated)),
+        );
+    }
+    if let (Some(share), Some(requested)) = (request_share(incident), ledger.requested)
+        && on_gpu(incident)
+    {
+        let requested = size(requested);
+        let part = percent(share);
+        if !one_piece(incident) {
+            let all = whole(incident).map_or_else(String::new, |all| size(all).to_string());
+            found.push(
+                Evidence::new(0.8, text!(en: "the whole program needs {requested}; the device has {all}", zh: "整个程序需要 {requested}，而设备只有 {all}"))
+                    .at(place(event, Fact::Requested)),
+            );
+        } else if share >= 1.0 {
+            found.push(
+                Evidence::new(-4.0, text!(en: "{requested} in one piece is more than the whole device: no amount of freeing helps", zh: "单次请求 {requested} 已超过整个设备：释放多少都没用"))
+                    .at(place(event, Fact::Requested)),
+            );
+        } else if share >= 0.15 {
+            found.push(
+                Evidence::new(-0.6, text!(en: "one request of {requested} is {part} of the device, more than a steady shortage would show", zh: "单次请求 {requested} 占设备 {part}，不像一般的容量不足"))
+                    .at(place(event, Fact::Requested)),
+            );
+        } else {
+            found.push(
+                Evidence::new(0.3, text!(en: "the request of {requested} is an ordinary one, {part} of the device", zh: "请求 {requested} 属于正常大小，占设备 {part}"))
+                    .at(place(event, Fact::Requested)),
+            );
+        }
+    }
+    if refused_although_free(incident)
+        && let Some(free) = ledger.free
+    {
+        let free = size(free);
+        found.push(
+            Evidence::new(
+                -2.5,
+                text!(en: "{free} were free, more than was asked for", zh: "当时空闲 {free}，多于请求量"),
+            )
+            .at(place(event, Fact::Free)),
+        );
+    }
+    if let Some(phase) = incident.context.phase.value()
+        && matches!(phase, Phase::Forward | Phase::Backward | Phase::Load)
+        && on_gpu(incident)
+    {
+        let (en, zh) = match phase {
+            Phase::Forward => ("the forward pass", "前向传播"),
+            Phase::Backward => ("the backward pass", "反向传播"),
+            _ => ("loading the model", "加载模型"),
+        };
+        found.push(
+            Evidence::new(0.3, text!(en: "it failed in {en}, where the job's regular memory is taken", zh: "失败发生在{zh}，正是任务常规占用显存的阶段"))
+                .seen(&incident.context.phase),
+        );
+    }
+    if on_gpu(incident)
+        && let Some((text, at)) = fitted_before(incident)
+    {
+        // A need that is too large by itself shows in the first steps, unless sizes vary.
+        found.push(Evidence::new(-0.5, text).at(at));
+    }
+    if let Some(capacity) = ledger.capacity
+        && let Some(first) = incident
+            .context
+            .series
+            .iter()
+            .filter(|series| matches!(series.measure, Measure::GpuAllocated | Measure::GpuUsed))
+            .filter_map(|series| series.readings.first())
+            .find(|first| first.bytes as i128 >= capacity.middle() / 10 * 8)
+    {
+        let (level, all) = (Bytes(first.bytes), size(capacity));
+        found.push(
+            Evidence::new(0.6, text!(en: "the first reading of the log already stands at {level} of {all}", zh: "日志中的第一个读数就已达 {all} 中的 {level}"))
+                .at(Span::line(first.line)),
+        );
+    }
+    if incident.context.has(Clue::SmallerBatchTried) {
+        found.push(Evidence::new(
+            -0.4,
+            text!(en: "a smaller batch is said to have failed as well", zh: "据称减小批大小后仍然失败"),
+        ));
+    }
+    if event.has(Sign::AsyncBackend)
+        && let (Some(allocated), None) = (ledger.allocated, ledger.capacity)
+    {
+        let allocated = size(allocated);
+        found.push(
+            Evidence::new(
+                0.8,
+                text!(en: "the program's own allocations stood at {allocated}", zh: "程序自身已分配 {allocated}"),
+            )
+            .at(place(event, Fact::Allocated)),
+        );
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    let batch = incident.context.batch_size.value().filter(|batch| *batch > 1);
+    match batch {
+        Some(batch) => {
+            let half = batch / 2;
+            text!(
+                en: "Run once with batch size {half} instead of {batch} and print `torch.cuda.max_memory_allocated()` after step 3: if the peak stays where it was, the batch is not what fills the device.",
+                zh: "将批大小从 {batch} 改为 {half} 运行一次，在第 3 步后打印 `torch.cuda.max_memory_allocated()`：若峰值不变，则显存并非被批大小占满。"
+            )
+        }
+        None => text!(
+            en: "Run once with half the batch (or half the sequence or image size) and print `torch.cuda.max_memory_allocated()` after step 3: if the peak does not fall, the device is filled by something else.",
+            zh: "将批大小（或序列长度、图像尺寸）减半运行一次，在第 3 步后打印 `torch.cuda.max_memory_allocated()`：若峰值没有下降，则显存被别的东西占满。"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, torch};
+    use super::*;
+
+    #[test]
+    fn a_card_filled_by_its_own_tensors_is_a_matter_of_capacity() {
+        let incident = torch(&FULL_CARD);
+        assert_eq!(first(&incident), CauseId::Capacity);
+        assert!(confidence(&incident, CauseId::Capacity) > 0.5);
+    }
+
+    #[test]
+    fn a_request_beyond_the_device_speaks_against_it() {
+        let mut figures = FULL_CARD;
+        figures[0].1 = "40.00 GiB";
+        assert!(confidence(&torch(&figures), CauseId::Capacity) < 0.05);
+    }
+
+    #[test]
+    fn the_batch_is_named_in_the_counter_proof() {
+        let mut incident = torch(&FULL_CARD);
+        incident.context.batch_size.note(24, crate::evidence::Span::line(3));
+        let refute = refute(&incident);
+        assert!(refute.en.contains("batch size 12 instead of 24") && refute.zh.contains("从 24 改为 12"), "{refute:?}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Data-loading workers fill the RAM.
+
+use super::reading::{Kind, kind};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::text;
+use crate::text::Text;
+use crate::units::Bytes;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::HostWorkers,
+    title: || text!(en: "many worker processes fill the RAM", zh: "多个工作进程占满了内存"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    Text::new(
+        r#"Worker processes fill the RAM together: data-loading workers with their copies, prefetched batches and caches, parallel jobs, one process per core.
+
+**How it shows.** A worker dies, not the trainer; a kernel table lists many like-named tasks whose sum is near the limit (or over it: pages shared at the fork that turn private are counted in every row); dozens of kills in one job step.
+
+**Told from its neighbours.** One worker or none cannot multiply anything: then it is *growth* or plain *host memory*. A bus error in a worker is */dev/shm*, not RAM. Python lists of small objects become private page by page because reading them writes their reference counts.
+
+**Example.** 8 workers × 3.2 GiB of a data set held as Python dictionaries fill a node of 32 GiB in the first epoch."#,
+        r#"多个工作进程合起来占满内存：数据加载 worker 的副本、预取批次和缓存，并行作业，每核一个进程。
+
+**表现。** 死掉的是 worker 而不是训练进程；内核任务表中许多同名任务合计接近上限（或超过上限：fork 时共享的页变为私有后在每一行都计数）；一个作业步中有几十次杀进程。
+
+**与相近原因的区别。** 只有一个或没有 worker 时谈不上成倍占用：那是*增长*或单纯的*主机内存*。worker 中的 bus error 是 */dev/shm* 而不是内存。由小对象组成的 Python 列表会逐页变为私有，因为读取会改写引用计数。
+
+**示例。** 数据集以 Python 字典存放、每份 3.2 GiB，8 个 worker 在第一个 epoch 就占满 32 GiB 的节点。"#,
+    )
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Host => Some(-1.8),
+        Kind::Shm => Some(-1.6),
+        _ => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let event = &incident.event;
+    let context = &incident.context;
+    let mut found = Vec::new();
+    if event.has(Sign::DataLoaderWorker) && kind(incident) == Kind::Host {
+        found.push(
+            Evidence::new(3.2, text!(en: "a data-loading worker died, not the training process", zh: "死掉的是数据加载 worker，而不是训练进程"))
+                .at(event.at),
+        );
+    }
+    if matches!(event.dialect, "joblib-worker-killed" | "process-pool-broken") {
+        found.push(
+            Evidence::new(2.8, text!(en: "a worker of a process pool was killed", zh: "进程池中的一个 worker 被杀"))
+                .at(event.at),
+        );
+    }
+    if let Some(workers) = context.workers.value() {
+        if workers >= 4 {
+            found.push(
+                Evidence::new(0.8, text!(en: "{workers} workers each hold copies and prefetched batches", zh: "{workers} 个 worker 各自持有副本和预取的批次"))
+                    .seen(&context.workers),
+            );
+        } else if workers <= 1 {
+            found.push(
+                Evidence::new(-1.5, text!(en: "with {workers} worker there is nothing to multiply", zh: "只有 {workers} 个 worker，谈不上成倍占用"))
+                    .seen(&context.workers),
+            );
+        }
+    }
+    if let Some((kills, at)) = event.facts.numbers.get("oom_events")
+        && *kills >= 8.0
+    {
+        let kills = *kills as u64;
+        found.push(
+            Evidence::new(3.0, text!(en: "{kills} kills in one step: workers were restarted and killed again", zh: "一个作业步中被杀 {kills} 次：worker 不断重启又被杀"))
+                .at(*at),
+        );
+    }
+    if let (Some((count, at)), Some((sum, _)), Some((top, _))) = (
+        event.facts.numbers.get("table_like_named_count"),
+        event.facts.numbers.get("table_like_named_sum"),
+        event.facts.numbers.get("table_top_rss"),
+    ) && let Some(bound) = event.facts.get(Fact::Limit).or(event.facts.get(Fact::Capacity))
+        && *count >= 3.0
+        && *sum >= 0.5 * bound.bytes as f64
+        && *top <= 0.6 * sum
+    {
+        let (count, all) = (*count as u64, Bytes(bound.bytes));
+        let together = Bytes(*sum as u64);
+        let name = event.facts.largest_process.get().cloned().unwrap_or_default();
+        let beyond = *sum > bound.bytes as f64;
+        found.push(
+            Evidence::new(
+                3.0,
+                if beyond {
+                    text!(en: "{count} tasks named {name} count {together} together, over the {all} that bind: pages shared at the fork are becoming private copies", zh: "{count} 个名为 {name} 的任务合计 {together}，超过生效的 {all}：fork 时共享的页正在变成各自的私有副本")
+                } else {
+                    text!(en: "{count} tasks named {name} hold {together} together, of the {all} that bind", zh: "{count} 个名为 {name} 的任务合计占用 {together}，而上限为 {all}")
+                },
+            )
+            .at(*at),
+        );
+    }
+    if let Some(processes) = context.local_processes.value()
+        && processes >= 8
+    {
+        found.push(
+            Evidence::new(
+                2.6,
+                text!(en: "{processes} processes share the node's memory", zh: "{processes} 个进程共享该节点的内存"),
+            )
+            .seen(&context.local_processes),
+        );
+    }
+    found
+}
+
+fn refute(_incident: &Incident) -> Text {
+    text!(
+        en: "Run once with `num_workers=0` (one process): if memory still runs out at about the same step, the workers do not multiply anything.",
+        zh: "用 `num_workers=0`（单进程）运行一次：若仍在差不多的步数耗尽内存，则与 worker 数量无关。"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{confidence, event, first, settled};
+    use super::*;
+    use crate::dialect::Resource;
+    use crate::evidence::{Known, Span};
+
+    fn table(count: f64, sum: f64, top: f64) -> Incident {
+        let mut event = event("linux-kernel", Resource::Cgroup, &[(Fact::Limit, "8.00 GiB")]);
+        event.sign(Sign::KilledWithProof);
+        for (name, value) in [("table_like_named_count", count), ("table_like_named_sum", sum), ("table_top_rss", top)]
+        {
+            event.facts.numbers.insert(name, (value, Span::line(9)));
+        }
+        settled(event)
+    }
+
+    #[test]
+    fn many_equal_tasks_that_fill_the_limit_are_workers() {
+        assert_eq!(first(&table(9.0, 7.6e9, 1.1e9)), CauseId::HostWorkers);
+    }
+
+    #[test]
+    fn one_big_task_is_not() {
+        assert!(confidence(&table(3.0, 7.6e9, 7.4e9), CauseId::HostWorkers) < 0.2);
+    }
+
+    #[test]
+    fn a_single_worker_multiplies_nothing() {
+        let dead = |workers| {
+            let mut event = event("pytorch", Resource::Host, &[]);
+            event.sign(Sign::DataLoaderWorker);
+            let mut incident = settled(event);
+            incident.context.workers = Known::Seen(workers, Span::line(2));
+            confidence(&incident, CauseId::HostWorkers)
+        };
+        assert!(dead(8) > 0.4 && dead(1) < 0.5 * dead(8));
+    }
+}

@@ -1,0 +1,135 @@
+//! An inference engine's cache does not fit as configured.
+
+use super::reading::{Kind, kind, place, size};
+use super::{Cause, CauseId};
+use crate::dialect::Fact;
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::text;
+use crate::text::Text;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::KvCache,
+    title: || text!(en: "the KV cache does not fit as configured", zh: "KV cache 按当前配置放不下"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    Text::new(
+        r#"An inference engine's key/value cache does not fit as configured: the context is longer, or the concurrency higher, than what is left beside the weights.
+
+**How it shows.** The engine says how many tokens fit and how many were configured, or how many bytes one full-length request needs and how many are left. In llama.cpp the buffer that fails is named a KV buffer.
+
+**Told from its neighbours.** If nothing or a negative amount is left for the cache, the weights are the matter (*capacity*) or a fraction is set too low (*a limit*). If a little is missing, a slightly larger fraction does as well as a shorter context.
+
+**Example.** `max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache (38912)`: a context of 36 864 fits."#,
+        r#"推理引擎的 KV cache 按当前配置放不下：上下文长度或并发超过了权重之外剩余的空间。
+
+**表现。** 引擎会说明能容纳多少 token、配置了多少，或一个满长度请求需要多少字节、还剩多少。llama.cpp 中失败的缓冲区会标明是 KV buffer。
+
+**与相近原因的区别。** 若留给缓存的空间为零或负，则问题在权重（*容量不足*）或占比设置过低（*人为上限*）。若只差一点，略微提高占比与缩短上下文同样有效。
+
+**示例。** `max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache (38912)`：36 864 的上下文放得下。"#,
+    )
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::KvCache => Some(0.5),
+        Kind::WeightBuffers => Some(-1.0),
+        Kind::Engine => Some(-2.0),
+        Kind::Tensor if incident.event.framework == "mlx" => Some(-1.0),
+        _ => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let event = &incident.event;
+    let facts = &event.facts;
+    let mut found = Vec::new();
+    if let (Some(needed), Some(available)) = (facts.get(Fact::Needed), facts.get(Fact::Available))
+        && needed.interval().surely_at_least(available.interval())
+    {
+        let (need, have) = (size(needed.interval()), size(available.interval()));
+        found.push(
+            Evidence::new(1.2, text!(en: "one full-length request needs {need} of cache; {have} are left for it", zh: "单个满长度请求需要 {need} 缓存，而可用 {have}"))
+                .at(needed.at)
+                .at(available.at),
+        );
+    }
+    if let (Some((length, at)), Some((tokens, _))) =
+        (facts.numbers.get("max_model_len"), facts.numbers.get("kv_cache_tokens"))
+        && length > tokens
+    {
+        let (length, tokens) = (*length as u64, *tokens as u64);
+        found.push(
+            Evidence::new(1.5, text!(en: "a context of {length} tokens is configured; the cache holds {tokens}", zh: "配置的上下文为 {length} 个 token，而缓存只能容纳 {tokens} 个"))
+                .at(*at),
+        );
+    }
+    if event.dialect.contains("kv") {
+        found.push(
+            Evidence::new(
+                2.0,
+                text!(en: "the buffer that failed is the KV cache", zh: "分配失败的缓冲区正是 KV cache"),
+            )
+            .at(place(event, Fact::Requested)),
+        );
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    let half = incident.event.facts.number("max_model_len").map(|length| (length / 2.0) as u64).filter(|n| *n > 0);
+    match (incident.event.framework, half) {
+        ("llama.cpp" | "ollama", _) => text!(
+            en: "Start once with half the context (`-c`): if it fails at the same buffer size, the cache is not what is too large.",
+            zh: "将上下文（`-c`）减半启动一次：若仍在同样大小的缓冲区失败，则不是 KV cache 过大。"
+        ),
+        (_, Some(half)) => text!(
+            en: "Start once with `--max-model-len {half}`: if it still finds no room, the weights or a limit are in the way, not the cache.",
+            zh: "用 `--max-model-len {half}` 启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
+        ),
+        _ => text!(
+            en: "Start once with half the context length: if it still finds no room, the weights or a limit are in the way, not the cache.",
+            zh: "将上下文长度减半启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{confidence, event, first, settled};
+    use super::*;
+    use crate::dialect::Resource;
+    use crate::evidence::Span;
+
+    #[test]
+    fn a_context_longer_than_the_cache_is_the_cache() {
+        let mut event = event("vllm", Resource::KvCache, &[]);
+        event.facts.numbers.insert("max_model_len", (65536.0, Span::line(7)));
+        event.facts.numbers.insert("kv_cache_tokens", (38912.0, Span::line(7)));
+        let incident = settled(event);
+        assert_eq!(first(&incident), CauseId::KvCache);
+        assert!(refute(&incident).en.contains("--max-model-len 32768"));
+    }
+
+    #[test]
+    fn a_cache_that_nearly_fits_speaks_for_the_fraction() {
+        let shares = |needed| {
+            let figures = [(Fact::Needed, needed), (Fact::Available, "10.00 GiB")];
+            let incident = settled(event("vllm", Resource::KvCache, &figures));
+            confidence(&incident, CauseId::KvCache) / confidence(&incident, CauseId::FrameworkLimit)
+        };
+        assert!(shares("30.00 GiB") > 2.0 * shares("10.60 GiB"));
+    }
+
+    #[test]
+    fn a_tensor_of_a_training_job_is_no_cache() {
+        assert_eq!(prior(&super::super::trial::torch(&super::super::trial::FULL_CARD)), None);
+    }
+}

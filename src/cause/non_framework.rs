@@ -1,0 +1,178 @@
+//! This process holds the memory outside the framework's allocator.
+
+use super::reading::{Kind, kind, percent, place, ramp, short_of_desired, size};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::incident::context::Clue;
+use crate::text;
+use crate::text::Text;
+use crate::units::GIB;
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::NonFramework,
+    title: || text!(en: "this process holds it outside the framework's allocator", zh: "本进程在框架分配器之外占用了显存"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    Text::new(
+        r#"This process holds the memory, but outside the framework's allocator: CUDA contexts, NCCL buffers, TensorRT engines, cuDNN workspaces, a simulator or renderer, Metal's graphs.
+
+**How it shows.** What the driver counts for this process exceeds what the framework reserved by more than a gigabyte and by 8 % or more of the device. On Apple devices it is printed as “other allocations”.
+
+**Told from its neighbours.** A context with cuBLAS and cuDNN takes 0.3 … 1 GiB and is no cause by itself. `empty_cache()` and allocator settings do not touch this memory. If the surplus belongs to another pid it is *another process*.
+
+**Example.** `this process has 14.20 GiB in use … 12.30 GiB allocated, 240.00 MiB reserved but unallocated`: 1.7 GiB of a 16 GB card belong to a library."#,
+        r#"显存由本进程占用，但不在框架的分配器里：CUDA 上下文、NCCL 缓冲区、TensorRT 引擎、cuDNN 工作区、仿真器或渲染器、Metal 计算图。
+
+**表现。** 驱动统计的本进程用量比框架保留量多出 1 GiB 以上，并占设备的 8 % 以上。在 Apple 设备上打印为 “other allocations”。
+
+**与相近原因的区别。** 带 cuBLAS 和 cuDNN 的上下文需要 0.3 … 1 GiB，本身不是原因。`empty_cache()` 和分配器设置对这部分无效。若多出的部分属于另一个 pid，则是*其他进程*。
+
+**示例。** `this process has 14.20 GiB in use … 12.30 GiB allocated, 240.00 MiB reserved but unallocated`：16 GB 的卡上有 1.7 GiB 属于某个库。"#,
+    )
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(-2.5),
+        Kind::Engine => Some(-2.3),
+        Kind::PooledTensor => Some(-3.5),
+        Kind::WeightBuffers | Kind::KvCache | Kind::Host | Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let mut found = Vec::new();
+    if let Some(outside) = ledger.non_framework {
+        let against = ledger.capacity.or(ledger.cap);
+        let share = against.filter(|all| all.middle() > 0).map(|all| outside.middle() as f64 / all.middle() as f64);
+        if let Some(share) = share {
+            let amount = size(outside);
+            let part = percent(share);
+            if event.facts.get(Fact::OtherAllocations).is_some() {
+                // Apple: graphs and kernel caches of Metal count as "other allocations"; a few GiB are normal.
+                let weight = ramp(share, &[(0.05, -2.0), (0.2, 0.0), (0.4, 2.8), (0.7, 4.0)]);
+                found.push(
+                    Evidence::new(weight, text!(en: "“other allocations” (Metal's graphs, caches and other uses) are {amount}, {part} of the limit", zh: "“other allocations”（Metal 的计算图、缓存等）为 {amount}，占上限的 {part}"))
+                        .at(place(event, Fact::OtherAllocations)),
+                );
+            } else {
+                // A context with cuBLAS, cuDNN and NCCL takes 0.3 … 1 GiB and is no cause by itself.
+                let weight = if outside.middle() < GIB as i128 {
+                    -1.5
+                } else {
+                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 2.3), (0.1, 2.8), (0.15, 3.2), (0.4, 4.0)])
+                };
+                found.push(
+                    Evidence::new(
+                        weight,
+                        if weight > 0.0 {
+                            text!(en: "{amount} of this process, {part} of the device, lie outside the framework's allocator; a context alone takes 0.2 … 0.6 GiB", zh: "本进程有 {amount}（设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB")
+                        } else {
+                            text!(en: "outside the framework's allocator this process holds {amount}, about what a context and libraries take", zh: "本进程在框架分配器之外占用 {amount}，与上下文和库的常规开销相当")
+                        },
+                    )
+                    .at(place(event, Fact::Process)),
+                );
+            }
+        }
+    }
+    if let Some(short) = short_of_desired(incident)
+        && let (Some(capacity), Some(free)) = (ledger.capacity, ledger.free)
+        && short.middle() > 0
+        && short.middle() < (capacity.middle() / 50)
+        && (capacity - free).middle() < (capacity.middle() / 8).max(3 * GIB as i128)
+    {
+        let (used, short) = (size(capacity - free), size(short));
+        found.push(
+            Evidence::new(1.5, text!(en: "{used} were in use before the engine took anything, about what contexts and the driver take; {short} were missing", zh: "引擎占用之前已用 {used}，与上下文和驱动的开销相当；差 {short}"))
+                .at(place(event, Fact::Free)),
+        );
+    }
+    if event.has(Sign::ForeignLibrary) {
+        found.push(
+            Evidence::new(
+                0.5,
+                text!(en: "a library asked for the memory, not the framework", zh: "请求显存的是某个库，而不是框架"),
+            )
+            .at(event.at),
+        );
+    }
+    if let Some(span) = incident.context.clues.get(&Clue::SecondFramework) {
+        found.push(
+            Evidence::new(
+                1.0,
+                text!(en: "a second framework runs in the same process", zh: "同一进程中还运行着另一个框架"),
+            )
+            .at(*span),
+        );
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    if incident.event.has(Sign::Mps) {
+        return text!(
+            en: "Print `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()` before the failing step: if it stays below 1 GiB, Metal's own memory is not the matter.",
+            zh: "在失败步骤之前打印 `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()`：若低于 1 GiB，则不是 Metal 自身占用的问题。"
+        );
+    }
+    let device = incident.event.facts.device.value().unwrap_or(0);
+    text!(
+        en: "Just before the failing step compare `nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}` with `torch.cuda.memory_reserved()`: if they differ by less than 1 GiB, nothing outside the allocator is to blame.",
+        zh: "在失败步骤之前，比较 `nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}` 与 `torch.cuda.memory_reserved()`：若相差不到 1 GiB，则与分配器之外的占用无关。"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{confidence, event, first, settled, torch};
+    use super::*;
+    use crate::dialect::Resource;
+
+    fn beside(process: &str) -> Incident {
+        torch(&[
+            (Fact::Requested, "96.00 MiB"),
+            (Fact::Capacity, "15.77 GiB"),
+            (Fact::Free, "31.00 MiB"),
+            (Fact::Process, process),
+            (Fact::Allocated, "10.60 GiB"),
+            (Fact::ReservedUnallocated, "240.00 MiB"),
+        ])
+    }
+
+    #[test]
+    fn gigabytes_outside_the_allocator_count() {
+        assert_eq!(first(&beside("15.70 GiB")), CauseId::NonFramework);
+    }
+
+    #[test]
+    fn a_usual_context_does_not() {
+        assert!(confidence(&beside("11.30 GiB"), CauseId::NonFramework) < 0.05);
+    }
+
+    #[test]
+    fn metals_own_memory_counts_when_it_outweighs_tensors() {
+        let mut event = event(
+            "pytorch",
+            Resource::Gpu,
+            &[
+                (Fact::Allocated, "5.00 GiB"),
+                (Fact::OtherAllocations, "30.50 GiB"),
+                (Fact::FractionLimit, "36.00 GiB"),
+                (Fact::Requested, "600.00 MiB"),
+            ],
+        );
+        event.sign(Sign::Mps);
+        assert_eq!(first(&settled(event)), CauseId::NonFramework);
+    }
+}

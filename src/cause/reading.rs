@@ -1,0 +1,258 @@
+//! What several causes read from an incident: its kind, and the shares of the device that decide between causes.
+
+use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::evidence::{Known, Span};
+use crate::incident::Incident;
+use crate::incident::context::{Growth, Measure, Phase, Series};
+use crate::text;
+use crate::text::Text;
+use crate::units::{Bytes, GIB, Interval, MIB};
+
+/// The kinds of failure, by who asked whom for memory. Priors are set per kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A program asked its device for a tensor or buffer: PyTorch, Paddle, CuPy, CUDA.jl, MLX …
+    Tensor,
+    /// The same under a framework that takes most of the device at start and serves from its own pool: XLA, TensorFlow.
+    PooledTensor,
+    /// An inference engine that sizes a pool: vLLM, SGLang, TensorRT-LLM, LMDeploy, TGI.
+    Engine,
+    /// A program that loads weights into fixed buffers and splits them over devices: llama.cpp, Ollama, ExLlama.
+    WeightBuffers,
+    /// The key/value cache of an engine.
+    KvCache,
+    /// RAM of the machine or of a container.
+    Host,
+    /// /dev/shm.
+    Shm,
+    /// Shared memory on the chip, per thread block.
+    OnChip,
+}
+
+pub fn kind(incident: &Incident) -> Kind {
+    match incident.event.resource {
+        Resource::KvCache => Kind::KvCache,
+        Resource::Host | Resource::Cgroup => Kind::Host,
+        Resource::Shm => Kind::Shm,
+        Resource::CudaSharedMemory => Kind::OnChip,
+        Resource::Gpu => match incident.event.framework {
+            "jax" | "tensorflow" | "exla" | "xla" => Kind::PooledTensor,
+            "vllm" | "sglang" | "tensorrt-llm" | "lmdeploy" | "tgi" => Kind::Engine,
+            "llama.cpp" | "ollama" | "exllama" => Kind::WeightBuffers,
+            _ => Kind::Tensor,
+        },
+    }
+}
+
+/// True where the device's memory is meant.
+pub fn on_gpu(incident: &Incident) -> bool {
+    matches!(kind(incident), Kind::Tensor | Kind::PooledTensor | Kind::Engine | Kind::WeightBuffers)
+}
+
+/// The middle of an amount, for printing.
+pub fn size(amount: Interval) -> Bytes {
+    Bytes(amount.middle_bytes())
+}
+
+/// An amount that follows by arithmetic, marked as rounded where its error would show in the digits printed.
+pub fn about(amount: Interval) -> String {
+    let printed = crate::units::signed(amount.middle());
+    if amount.half_width() as i128 * 200 <= amount.middle().abs() { printed } else { format!("≈ {printed}") }
+}
+
+/// A share as a percentage without decimals: `0.834` is `83 %`.
+pub fn percent(share: f64) -> String {
+    if share < 0.095 { format!("{:.1} %", share * 100.0) } else { format!("{:.0} %", share * 100.0) }
+}
+
+/// Where a figure was printed, or the message where it was derived.
+pub fn place(event: &Event, fact: Fact) -> Span {
+    event.facts.get(fact).map_or(event.at, |figure| figure.at)
+}
+
+/// What there was to use in all: the device, or the pool or limit where only that is printed.
+pub fn whole(incident: &Incident) -> Option<Interval> {
+    incident.ledger.capacity.or(incident.ledger.cap).filter(|whole| whole.middle() > 0)
+}
+
+/// An amount as a share of the device, or of the pool or limit where only that is printed.
+pub fn share_of_whole(incident: &Incident, amount: Option<Interval>) -> Option<f64> {
+    Some(amount?.middle() as f64 / whole(incident)?.middle() as f64)
+}
+
+/// What was asked for, as a share of the device or pool.
+pub fn request_share(incident: &Incident) -> Option<f64> {
+    share_of_whole(incident, incident.ledger.requested)
+}
+
+/// What the framework has handed out, as a share of the device or pool.
+pub fn allocated_share(incident: &Incident) -> Option<f64> {
+    share_of_whole(incident, incident.ledger.allocated)
+}
+
+/// True when the figure asked for is one buffer. A compiler's report (XLA) gives the need of a whole program instead; its
+/// dialects tell by what it exceeds the device, or what its parts are.
+pub fn one_piece(incident: &Incident) -> bool {
+    let numbers = &incident.event.facts.numbers;
+    !["exceeded_by_bytes", "program_total_bytes"].iter().any(|name| numbers.contains_key(name))
+}
+
+/// Free memory inside the default pools: what another layout could use. The free blocks of private pools are not in it,
+/// since only their own graphs may use them.
+pub fn cached(incident: &Incident) -> Option<Interval> {
+    incident.ledger.amount(crate::ledger::Holder::Cached).or(incident.ledger.cached)
+}
+
+/// True when the driver had at least as much free as was asked for, and that is no sliver of the device. "Free" is read
+/// after the failure, so a few hundred MiB on a full device mean nothing.
+pub fn refused_although_free(incident: &Incident) -> bool {
+    let ledger = &incident.ledger;
+    match (ledger.free, ledger.requested) {
+        (Some(free), Some(requested)) => {
+            free.surely_at_least(requested) && ledger.share(Some(free)).is_none_or(|share| share >= 0.05)
+        }
+        _ => false,
+    }
+}
+
+/// True when a limit below the device's size is printed. PyTorch 2.5 … 2.9 print `allowed` for a fraction of 1 as well.
+pub fn limited(incident: &Incident) -> bool {
+    match (incident.ledger.cap, incident.ledger.capacity) {
+        (Some(cap), Some(capacity)) => cap.high < capacity.low,
+        (cap, _) => cap.is_some(),
+    }
+}
+
+/// A CUDA context with its libraries takes 0.2 … 0.6 GiB; where the message does not tell this process's own total,
+/// that much of what lies outside the framework is taken to be its context.
+const CONTEXT: i128 = 600 * MIB as i128;
+
+/// Memory of the device that is neither free nor this process's.
+#[derive(Debug, Clone, Copy)]
+pub struct Foreign {
+    pub amount: Interval,
+    pub share: f64,
+    /// The message separates this process from others, so that the amount holds no context of ours.
+    pub separated: bool,
+    /// The part that the message names by pid.
+    pub named: Option<Interval>,
+    /// The request would have fitted if this memory had been free, and the cache in one piece.
+    pub would_serve: bool,
+}
+
+/// What other processes hold, as far as the account shows it. `None` when the message does not tell.
+pub fn foreign(incident: &Incident) -> Option<Foreign> {
+    let ledger = &incident.ledger;
+    // Apple prints no figure of other processes, and an integrated GPU's capacity is two pools added up.
+    if incident.event.has(Sign::Mps) || looks_integrated(incident) {
+        return None;
+    }
+    let nothing = Interval::exactly(0);
+    let (amount, separated) = match (ledger.unexplained, ledger.outside) {
+        (Some(unexplained), _) => (ledger.others.unwrap_or(nothing) + unexplained.at_least_zero(), true),
+        (None, Some(outside)) => ((outside - Interval::exactly(CONTEXT as u64)).at_least_zero(), false),
+        // At start-up this process holds nothing but its context, so all that is used is somebody's.
+        (None, None) if incident.event.has(Sign::EngineStartup) && ledger.allocated.is_none() => {
+            ((ledger.capacity? - ledger.free? - Interval::exactly(CONTEXT as u64)).at_least_zero(), false)
+        }
+        (None, None) => (ledger.others?, true),
+    };
+    let amount = match ledger.others {
+        Some(named) if named.middle() > amount.middle() => named,
+        _ => amount,
+    };
+    Some(Foreign {
+        amount,
+        share: ledger.share(Some(amount))?,
+        separated,
+        named: ledger.others,
+        would_serve: ledger
+            .short_of_free_and_cached
+            .or(ledger.short_of_free)
+            .or(short_of_desired(incident))
+            .is_some_and(|short| amount.middle() >= short.middle()),
+    })
+}
+
+/// Where the log shows that the same work fitted before: a later epoch, or many steps. `None` for a validation phase, whose
+/// work is another.
+pub fn fitted_before(incident: &Incident) -> Option<(Text, Span)> {
+    let context = &incident.context;
+    if matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint)) {
+        return None;
+    }
+    if let Known::Seen(epoch, at) = context.epoch
+        && epoch >= 2
+    {
+        return Some((
+            text!(en: "epoch {epoch} had been reached: the same work fitted before", zh: "已进行到第 {epoch} 个 epoch：同样的工作此前放得下"),
+            at,
+        ));
+    }
+    match context.step {
+        Known::Seen(step, at) if step >= 200 => Some((
+            text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下"),
+            at,
+        )),
+        _ => None,
+    }
+}
+
+/// The trend of one kind of reading, if the log holds such a series.
+pub fn trend(incident: &Incident, measure: Measure) -> Option<(&Series, Growth)> {
+    incident
+        .context
+        .series
+        .iter()
+        .filter(|series| series.measure == measure)
+        .filter_map(|series| Some((series, series.growth()?)))
+        .max_by(|a, b| a.1.confidence.total_cmp(&b.1.confidence))
+}
+
+/// What an engine misses at start-up: the share that it is set to take, less what is free.
+pub fn short_of_desired(incident: &Incident) -> Option<Interval> {
+    Some(incident.event.facts.get(Fact::Desired)?.interval() - incident.ledger.free?)
+}
+
+/// Linear between the points `(x, y)`, given with rising x; flat outside of them.
+pub fn ramp(x: f64, points: &[(f64, f64)]) -> f64 {
+    let mut before = match points.first() {
+        Some(first) => *first,
+        None => return 0.0,
+    };
+    if x <= before.0 {
+        return before.1;
+    }
+    for &(at, value) in points {
+        if x <= at {
+            let width = at - before.0;
+            return if width <= 0.0 { value } else { before.1 + (value - before.1) * (x - before.0) / width };
+        }
+        before = (at, value);
+    }
+    before.1
+}
+
+/// True for an AMD chip with an integrated GPU: it reports a carve-out of RAM and the memory that can be mapped beside it
+/// as one capacity, and "used" then holds what nobody took. No discrete AMD card has these sizes (they come with 4, 6, 8,
+/// 12, 16, 20, 24, 32, 48, 64, 128, 192, 256 or 288 GB).
+pub fn looks_integrated(incident: &Incident) -> bool {
+    const DISCRETE: [f64; 14] = [4.0, 6.0, 8.0, 12.0, 16.0, 20.0, 24.0, 32.0, 48.0, 64.0, 128.0, 192.0, 256.0, 288.0];
+    let Some(capacity) = incident.ledger.capacity else { return false };
+    let gib = capacity.middle() as f64 / GIB as f64;
+    incident.event.has(Sign::Hip) && !DISCRETE.iter().any(|size| (size - gib).abs() <= size * 0.02)
+}
+
+/// A whole number of GiB within the printed digits, as Windows' display driver model reports cards (`8.00 GiB`, `23.99 GiB`);
+/// Linux drivers take their reserve off first (`7.79 GiB`, `23.69 GiB`). Cards above 48 GiB do not run under it.
+pub fn looks_like_wddm(incident: &Incident) -> bool {
+    if incident.event.has(Sign::Windows) {
+        return true;
+    }
+    if incident.event.has(Sign::Hip) || incident.event.has(Sign::Mps) || incident.event.has(Sign::Xpu) {
+        return false;
+    }
+    let Some(capacity) = incident.ledger.capacity else { return false };
+    let gib = capacity.middle() as f64 / GIB as f64;
+    (2.0..=48.0).contains(&gib.round()) && (gib - gib.round()).abs() <= 0.015
+}

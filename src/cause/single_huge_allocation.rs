@@ -1,0 +1,266 @@
+//! One request is absurd for the device.
+
+use super::reading::{
+    Kind, allocated_share, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free, request_share, size,
+    whole,
+};
+use super::{Cause, CauseId};
+use crate::dialect::{Fact, Sign};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::incident::context::{Clue, Phase};
+use crate::text;
+use crate::text::Text;
+use crate::units::{Bytes, GIB, TIB};
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::SingleHugeAllocation,
+    title: || text!(en: "one request is far too large", zh: "单次请求过大"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    Text::new(
+        r#"One request is absurd for the device: a shape bug, a quadratic term, an un-batched data set, an overflow.
+
+**How it shows.** The request exceeds the whole device, or is half of it or more while the job holds little. On hosts: hundreds of GiB at once. The product of a shape and the element size usually gives the figure exactly.
+
+**Told from its neighbours.** Certain only where the request exceeds the device. A request equal to what is already allocated is a *second copy*. A size of 2^50 bytes and more, or just below 2^64, is no shape but a number that went wrong.
+
+**Example.** 250 000 nodes as a dense adjacency matrix in fp32 are 233 GiB: `Tried to allocate 232.83 GiB … 23.69 GiB total`. No batch size changes that."#,
+        r#"某一次请求对设备来说过大：形状错误、平方项、整个数据集未分批、数值溢出。
+
+**表现。** 请求超过整个设备，或在任务占用不多时达到设备的一半以上；在主机上一次请求数百 GiB。形状乘积乘以元素大小通常恰好等于该数字。
+
+**与相近原因的区别。** 只有请求超过设备容量时才是确定的。请求等于已分配量时是*第二份拷贝*。2^50 字节以上或接近 2^64 的大小不是形状，而是出错的数值。
+
+**示例。** 25 万个节点的 fp32 稠密邻接矩阵为 233 GiB：`Tried to allocate 232.83 GiB … 23.69 GiB total`。改批大小无济于事。"#,
+    )
+}
+
+/// Above this a figure is no need of any program but a number that went wrong (2^50 bytes = 1 PiB).
+pub const GARBAGE: u64 = 1 << 50;
+
+fn prior(incident: &Incident) -> Option<f64> {
+    match kind(incident) {
+        Kind::Tensor => Some(-2.0),
+        Kind::PooledTensor => Some(-1.8),
+        Kind::Engine => Some(-3.0),
+        // Their buffers are weights: large, but of the size of the model.
+        Kind::WeightBuffers => Some(-5.0),
+        Kind::Host => Some(-2.2),
+        Kind::KvCache | Kind::Shm | Kind::OnChip => None,
+    }
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let ledger = &incident.ledger;
+    let event = &incident.event;
+    let at = place(event, Fact::Requested);
+    let mut found = Vec::new();
+    if event.has(Sign::AbsurdRequest) {
+        found.push(
+            Evidence::new(5.0, text!(en: "the size asked for can only come from a wrong shape: a negative or overflowed dimension", zh: "请求的大小只可能来自错误的形状：维度为负或溢出"))
+                .at(at),
+        );
+        return found;
+    }
+    if event.dialect.ends_with("buffer-size") {
+        let want = ledger.requested.map_or_else(String::new, |requested| size(requested).to_string());
+        found.push(
+            Evidence::new(5.0, text!(en: "one buffer of {want} exceeds the largest that the device makes, whatever is free", zh: "单个缓冲区 {want} 超过设备允许的最大值，与空闲量无关"))
+                .at(at),
+        );
+        return clues(incident, found);
+    }
+    if let Some(limit) = event.facts.get(Fact::Limit)
+        && on_gpu(incident)
+        && one_piece(incident)
+        && ledger.requested.is_some_and(|requested| requested.surely_at_least(limit.interval()))
+        && ledger.requested.is_some_and(|requested| requested.middle() < GARBAGE as i128)
+    {
+        let (want, most) = (ledger.requested.map_or_else(String::new, |r| size(r).to_string()), size(limit.interval()));
+        found.push(
+            Evidence::new(5.0, text!(en: "{want} were asked for in one piece; {most} are allowed", zh: "单次请求 {want}，而允许的最大值为 {most}"))
+                .at(at),
+        );
+        return clues(incident, found);
+    }
+    let Some(requested) = ledger.requested.filter(|_| one_piece(incident)) else { return clues(incident, found) };
+    let want = size(requested);
+    if on_gpu(incident) {
+        if let (Some(share), Some(capacity)) = (request_share(incident), whole(incident)) {
+            let (part, all) = (percent(share), size(capacity));
+            if share >= 1.0 {
+                found.push(
+                    Evidence::new(7.0, text!(en: "{want} were asked for in one piece; the whole device has {all}", zh: "单次请求 {want}，而整个设备只有 {all}"))
+                        .at(at),
+                );
+                return found;
+            }
+            let mut weight =
+                ramp(share, &[(0.02, -3.0), (0.1, -1.5), (0.2, -0.2), (0.33, 1.2), (0.5, 2.6), (0.8, 3.6)]);
+            if refused_although_free(incident) {
+                weight = weight.min(0.0);
+            }
+            // With the device mostly full of the job's own tensors, a big request is the peak of a big job.
+            if weight > 0.0 && allocated_share(incident).is_some_and(|share| share > 0.72) {
+                weight -= 1.5;
+            }
+            found.push(
+                Evidence::new(
+                    weight,
+                    if weight > 0.0 {
+                        text!(en: "one request of {want} is {part} of the device's {all}", zh: "单次请求 {want} 占设备 {all} 的 {part}")
+                    } else {
+                        text!(en: "the request of {want} is only {part} of the device", zh: "请求 {want} 只占设备的 {part}")
+                    },
+                )
+                .at(at),
+            );
+            if let Some(allocated) = ledger.allocated
+                && share >= 0.2
+                && !refused_although_free(incident)
+                && requested.middle() >= 2 * allocated.middle().max(1)
+            {
+                let held = size(allocated);
+                found.push(
+                    Evidence::new(0.8, text!(en: "it is more than twice what the whole job holds, {held}", zh: "超过整个任务已占用量 {held} 的两倍"))
+                        .at(at),
+                );
+            }
+        } else {
+            // Without a capacity: the largest single devices have 288 GiB; training cards in wide use 16 … 80.
+            let gib = requested.middle() as f64 / GIB as f64;
+            let weight = ramp(gib, &[(0.5, -1.5), (4.0, -0.3), (12.0, 0.6), (24.0, 1.5), (80.0, 3.0), (192.0, 5.0)]);
+            found.push(
+                Evidence::new(weight, text!(en: "{want} were asked for in one piece", zh: "单次请求 {want}")).at(at),
+            );
+        }
+    } else if kind(incident) == Kind::Host {
+        let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(ledger.capacity);
+        match machine {
+            Some(machine) if requested.surely_at_least(machine) => {
+                let all = size(machine);
+                found.push(
+                    Evidence::new(5.0, text!(en: "{want} were asked for at once; the machine has {all}", zh: "一次请求 {want}，而机器只有 {all}")).at(at),
+                );
+            }
+            _ => {
+                // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
+                let gib = requested.middle() as f64 / GIB as f64;
+                let weight =
+                    ramp(gib, &[(0.25, -2.5), (4.0, -0.5), (16.0, 0.3), (32.0, 2.0), (128.0, 3.4), (512.0, 5.0)]);
+                let terabyte = requested.middle() >= TIB as i128;
+                found.push(
+                    Evidence::new(
+                        weight,
+                        if terabyte {
+                            text!(en: "{want} were asked for at once, more than almost any machine has", zh: "一次请求 {want}，几乎超过任何机器的内存")
+                        } else {
+                            text!(en: "{want} were asked for at once", zh: "一次请求 {want}")
+                        },
+                    )
+                    .at(at),
+                );
+            }
+        }
+    }
+    clues(incident, found)
+}
+
+fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
+    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_chunk_in_use_bytes")
+        && let Some(all) = whole(incident)
+        && *chunk >= 0.5 * all.middle() as f64
+    {
+        let (chunk, all) = (Bytes(*chunk as u64), size(all));
+        found.push(
+            Evidence::new(3.0, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
+                .at(*at),
+        );
+    }
+    if let Some(span) = incident.context.clues.get(&Clue::Quadratic) {
+        found.push(
+            Evidence::new(1.0, text!(en: "the failing line makes something quadratic: every pair of tokens, points or masks", zh: "失败处的代码产生平方规模的张量：每一对 token、点或掩码"))
+                .at(*span),
+        );
+    }
+    if incident.context.phase.value() == Some(Phase::Load) && on_gpu(incident) {
+        found.push(
+            Evidence::new(-1.0, text!(en: "it failed while a model was loaded, not while a tensor was computed", zh: "失败发生在加载模型时，而不是计算张量时"))
+                .seen(&incident.context.phase),
+        );
+    }
+    found
+}
+
+fn refute(incident: &Incident) -> Text {
+    let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
+    let place = incident.context.user_frame().map(|frame| format!("{}:{}", frame.file, frame.line));
+    match place {
+        Some(place) => text!(
+            en: "Print the shapes of the inputs at {place} just before it fails: if the product of the shape and the element size is not about {want}, the request comes from elsewhere.",
+            zh: "在 {place} 失败之前打印输入形状：若形状乘积乘以元素大小与 {want} 不符，则请求来自别处。"
+        ),
+        None => text!(
+            en: "Print the shapes at the failing line just before it fails: if no product of shape and element size is about {want}, the request comes from elsewhere.",
+            zh: "在失败行之前打印各张量形状：若没有任何形状乘以元素大小约等于 {want}，则请求来自别处。"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, host, torch};
+    use super::*;
+
+    #[test]
+    fn more_than_the_device_in_one_piece_is_certain() {
+        let incident = torch(&[
+            (Fact::Requested, "232.83 GiB"),
+            (Fact::Capacity, "23.69 GiB"),
+            (Fact::Allocated, "1.10 GiB"),
+            (Fact::Free, "21.90 GiB"),
+            (Fact::Reserved, "1.20 GiB"),
+        ]);
+        assert!(confidence(&incident, CauseId::SingleHugeAllocation) > 0.9);
+    }
+
+    #[test]
+    fn most_of_the_device_for_a_job_that_holds_little() {
+        let incident = torch(&[
+            (Fact::Requested, "14.00 GiB"),
+            (Fact::Capacity, "23.69 GiB"),
+            (Fact::Allocated, "9.00 GiB"),
+            (Fact::Free, "12.20 GiB"),
+            (Fact::Reserved, "9.10 GiB"),
+        ]);
+        assert_eq!(first(&incident), CauseId::SingleHugeAllocation);
+    }
+
+    #[test]
+    fn an_ordinary_request_is_innocent() {
+        assert!(confidence(&torch(&FULL_CARD), CauseId::SingleHugeAllocation) < 0.02);
+    }
+
+    #[test]
+    fn a_terabyte_of_ram_at_once_is_a_shape() {
+        assert_eq!(first(&host(&[(Fact::Requested, "2.50 TiB")])), CauseId::SingleHugeAllocation);
+        assert_ne!(first(&host(&[(Fact::Requested, "16.00 MiB")])), CauseId::SingleHugeAllocation);
+    }
+
+    #[test]
+    fn one_buffer_beyond_the_largest_allowed() {
+        let asked = |requested| {
+            let figures = [(Fact::Requested, requested), (Fact::Limit, "18.00 GiB")];
+            let event = super::super::trial::event("mlx", crate::dialect::Resource::Gpu, &figures);
+            confidence(&super::super::trial::settled(event), CauseId::SingleHugeAllocation)
+        };
+        assert!(asked("40.00 GiB") > 0.8 && asked("1.00 GiB") < 0.1);
+    }
+}

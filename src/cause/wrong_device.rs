@@ -1,0 +1,184 @@
+//! The load sits on one device while others are idle, or on a device not meant.
+
+use super::reading::{foreign, on_gpu};
+use super::{Cause, CauseId};
+use crate::evidence::Evidence;
+use crate::incident::Incident;
+use crate::incident::context::Clue;
+use crate::text;
+use crate::text::Text;
+use crate::units::{Bytes, GIB};
+
+pub const CAUSE: Cause = Cause {
+    id: CauseId::WrongDevice,
+    title: || text!(en: "the load sits on the wrong device", zh: "负载落在了错误的设备上"),
+    doc,
+    prior,
+    weigh,
+    refute,
+    fixtures: &[],
+};
+
+fn doc() -> Text {
+    Text::new(
+        r#"The load sits on one device while others are idle, or on a device that was not meant.
+
+**How it shows.** Rank 3 fails on GPU 0; a checkpoint saved on one GPU is restored by all ranks onto that GPU; `nvidia-smi` shows one full card and idle ones; a device list was set, but the card in use is full of somebody else's memory, so the list was not in force.
+
+**Told from its neighbours.** The index in a message counts visible devices only: “GPU 0” under `CUDA_VISIBLE_DEVICES=5` is card 5. If every card is equally full, it is *capacity*.
+
+**Example.** `torch.load(path)` without `map_location` on 4 ranks puts 4 copies on GPU 0."#,
+        r#"负载集中在一个设备而其他设备空闲，或落在了并非预期的设备上。
+
+**表现。** rank 3 在 GPU 0 上失败；在某个 GPU 上保存的检查点被所有 rank 恢复到该 GPU；`nvidia-smi` 显示一张卡满、其他空闲；设置了设备列表，但实际使用的卡被别人的显存占满，说明列表没有生效。
+
+**与相近原因的区别。** 报错中的编号只计可见设备：`CUDA_VISIBLE_DEVICES=5` 下的 “GPU 0” 就是第 5 号卡。若每张卡都同样满，则是*容量不足*。
+
+**示例。** 4 个 rank 执行不带 `map_location` 的 `torch.load(path)`，会在 GPU 0 上放 4 份。"#,
+    )
+}
+
+fn prior(incident: &Incident) -> Option<f64> {
+    on_gpu(incident).then_some(-3.3)
+}
+
+fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let event = &incident.event;
+    let context = &incident.context;
+    let mut found = Vec::new();
+    let device = event.facts.device.value();
+    if let Some(span) = context.clues.get(&Clue::RanksOnOneDevice) {
+        found.push(
+            Evidence::new(2.5, text!(en: "several ranks load onto one device", zh: "多个 rank 都加载到同一个设备上"))
+                .at(*span),
+        );
+    }
+    if let (Some(0), Some(rank)) = (device, context.rank.value().or(event.rank))
+        && rank > 0
+        && context.visible_devices.get().is_none_or(|list| list.contains(','))
+    {
+        found.push(
+            Evidence::new(2.5, text!(en: "rank {rank} failed on GPU 0, which is rank 0's", zh: "rank {rank} 在 GPU 0 上失败，而 GPU 0 属于 rank 0"))
+                .at(event.at),
+        );
+    }
+    if let Some((count, each)) = like_sized_others(incident) {
+        let mut evidence = Evidence::new(
+            4.2,
+            text!(en: "{count} other processes of about {each} each sit on this device: ranks of one job that all took the same one", zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"),
+        );
+        for other in &event.facts.other_processes {
+            evidence = evidence.at(other.figure.at);
+        }
+        found.push(evidence);
+    }
+    if let Some(list) = context.visible_devices.get()
+        && foreign(incident).is_some_and(|others| others.share >= 0.5)
+    {
+        found.push(
+            Evidence::new(5.0, text!(en: "a device was chosen on purpose (CUDA_VISIBLE_DEVICES={list}), yet the one in use was full of others' memory", zh: "已指定设备（CUDA_VISIBLE_DEVICES={list}），但实际使用的设备被其他进程占满"))
+                .seen(&context.visible_devices),
+        );
+    }
+    if let Some(device) = device
+        && let Some(row) = context.gpus.iter().find(|row| row.index == device)
+    {
+        let idle: Vec<_> = context
+            .gpus
+            .iter()
+            .filter(|other| other.index != device && other.used.bytes < other.total.bytes / 10)
+            .collect();
+        if row.used.bytes > row.total.bytes / 10 * 8
+            && let Some(first) = idle.first()
+        {
+            let index = first.index;
+            found.push(
+                Evidence::new(1.6, text!(en: "GPU {device} is full while GPU {index} is idle", zh: "GPU {device} 已满，而 GPU {index} 空闲"))
+                    .at(row.used.at)
+                    .at(first.used.at),
+            );
+        }
+    }
+    if let Some(span) = context.clues.get(&Clue::DataParallel)
+        && device == Some(0)
+    {
+        found.push(
+            Evidence::new(1.0, text!(en: "DataParallel gathers on GPU 0, which therefore fills first", zh: "DataParallel 在 GPU 0 上汇总，因此它最先占满")).at(*span),
+        );
+    }
+    found
+}
+
+/// Two or more named processes that hold the same within a twentieth and more than a bare context: how many, how much each.
+fn like_sized_others(incident: &Incident) -> Option<(usize, Bytes)> {
+    let mut sizes: Vec<u64> = incident
+        .event
+        .facts
+        .other_processes
+        .iter()
+        .filter(|other| Some(other.pid) != incident.ledger.self_listed_as)
+        .map(|other| other.figure.bytes)
+        .collect();
+    sizes.sort_unstable();
+    let (least, most) = (*sizes.first()?, *sizes.last()?);
+    (sizes.len() >= 2 && least >= GIB && most - least <= most / 20).then_some((sizes.len(), Bytes(most)))
+}
+
+fn refute(incident: &Incident) -> Text {
+    let device = incident.event.facts.device.value().unwrap_or(0);
+    text!(
+        en: "Run `nvidia-smi --query-gpu=index,memory.used --format=csv -l 1` while it starts: if GPU {device} is no fuller than the others, the load is where it should be.",
+        zh: "启动时运行 `nvidia-smi --query-gpu=index,memory.used --format=csv -l 1`：若 GPU {device} 并不比其他 GPU 更满，则负载位置没有问题。"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, confidence, first, torch};
+    use super::*;
+    use crate::dialect::Fact;
+    use crate::evidence::{Known, Span};
+
+    #[test]
+    fn a_chosen_device_that_is_full_of_others_was_not_the_one_used() {
+        let mut incident = torch(&[
+            (Fact::Requested, "40.00 MiB"),
+            (Fact::Capacity, "31.75 GiB"),
+            (Fact::Allocated, "4.10 GiB"),
+            (Fact::Free, "12.00 MiB"),
+            (Fact::Reserved, "4.20 GiB"),
+        ]);
+        let before = confidence(&incident, CauseId::WrongDevice);
+        incident.context.visible_devices = Known::Seen("3".to_string(), Span::line(1));
+        assert!(confidence(&incident, CauseId::WrongDevice) > 5.0 * before.max(0.02));
+    }
+
+    #[test]
+    fn equal_processes_on_one_device_are_ranks_of_one_job() {
+        let beside = |others: &[(u64, &str)]| {
+            let figures = [
+                (Fact::Requested, "512.00 MiB"),
+                (Fact::Capacity, "23.69 GiB"),
+                (Fact::Free, "60.00 MiB"),
+                (Fact::Process, "5.90 GiB"),
+                (Fact::Allocated, "5.20 GiB"),
+                (Fact::ReservedUnallocated, "100.00 MiB"),
+            ];
+            confidence(&super::super::trial::torch_among(&figures, others), CauseId::WrongDevice)
+        };
+        assert!(
+            beside(&[(1, "5.88 GiB"), (2, "5.90 GiB"), (3, "5.90 GiB")]) > 3.0 * beside(&[(1, "17.70 GiB")]).max(0.01)
+        );
+    }
+
+    #[test]
+    fn a_rank_on_the_first_device_is_out_of_place() {
+        let mut incident = torch(&FULL_CARD[..2]);
+        incident.event.facts.device = Known::Seen(0, Span::line(7));
+        incident.event.rank = Some(0);
+        assert!(confidence(&incident, CauseId::WrongDevice) < 0.05, "rank 0 belongs there");
+        incident.event.rank = Some(3);
+        incident.context.clues.insert(Clue::RanksOnOneDevice, Span::line(2));
+        assert_eq!(first(&incident), CauseId::WrongDevice);
+    }
+}

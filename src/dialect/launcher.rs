@@ -1,0 +1,375 @@
+//! Launchers, pools and shells that report how a process of theirs ended: torchrun, DeepSpeed, `mp.spawn`, `subprocess`,
+//! joblib, `concurrent.futures`, bash, and exit codes of containers.
+//!
+//! A process that was killed prints nothing itself. SIGKILL is what the kernel's killer sends, but not only it: these
+//! events carry [`Sign::KilledWithoutProof`] unless a line nearby proves the reason.
+
+use super::proof::{self, Witness};
+use super::{Dialect, Event, Resource, Sign, Standing, field, kernel, slurm};
+use crate::input::Document;
+use crate::text;
+
+pub const DIALECT: Dialect = Dialect {
+    name: "launcher",
+    triggers: &[
+        "SIGKILL",
+        "exitcode",
+        "return code",
+        "xit code",
+        "xit status",
+        "xitCode",
+        "with code",
+        "ProcessPool",
+        "illed",
+        "已杀死",
+    ],
+    read,
+};
+
+/// Lines of one entry of torchrun's closing table, from `exitcode` to `traceback`.
+const ENTRY: usize = 4;
+/// Lines around a death in which the same death, or its cause, is told.
+const NEAR: usize = 60;
+
+/// How a line says that a process died of SIGKILL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Death {
+    dialect: &'static str,
+    pid: Option<u64>,
+    /// The code as printed: −9, 9 or 137.
+    code: Option<i64>,
+    /// The last line of the report, counted from the first.
+    lines: usize,
+}
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if let Some(event) = clean_up(document, position) {
+        return Some(event);
+    }
+    let death = elastic(document, position)
+        .or_else(|| pool(line))
+        .or_else(|| shell(document, position))
+        .or_else(|| code(line))?;
+    let mut event = field::event(document, position, death.dialect, "generic", Resource::Host);
+    event.at.last = field::number(document, position + death.lines);
+    event.sign(Sign::NoFigures);
+    field::note_pid(&mut event, death.pid);
+    field::note_number(&mut event, "exit_code", death.code.map(|code| code as f64));
+    field::note_number(&mut event, "killed_pid", death.pid.map(|pid| pid as f64));
+    event.rank = rank(document, position).or(event.rank);
+
+    if death.code == Some(137) && stopped_by_someone(document, position) {
+        event.standing = Standing::Harmless;
+        event.harmless_because = Some(text!(
+            en: "the process was killed on purpose: the log shows a time-out, a stop or a cancel before the exit code",
+            zh: "进程是被主动终止的：退出码之前日志中有超时、停止或取消的记录"
+        ));
+        return Some(event);
+    }
+    if told_before(document, position, &death) {
+        event.standing = Standing::Follower;
+        event.sign(Sign::KilledWithoutProof);
+        return Some(event);
+    }
+    event.framework = framework(document, position, &death);
+    let proof = proof::around(document, position, death.pid).or_else(|| proof::around(document, position, None));
+    let Some(proof) = proof else {
+        event.sign(Sign::KilledWithoutProof);
+        return Some(event);
+    };
+    event.resource = proof.resource;
+    event.signs.insert(Sign::KilledWithProof, proof.at);
+    let same = death.pid.and_then(|pid| kernel::report_of(document, proof.position, pid));
+    match (proof.witness, same) {
+        (Witness::Kernel, Some(report)) => kernel::adopt(&mut event, &report),
+        // The proof tells the same death with more words: it is the event, this one only follows.
+        _ => event.standing = Standing::Follower,
+    }
+    Some(event)
+}
+
+/// torchrun's closing table and its agent's line (`torch/distributed/elastic`), `mp.spawn`, and lines that merely name the signal.
+fn elastic(document: &Document, position: usize) -> Option<Death> {
+    let line = field::text(document, position);
+    let killed = |pid, code, lines| Some(Death { dialect: "torchrun-sigkill", pid, code, lines });
+    if line.contains("exitcode") {
+        let code = exit_code(line)?;
+        if code != -9 {
+            return None;
+        }
+        let signal =
+            field::behind(document, position, ENTRY).find(|at| received_sigkill(field::text(document, *at)).is_some());
+        let pid = field::number_after(line, "(pid:")
+            .or_else(|| signal.and_then(|at| received_sigkill(field::text(document, at))?));
+        return killed(pid, Some(code), signal.map_or(0, |at| at - position));
+    }
+    if let Some(pid) = received_sigkill(line) {
+        return killed(pid, Some(-9), 0);
+    }
+    if line.contains("terminated with signal SIGKILL") {
+        let mut death = Death { dialect: "torch-spawn-sigkill", pid: None, code: Some(-9), lines: 0 };
+        death.pid = field::number_after(line, "(pid");
+        return Some(death);
+    }
+    const KILLED: [&str; 6] = [
+        "died with <Signals.SIGKILL",
+        "was sent SIGKILL! Perhaps out of memory?",
+        "prematurely: signal 9 (SIGKILL)",
+        "terminated by SIGKILL",
+        "exited on signal 9 (Killed)",
+        "KILLED BY SIGNAL: 9",
+    ];
+    KILLED.iter().any(|words| line.contains(words)).then_some(Death {
+        dialect: "subprocess-sigkill",
+        pid: None,
+        code: Some(-9),
+        lines: 0,
+    })
+}
+
+/// The code behind `exitcode`, in the table (`exitcode  : -9`) and in the agent's line (`(exitcode: -9)`).
+fn exit_code(line: &str) -> Option<i64> {
+    let tail = field::after(line, "exitcode")?;
+    field::signed_after(tail.trim_start_matches([':', '=', ' ']), "")
+}
+
+/// `Signal 9 (SIGKILL) received by PID N`.
+fn received_sigkill(line: &str) -> Option<Option<u64>> {
+    line.contains("Signal 9 (SIGKILL)").then(|| field::number_after(line, "by PID"))
+}
+
+/// A process pool that lost a worker.
+fn pool(line: &str) -> Option<Death> {
+    if line.contains("SIGKILL(-9)") {
+        // joblib says what happened a few lines before the codes.
+        return Some(Death { dialect: "joblib-worker-killed", pid: None, code: Some(-9), lines: 0 });
+    }
+    let broken =
+        line.contains("BrokenProcessPool:") && (line.contains("terminated abruptly") || line.contains("not usable"));
+    broken.then_some(Death { dialect: "process-pool-broken", pid: None, code: None, lines: 0 })
+}
+
+/// A shell's word on a process: `N Killed COMMAND`, `[1]+ Killed COMMAND`, or `Killed` alone.
+fn shell(document: &Document, position: usize) -> Option<Death> {
+    let line = field::text(document, position).trim();
+    let killed = |pid| Some(Death { dialect: "shell-killed", pid, code: None, lines: 0 });
+    if line == "Killed" || line == "已杀死" || line.starts_with("zsh: killed ") {
+        // The compiler's own message follows and says which program it was.
+        let compiler = field::behind(document, position, 2)
+            .any(|at| field::text(document, at).contains("Killed signal terminated"));
+        return if compiler { None } else { killed(None) };
+    }
+    // `make: *** [train] Killed`, `srun: error: node7: task 3: Killed`
+    if line.ends_with("] Killed") || line.ends_with(": Killed") && line.contains("error: ") && line.contains("task") {
+        return killed(None);
+    }
+    if let Some(pid) = slurm::shell_kill(line) {
+        return killed(Some(pid));
+    }
+    let job = line.starts_with('[') && line.contains(']');
+    let (front, tail) = line.split_once(" Killed ").or_else(|| line.split_once(" 已杀死 "))?;
+    let front = front.trim_end();
+    let interactive = job && front.trim_end_matches(['+', '-']).ends_with(']');
+    (interactive && !tail.trim().is_empty()).then(|| killed(None))?
+}
+
+/// Exit codes that stand for SIGKILL, as launchers and containers print them.
+fn code(line: &str) -> Option<Death> {
+    const LABELS: [&str; 11] = [
+        "exitCode",
+        "\"ExitCode\"",
+        "return code",
+        "exit code",
+        "Exit code",
+        "Exit Code",
+        "exit status",
+        "Exit status",
+        "with code",
+        "exited with",
+        "returncode",
+    ];
+    let found = LABELS.iter().find_map(|label| {
+        let tail = field::after(line, label)?.trim_start_matches([':', '=', ' ', '(']);
+        field::signed_after(tail, "").filter(|_| tail.starts_with(|c: char| c.is_ascii_digit() || c == '-'))
+    })?;
+    // Advice on what the codes mean is no report of one.
+    if !matches!(found, -9 | 137) || line.contains("means") || line.contains('?') {
+        return None;
+    }
+    let dialect = if line.contains("exits with return code") { "deepspeed-sigkill" } else { "exit-code-sigkill" };
+    let pid = field::number_after(line, "pid=")
+        .or_else(|| field::number_after(line, "pid:"))
+        .or_else(|| field::number_after(line, "pid "));
+    Some(Death { dialect, pid, code: Some(found), lines: 0 })
+}
+
+/// The end that a launcher prepares for the processes that were still alive.
+fn clean_up(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    let terminated = line.contains("exitcode") && exit_code(line) == Some(-15);
+    if !terminated {
+        return None;
+    }
+    // Alone it says that someone stopped the job, which is no matter of memory.
+    let killed = |at: usize| {
+        let line = field::text(document, at);
+        received_sigkill(line).is_some() || exit_code(line) == Some(-9)
+    };
+    field::before(position, NEAR).find(|at| killed(*at))?;
+    let mut event = field::event(document, position, "torchrun-clean-up", "pytorch", Resource::Host);
+    event.standing = Standing::Follower;
+    field::note_pid(&mut event, field::number_after(line, "(pid:"));
+    field::note_number(&mut event, "exit_code", Some(-15.0));
+    Some(event)
+}
+
+/// True when the same death was told just before: by the agent before the closing table, or by the pid.
+fn told_before(document: &Document, position: usize, death: &Death) -> bool {
+    field::before(position, NEAR).any(|at| {
+        let line = field::text(document, at);
+        if !(line.contains("-9") || line.contains("SIGKILL") || line.contains("illed")) {
+            return false;
+        }
+        let same = elastic(document, at).or_else(|| code(line)).or_else(|| shell(document, at));
+        match (same, death.pid) {
+            (Some(earlier), Some(pid)) => earlier.pid.is_none_or(|earlier| earlier == pid),
+            (Some(_), None) => true,
+            (None, _) => line.contains("DataLoader worker") && line.contains("signal: Killed"),
+        }
+    })
+}
+
+/// True when a time-out, a stop or a person ended the process.
+fn stopped_by_someone(document: &Document, position: usize) -> bool {
+    const WORDS: [&str; 14] = [
+        "imed out",
+        "imeout",
+        "ime-out",
+        "TIME LIMIT",
+        "TIMEOUT",
+        "docker stop",
+        "ancelled",
+        "anceled",
+        "CANCELLED",
+        "PREEMPT",
+        "reempted",
+        "KeyboardInterrupt",
+        "did not stop",
+        "iveness probe failed",
+    ];
+    field::before(position + 1, 12).any(|at| {
+        let line = field::text(document, at);
+        WORDS.iter().any(|word| line.contains(word))
+    })
+}
+
+/// The rank in the same entry of torchrun's table, or in the agent's line.
+fn rank(document: &Document, position: usize) -> Option<u32> {
+    let line = field::text(document, position);
+    if line.contains("local_rank:") {
+        return field::number_after(line, "local_rank:").and_then(|rank| u32::try_from(rank).ok());
+    }
+    if !line.contains("exitcode") {
+        return None;
+    }
+    field::before(position, ENTRY)
+        .map(|at| field::text(document, at))
+        .take_while(|line| !line.contains("exitcode"))
+        .find_map(|line| {
+            let tail = line.trim_start().strip_prefix("rank")?.trim_start().strip_prefix(':')?;
+            field::leading_number(tail.trim_start()).and_then(|rank| u32::try_from(rank).ok())
+        })
+}
+
+/// The program that died: told by the launcher, else by what stands around.
+fn framework(document: &Document, position: usize, death: &Death) -> &'static str {
+    match death.dialect {
+        "torchrun-sigkill" | "torch-spawn-sigkill" | "deepspeed-sigkill" => return "pytorch",
+        "joblib-worker-killed" | "process-pool-broken" => return "python",
+        _ => {}
+    }
+    let around = || {
+        field::before(position + 1, 120)
+            .chain(field::behind(document, position, 20))
+            .map(|at| field::text(document, at))
+    };
+    if around().any(|line| proof::is_slurm_kill(line) || line.contains("srun: error")) {
+        return "slurm";
+    }
+    let torch = ["torch", "DataLoader", "transformers", "accelerate", "deepspeed", "CUDA", "epoch", "Epoch"];
+    if around().any(|line| torch.iter().any(|word| line.contains(word))) {
+        return "pytorch";
+    }
+    if around().any(|line| line.contains("Last State") || line.contains("kubectl") || line.contains("kubelet")) {
+        return "kubernetes";
+    }
+    if around().any(|line| line.contains("docker") || line.contains("ontainer")) {
+        return "docker";
+    }
+    if around().any(|line| line.contains("python")) { "python" } else { "generic" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Span;
+
+    fn all(log: &str) -> Vec<Event> {
+        let document = Document::from_text("-", log);
+        (0..document.lines.len()).filter_map(|position| read(&document, position)).collect()
+    }
+
+    #[test]
+    fn one_entry_of_the_closing_table_is_one_death() {
+        let events = all(
+            "Root Cause (first observed failure):\n[0]:\n  rank      : 3 (local_rank: 1)\n  exitcode  : -9 (pid: 4118)\n  error_file: <N/A>\n  traceback : Signal 9 (SIGKILL) received by PID 4118",
+        );
+        assert_eq!(
+            (events[0].facts.pid.value(), events[0].rank, events[0].at),
+            (Some(4118), Some(3), Span::lines(4, 6))
+        );
+        assert_eq!(events[1].standing, Standing::Follower);
+    }
+
+    #[test]
+    fn ordinary_ends_are_no_deaths() {
+        for log in [
+            "  exitcode  : 1 (pid: 77)",
+            "[ERROR] [launch.py:325:sigkill_handler] exits with return code = 1",
+            "Sending process 9 closing signal SIGTERM",
+            "  exitcode  : -15 (pid: 77)",
+            "exit code 137 means that the process was killed",
+            "Killing subprocess 40473",
+            "Process finished with exit code 0",
+        ] {
+            assert!(all(log).is_empty(), "{log}: {:?}", all(log));
+        }
+        let stopped = all("watchdog: job timed out after 3600 s, killing\ncontainer exited with code 137");
+        assert_eq!(stopped[0].standing, Standing::Harmless);
+    }
+
+    #[test]
+    fn shells_and_codes_tell_of_a_kill() {
+        for log in [
+            "Killed",
+            "[1]+  Killed                  python train.py",
+            "run.sh: line 4: 2211 Killed      python train.py",
+            "[launch.py:325:sigkill_handler] exits with return code = -9",
+            "subprocess.CalledProcessError: Command '['python', 't.py']' died with <Signals.SIGKILL: 9>.",
+            "torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with signal SIGKILL",
+            "The exit codes of the workers are {SIGKILL(-9)}",
+            "Command exited with code 137",
+            "[CRITICAL] Worker (pid:71) was sent SIGKILL! Perhaps out of memory?",
+            "WorkerLostError('Worker exited prematurely: signal 9 (SIGKILL) Job: 0.')",
+            "mpirun noticed that process rank 1 with PID 77 on node n1 exited on signal 9 (Killed).",
+            "make: *** [Makefile:12: train] Killed",
+            "container die 5f3c (exitCode=137, image=train)",
+            "Process finished with exit code 137 (interrupted by signal 9: SIGKILL)",
+        ] {
+            let events = all(log);
+            assert_eq!(events.len(), 1, "{log}");
+            assert!(events[0].has(Sign::KilledWithoutProof), "{log}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! NCCL's shared-memory segments in `/dev/shm` (`src/misc/shmutils.cc` of NCCL).
+
+use super::field;
+use super::{Dialect, Event, Fact, Resource, Standing};
+use crate::evidence::Span;
+use crate::input::Document;
+use crate::text;
+use crate::units::Figure;
+
+pub const DIALECT: Dialect = Dialect { name: "nccl", triggers: &["shared memory", "/dev/shm"], read };
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if !(line.contains("shared memory segment") || line.contains("/dev/shm/nccl-")) {
+        return None;
+    }
+    let message = field::joined(document, position, 3);
+    let start = ["Errorwhilecreatingsharedmemorysegment", "failedtoextend/dev/shm/nccl-", "posix_fallocatefailed"]
+        .iter()
+        .filter_map(|wording| message.find(wording, 0))
+        .min()
+        .filter(|start| message.line_at(*start) == field::number(document, position))?;
+    let mut event = field::event(document, position, "nccl-shm", "pytorch", Resource::Shm);
+    let mut end = start + 1;
+    let size = message.after("(size", start).or_else(|| message.after("to", start + "failedto".len()));
+    if let Some((bytes, after)) = size.and_then(|offset| message.count_at(offset)) {
+        end = after;
+        event.facts.note(Fact::Requested, Figure { bytes, half_width: 0, at: message.span(after - 1, after) });
+    }
+    if let Some(errno) = message.find("error:", start) {
+        end = end.max(errno + 1);
+        if ["Permissiondenied", "Nosuchfile", "Toomanyopenfiles"].iter().any(|why| message.find(why, errno).is_some()) {
+            event.standing = Standing::Harmless;
+            event.harmless_because = Some(text!(
+                en: "the segment could not be opened (permission, missing path or file descriptors): /dev/shm was not full",
+                zh: "共享内存段无法打开（权限、路径不存在或文件描述符不足），并非 /dev/shm 已满"
+            ));
+        }
+    }
+    event.at = Span::lines(event.at.first, message.line_at(end.saturating_sub(1)).max(event.at.first));
+    if event.at.last > event.at.first {
+        event.message = message.readable(start, message.squeezed.len(), 300);
+    }
+    Some(event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_the_segment_is_the_request() {
+        for log in [
+            "Error while creating shared memory segment /dev/shm/nccl-aBcDeF (size 9637888)",
+            "Error while creating shared memory segment /dev/shm/nccl-aBcDeF\n    (size 9637888), error: No space left on device (28)",
+            "NCCL WARN Call to posix_fallocate failed: No space left on device\nx\nhost:1:2 misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-abc to 9637888 bytes",
+        ] {
+            let document = Document::from_text("-", log);
+            let events: Vec<Event> = (0..document.lines.len()).filter_map(|at| read(&document, at)).collect();
+            let event = events.last().unwrap();
+            assert_eq!(event.resource, Resource::Shm, "{log}");
+            assert_eq!(event.facts.get(Fact::Requested).map(|figure| figure.bytes), Some(9_637_888), "{log}");
+        }
+    }
+
+    #[test]
+    fn a_segment_that_may_not_be_opened_is_harmless() {
+        let document = Document::from_text(
+            "-",
+            "Error while creating shared memory segment /dev/shm/nccl-q (size 33554432), error: Permission denied (13)",
+        );
+        assert_eq!(read(&document, 0).unwrap().standing, Standing::Harmless);
+    }
+}

@@ -1,0 +1,187 @@
+//! Programs that kill before the kernel must: systemd-oomd and earlyoom.
+
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::evidence::{Known, Span};
+use crate::input::Document;
+use crate::units::{Base, Figure, MIB};
+
+pub const DIALECT: Dialect = Dialect { name: "oom-daemons", triggers: &["illed", "sending SIG", "oom-kill"], read };
+
+/// Lines around a kill in which the daemon gives its reason.
+const NEAR: usize = 12;
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if line.contains("sending SIG") {
+        return earlyoom(document, position);
+    }
+    if line.contains("systemd-oomd killed") || line.contains("oomd") && line.contains("Killed ") {
+        return Some(systemd_oomd(document, position));
+    }
+    // The service manager saw the kernel kill a process of a unit.
+    if line.contains("has been killed by the OOM killer") || line.contains("Failed with result 'oom-kill'") {
+        let mut event = field::event(document, position, "systemd-unit-oom", "linux-kernel", Resource::Host);
+        event.sign(Sign::KilledWithProof);
+        event.sign(Sign::NoFigures);
+        if field::before(position, NEAR).any(|at| field::text(document, at).contains("killed by the OOM killer")) {
+            event.standing = Standing::Follower;
+        }
+        return Some(event);
+    }
+    // Wrapped before the reason, or quoted without the daemon's name.
+    if !(line.contains("Killed ") && line.contains('/')) {
+        return None;
+    }
+    let message = field::joined(document, position, 3);
+    let reason = ["duetomemoryused(", "duetomemorypressurefor"].iter().any(|reason| message.contains(reason));
+    reason.then(|| systemd_oomd(document, position))
+}
+
+/// True for a line that begins a reason of systemd-oomd.
+fn gives_reason(line: &str) -> bool {
+    line.contains("due to memory")
+        || line.contains("for killing due")
+        || line.contains("oomd") && line.contains("Killed ")
+}
+
+fn systemd_oomd(document: &Document, position: usize) -> Event {
+    let mut event = field::event(document, position, "systemd-oomd", "systemd-oomd", Resource::Host);
+    event.sign(Sign::KilledWithProof);
+    let line = field::text(document, position);
+    field::note_number(&mut event, "kills", field::number_after(line, "systemd-oomd killed").map(|n| n as f64));
+    let told = |at: usize| field::text(document, at).contains("systemd-oomd killed");
+    if !told(position) && field::before(position, NEAR).any(told) {
+        event.standing = Standing::Follower;
+    }
+    let reason = std::iter::once(position)
+        .chain(field::behind(document, position, NEAR))
+        .chain(field::before(position, NEAR))
+        .find(|at| gives_reason(field::text(document, *at)));
+    let Some(reason) = reason else { return event };
+    if let Some(path) = ["Killed /", "Marked /"].iter().find_map(|start| {
+        field::text(document, reason).find(start).map(|at| &field::text(document, reason)[at + start.len() - 1..])
+    }) {
+        let path = path.split_once(" due").or_else(|| path.split_once(" for")).map_or(path, |(path, _)| path);
+        event.facts.cgroup.note(path.trim().to_string(), Span::line(field::number(document, reason)));
+    }
+    let message = field::joined(document, reason, 3);
+    let size = |from: usize, label: &str| {
+        let offset = message.after(label, from)?;
+        let size = field::leading_size(message.squeezed.get(offset..)?, Base::Binary)?;
+        Some((size.at(message.span(offset, offset + 1)), offset))
+    };
+    if let Some((used, at)) = size(0, "memoryused(") {
+        event.facts.note(Fact::Used, used);
+        if let Some((total, _)) = size(at, "total(") {
+            event.facts.note(Fact::Capacity, total);
+        }
+    }
+    if let Some((used, at)) = size(0, "swapused(") {
+        event.facts.numbers.insert("swap_used_bytes", (used.bytes as f64, used.at));
+        if let Some((total, _)) = size(at, "total(") {
+            event.facts.numbers.insert("swap_total_bytes", (total.bytes as f64, total.at));
+        }
+    }
+    if let Some(offset) = message.find("pressurefor", 0).and_then(|from| message.after("being", from)) {
+        let rest = message.squeezed.get(offset..).unwrap_or_default();
+        let percent = rest.split_once('%').and_then(|(number, _)| number.parse::<f64>().ok());
+        if let Some(percent) = percent {
+            event.facts.numbers.insert("pressure_percent", (percent, message.span(offset, offset + 1)));
+        }
+    }
+    event
+}
+
+/// `sending SIGTERM to process N uid U "NAME": badness B, VmRSS R MiB`, with the memory of the machine in front.
+fn earlyoom(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    let tail = field::after(line, "to process")?;
+    let pid = field::leading_number(tail)?;
+    let mut event = field::event(document, position, "earlyoom", "earlyoom", Resource::Host);
+    event.sign(Sign::KilledWithProof);
+    field::note_pid(&mut event, Some(pid));
+    let at = event.at;
+    let name = quoted_name(tail);
+    if let Some(name) = name {
+        event.facts.process_name = Known::Seen(name.to_string(), at);
+    }
+    if let Some(resident) = field::number_after(line, "VmRSS") {
+        event.facts.numbers.insert("victim_rss_bytes", (resident.saturating_mul(MIB) as f64, at));
+    }
+    field::note_number(&mut event, "score", field::number_after(line, "badness").map(|n| n as f64));
+    let again = |at: usize| {
+        let earlier = field::text(document, at);
+        earlier.contains("sending SIG") && field::number_after(earlier, "to process") == Some(pid)
+    };
+    if field::before(position, NEAR).any(again) {
+        event.standing = Standing::Follower;
+    }
+    let state = field::before(position, 5).find(|at| field::text(document, *at).contains("mem avail:"));
+    if let Some(state) = state {
+        let line = field::text(document, state);
+        let span = Span::line(field::number(document, state));
+        // Whole MiB.
+        let pair = |label: &str| {
+            let tail = field::after(line, label)?;
+            let figure = |mib: u64| Some(Figure { half_width: MIB / 2, ..field::exactly(mib, MIB, span)? });
+            Some((figure(field::leading_number(tail)?)?, field::number_after(tail, "of").and_then(figure)))
+        };
+        if let Some((free, total)) = pair("mem avail:") {
+            event.facts.note(Fact::Free, free);
+            if let Some(total) = total {
+                event.facts.note(Fact::Capacity, total);
+            }
+        }
+        if let Some((free, total)) = pair("swap free:") {
+            event.facts.numbers.insert("swap_free_bytes", (free.bytes as f64, span));
+            if let Some(total) = total {
+                event.facts.numbers.insert("swap_total_bytes", (total.bytes as f64, span));
+            }
+        }
+    }
+    Some(event)
+}
+
+/// The name in quotes or brackets.
+fn quoted_name(text: &str) -> Option<&str> {
+    if let Some((_, tail)) = text.split_once('"') {
+        return tail.split_once('"').map(|(name, _)| name);
+    }
+    text.split_once('(')?.1.split_once(')').map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(log: &str) -> Vec<Event> {
+        let document = Document::from_text("-", log);
+        (0..document.lines.len()).filter_map(|position| read(&document, position)).collect()
+    }
+
+    #[test]
+    fn earlyoom_names_the_victim_and_the_machine() {
+        let events = all(
+            "earlyoom[7]: mem avail:   512 of 16000 MiB ( 3.20%), swap free:    0 of 2048 MiB ( 0.00%)\nearlyoom[7]: sending SIGTERM to process 900 uid 1000 \"py thon\": badness 812, VmRSS 9000 MiB\nearlyoom[7]: sending SIGKILL to process 900 uid 1000 \"py thon\": badness 812, VmRSS 9000 MiB",
+        );
+        assert_eq!(events[0].facts.get(Fact::Capacity).map(|f| f.bytes), Some(16000 * MIB));
+        assert_eq!(events[0].facts.process_name.get().map(String::as_str), Some("py thon"));
+        assert_eq!(events[1].standing, Standing::Follower);
+        assert!(all("earlyoom: sending SIGTERM when mem <= 10.00% and swap <= 10.00%,").is_empty());
+    }
+
+    #[test]
+    fn systemd_oomd_gives_one_of_two_reasons() {
+        let used = all(
+            "systemd-oomd[5]: Killed /user.slice/a.scope due to memory used (8000) / total (8800) and swap used (900) / total (1000) being more than 90.00%",
+        );
+        assert_eq!(used[0].facts.get(Fact::Capacity).map(|f| f.bytes), Some(8800));
+        assert_eq!(used[0].facts.number("swap_total_bytes"), Some(1000.0));
+        assert_eq!(used[0].facts.cgroup.get().map(String::as_str), Some("/user.slice/a.scope"));
+        let pressure = all(
+            "systemd-oomd[5]: Killed /a.slice due to memory pressure\n  for /a.slice being 71.25% > 60.00% for > 30s with reclaim activity",
+        );
+        assert_eq!(pressure[0].facts.number("pressure_percent"), Some(71.25));
+        assert!(all("Killed process group /x after 5 s").is_empty());
+    }
+}

@@ -1,0 +1,476 @@
+//! Allocations on the host that a language's runtime or a library refused: NumPy, Python, C++, Rust, Go, the JVM, Node, R,
+//! compilers, `fork`, Windows' commit limit, Dask's worker memory.
+
+use super::joined::Printed;
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::evidence::Span;
+use crate::input::Document;
+use crate::text;
+use crate::units::{Base, Figure, MIB};
+
+pub const DIALECT: Dialect = Dialect {
+    name: "runtimes",
+    triggers: &[
+        "llocate ",
+        "MemoryError",
+        "emory allocation",
+        "bad_alloc",
+        "rror 1455",
+        "out of memory",
+        "illed",
+        "memory budget",
+        "emory limit",
+    ],
+    read,
+};
+
+/// Lines that a message may take in a narrow terminal.
+const LINES: usize = 3;
+/// Lines around a message in which the same failure is told.
+const NEAR: usize = 15;
+
+type Reader = fn(&Document, usize, &str) -> Option<Event>;
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    const READERS: [Reader; 14] =
+        [numpy, windows_commit, arrow, python, cpp, rust, go, jvm, node, languages, compiler, fork, libraries, dask];
+    let line = field::text(document, position);
+    READERS.iter().find_map(|reader| reader(document, position, line))
+}
+
+/// A refused request of the program itself.
+fn refused(document: &Document, position: usize, dialect: &'static str, framework: &'static str) -> Event {
+    field::event(document, position, dialect, framework, Resource::Host)
+}
+
+fn harmless(mut event: Event, because: crate::text::Text) -> Option<Event> {
+    event.standing = Standing::Harmless;
+    event.harmless_because = Some(because);
+    Some(event)
+}
+
+/// `Unable to allocate X for an array with shape (…) and data type T` (1.17+); older versions give no size.
+fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if !line.contains("Unable to allocate") {
+        return None;
+    }
+    let message = field::joined(document, position, LINES);
+    let start = message.find("Unabletoallocate", 0)?;
+    let shape = message.find("arraywithshape", start)?;
+    let mut event = refused(document, position, "numpy-array", "numpy");
+    let offset = start + "Unabletoallocate".len();
+    match message.size_at(offset, Base::Binary) {
+        Some((Printed::Size(figure), _)) => event.facts.note(Fact::Requested, figure),
+        Some((Printed::Unreadable(at), _)) => {
+            event.facts.unreadable.insert(Fact::Requested, at);
+            event.sign(Sign::AbsurdRequest);
+        }
+        None => event.sign(Sign::NoFigures),
+    }
+    event.at.last = message.line_at(shape);
+    Some(event)
+}
+
+/// Windows' error 1455: RAM and page file together cannot back what was reserved.
+fn windows_commit(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if !(line.contains("WinError 1455") || line.contains("os error 1455") || line.contains("rror 1455")) {
+        return None;
+    }
+    let around = |words: &[&str]| {
+        field::before(position + 1, 12)
+            .chain(field::behind(document, position, 6))
+            .any(|at| words.iter().any(|word| field::text(document, at).contains(word)))
+    };
+    let framework = if around(&["rustc", ".rlib", "cargo", "error[E"]) {
+        "rust"
+    } else if line.contains("os error 1455") {
+        // This spelling is Rust's: in a Python program it is the reader of safetensors files.
+        "huggingface"
+    } else if around(&["torch", "cudnn", "cublas"]) {
+        "pytorch"
+    } else {
+        "python"
+    };
+    let mut event = refused(document, position, "windows-commit-limit", framework);
+    event.sign(Sign::Windows);
+    event.sign(Sign::AddressSpaceLimit);
+    event.sign(Sign::NoFigures);
+    field::note_number(&mut event, "errno", Some(1455.0));
+    Some(event)
+}
+
+/// A bare `MemoryError`.
+fn python(document: &Document, position: usize, line: &str) -> Option<Event> {
+    let text = line.trim();
+    let raised = text == "MemoryError"
+        || text.strip_prefix("MemoryError:").is_some_and(|tail| !foreign(tail) && !tail.contains("bad_alloc"));
+    if !raised {
+        return None;
+    }
+    let mut event = refused(document, position, "python-memory-error", "python");
+    event.sign(Sign::NoFigures);
+    Some(event)
+}
+
+/// True where the memory is a device's, so that another dialect reads it.
+fn foreign(text: &str) -> bool {
+    ["CUDA", "cuda", "rmm", "GPU", "gpu", "device memory"].iter().any(|word| text.contains(word))
+}
+
+/// `std::bad_alloc`, uncaught or wrapped in a Python error.
+fn cpp(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if !line.contains("std::bad_alloc") || foreign(line) {
+        return None;
+    }
+    let raised = line.contains("terminate called") || line.contains("rror: ") || line.contains("what():");
+    let told = field::before(position, 4).any(|at| field::text(document, at).contains("bad_alloc"));
+    if !raised || told || foreign(field::text(document, position + 1)) {
+        return None;
+    }
+    let near = |word: &str| field::before(position, 40).any(|at| field::text(document, at).contains(word));
+    let framework = if near("torch") {
+        "pytorch"
+    } else if near("site-packages") || near("Traceback") {
+        "python"
+    } else {
+        "generic"
+    };
+    let mut event = refused(document, position, "cpp-bad-alloc", framework);
+    event.sign(Sign::NoFigures);
+    Some(event)
+}
+
+fn rust(document: &Document, position: usize, line: &str) -> Option<Event> {
+    let message = if line.contains("memory allocation of") { line } else { return None };
+    let bytes = field::number_after(message, "memory allocation of")?;
+    if !(line.contains("bytes failed") || field::text(document, position + 1).trim_start().starts_with("failed")) {
+        return None;
+    }
+    let mut event = refused(document, position, "rust-allocation", "rust");
+    field::note_bytes(&mut event, Fact::Requested, Some(bytes));
+    Some(event)
+}
+
+/// `runtime: out of memory: cannot allocate N-byte block (M in use)`, then `fatal error: out of memory`.
+fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
+    let first = line.contains("runtime: out of memory");
+    let fatal = line.trim_start().starts_with("fatal error:") && line.trim_end().ends_with("out of memory");
+    let goroutine =
+        || field::behind(document, position, 8).any(|at| field::text(document, at).starts_with("goroutine "));
+    if !(first || fatal && goroutine()) {
+        return None;
+    }
+    let mut event = refused(document, position, "go-runtime", "go");
+    field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "cannot allocate"));
+    let in_use = line.split_once("block (").and_then(|(_, tail)| field::leading_number(tail));
+    field::note_bytes(&mut event, Fact::Allocated, in_use);
+    if fatal && field::before(position, 3).any(|at| field::text(document, at).contains("runtime: out of memory")) {
+        event.standing = Standing::Follower;
+    }
+    Some(event)
+}
+
+fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if line.contains("Native memory allocation (") {
+        let mut event = refused(document, position, "jvm-native", "java");
+        let bytes = ["failed to map", "failed to allocate"].iter().find_map(|label| field::number_after(line, label));
+        field::note_bytes(&mut event, Fact::Requested, bytes);
+        return Some(event);
+    }
+    let reason = field::after(line, "java.lang.OutOfMemoryError")?.trim_start_matches([':', ' ']);
+    let mut event = refused(document, position, "jvm-heap", "java");
+    if reason.contains("unable to create") && reason.contains("native thread") {
+        return harmless(
+            event,
+            text!(
+                en: "the JVM could not start a thread: the limit on processes or threads was reached, not the memory",
+                zh: "JVM 无法创建线程：达到的是进程/线程数上限，而不是内存上限"
+            ),
+        );
+    }
+    // The JVM's own limit, set by -Xmx or derived from the machine, not the machine's memory.
+    event.sign(Sign::RefusedByLimit);
+    event.sign(Sign::NoFigures);
+    if field::before(position, NEAR).any(|at| field::text(document, at).contains("java.lang.OutOfMemoryError")) {
+        event.standing = Standing::Follower;
+    }
+    Some(event)
+}
+
+/// V8's heap limit; the last collections are printed in front, in MB of 2^20 bytes.
+fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if !(line.contains("heap out of memory") || line.contains("JavaScript heap")) {
+        return None;
+    }
+    let mut event = refused(document, position, "node-heap", "node");
+    event.sign(Sign::RefusedByLimit);
+    let collection = field::before(position, NEAR).find_map(|at| {
+        let (_, tail) = field::text(document, at).rsplit_once(" -> ")?;
+        tail.contains(" MB")
+            .then(|| field::leading_size(&format!("{} MB", tail.split_whitespace().next()?), Base::Binary))?
+            .map(|size| size.at(Span::line(field::number(document, at))))
+    });
+    match collection {
+        Some(used) => event.facts.note(Fact::Used, used),
+        None => event.sign(Sign::NoFigures),
+    }
+    Some(event)
+}
+
+/// `malloc of size N failed` of Arrow's memory pool.
+fn arrow(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if !line.contains("ArrowMemoryError") {
+        return None;
+    }
+    let mut event = refused(document, position, "arrow-malloc", "pyarrow");
+    field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "alloc of size"));
+    Some(event)
+}
+
+/// Libraries with words of their own: OpenBLAS, DuckDB.
+fn libraries(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if line.contains("OpenBLAS error: Memory allocation still failed") {
+        let mut event = refused(document, position, "openblas", "openblas");
+        event.sign(Sign::NoFigures);
+        return Some(event);
+    }
+    let tail = field::after(line, "Out of Memory Error: failed to allocate data of size")?;
+    let mut event = refused(document, position, "duckdb", "duckdb");
+    event.sign(Sign::RefusedByLimit);
+    let at = event.at;
+    for (text, fact) in
+        [(Some(tail), Fact::Requested), (field::after(tail, "("), Fact::Used), (field::after(tail, "/"), Fact::Limit)]
+    {
+        if let Some(size) = text.and_then(|text| field::leading_size(text, Base::Binary)) {
+            event.facts.note(fact, size.at(at));
+        }
+    }
+    Some(event)
+}
+
+/// Julia's error, and R's `cannot allocate vector of size 3.7 Gb`, whose `Gb` are 2^30 bytes.
+fn languages(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if line.contains("OutOfMemoryError()") && !foreign(line) {
+        let mut event = refused(document, position, "julia", "julia");
+        event.sign(Sign::NoFigures);
+        return Some(event);
+    }
+    let size = field::size_after(line, "cannot allocate vector of size", Base::Binary)?;
+    let mut event = refused(document, position, "r-vector", "r");
+    let at = event.at;
+    event.facts.note(Fact::Requested, size.at(at));
+    Some(event)
+}
+
+/// Compilers and linkers, whose parallel jobs need gigabytes each.
+fn compiler(document: &Document, position: usize, line: &str) -> Option<Event> {
+    let killed = line.contains("Killed signal terminated program")
+        || line.contains("internal compiler error: Killed")
+        || line.contains("ld terminated with signal 9");
+    let exhausted = line.contains("virtual memory exhausted") || line.contains("cc1plus: out of memory");
+    if !(killed || exhausted) {
+        return None;
+    }
+    let mut event = refused(document, position, "compiler-killed", "gcc");
+    if killed {
+        event.sign(Sign::KilledWithoutProof);
+    }
+    field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "out of memory allocating"));
+    field::note_bytes(&mut event, Fact::Allocated, field::number_after(line, "after a total of"));
+    if event.facts.sizes.is_empty() {
+        event.sign(Sign::NoFigures);
+    }
+    Some(event)
+}
+
+/// `fork` without memory to promise to the child. `Resource temporarily unavailable` is the limit on processes instead.
+fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if !line.contains("annot allocate memory") {
+        return None;
+    }
+    if line.contains("static TLS block") {
+        let event = refused(document, position, "static-tls", "generic");
+        return harmless(
+            event,
+            text!(
+                en: "the loader's small area for thread-local variables is full: an order-of-imports problem, not a lack of memory",
+                zh: "动态加载器的静态 TLS 空间不足，属于库加载顺序问题，并非内存不足"
+            ),
+        );
+    }
+    // Rust's spelling: in a Python program the reader of safetensors files or tokenizers.
+    if line.contains("(os error 12)") {
+        let framework = if line.contains("OSError") || line.contains("Safetensor") { "huggingface" } else { "rust" };
+        let mut event = refused(document, position, "rust-io-no-memory", framework);
+        event.sign(Sign::NoFigures);
+        field::note_number(&mut event, "errno", Some(12.0));
+        return Some(event);
+    }
+    // A mapped file or device memory has its own reader.
+    if line.contains("fork: ") || line.contains("[Errno 12]") && !foreign(line) && !line.contains("/dev/shm") {
+        let framework = if line.contains("fork: ") && !line.contains("rror") { "generic" } else { "python" };
+        let mut event = refused(document, position, "fork-no-memory", framework);
+        event.sign(Sign::NoFigures);
+        field::note_number(&mut event, "errno", Some(12.0));
+        return Some(event);
+    }
+    None
+}
+
+/// Dask's nanny and scheduler (`distributed/worker_memory.py`).
+fn dask(document: &Document, position: usize, line: &str) -> Option<Event> {
+    let warning = line.contains("Unmanaged memory use is high")
+        || line.contains("memory usage. Pausing worker")
+        || line.contains("memory usage. Resuming worker");
+    if warning {
+        return harmless(
+            refused(document, position, "dask-memory-warning", "dask"),
+            text!(
+                en: "a warning of Dask's worker about its memory; it went on or paused, and nothing was killed by it",
+                zh: "Dask worker 的内存警告：任务继续或暂停，没有进程因此被杀"
+            ),
+        );
+    }
+    if line.contains("memory budget. Restarting") {
+        let mut event = refused(document, position, "dask-worker-restarted", "dask");
+        event.sign(Sign::KilledWithProof);
+        event.sign(Sign::RefusedByLimit);
+        field::note_pid(&mut event, field::number_after(line, "(pid="));
+        note_dask_limit(document, position, &mut event);
+        return Some(event);
+    }
+    let attempted = line.contains("KilledWorker: Attempted to run task") || line.contains("KilledWorker: (");
+    if !attempted {
+        return None;
+    }
+    let mut event = refused(document, position, "dask-killed-worker", "dask");
+    event.sign(Sign::NoFigures);
+    let restarted =
+        field::before(position, 200).find(|at| field::text(document, *at).contains("memory budget. Restarting"));
+    match restarted {
+        Some(at) => {
+            event.standing = Standing::Follower;
+            event.signs.insert(Sign::KilledWithProof, Span::line(field::number(document, at)));
+        }
+        None => event.sign(Sign::KilledWithoutProof),
+    }
+    note_dask_limit(document, position, &mut event);
+    Some(event)
+}
+
+/// `Process memory: 3.50 GiB -- Worker memory limit: 4.00 GiB` of the last warning.
+fn note_dask_limit(document: &Document, position: usize, event: &mut Event) {
+    let warning = field::before(position, 60).find(|at| field::text(document, *at).contains("Worker memory limit:"));
+    let Some(warning) = warning else { return };
+    let line = field::text(document, warning);
+    let at = Span::line(field::number(document, warning));
+    for (label, fact) in [("Worker memory limit:", Fact::Limit), ("Process memory:", Fact::Process)] {
+        if let Some(size) = field::size_after(line, label, Base::Binary) {
+            event.facts.note(fact, Figure { half_width: size.half_width.min(MIB << 10), ..size.at(at) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(log: &str) -> Option<Event> {
+        let document = Document::from_text("-", log);
+        (0..document.lines.len()).find_map(|position| read(&document, position))
+    }
+
+    /// Framework and request of each runtime's message.
+    #[test]
+    fn each_runtime_names_itself_and_its_request() {
+        for (log, framework, requested) in [
+            (
+                "MemoryError: Unable to allocate 29.8 GiB for an array with shape (4000000000,) and data type float64",
+                "numpy",
+                Some(31_997_506_355),
+            ),
+            (
+                "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 512. GiB for an array with\nshape (262144, 262144) and data type float64",
+                "numpy",
+                Some(512 << 30),
+            ),
+            ("MemoryError", "python", None),
+            ("terminate called after throwing an instance of 'std::bad_alloc'", "generic", None),
+            ("memory allocation of 805306368 bytes failed", "rust", Some(805_306_368)),
+            ("runtime: out of memory: cannot allocate 4194304-byte block (66715648 in use)", "go", Some(4_194_304)),
+            (
+                "# Native memory allocation (mmap) failed to map 4294967296 bytes for committing reserved memory.",
+                "java",
+                Some(4 << 30),
+            ),
+            ("Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space", "java", None),
+            ("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", "node", None),
+            ("Error: cannot allocate vector of size 7.5 Gb", "r", Some(15 << 29)),
+            ("c++: fatal error: Killed signal terminated program cc1plus", "gcc", None),
+            ("collect2: fatal error: ld terminated with signal 9 [Killed]", "gcc", None),
+            ("cc1plus: out of memory allocating 65536 bytes after a total of 4194304 bytes", "gcc", Some(65_536)),
+            ("pyarrow.lib.ArrowMemoryError: malloc of size 4194304 failed", "pyarrow", Some(4_194_304)),
+            (
+                "duckdb.OutOfMemoryException: Out of Memory Error: failed to allocate data of size 2.0 GiB (3.5 GiB/4.0 GiB used)",
+                "duckdb",
+                Some(2 << 30),
+            ),
+            ("ERROR: LoadError: OutOfMemoryError()", "julia", None),
+            ("OSError: Cannot allocate memory (os error 12)", "huggingface", None),
+            ("OSError: [Errno 12] Cannot allocate memory", "python", None),
+            ("bash: fork: Cannot allocate memory", "generic", None),
+            (
+                "OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading \"C:\\torch\\lib\\cudnn_adv.dll\"",
+                "pytorch",
+                None,
+            ),
+            (
+                "OSError: The paging file is too small for this operation to complete. (os error 1455)",
+                "huggingface",
+                None,
+            ),
+            ("distributed.scheduler.KilledWorker: Attempted to run task 'x' on 4 different workers", "dask", None),
+        ] {
+            let event = first(log).unwrap_or_else(|| panic!("{log}"));
+            assert_eq!(event.framework, framework, "{log}");
+            assert_eq!(event.standing, Standing::Failure, "{log}");
+            assert_eq!(event.facts.get(Fact::Requested).map(|figure| figure.bytes), requested, "{log}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_it() {
+        for log in [
+            "except MemoryError:",
+            "MemoryError: std::bad_alloc: out_of_memory: CUDA error at: rmm",
+            "[2.1s][info][gc] GC(7) Pause Young (Allocation Failure) 24M->11M(92M)",
+            "BlockingIOError: [Errno 11] Resource temporarily unavailable",
+            "[Errno 28] No space left on device",
+            "resource_tracker: There appear to be 6 leaked shared_memory objects to clean up at shutdown",
+        ] {
+            assert_eq!(first(log), None, "{log}");
+        }
+        for log in [
+            "libgomp.so: cannot allocate memory in static TLS block",
+            "java.lang.OutOfMemoryError: unable to create new native thread",
+            "distributed.worker.memory - WARNING - Unmanaged memory use is high. -- Unmanaged memory: 1 MiB -- Worker memory limit: 4.00 GiB",
+        ] {
+            assert_eq!(first(log).unwrap().standing, Standing::Harmless, "{log}");
+        }
+    }
+
+    #[test]
+    fn a_worker_that_was_restarted_knows_its_limit() {
+        let event = first(
+            "distributed.worker.memory - WARNING - Worker is at 81% memory usage. Pausing worker.  Process memory: 1.62 GiB -- Worker memory limit: 2.00 GiB\ndistributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:1 (pid=44) exceeded 95% memory budget. Restarting...",
+        );
+        assert_eq!(event.unwrap().standing, Standing::Harmless);
+        let document = Document::from_text(
+            "-",
+            "Worker memory limit: 2.00 GiB\nWorker tcp://a (pid=44) exceeded 95% memory budget. Restarting...",
+        );
+        let event = read(&document, 1).unwrap();
+        assert_eq!(event.facts.get(Fact::Limit).unwrap().bytes, 2 << 30);
+        assert_eq!(event.facts.pid.value(), Some(44));
+    }
+}

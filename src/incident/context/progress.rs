@@ -1,0 +1,421 @@
+//! Where the run was: epochs, steps and phases as training loops and progress bars print them.
+
+use super::Phase;
+
+/// What one line tells of the progress; each part that it does not tell is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Progress {
+    pub epoch: Option<f64>,
+    pub epochs: Option<u64>,
+    pub step: Option<u64>,
+    pub steps: Option<u64>,
+    pub phase: Option<Phase>,
+    /// Image size of an Ultralytics row.
+    pub image: Option<u64>,
+    /// Bytes of an Ultralytics row's `GPU_mem`.
+    pub gpu_memory: Option<u64>,
+}
+
+/// Reads the progress that a line tells, if any. `phases` tells that the line holds a word that phases are announced with.
+pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
+    let mut progress = Progress::default();
+    if !ultralytics_row(text, &mut progress) {
+        epoch(text, &mut progress);
+        bar(text, &mut progress);
+        if progress.step.is_none() {
+            step(text, &mut progress);
+        }
+        if phases && progress.phase.is_none() {
+            progress.phase = announced(text);
+        }
+        if progress.phase.is_none() && (progress.step.is_some() || progress.epoch.is_some()) {
+            progress.phase = Some(if phases && mentions_validation(text) { Phase::Validation } else { Phase::Train });
+        }
+    }
+    (progress != Progress::default()).then_some(progress)
+}
+
+/// True for a line that could be an Ultralytics row: `  134/200   26.5G   0.9 …`, which has no keyword.
+pub(super) fn maybe_row(text: &str) -> bool {
+    let text = text.trim_start();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    (1..=6).contains(&digits) && text.as_bytes().get(digits) == Some(&b'/')
+}
+
+fn ultralytics_row(text: &str, progress: &mut Progress) -> bool {
+    let mut words = text.split_whitespace();
+    let (Some(first), Some(memory)) = (words.next(), words.next()) else { return false };
+    let Some((epoch, epochs)) = first.split_once('/') else { return false };
+    let (Ok(epoch), Ok(epochs)) = (epoch.parse::<u32>(), epochs.parse::<u64>()) else { return false };
+    let Some(gigabytes) = memory.strip_suffix('G').and_then(|n| n.parse::<f64>().ok()) else { return false };
+    if !(0.0..=1e5).contains(&gigabytes) {
+        return false;
+    }
+    progress.epoch = Some(f64::from(epoch));
+    progress.epochs = Some(epochs);
+    // torch.cuda.memory_reserved() / 1e9 up to 8.2.x, / 2^30 since: two readings of one program compare either way.
+    progress.gpu_memory = Some((gigabytes * crate::units::GIB as f64) as u64);
+    progress.phase = Some(Phase::Train);
+    for (word, next) in text.split_whitespace().zip(text.split_whitespace().skip(1)) {
+        if let Some(size) = word.strip_suffix(':').and_then(|n| n.parse::<u64>().ok())
+            && next.ends_with(|c: char| c == '%' || c == '|' || !c.is_ascii())
+            && (16..=16_384).contains(&size)
+        {
+            progress.image = Some(size);
+        }
+        if next.contains('/')
+            && let Some((done, all)) = ratio(next)
+        {
+            progress.step = Some(done);
+            progress.steps = Some(all);
+        }
+    }
+    true
+}
+
+/// `12/400` as two numbers.
+fn ratio(word: &str) -> Option<(u64, u64)> {
+    let (done, all) = word.trim_matches(['[', ']', '(', ')', ',', ':', '\'', '"']).split_once('/')?;
+    Some((done.trim().parse().ok()?, all.trim().parse().ok()?))
+}
+
+/// A number at the start of the text, and what follows it.
+fn number(text: &str) -> Option<(f64, &str)> {
+    let mut end = text.bytes().take_while(u8::is_ascii_digit).count();
+    if end == 0 || end > 9 {
+        return None;
+    }
+    let after = &text[end..];
+    if let Some(fraction) = after.strip_prefix('.') {
+        let decimals = fraction.bytes().take_while(u8::is_ascii_digit).count();
+        if decimals > 0 {
+            end += 1 + decimals;
+        }
+    }
+    Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+fn whole(text: &str) -> Option<(u64, &str)> {
+    let (value, rest) = number(text)?;
+    (value.fract() == 0.0).then_some((value as u64, rest))
+}
+
+/// True for a number with a point in it, which counts nothing.
+fn decimal(text: &str) -> bool {
+    text.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('.')
+        && number(text).is_some_and(|(_, rest)| !rest.starts_with('.'))
+}
+
+/// `Epoch 3/10`, `Epoch [1][50/100]`, `Epoch: [0] [ 60/834]`, `epoch=3`, `'epoch': 0.4`, `Train Epoch: 1 [640/60000 (1%)]`,
+/// `0/10 * Epoch (train)`, `第5个Epoch`.
+fn epoch(text: &str, progress: &mut Progress) {
+    let mut from = 0;
+    while let Some(found) = find_ignoring_case(&text[from..], "epoch") {
+        let at = from + found;
+        let after = &text[at + 5..];
+        from = at + 5;
+        if let Some(number) = ordinal_before(&text[..at]) {
+            progress.epoch = Some(number);
+            return;
+        }
+        if after.starts_with(['s', 'S', '_', '.'])
+            || text[..at].ends_with(['_', '.', '/']) && !text[..at].ends_with("current_")
+        {
+            continue;
+        }
+        // Catalyst: `0/10 * Epoch (train): 100% 32/32`.
+        if let Some((done, all)) = text[..at].trim_end_matches([' ', '*']).rsplit(' ').next().and_then(ratio)
+            && text[..at].trim_end().ends_with('*')
+        {
+            progress.epoch = Some(done as f64);
+            progress.epochs = Some(all);
+            progress.phase = Some(if mentions_validation(after) { Phase::Validation } else { Phase::Train });
+            if let Some((done, all)) = after.split_whitespace().take(4).find_map(ratio) {
+                progress.step = Some(done);
+                progress.steps = Some(all);
+            }
+            return;
+        }
+        let mut rest = after.trim_start_matches(['\'', '"', '*', '`', ' ', ':', '=', '#', '：', ']']);
+        for part in ["(train)", "(val)", "(valid)", "(test)"] {
+            if let Some(after) = rest.strip_prefix(part) {
+                if part != "(train)" {
+                    progress.phase = Some(Phase::Validation);
+                }
+                rest = after.trim_start_matches([' ', ':']);
+            }
+        }
+        let bracketed = rest.starts_with(['[', '(']);
+        let Some((value, rest)) = number(rest.trim_start_matches(['[', '(', ' '])) else { continue };
+        // `Epoch 1-2` is a range and `epoch 3 hours` is not ours either; `epoch 10%` is none.
+        if rest.starts_with('-') && rest[1..].starts_with(|c: char| c.is_ascii_digit())
+            || rest.starts_with(['%', '×', 'x', '~'])
+        {
+            continue;
+        }
+        progress.epoch = Some(value);
+        let mut rest = rest;
+        if let Some((all, after)) = rest.trim_start().strip_prefix(['/']).and_then(|r| whole(r.trim_start())) {
+            progress.epochs = Some(all);
+            rest = after;
+        }
+        let rest = if bracketed { rest.trim_start_matches([']', ')']) } else { rest };
+        // The second bracket counts steps, or samples when a percentage stands in it.
+        if let Some(inner) = rest.trim_start_matches([' ', ',', ':']).strip_prefix('[')
+            && let Some((inner, _)) = inner.split_once(']')
+            && !inner.contains('%')
+            && let Some((done, all)) = ratio(inner)
+        {
+            progress.step = Some(done);
+            progress.steps = Some(all);
+        }
+        return;
+    }
+    // 第 12 轮
+    if let Some((before, _)) = text.split_once('轮')
+        && let Some(number) = ordinal_before(before)
+    {
+        progress.epoch = Some(number);
+    }
+}
+
+/// The number of `第5个` or `第 5 ` that ends the text.
+fn ordinal_before(before: &str) -> Option<f64> {
+    let head = before.trim_end().trim_end_matches('个').trim_end();
+    let digits = head.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let (head, digits) = head.split_at(head.len() - digits);
+    head.trim_end().ends_with('第').then(|| digits.parse().ok())?
+}
+
+fn find_ignoring_case(text: &str, word: &str) -> Option<usize> {
+    let (word, first) = (word.as_bytes(), word.as_bytes().first()?.to_ascii_lowercase());
+    let bytes = text.as_bytes();
+    memchr::memchr2_iter(first, first.to_ascii_uppercase(), bytes)
+        .find(|at| bytes.get(*at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
+}
+
+/// tqdm and keras bars: `Train:  11%|███ | 3/27 [01:52<14:28, 36.19s/it`, `250/250 [=====>...]`.
+fn bar(text: &str, progress: &mut Progress) {
+    let (description, count) = if let Some(at) = text.find("%|") {
+        let before = text[..at].trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
+        let Some((_, after)) = text[at + 2..].split_once('|') else { return };
+        (before, after.trim_start().split(' ').next().unwrap_or(""))
+    } else if let Some(at) = text.find(" [=").or_else(|| text.find(" [..")) {
+        ("", text[..at].rsplit(' ').next().unwrap_or(""))
+    } else {
+        return;
+    };
+    let Some((done, all)) = ratio(count) else { return };
+    let lower = description.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if says(&["load", "shard"]) {
+        progress.phase = Some(Phase::Load);
+        return;
+    }
+    let maps = lower.trim_start().starts_with("map");
+    if maps
+        || says(&[
+            "tokeniz",
+            "filter",
+            "download",
+            "caching",
+            "scanning",
+            "fetch",
+            "preprocess",
+            "reading",
+            "generating train",
+            "generating test",
+        ])
+    {
+        progress.phase = Some(Phase::DataLoading);
+        return;
+    }
+    if says(&["captur", "warm", "graph"]) {
+        progress.phase = Some(Phase::Warmup);
+        return;
+    }
+    if mentions_validation(&lower) || says(&["instances"]) && says(&["images"]) {
+        progress.phase = Some(Phase::Validation);
+    } else if says(&["predict", "generat", "infer", "sampl"]) {
+        progress.phase = Some(Phase::Inference);
+    } else if progress.phase.is_none() && says(&["train", "epoch", "step", "iter"]) {
+        progress.phase = Some(Phase::Train);
+    }
+    progress.step = Some(done);
+    progress.steps = Some(all);
+}
+
+/// `step 1200`, `Step 100/1000`, `[Step 100]`, `iteration  100/ 500000`, `Iter(train) [ 50/1000]`, `global_step=7`,
+/// `'global_step/max_steps': '1/27'`.
+fn step(text: &str, progress: &mut Progress) {
+    for word in ["step", "iteration", "iter", "batch"] {
+        let mut from = 0;
+        while let Some(found) = find_ignoring_case(&text[from..], word) {
+            let at = from + found;
+            from = at + word.len();
+            let before = &text[..at];
+            let whole_word = !before
+                .ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '.'))
+                || before.ends_with("global_")
+                || before.ends_with("training_")
+                || before.ends_with("train_") && word != "batch";
+            let after = &text[from..];
+            let after = after.strip_prefix("/max_steps").unwrap_or(after);
+            let after = after.strip_prefix("(train)").unwrap_or(after);
+            if !whole_word || after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '-') {
+                continue;
+            }
+            let rest = after.trim_start_matches(['\'', '"', ' ', ':', '=', '#', '[', '(', '*', '`']);
+            let Some((value, rest)) = whole(rest).filter(|_| !decimal(rest)) else { continue };
+            let total = rest.trim_start().strip_prefix('/').and_then(|r| whole(r.trim_start()));
+            // `Step 1: install …` numbers instructions; `batch 4` alone is a size.
+            let instruction =
+                word == "step" && rest.starts_with([':', '.', ')', '：']) && value < 20 && !before.ends_with('[');
+            if instruction || word == "batch" && total.is_none() || rest.starts_with(['-', '%']) {
+                continue;
+            }
+            progress.step = Some(value);
+            progress.steps = total.map(|(all, _)| all);
+            return;
+        }
+    }
+}
+
+fn mentions_validation(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["valid", "evaluat", "eval:", "eval ", "sanity check", "val:", "(val)", "testing:"]
+        .iter()
+        .any(|word| lower.contains(word))
+        && !lower.contains("val_loss")
+        && !lower.contains("eval_loss")
+}
+
+/// Phases that a line announces.
+fn announced(text: &str) -> Option<Phase> {
+    if text.contains("Images") && text.contains("Instances") && text.contains("Class") {
+        return Some(Phase::Validation);
+    }
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if says(&[
+        "running evaluation",
+        "sanity checking",
+        "validating",
+        "running validation",
+        "start validation",
+        "starting validation",
+        "validation:",
+    ]) {
+        return Some(Phase::Validation);
+    }
+    if says(&[
+        "saving checkpoint",
+        "saving model checkpoint",
+        "saving model",
+        "saving the model",
+        "save checkpoint",
+        "saving state",
+    ]) {
+        return Some(Phase::Checkpoint);
+    }
+    if says(&[
+        "resuming from",
+        "resuming training",
+        "resume from",
+        "resumed from",
+        "restoring checkpoint",
+        "restoring from",
+    ]) {
+        return Some(Phase::Resume);
+    }
+    if says(&[
+        "loading checkpoint",
+        "loading model",
+        "loading weights",
+        "load weight begin",
+        "loading pretrained",
+        "loading shard",
+        "loading safetensors",
+    ]) {
+        return Some(Phase::Load);
+    }
+    if says(&["running training", "start training", "starting training", "begin training"]) {
+        return Some(Phase::Train);
+    }
+    if says(&["running prediction", "starting predictions", "running inference"]) {
+        return Some(Phase::Inference);
+    }
+    if says(&["capturing cuda graph", "capture cuda graph", "graph capturing", "capturing batches", "warming up"]) {
+        return Some(Phase::Warmup);
+    }
+    if says(&["compiling the model", "torch.compile took", "autotuning", "compiling a graph"]) {
+        return Some(Phase::Compile);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Told = (Option<f64>, Option<u64>, Option<u64>, Option<u64>, Option<Phase>);
+
+    fn at(text: &str) -> Told {
+        let p = read(text, true).unwrap_or_default();
+        (p.epoch, p.epochs, p.step, p.steps, p.phase)
+    }
+
+    #[test]
+    fn loops_of_many_trainers_are_read() {
+        let train = Some(Phase::Train);
+        let rows = [
+            ("Epoch 3/15", (Some(3.0), Some(15), None, None, train)),
+            ("Epoch [2][50/100]  lr: 0.02", (Some(2.0), None, Some(50), Some(100), train)),
+            ("Epoch: [0]  [ 60/834]  eta: 0:13", (Some(0.0), None, Some(60), Some(834), train)),
+            ("Train Epoch: 4 [640/60000 (1%)]\tLoss: 0.4", (Some(4.0), None, None, None, train)),
+            ("{'loss': 0.5, 'learning_rate': 2e-05, 'epoch': 0.4}", (Some(0.4), None, None, None, train)),
+            ("Epoch 5:  12%|█▏   | 30/250 [00:10<01:00, 3.0it/s]", (Some(5.0), None, Some(30), Some(250), train)),
+            ("  11%|████     | 3/27 [01:52<14:28, 36.19s/it]", (None, None, Some(3), Some(27), train)),
+            ("Validation:   3%|  | 1/32 [00:01<00:45]", (None, None, Some(1), Some(32), Some(Phase::Validation))),
+            (
+                "2/10 * Epoch (valid):   3% 1/32 [00:01",
+                (Some(2.0), Some(10), Some(1), Some(32), Some(Phase::Validation)),
+            ),
+            (" iteration      100/  500000 | consumed samples", (None, None, Some(100), Some(500_000), train)),
+            ("step 1200 loss 3.1", (None, None, Some(1200), None, train)),
+            ("[Step 300] Memory - Process: 1MB", (None, None, Some(300), None, train)),
+            ("为什么第5个Epoch才OOM", (Some(5.0), None, None, None, train)),
+            ("250/300 [=====>....] - 5s 2s/step - loss: 1.7", (None, None, Some(250), Some(300), train)),
+            ("Loading checkpoint shards:  50%|█  | 2/4 [00:01<00:01]", (None, None, None, None, Some(Phase::Load))),
+        ];
+        for (text, want) in rows {
+            assert_eq!(at(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_ultralytics_row_tells_epoch_memory_and_image_size() {
+        let p = read("    134/200      26.5G      0.98      54       1280: 100% ━━━━━━━━━━━━ 115/115", true).unwrap();
+        assert_eq!(
+            (p.epoch, p.epochs, p.image, p.step, p.steps),
+            (Some(134.0), Some(200), Some(1280), Some(115), Some(115))
+        );
+        assert_eq!(p.gpu_memory, Some(28_454_158_336));
+        let header = read("   Class     Images  Instances      Box(P          R      mAP50", true).unwrap();
+        assert_eq!(header.phase, Some(Phase::Validation));
+    }
+
+    #[test]
+    fn numbers_that_are_no_progress_are_left_alone() {
+        for text in [
+            "num_epochs=100",
+            "warmup_steps: 500",
+            "Step 2: install torch",
+            "157ms/step",
+            "Epoch 1-2: rising",
+            "save every 5 epochs",
+        ] {
+            assert_eq!(read(text, true).map(|p| (p.epoch, p.step)).unwrap_or_default(), (None, None), "{text}");
+        }
+    }
+}

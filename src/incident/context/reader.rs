@@ -1,0 +1,560 @@
+//! One pass over a document that collects every statement, and the choice among them for one failure.
+
+use super::command::{self, Launch};
+use super::nvidia_smi::Tables;
+use super::progress::{self, Progress};
+use super::readings::{self, Readings};
+use super::section::Sections;
+use super::settings::{self, Parts, Setting, Source};
+use super::{Clue, Context, Frame, Phase, Precision, Trainer, surroundings, topics, traceback};
+use crate::evidence::{Known, Span};
+use crate::input::Document;
+use crate::units::Figure;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// Statements of one kind, source and run that are kept; the first of a run counts, the others only show that it changed.
+const KEPT_OF_A_KIND: u8 = 4;
+/// Progress lines kept; of a longer log every other one goes, and the last ones always stay.
+const PROGRESS_AT_MOST: usize = 65_536;
+/// Progress lines looked at before a failure.
+const PROGRESS_SEARCHED: usize = 512;
+
+#[derive(Debug)]
+struct Statement {
+    setting: Setting,
+    source: Source,
+    line: u64,
+    run: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ProgressAt {
+    line: u64,
+    rank: Option<u32>,
+    progress: Progress,
+}
+
+/// An opened block of a configuration whose next lines belong to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    /// Kubernetes' `Limits:`.
+    Limits,
+    /// DeepSpeed's `"zero_optimization": {`.
+    Zero,
+    Fp16,
+    Bf16,
+    /// DeepSpeed's `"offload_optimizer": {` and `"offload_param": {`.
+    Offload,
+}
+
+/// Reads a log once and gives the context of each of its failures.
+pub struct ContextReader<'a> {
+    document: &'a Document,
+    launches: Vec<Launch>,
+    statements: Vec<Statement>,
+    progress: Vec<ProgressAt>,
+    readings: Readings,
+    tables: Tables,
+    clues: Vec<(Clue, u64)>,
+    trainers: Vec<(Trainer, u64)>,
+    /// The document is a text about a failure rather than a log.
+    write_up: bool,
+    /// Lines that say that something was skipped or tried again.
+    went_on: Vec<u64>,
+    /// Lines that say that a model is being loaded, with a hash of what they say.
+    loads: Vec<(u64, String, Option<u32>)>,
+}
+
+impl<'a> ContextReader<'a> {
+    /// Collects every statement of the document in one pass over its lines.
+    pub fn new(document: &'a Document) -> ContextReader<'a> {
+        let mut reader = ContextReader {
+            document,
+            launches: Vec::new(),
+            statements: Vec::new(),
+            progress: Vec::new(),
+            readings: Readings::default(),
+            tables: Tables::default(),
+            clues: Vec::new(),
+            trainers: Vec::new(),
+            write_up: false,
+            went_on: Vec::new(),
+            loads: Vec::new(),
+        };
+        reader.collect();
+        reader
+    }
+
+    fn collect(&mut self) {
+        let document = self.document;
+        let mut sections = Sections::default();
+        let mut kept: HashMap<(std::mem::Discriminant<Setting>, Source, usize), u8> = HashMap::new();
+        let mut latest: HashMap<Option<u32>, Progress> = HashMap::new();
+        let mut block: Option<(Block, u64)> = None;
+        let mut command_until = 0;
+        let (mut in_frame, mut installed_frame) = (false, false);
+        let mut seen = Seen::default();
+        let mut shapes = Shapes::default();
+        for (position, line) in document.lines.iter().enumerate() {
+            let text = line.text.as_str();
+            let topics = topics::of(text);
+            let advised = sections.advises(text, topics & topics::SECTION != 0);
+            let message = topics & topics::MESSAGE != 0;
+            if position >= command_until
+                && !advised
+                && !message
+                && let Some(launch) = command::launch(document, position)
+            {
+                command_until = position + launch.lines;
+                let named = settings::model_of_command(&launch.text);
+                self.launches.push(launch);
+                let name = named.iter().find_map(|setting| match setting {
+                    Setting::Model(name) => Some(name.as_str()),
+                    _ => None,
+                });
+                let continued = document.lines.get(position..command_until).unwrap_or(&[]);
+                let at = name.and_then(|name| continued.iter().find(|line| line.text.contains(name)));
+                let at = at.map_or(line.number, |line| line.number);
+                for setting in named {
+                    self.keep(setting, Source::Command, at, &mut kept);
+                }
+            }
+            let command = position < command_until;
+            let indented = text.starts_with([' ', '\t']);
+            if text.contains("File \"") {
+                in_frame = true;
+                installed_frame = text.contains("-packages/") || text.contains("-packages\\");
+            } else if !indented {
+                in_frame = false;
+                installed_frame = false;
+            }
+            let own = !advised && !message && !installed_frame;
+            // A loop prints the same line again and again: what it states was stated the first times.
+            let new =
+                topics & (topics::SETTING | topics::CLUE) == 0 || command || shapes.is_new(text, self.launches.len());
+
+            if own && new && (topics & topics::SETTING != 0 || command) {
+                for (setting, source) in settings::read(text, line.number, command) {
+                    self.keep(setting, source, line.number, &mut kept);
+                }
+            }
+            if message && let Some(setting) = settings::of_message(text) {
+                self.keep(setting, Source::Words, line.number, &mut kept);
+            }
+            if own && let Some(setting) = nested(text, line.number, &mut block) {
+                self.keep(setting, Source::Dump, line.number, &mut kept);
+            }
+            let mut told = None;
+            if !message && !advised && !in_frame && (topics & topics::PROGRESS != 0 || progress::maybe_row(text)) {
+                told = progress::read(text, topics & topics::PHASE != 0);
+            }
+            if let Some(progress) = told {
+                if let Some(image) = progress.image {
+                    self.keep(Setting::Image(image), Source::Dump, line.number, &mut kept);
+                }
+                if progress.phase == Some(Phase::Load) {
+                    self.loads.push((line.number, without_numbers(text), line.rank));
+                }
+                let state = latest.entry(line.rank).or_default();
+                state.merge(&progress);
+                if let Some(bytes) = progress.gpu_memory {
+                    let found = readings::Found::gpu_memory_column(bytes);
+                    self.readings.take(&[found], line.number, line.rank, state);
+                }
+                self.note_progress(ProgressAt { line: line.number, rank: line.rank, progress });
+            }
+            if !message && topics & topics::READING != 0 {
+                let found = readings::read(text, line.number);
+                if !found.is_empty() {
+                    let state = latest.get(&line.rank).or_else(|| latest.get(&None)).copied().unwrap_or_default();
+                    self.readings.take(&found, line.number, line.rank, &state);
+                }
+            }
+            if topics & topics::GPUS != 0 || Tables::maybe_head(text) {
+                self.tables.take(text, line.number);
+            }
+            if topics & topics::CLUE != 0 && !advised && new {
+                self.surroundings(text, line.number, message, &mut seen, &mut kept);
+            }
+        }
+        self.write_up = sections.is_write_up();
+    }
+
+    fn surroundings(
+        &mut self,
+        text: &str,
+        line: u64,
+        message: bool,
+        seen: &mut Seen,
+        kept: &mut HashMap<(std::mem::Discriminant<Setting>, Source, usize), u8>,
+    ) {
+        // Each is told once per run: what a log repeats on every line is looked at a few times only.
+        let run = self.launches.len();
+        if seen.run != run {
+            *seen = Seen { run, ..Seen::default() };
+        }
+        let mut trainers = Vec::new();
+        surroundings::trainers(text, &mut trainers);
+        for trainer in trainers {
+            if seen.trainers.insert(trainer) {
+                self.trainers.push((trainer, line));
+            }
+        }
+        let mut found = Vec::new();
+        surroundings::platform(text, &mut found);
+        for setting in found {
+            self.keep(setting, Source::Dump, line, kept);
+        }
+        let mut clues = Vec::new();
+        surroundings::clues(text, &mut clues);
+        for clue in clues.into_iter().filter(|clue| !message || *clue == Clue::DeviceAssert) {
+            if seen.clues.insert(clue) {
+                self.clues.push((clue, line));
+            }
+        }
+        if self.went_on.len() < 1024 && surroundings::went_on(text) {
+            self.went_on.push(line);
+        }
+    }
+
+    fn keep(
+        &mut self,
+        setting: Setting,
+        source: Source,
+        line: u64,
+        kept: &mut HashMap<(std::mem::Discriminant<Setting>, Source, usize), u8>,
+    ) {
+        let run = self.launches.len();
+        let count = kept.entry((std::mem::discriminant(&setting), source, run)).or_default();
+        if *count < KEPT_OF_A_KIND {
+            *count += 1;
+            self.statements.push(Statement { setting, source, line, run });
+        }
+    }
+
+    fn note_progress(&mut self, told: ProgressAt) {
+        if self.progress.len() >= PROGRESS_AT_MOST {
+            let mut keep = false;
+            self.progress.retain(|_| {
+                keep = !keep;
+                keep
+            });
+        }
+        self.progress.push(told);
+    }
+
+    /// How many programs were started above a line.
+    pub fn runs_before(&self, line: u64) -> usize {
+        self.launches.partition_point(|launch| launch.at.first < line)
+    }
+
+    /// The traceback that ends at a message.
+    pub fn frames_at(&self, at: Span, rank: Option<u32>) -> Vec<Frame> {
+        let position = self.document.lines.partition_point(|line| line.number < at.first);
+        traceback::frames(self.document, position, rank)
+    }
+
+    /// The context of the failure whose message stands at `at`. `previous` is the last line of the failure before it,
+    /// if there was one: what was said before that belongs to another run when a program was started in between.
+    pub fn at(&self, at: Span, rank: Option<u32>, previous: Option<u64>) -> Context {
+        let mut context = Context::default();
+        if let Some(rank) = rank {
+            context.rank = Known::Seen(rank, at);
+        }
+        let run = self.runs_before(at.first);
+        // The first run that can speak for this failure.
+        let earliest = match previous {
+            Some(previous) if self.runs_before(previous) < run => run,
+            _ => 0,
+        };
+        let since = if earliest == 0 { 0 } else { self.launches.get(run - 1).map_or(0, |launch| launch.at.first) };
+        self.launch(&mut context, run);
+        self.apply_statements(&mut context, at, run, earliest);
+        context.take_frames(self.frames_at(at, rank));
+        self.apply_progress(&mut context, at, rank, since);
+        context.gpus = self.tables.near(at.first);
+        context.series = self.readings.between(since, at.last, rank);
+        self.apply_clues(&mut context, at, rank, since);
+        context
+    }
+
+    /// The command that started the run, or the only command of a text that quotes it after the message.
+    fn launch(&self, context: &mut Context, run: usize) {
+        let launch = match run.checked_sub(1) {
+            Some(last) => self.launches.get(last),
+            None if self.launches.len() == 1 => self.launches.first(),
+            None => None,
+        };
+        if let Some(launch) = launch {
+            context.command = Known::Seen(launch.text.clone(), launch.at);
+            if let Some(program) = &launch.program {
+                context.program = Known::Seen(program.clone(), launch.at);
+            }
+        }
+    }
+
+    fn apply_statements(&self, context: &mut Context, at: Span, run: usize, earliest: usize) {
+        let last_run = if run == 0 && self.launches.len() == 1 { 1 } else { run };
+        let mut chosen: Vec<&Statement> = self
+            .statements
+            .iter()
+            .filter(|s| s.run <= last_run && (s.run >= earliest || s.setting.is_of_the_machine()))
+            .collect();
+        // Before the failure first, this run first, the launch command first; then as the log goes.
+        // What the message itself says of its sample counts before all.
+        let other = |s: &Statement| s.line < at.first || s.line > at.last;
+        chosen.sort_by_key(|s| (s.line > at.last, other(s), Reverse(s.run), Reverse(s.source), s.line));
+        let mut parts = Parts::default();
+        for statement in &chosen {
+            settings::apply(context, &mut parts, &statement.setting, Span::line(statement.line));
+        }
+        self.apply_trainer(context, at);
+        let trainer = context.trainer.value();
+        let deepspeed = trainer == Some(Trainer::DeepSpeed) || context.zero_stage.is_known();
+        parts.settle(context, trainer == Some(Trainer::Ultralytics), deepspeed);
+    }
+
+    fn apply_trainer(&self, context: &mut Context, at: Span) {
+        let best = self
+            .trainers
+            .iter()
+            .min_by_key(|(trainer, line)| (*line > at.last + 200, surroundings::rank_of(*trainer), *line));
+        if let Some((trainer, line)) = best {
+            context.trainer = Known::Seen(*trainer, Span::line(*line));
+        }
+    }
+
+    /// The nearest progress before the failure, from lines of the same rank or of none.
+    fn apply_progress(&self, context: &mut Context, at: Span, rank: Option<u32>, since: u64) {
+        let before = self.progress.partition_point(|told| told.line < at.first);
+        let near = self.progress[..before]
+            .iter()
+            .rev()
+            .take(PROGRESS_SEARCHED)
+            .take_while(|told| told.line >= since)
+            .filter(|told| rank.is_none() || told.rank.is_none() || told.rank == rank);
+        let mut phase_told = None;
+        for told in near {
+            let span = Span::line(told.line);
+            let progress = &told.progress;
+            if let Some(epoch) = progress.epoch {
+                context.epoch.note(epoch as u64, span);
+            }
+            // Steps count within their epoch: those of a line above the epoch's are of the one before.
+            let step_counts = context.epoch.span().is_none_or(|epoch| epoch == span);
+            if let Some(step) = progress.step
+                && step_counts
+                && progress.phase.is_none_or(|phase| matches!(phase, Phase::Train | Phase::Validation))
+            {
+                if !context.step.is_known()
+                    && let Some(steps) = progress.steps
+                {
+                    context.steps = Known::Seen(steps, span);
+                }
+                context.step.note(step, span);
+            }
+            if let Some(epochs) = progress.epochs {
+                context.epochs.note(epochs, span);
+            }
+            if phase_told.is_none() {
+                phase_told = progress.phase.map(|phase| (phase, span));
+            }
+            if context.epoch.is_known() && context.step.is_known() && phase_told.is_some() {
+                break;
+            }
+        }
+        if self.write_up && !context.epoch.is_known() {
+            // A text about a failure tells its message first and where it happened below.
+            let after = self.progress[before..].iter().take(8);
+            if let Some((i, told)) = after.clone().enumerate().find(|(_, told)| told.progress.epoch.is_some())
+                && let Some(epoch) = told.progress.epoch
+            {
+                context.epoch = Known::Seen(epoch as u64, Span::line(told.line));
+                if let Some(epochs) = told.progress.epochs {
+                    context.epochs.note(epochs, Span::line(told.line));
+                }
+                phase_told = after
+                    .skip(i)
+                    .take_while(|next| next.line <= told.line + 4)
+                    .filter_map(|next| next.progress.phase.map(|phase| (phase, Span::line(next.line))))
+                    .last()
+                    .or(phase_told);
+            }
+        }
+        let Some((phase, span)) = phase_told else { return };
+        match context.phase.value() {
+            None => context.phase = Known::Seen(phase, span),
+            // A forward pass or a loss in a validation loop is validation.
+            Some(Phase::Forward | Phase::Loss | Phase::Train)
+                if matches!(phase, Phase::Validation | Phase::Inference | Phase::Warmup) =>
+            {
+                context.phase = Known::Seen(phase, span);
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn apply_clues(&self, context: &mut Context, at: Span, rank: Option<u32>, since: u64) {
+        for (clue, line) in &self.clues {
+            // A device-side assertion explains what comes after it, not before.
+            let in_time = *clue != Clue::DeviceAssert || *line <= at.last + 20;
+            if *line >= since && in_time {
+                context.clues.entry(*clue).or_insert(Span::line(*line));
+            }
+        }
+        let run = self.runs_before(at.first);
+        let same_run = |line: u64| self.runs_before(line) == run;
+        let skipped = self.went_on.partition_point(|line| *line < at.first);
+        if let Some(line) = self.went_on.get(skipped).filter(|line| **line <= at.last + 20) {
+            context.clues.entry(Clue::WentOn).or_insert(Span::line(*line));
+        }
+        let after = self.progress.partition_point(|told| told.line <= at.last);
+        let (step, epoch) = (context.step.value().unwrap_or(0), context.epoch.value().unwrap_or(0));
+        if !self.write_up
+            && let Some(told) = self.progress[after..].iter().take(64).find(|told| {
+                let later = told.progress.step.is_some_and(|s| s > step)
+                    && told.progress.epoch.is_none_or(|e| e as u64 >= epoch)
+                    || told.progress.epoch.is_some_and(|e| e as u64 > epoch);
+                later && same_run(told.line) && (rank.is_none() || told.rank == rank)
+            })
+        {
+            context.clues.entry(Clue::WentOn).or_insert(Span::line(told.line));
+        }
+        let mut loaded: HashMap<(&str, Option<u32>), u64> = HashMap::new();
+        for (line, said, of) in self.loads.iter().take(4096).filter(|(line, ..)| *line >= since && *line < at.first) {
+            if rank.is_some() && of.is_some() && *of != rank {
+                continue;
+            }
+            let single =
+                context.local_processes.value().unwrap_or(1) == 1 && context.world_size.value().unwrap_or(1) == 1;
+            if let Some(first) = loaded.insert((said.as_str(), *of), *line)
+                && (single || of.is_some())
+                && !said.contains('%')
+                && !said.contains("shard")
+                && same_run(first)
+            {
+                context.clues.entry(Clue::LoadedTwice).or_insert(Span::lines(first, *line));
+            }
+        }
+    }
+}
+
+/// Lines that differ in their digits only are of one shape; of each, only the first few of a run are read for statements.
+#[derive(Default)]
+struct Shapes {
+    run: usize,
+    seen: HashMap<u64, u8>,
+}
+
+impl Shapes {
+    const READ_OF_A_SHAPE: u8 = 8;
+    const SHAPES_AT_MOST: usize = 1 << 16;
+
+    fn is_new(&mut self, text: &str, run: usize) -> bool {
+        if self.run != run || self.seen.len() >= Shapes::SHAPES_AT_MOST {
+            self.run = run;
+            self.seen.clear();
+        }
+        // FNV-1a over what is no digit; a collision only leaves a repeated line unread.
+        let hash = text
+            .bytes()
+            .filter(|byte| !byte.is_ascii_digit())
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let count = self.seen.entry(hash).or_default();
+        *count = count.saturating_add(1);
+        *count <= Shapes::READ_OF_A_SHAPE
+    }
+}
+
+/// What was already told in the current run.
+#[derive(Default)]
+struct Seen {
+    run: usize,
+    trainers: std::collections::HashSet<Trainer>,
+    clues: std::collections::HashSet<Clue>,
+}
+
+impl Setting {
+    /// True for what belongs to the machine and outlives a run.
+    fn is_of_the_machine(&self) -> bool {
+        matches!(
+            self,
+            Setting::HostTotal(_)
+                | Setting::TorchVersion(_)
+                | Setting::Platform(_)
+                | Setting::Container
+                | Setting::MemoryLimit(_)
+        )
+    }
+}
+
+/// The line without its numbers and time, so that two that say the same are equal.
+fn without_numbers(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit()).take(200).collect()
+}
+
+/// Settings of a block that was opened a few lines above.
+fn nested(text: &str, line: u64, block: &mut Option<(Block, u64)>) -> Option<Setting> {
+    let trimmed = text.trim();
+    if trimmed.ends_with('{') || trimmed.ends_with(':') {
+        let opened = if trimmed.starts_with("Limits") || trimmed.starts_with("limits") {
+            Some(Block::Limits)
+        } else if trimmed.contains("zero_optimization") {
+            Some(Block::Zero)
+        } else if trimmed.contains("fp16") && !trimmed.contains("bf16") {
+            Some(Block::Fp16)
+        } else if trimmed.contains("bf16") {
+            Some(Block::Bf16)
+        } else if trimmed.contains("offload_optimizer") || trimmed.contains("offload_param") {
+            Some(Block::Offload)
+        } else {
+            None
+        };
+        if opened.is_some() {
+            *block = opened.map(|kind| (kind, line));
+        }
+        return None;
+    }
+    let (kind, opened) = (*block)?;
+    if line > opened + 4 {
+        *block = None;
+        return None;
+    }
+    let (key, value) = trimmed.split_once(':')?;
+    let key = key.trim().trim_matches(['"', '\'']);
+    let value = value.trim().trim_end_matches(',').trim_matches(['"', '\'']);
+    match (kind, key) {
+        (Block::Limits, "memory") => memory_limit(value, line),
+        (Block::Zero, "stage") => value.parse().ok().filter(|stage| *stage <= 3).map(Setting::Zero),
+        (Block::Fp16, "enabled") if value == "true" => Some(Setting::Precision(Precision::Fp16)),
+        (Block::Bf16, "enabled") if value == "true" => Some(Setting::Precision(Precision::Bf16)),
+        (Block::Offload, "device") => match value {
+            "cpu" | "nvme" => Some(Setting::Offload(true)),
+            "none" => Some(Setting::Offload(false)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn memory_limit(value: &str, line: u64) -> Option<Setting> {
+    let figure: Figure = settings::kubernetes_size(value, Span::line(line))?;
+    Some(Setting::MemoryLimit(figure))
+}
+
+impl Progress {
+    /// Takes over what a later line tells.
+    fn merge(&mut self, later: &Progress) {
+        if later.epoch.is_some() && later.epoch != self.epoch {
+            // A new epoch starts its steps over.
+            self.step = None;
+            self.steps = None;
+        }
+        self.epoch = later.epoch.or(self.epoch);
+        self.epochs = later.epochs.or(self.epochs);
+        self.step = later.step.or(self.step);
+        self.steps = later.steps.or(self.steps);
+        self.phase = later.phase.or(self.phase);
+    }
+}

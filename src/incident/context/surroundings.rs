@@ -1,0 +1,208 @@
+//! What surrounds the run: trainer, platform, container, and clues outside the traceback.
+
+use super::settings::Setting;
+use super::{Clue, Frame, Platform, Trainer};
+
+/// The trainers that a line shows, told by paths, banners and command names rather than by mentions in prose.
+pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let mut add = |trainer, shown: bool| {
+        if shown {
+            found.push(trainer);
+        }
+    };
+    add(Trainer::LlamaFactory, says(&["llamafactory", "llama-factory"]));
+    add(
+        Trainer::Swift,
+        says(&["swift sft", "swift rlhf", "/swift/", "swift.cli", "ms-swift", "'global_step/max_steps'"]),
+    );
+    add(Trainer::Trl, says(&["/trl/", "trl/", "sfttrainer", "grpotrainer", "dpotrainer", "ppotrainer"]));
+    add(Trainer::ComfyUi, says(&["comfyui", "comfy/", "set vram state to:"]));
+    add(Trainer::StableDiffusionWebUi, says(&["stable-diffusion-webui", "sd.webui"]));
+    add(
+        Trainer::Ultralytics,
+        says(&["ultralytics", "yolo detect", "yolo train", "yolo segment", "yolo task="])
+            || says(&["class"]) && says(&["images"]) && says(&["instances"]),
+    );
+    add(
+        Trainer::Lightning,
+        says(&[
+            "pytorch_lightning",
+            "lightning/pytorch",
+            "lightning.pytorch",
+            "global_rank:",
+            "tpu available:",
+            "sanity checking",
+        ]),
+    );
+    add(Trainer::MmEngine, says(&["/mmengine/", "mmengine -", "/mmcv/", "/mmdet/", "tools/dist_train.sh"]));
+    add(Trainer::NeMo, says(&["/nemo/", "nemo.collections", "[nemo "]));
+    add(
+        Trainer::Vllm,
+        says(&[
+            "/vllm/",
+            "vllm/worker/",
+            "vllm/v1/",
+            "vllm serve",
+            "vllm.entrypoints",
+            "vllm-openai",
+            "[gpu_worker.py",
+        ]),
+    );
+    add(Trainer::Sglang, says(&["/sglang/", "sglang/srt/", "sglang.launch_server", "--mem-fraction-static"]));
+    add(Trainer::Fastai, says(&["/fastai/"]));
+    add(Trainer::Megatron, says(&["/megatron/", "megatron-lm", "pretrain_gpt.py"]));
+    add(Trainer::Diffusers, says(&["/diffusers/"]));
+    add(
+        Trainer::HfTrainer,
+        says(&["transformers/trainer", "trainingarguments(", "***** running training *****"])
+            || says(&["'learning_rate':"]) && says(&["'epoch':"]),
+    );
+    add(
+        Trainer::DeepSpeed,
+        says(&["/deepspeed/", "deepspeed --", "deepspeed train"]) && !says(&["install deepspeed"])
+            || says(&["--deepspeed", "[launch.py:"]),
+    );
+    add(Trainer::Accelerate, says(&["accelerate launch", "/accelerate/"]));
+    add(Trainer::Fsdp, says(&["fully_sharded_data_parallel", "fullyshardeddataparallel"]));
+}
+
+/// How telling a trainer is when several show: a recipe on top of a library names the knobs, not the library below it.
+pub(super) fn rank_of(trainer: Trainer) -> usize {
+    const ORDER: [Trainer; 18] = [
+        Trainer::LlamaFactory,
+        Trainer::Swift,
+        Trainer::Trl,
+        Trainer::ComfyUi,
+        Trainer::StableDiffusionWebUi,
+        Trainer::Ultralytics,
+        Trainer::Lightning,
+        Trainer::MmEngine,
+        Trainer::NeMo,
+        Trainer::Vllm,
+        Trainer::Sglang,
+        Trainer::Fastai,
+        Trainer::Megatron,
+        Trainer::HfTrainer,
+        Trainer::Diffusers,
+        Trainer::DeepSpeed,
+        Trainer::Accelerate,
+        Trainer::Fsdp,
+    ];
+    ORDER.iter().position(|known| *known == trainer).unwrap_or(ORDER.len())
+}
+
+/// True for a traceback through PyTorch that shows no trainer at all.
+pub(super) fn plain(frames: &[Frame]) -> bool {
+    frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/torch/"))
+        && frames.iter().any(Frame::is_user_code)
+}
+
+/// Platform and container as paths and names show them.
+pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if windows_path(text) {
+        found.push(Setting::Platform(Platform::Windows));
+    } else if says(&["wsl2", "wsl 2", "microsoft-standard", "/usr/lib/wsl", "/mnt/c/"]) {
+        found.push(Setting::Platform(Platform::Wsl));
+    } else if text.contains("/Users/") || says(&["darwin", "macos-"]) {
+        found.push(Setting::Platform(Platform::MacOs));
+    } else if says(&["nvmap", "tegra", "jetson"]) {
+        found.push(Setting::Platform(Platform::Jetson));
+    } else if says(&["/home/", "/usr/lib", "/usr/local", "/opt/"]) {
+        found.push(Setting::Platform(Platform::Linux));
+    }
+    if says(&[
+        "docker run",
+        "docker-compose",
+        "/docker/",
+        "containerd://",
+        "docker://",
+        "/.dockerenv",
+        "kubectl ",
+        "kubepods",
+        "singularity exec",
+        "apptainer exec",
+        "docker exec",
+    ]) {
+        found.push(Setting::Container);
+    }
+}
+
+/// `C:\Users\…`, a drive letter that starts a word.
+fn windows_path(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memmem::find_iter(bytes, b":\\").any(|at| {
+        at >= 1
+            && bytes[at - 1].is_ascii_alphabetic()
+            && (at == 1 || !bytes[at - 2].is_ascii_alphanumeric())
+            && bytes.get(at + 2).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_' || *b == b'\\')
+    })
+}
+
+/// Clues that a line holds, wherever it stands in the log.
+pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let mut add = |clue, shown: bool| {
+        if shown {
+            found.push(clue);
+        }
+    };
+    add(Clue::NoGradVisible, says(&["torch.no_grad()", "inference_mode()"]));
+    add(Clue::EmptyCacheTried, says(&["empty_cache()"]));
+    add(
+        Clue::DataParallel,
+        says(&["nn.dataparallel", "data_parallel.py", "parallel/data_parallel"]) && !says(&["distributed"]),
+    );
+    add(
+        Clue::DeviceAssert,
+        says(&["device-side assert triggered", "assertion `srcindex", "assertion `t >= 0", "assertion `idx"])
+            || says(&["assertion `"]) && says(&["thread: ["]),
+    );
+    add(
+        Clue::CudaGraphs,
+        says(&["capturing cuda graph", "capture cuda graph", "cudagraph", "cuda_graph", "(e.g., cuda graphs)"]),
+    );
+    add(
+        Clue::SampleCache,
+        says(&[
+            "use_ram_cache: true",
+            "use_ram_cache=true",
+            "cache_ram: true",
+            "cache='ram'",
+            "cache=ram",
+            "cache_in_memory=true",
+            "caching images",
+            "cached in ram",
+            "dataset cached",
+            "cache_size_gb",
+            "试图加载所有数据到ram",
+        ]),
+    );
+    add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));
+    add(
+        Clue::SecondFramework,
+        says(&["created tensorflow device", "xla_bridge", "import jax", "import tensorflow", "jaxlib"]),
+    );
+    add(Clue::LongLived, says(&["ipykernel", "<ipython-input", "cell in[", "uvicorn", "gradio", "jupyter"]));
+    add(
+        Clue::SmallerBatchTried,
+        says(&["smaller batch", "batch size 1", "batch_size=1", "batch size to 1", "batch size of 1"])
+            && says(&["still", "same error", "also fail", "even with", "tried"]),
+    );
+    add(
+        Clue::VariableShapes,
+        says(&["group_by_length", "dynamic_padding", "variable length", "multi_scale", "multiscale", "bucket_batch"]),
+    );
+}
+
+/// True for a line which shows that the program skipped what failed and went on.
+pub(super) fn went_on(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["skipping", "skipped batch", "skip this batch", "retrying with", "falling back to", "ran out of memory, retrying"]
+        .iter()
+        .any(|word| lower.contains(word))
+}

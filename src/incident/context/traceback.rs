@@ -1,0 +1,439 @@
+//! The traceback that ends at a failure: Python, IPython and TorchScript frames, and what they show.
+
+use super::{Clue, Frame, Phase};
+use crate::evidence::Span;
+use crate::input::{Document, Line};
+use std::collections::BTreeMap;
+
+/// A traceback longer than this is cut: recursion, not information.
+const LINES_AT_MOST: usize = 600;
+
+/// Reads the frames above the line at `position` (the exception), outermost first, of the same rank where lines tell.
+///
+/// Where the exception was raised from another one (`The above exception was the direct cause`, a DataLoader's
+/// `Original Traceback`), the frames of the original stand last, so that the innermost frame is where it happened.
+pub(super) fn frames(document: &Document, position: usize, rank: Option<u32>) -> Vec<Frame> {
+    let own: Vec<&Line> = document.lines[..position.min(document.lines.len())]
+        .iter()
+        .rev()
+        .take(LINES_AT_MOST)
+        .filter(|line| rank.is_none() || line.rank.is_none() || line.rank == rank)
+        .collect();
+    let exception = document.lines.get(position).map_or("", |line| line.text.as_str());
+    let mut blocks: Vec<Vec<Frame>> = Vec::new();
+    let mut from = 0;
+    while blocks.len() < 4 {
+        let Some((end, header)) = block_end(&own[from..], exception) else { break };
+        let block: Vec<&Line> = own[from..from + end].iter().rev().copied().collect();
+        blocks.push(parse(&block));
+        from += end;
+        match chained(&own[from..], header) {
+            Some(skip) => from += skip,
+            None => break,
+        }
+    }
+    // A paste may keep nothing of the traceback but the line of code above the message.
+    if blocks.is_empty()
+        && let Some(line) = own.first().filter(|line| is_call(&line.text))
+    {
+        let code = Some(line.text.trim().to_string());
+        return vec![Frame { code, ..nameless(line.number) }];
+    }
+    // Collected from the last upward. A chain `A, direct cause of B` prints A first: A's frames are the original.
+    // A DataLoader prints the outer traceback first and the worker's original after it: already in that order.
+    let original_last = own.iter().take(from.max(1)).any(|line| line.text.contains("Original Traceback"));
+    if original_last {
+        blocks.reverse();
+    }
+    blocks.into_iter().flatten().collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Header {
+    Plain,
+    /// A worker's traceback below the one of the process that raised it again.
+    Original,
+    /// The text breaks off before the header.
+    Missing,
+}
+
+/// How many of the lines (bottom up) belong to the lowest traceback, its header included.
+fn block_end(own: &[&Line], exception: &str) -> Option<(usize, Header)> {
+    let mut frames_seen = false;
+    let mut strays = 0;
+    for (i, line) in own.iter().enumerate() {
+        let text = line.text.as_str();
+        if text.contains("Traceback (most recent call last)") {
+            let header = if text.contains("Original Traceback") { Header::Original } else { Header::Plain };
+            return frames_seen.then_some((i + 1, header));
+        }
+        if is_frame(text) || arrow(text).is_some() {
+            frames_seen = true;
+            strays = 0;
+        } else if !is_inside(text) && !same_prefix(text, exception) {
+            // One or two lines of another stream may have fallen into the traceback.
+            strays += 1;
+            if strays > 2 || looks_like_exception(text) || frames_seen {
+                return frames_seen.then_some((i, Header::Missing));
+            }
+        }
+    }
+    frames_seen.then_some((own.len(), Header::Missing))
+}
+
+/// How many lines above a block belong to the joint between it and the traceback that it goes with.
+fn chained(above: &[&Line], header: Header) -> Option<usize> {
+    if header == Header::Original {
+        // The line above says `RuntimeError: Caught X in DataLoader worker process 0.`
+        return above.first().filter(|line| line.text.contains("Caught ")).map(|_| 1);
+    }
+    let mut joint = false;
+    for (i, line) in above.iter().enumerate().take(12) {
+        let text = line.text.trim();
+        if text.is_empty() {
+            continue;
+        }
+        if text.starts_with("The above exception was the direct cause") {
+            joint = true;
+        } else if joint {
+            // The message of the original exception.
+            return Some(i + 1);
+        } else {
+            return None;
+        }
+    }
+    None
+}
+
+/// True for an indented line that calls something: source code as a traceback prints it.
+fn is_call(text: &str) -> bool {
+    let code = text.trim();
+    text.starts_with("    ")
+        && code.contains('(')
+        && code.ends_with([')', '(', ','])
+        && !code.contains(": ")
+        && code.is_ascii()
+}
+
+fn is_frame(text: &str) -> bool {
+    frame_of(text).is_some()
+}
+
+/// Lines that stand inside tracebacks: source lines, carets, blanks, IPython's numbered lines.
+fn is_inside(text: &str) -> bool {
+    match text.as_bytes().first() {
+        None | Some(b' ' | b'\t') => true,
+        Some(b'-') => text.starts_with("-->") || text.starts_with("---") && text.contains("> "),
+        Some(b'0'..=b'9') => {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            digits <= 6 && matches!(text.as_bytes().get(digits), None | Some(b' '))
+        }
+        Some(b'[') => text.starts_with("[Previous line repeated"),
+        _ => text.trim().is_empty(),
+    }
+}
+
+/// True for lines with the same log prefix as the exception's own line: `(Worker pid=7) ERROR 01-02 03:04:05 …`.
+fn same_prefix(text: &str, exception: &str) -> bool {
+    let common = text.bytes().zip(exception.bytes()).take_while(|(a, b)| a == b).count();
+    common >= 8 && !text.trim_start().starts_with("File ")
+}
+
+fn looks_like_exception(text: &str) -> bool {
+    let head = text.split(':').next().unwrap_or("");
+    !head.contains(' ') && (head.ends_with("Error") || head.ends_with("Exception") || head.ends_with("Interrupt"))
+}
+
+/// The parts of a frame's line: column at which it starts, file, line, function.
+fn frame_of(text: &str) -> Option<(usize, &str, u64, &str)> {
+    if let Some(column) = text.find("File \"") {
+        let after = &text[column + 6..];
+        let (file, after) = after.split_once('"')?;
+        let after = after.strip_prefix(", line ")?;
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        let line = after[..digits].parse().unwrap_or(0);
+        let function = after.find(", in ").map_or("", |i| &after[i + 5..]);
+        return Some((column, file, line, function.trim()));
+    }
+    // IPython 8: `File ~/x/adam.py:171, in Adam._init_group(self, …)`, `Cell In[3], line 5`.
+    if let Some(after) = text.strip_prefix("File ") {
+        let (place, function) = after.split_once(", in ").unwrap_or((after, ""));
+        let (file, line) = place.rsplit_once(':')?;
+        return Some((0, file, line.trim().parse().ok()?, name_of(function)));
+    }
+    if let Some(after) = text.strip_prefix("Cell In[") {
+        let (_, after) = after.split_once("], line ")?;
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        return Some((
+            0,
+            "<cell>",
+            after[..digits].parse().ok()?,
+            name_of(after.split_once(" in ").map_or("", |p| p.1)),
+        ));
+    }
+    // IPython 5 … 7: `/path/xla.py in f(args)`, `<ipython-input-3-0ab> in <module>`.
+    let (file, function) = text.split_once(" in ")?;
+    let plain =
+        !file.contains(' ') && (file.ends_with(".py") || file.ends_with(".pyx") || file.starts_with("<ipython"));
+    plain.then(|| (0, file, 0, name_of(function)))
+}
+
+fn name_of(function: &str) -> &str {
+    function.split('(').next().unwrap_or("").trim()
+}
+
+fn parse(block: &[&Line]) -> Vec<Frame> {
+    let mut frames: Vec<Frame> = Vec::new();
+    let mut column = 0;
+    let mut previous_code: Option<String> = None;
+    for line in block {
+        let text = line.text.as_str();
+        if let Some((at, file, number, function)) = frame_of(text) {
+            column = at;
+            previous_code = None;
+            frames.push(Frame {
+                file: file.to_string(),
+                line: number,
+                function: function.to_string(),
+                code: None,
+                at: Span::line(line.number),
+            });
+            continue;
+        }
+        if let Some((number, code)) = arrow(text) {
+            if frames.is_empty() {
+                // Cut off above: the file is unknown, the line is not.
+                frames.push(nameless(line.number));
+            }
+            if let Some(frame) = frames.last_mut() {
+                frame.line = number;
+                frame.code = Some(code.to_string());
+                frame.at.last = line.number;
+            }
+            continue;
+        }
+        let Some(frame) = frames.last_mut() else { continue };
+        let code = text.get(column..).unwrap_or(text).trim();
+        if code.is_empty() || code.bytes().all(|b| matches!(b, b'^' | b'~' | b' ')) {
+            continue;
+        }
+        if code.starts_with('~') && code.contains("<--- HERE") {
+            // TorchScript prints the surroundings and points below the line.
+            if let Some(pointed) = previous_code.take() {
+                frame.code = Some(pointed);
+            }
+            continue;
+        }
+        if frame.code.is_none() && text.get(column..).is_some_and(|t| t.starts_with(' ')) {
+            frame.code = Some(code.to_string());
+            frame.at.last = line.number;
+        }
+        previous_code = Some(code.to_string());
+    }
+    frames
+}
+
+/// IPython marks the line that failed: `--> 174    state["exp_avg"] = …`.
+fn arrow(text: &str) -> Option<(u64, &str)> {
+    let (dashes, after) = text.trim_start().split_once("> ")?;
+    if dashes.len() < 2 || !dashes.bytes().all(|b| b == b'-') {
+        return None;
+    }
+    let after = after.trim_start();
+    let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+    Some((after[..digits].parse().ok()?, after[digits..].trim()))
+}
+
+/// A frame of which only the code is left.
+fn nameless(line: u64) -> Frame {
+    Frame { file: String::new(), line: 0, function: String::new(), code: None, at: Span::line(line) }
+}
+
+/// The phase that the frames show: the innermost frame that belongs to one, a forward pass or a loss giving way to what
+/// called it (validation, generation, the backward pass that recomputes).
+pub(super) fn phase(frames: &[Frame]) -> Option<(Phase, Span)> {
+    let mut weak: Option<(Phase, Span)> = None;
+    for frame in frames.iter().rev() {
+        let Some(phase) = phase_of(frame) else { continue };
+        match phase {
+            Phase::Forward | Phase::Loss => {
+                if weak.is_none() || weak.is_some_and(|(p, _)| p == Phase::Forward) && phase == Phase::Loss {
+                    weak = Some((phase, frame.at));
+                }
+            }
+            Phase::Train => {
+                return weak.or(Some((Phase::Train, frame.at)));
+            }
+            // Where state is loaded or saved inside a forward pass, it is the pass that matters less.
+            strong => return Some((strong, frame.at)),
+        }
+    }
+    weak
+}
+
+fn phase_of(frame: &Frame) -> Option<Phase> {
+    let file = frame.file.replace('\\', "/");
+    let function = frame.function.rsplit('.').next().unwrap_or("");
+    let code = frame.code.as_deref().unwrap_or("");
+    let installed = !frame.is_user_code();
+    if code.contains("exp_avg")
+        || function == "_init_group"
+        || file.contains("/torch/optim/") && !code.contains("closure()")
+    {
+        return Some(Phase::OptimizerStep);
+    }
+    if (code.contains("optimizer.step(") || code.contains("scaler.step(")) && !code.contains("closure") {
+        return Some(Phase::OptimizerStep);
+    }
+    if function == "backward"
+        || code.contains(".backward(")
+        || file.contains("/autograd/") && function == "run_backward"
+    {
+        return Some(Phase::Backward);
+    }
+    if code.contains("load_from_checkpoint") || code.contains("load_state_dict") || function == "load_state_dict" {
+        return Some(if file.contains("optim") { Phase::Resume } else { Phase::Load });
+    }
+    if file.ends_with("torch/serialization.py") {
+        return match function {
+            "save" | "_save" | "_legacy_save" => Some(Phase::Checkpoint),
+            _ => Some(Phase::Load),
+        };
+    }
+    if code.contains("torch.load(") || code.contains("resume_from_checkpoint") && function.contains("resume") {
+        return Some(Phase::Load);
+    }
+    if code.contains("torch.save(")
+        || function.starts_with("save_checkpoint")
+        || function.starts_with("save_pretrained")
+        || function.starts_with("_save_checkpoint")
+        || function == "save_model"
+    {
+        return Some(Phase::Checkpoint);
+    }
+    if code.contains("from_pretrained(")
+        || function.contains("from_pretrained")
+        || function.starts_with("load_model")
+        || function == "convert" && file.ends_with("nn/modules/module.py")
+        || moves_model(code)
+    {
+        return Some(Phase::Load);
+    }
+    if function.contains("worker_loop") || function.contains("collate") || file.contains("torch/utils/data/") {
+        return Some(Phase::DataLoading);
+    }
+    if file.contains("_inductor/") || file.contains("torch/_dynamo/") && function.starts_with("compile") {
+        return Some(Phase::Compile);
+    }
+    if function.contains("warmup")
+        || function.contains("warm_up")
+        || function.contains("capture") && (function.contains("graph") || file.contains("graph"))
+        || function.contains("profile_run")
+        || function == "determine_num_available_blocks"
+        || function == "determine_available_memory"
+    {
+        return Some(Phase::Warmup);
+    }
+    let lower = function.to_ascii_lowercase();
+    if lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
+        || lower == "evaluate"
+        || lower == "eval"
+        || lower.contains("evaluation")
+        || lower.starts_with("eval_")
+        || lower.ends_with("_eval")
+        || lower.contains("sanity_check")
+    {
+        return Some(Phase::Validation);
+    }
+    if lower == "generate" || lower == "predict" || lower == "inference" || lower == "infer" || lower == "transcribe" {
+        return Some(Phase::Inference);
+    }
+    if code.contains("cross_entropy")
+        || code.contains("log_softmax")
+        || lower.contains("loss") && !lower.contains("training_step")
+        || file.ends_with("nn/modules/loss.py")
+    {
+        return Some(Phase::Loss);
+    }
+    if lower == "forward" {
+        return Some(Phase::Forward);
+    }
+    let trains = lower == "train"
+        || lower.starts_with("train_")
+        || lower == "fit"
+        || lower.ends_with("_train")
+        || lower == "training_step"
+        || lower == "_inner_training_loop";
+    (trains && (!installed || lower != "train")).then_some(Phase::Train)
+}
+
+/// `model.to(device)`, `net.cuda()`, `.to(device)` of something that is called a model.
+fn moves_model(code: &str) -> bool {
+    let Some(at) = code.find(".to(").or_else(|| code.find(".cuda(")) else { return false };
+    let before = code[..at].to_ascii_lowercase();
+    let name = before.rsplit(['=', ' ', '(']).next().unwrap_or("");
+    ["model", "net", "unet", "pipe", "encoder", "decoder", "vae"].iter().any(|known| name.contains(known))
+        && !name.contains("input")
+}
+
+/// What the innermost frames show of the kind of allocation.
+pub(super) fn clues(frames: &[Frame], clues: &mut BTreeMap<Clue, Span>) {
+    for frame in frames.iter().rev().take(6) {
+        for clue in clues_of(frame) {
+            clues.entry(clue).or_insert(frame.at);
+        }
+    }
+}
+
+fn clues_of(frame: &Frame) -> Vec<Clue> {
+    let code = frame.code.as_deref().unwrap_or("");
+    let function = frame.function.as_str();
+    let file = frame.file.as_str();
+    let any = |words: &[&str]| words.iter().any(|word| code.contains(word) || function.contains(word));
+    let mut found = Vec::new();
+    if any(&["nested_concat", "pad_and_concatenate", "append(loss", "losses +=", "all_preds", "all_outputs"])
+        || code.contains("torch.cat(")
+            && ["outputs", "preds", "results", "all_", "logits_list"].iter().any(|word| code.contains(word))
+    {
+        found.push(Clue::Accumulates);
+    }
+    if any(&[
+        "to_dense_adj",
+        "cdist",
+        "pairwise",
+        "baddbmm",
+        "attention_scores",
+        "attn_weights",
+        "attn_scores",
+        "attn_mask",
+        "scaled_dot_product",
+    ]) || code.contains("interpolate(") && code.contains("mask")
+        || code.contains("softmax(") && (code.contains("attn") || code.contains("score"))
+    {
+        found.push(Clue::Quadratic);
+    }
+    if any(&["lm_head", "cross_entropy", "log_softmax", "logprob", "compute_logits", "ForCausalLMLoss"])
+        || code.contains("logits") && (code.contains("float()") || code.contains("softmax"))
+    {
+        found.push(Clue::VocabularyLogits);
+    }
+    if any(&["exp_avg", "_init_group"]) || code.contains("optimizer.step(") && !code.contains("closure") {
+        found.push(Clue::OptimizerState);
+    }
+    if any(&["load_from_checkpoint", "load_state_dict", "torch.load(", "from_pretrained"])
+        || function == "convert" && file.ends_with("module.py")
+        || moves_model(code)
+    {
+        found.push(Clue::LoadsModel);
+    }
+    if file.contains("data_parallel.py") || file.contains("scatter_gather.py") {
+        found.push(Clue::DataParallel);
+    }
+    if any(&["conv1d(", "conv2d(", "conv3d(", "_conv_forward", "cudnn"]) {
+        found.push(Clue::ConvWorkspace);
+    }
+    if any(&["cuda_graph", "CUDAGraph", "capture_graph", "cudagraph"]) {
+        found.push(Clue::CudaGraphs);
+    }
+    found
+}

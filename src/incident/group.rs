@@ -1,0 +1,526 @@
+//! Which events are one failure: repetitions, other ranks, launchers, and the proof of a symptom.
+//!
+//! Each event is held against the few incidents that are still near it, so that the work grows with the number of events
+//! and not with its square, however many ranks a job had.
+
+use super::{
+    Incident, RankFall,
+    context::{Clue, Context, ContextReader, Frame},
+};
+use crate::dialect::{Event, Fact, Sign, Standing};
+use crate::input::Document;
+
+/// A logger or launcher repeats a message within this many lines.
+const REPEATED_WITHIN: u64 = 200;
+/// One rank's traceback is shorter than this, so the next rank's message comes within it.
+const NEXT_RANK_WITHIN: u64 = 600;
+/// Incidents that a new event is compared with, latest first.
+const COMPARED_WITH: usize = 12;
+
+/// Incidents that carry the memory readings around them; of more, only the primary one does.
+const WITH_SERIES: usize = 32;
+
+/// An incident in the making.
+struct Group {
+    event: Event,
+    followers: Vec<Event>,
+    ranks: Vec<RankFall>,
+    /// Last line of any of its events.
+    last: u64,
+    /// The run of the log that it belongs to: how many launch commands stand before it.
+    run: usize,
+}
+
+/// What a later event is to an incident.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tie {
+    /// The same message again.
+    Repeats,
+    /// The same message again, and this one says more.
+    SaysMore,
+    /// An engine's own verdict on a failure that its framework reported.
+    Verdict,
+    /// The kernel's or scheduler's proof of a death that the program only noticed.
+    Proves,
+    /// A program's notice of a death that the kernel already reported.
+    Symptom,
+    /// Another rank with the same failure.
+    OtherRank,
+    /// A process killed while the job was going down.
+    TornDown,
+}
+
+/// Groups events into incidents, in the order of the log, and sets aside what is harmless.
+/// Exactly one incident is primary when there is any: the failure that came first and that the others followed from.
+pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<Event>) {
+    let (harmless, events): (Vec<Event>, Vec<Event>) =
+        events.into_iter().partition(|event| event.standing == Standing::Harmless);
+    if events.is_empty() {
+        return (Vec::new(), harmless);
+    }
+    let reader = ContextReader::new(document);
+    let groups = group(document, &reader, events);
+    let primary = primary_of(&groups);
+    let mut previous = None;
+    let mut incidents = Vec::with_capacity(groups.len());
+    for (i, mut group) in groups.into_iter().enumerate() {
+        let mut context = reader.at(group.event.at, group.event.rank, previous);
+        if context.user_frame().is_none() {
+            // The same failure printed elsewhere may stand below the full traceback.
+            for follower in group.followers.iter().filter(|f| f.resource == group.event.resource).take(4) {
+                let frames = reader.frames_at(follower.at, follower.rank);
+                if frames.iter().any(Frame::is_user_code) || context.frames.is_empty() && !frames.is_empty() {
+                    context.take_frames(frames);
+                    break;
+                }
+            }
+        }
+        if crowded(&group, &context) {
+            context.clues.entry(Clue::RanksOnOneDevice).or_insert(group.event.at);
+        }
+        if i >= WITH_SERIES && i != primary {
+            context.series = Vec::new();
+        }
+        previous = Some(group.last.max(group.event.at.last));
+        group.event.standing = Standing::Failure;
+        group.event.rank = group.event.rank.or(context.rank.value());
+        incidents.push(Incident {
+            primary: i == primary,
+            ledger: crate::ledger::settle(&group.event),
+            followers: group.followers,
+            clock: group.ranks.first().and_then(|fall| fall.clock),
+            ranks: if group.ranks.len() > 1 { group.ranks } else { Vec::new() },
+            context,
+            event: group.event,
+        });
+    }
+    (incidents, harmless)
+}
+
+fn group(document: &Document, reader: &ContextReader, events: Vec<Event>) -> Vec<Group> {
+    let only_followers = events.iter().all(|event| event.standing == Standing::Follower);
+    let mut groups: Vec<Group> = Vec::new();
+    let mut waiting: Vec<Event> = Vec::new();
+    for event in events {
+        let run = reader.runs_before(event.at.first);
+        if event.standing == Standing::Follower && !(only_followers && groups.is_empty()) {
+            match groups.iter_mut().rev().find(|group| group.run == run || group.last <= event.at.first) {
+                Some(group) => group.followers.push(event),
+                None => waiting.push(event),
+            }
+            continue;
+        }
+        let tie = groups
+            .iter()
+            .enumerate()
+            .rev()
+            .take(COMPARED_WITH)
+            .filter(|(_, group)| group.run == run)
+            .find_map(|(i, group)| tie(group, &event).map(|tie| (i, tie)));
+        match tie.and_then(|(i, tie)| groups.get_mut(i).map(|group| (group, tie))) {
+            Some((group, tie)) => group.join(document, event, tie),
+            None => groups.push(Group {
+                ranks: vec![fall(document, &event)],
+                last: event.at.last,
+                followers: Vec::new(),
+                event,
+                run,
+            }),
+        }
+    }
+    // Followers that stood before any failure: a watchdog's word may come first in a buffered log.
+    if let Some(first) = groups.first_mut() {
+        first.followers.splice(0..0, waiting);
+    }
+    groups.iter_mut().for_each(Group::order_ranks);
+    groups
+}
+
+impl Group {
+    fn join(&mut self, document: &Document, event: Event, tie: Tie) {
+        self.last = self.last.max(event.at.last);
+        match tie {
+            Tie::Repeats | Tie::Symptom => {
+                self.event.complete(&event);
+                self.followers.push(event);
+            }
+            Tie::SaysMore => self.replace(event),
+            Tie::Verdict => self.replace(event),
+            Tie::Proves => {
+                if names_program(self.event.framework) {
+                    self.event.resource = event.resource;
+                    for (sign, at) in &event.signs {
+                        self.event.signs.entry(*sign).or_insert(*at);
+                    }
+                    self.event.signs.remove(&Sign::KilledWithoutProof);
+                    self.event.complete(&event);
+                    self.followers.push(event);
+                } else {
+                    self.replace(event);
+                }
+            }
+            Tie::OtherRank => {
+                self.ranks.push(fall(document, &event));
+                self.followers.push(event);
+            }
+            Tie::TornDown => self.followers.push(event),
+        }
+    }
+
+    /// Makes `event` the one that speaks for the incident and completes it with what the earlier one printed.
+    fn replace(&mut self, event: Event) {
+        let earlier = std::mem::replace(&mut self.event, event);
+        self.event.complete(&earlier);
+        if self.event.rank.is_none() {
+            self.event.rank = earlier.rank;
+        }
+        self.followers.push(earlier);
+    }
+
+    /// Puts the rank that fell first in front and lets its message speak, by the clock where all lines carry one.
+    fn order_ranks(&mut self) {
+        if self.ranks.len() < 2 || self.ranks.iter().any(|fall| fall.clock.is_none()) {
+            return;
+        }
+        self.ranks.sort_by(|a, b| a.clock.partial_cmp(&b.clock).unwrap_or(std::cmp::Ordering::Equal));
+        let Some(first) = self.ranks.first().copied() else { return };
+        if first.line == self.event.at.first {
+            return;
+        }
+        if let Some(i) = self.followers.iter().position(|follower| follower.at.first == first.line) {
+            std::mem::swap(&mut self.followers[i], &mut self.event);
+        }
+    }
+}
+
+impl Event {
+    /// Takes over figures and names that this event lacks and `other`, a report of the same failure, prints.
+    fn complete(&mut self, other: &Event) {
+        for (fact, figure) in &other.facts.sizes {
+            self.facts.sizes.entry(*fact).or_insert(*figure);
+        }
+        for (name, number) in &other.facts.numbers {
+            self.facts.numbers.entry(name).or_insert(*number);
+        }
+        complete(&mut self.facts.device, &other.facts.device);
+        complete(&mut self.facts.pid, &other.facts.pid);
+        complete(&mut self.facts.process_name, &other.facts.process_name);
+        complete(&mut self.facts.cgroup, &other.facts.cgroup);
+        complete(&mut self.facts.trigger_process, &other.facts.trigger_process);
+        complete(&mut self.facts.largest_process, &other.facts.largest_process);
+        if self.facts.other_processes.is_empty() {
+            self.facts.other_processes.clone_from(&other.facts.other_processes);
+        }
+        if !self.facts.sizes.is_empty() {
+            self.signs.remove(&Sign::NoFigures);
+        }
+    }
+}
+
+fn complete<T: Clone>(slot: &mut crate::evidence::Known<T>, other: &crate::evidence::Known<T>) {
+    if !slot.is_known() && other.is_known() {
+        *slot = other.clone();
+    }
+}
+
+/// What `event` is to the incident, if it belongs to it at all. The event stands after the incident's first one.
+fn tie(group: &Group, event: &Event) -> Option<Tie> {
+    let known = &group.event;
+    let distance = event.at.first.saturating_sub(group.last);
+    let pids = (known.facts.pid.value(), event.facts.pid.value());
+    let same_pid = matches!(pids, (Some(a), Some(b)) if a == b);
+    let other_pid = matches!(pids, (Some(a), Some(b)) if a != b);
+
+    if known.resource.on_host() && event.resource.on_host() {
+        let proof = |e: &Event| e.has(Sign::KilledWithProof) || is_warden(e.framework);
+        let symptom = |e: &Event| e.has(Sign::KilledWithoutProof) || e.has(Sign::DataLoaderWorker);
+        if !other_pid {
+            if symptom(known) && !proof(known) && proof(event) {
+                return Some(Tie::Proves);
+            }
+            if proof(known) && symptom(event) && !proof(event) {
+                // The program's own words name what was killed, wherever they stand.
+                return Some(if names_program(event.framework) && !names_program(known.framework) && same_pid {
+                    Tie::Verdict
+                } else {
+                    Tie::Symptom
+                });
+            }
+            if proof(known) && proof(event) && (same_pid || pids.0.is_none() || pids.1.is_none()) {
+                // Slurm counts what the kernel reports, bash says what it saw of the same.
+                return (distance <= REPEATED_WITHIN).then_some(Tie::Repeats);
+            }
+        }
+        if same_pid && distance <= REPEATED_WITHIN {
+            return Some(Tie::Repeats);
+        }
+    }
+    let ranks_differ = matches!((known.rank, event.rank), (Some(a), Some(b)) if a != b);
+    let devices_differ =
+        matches!((known.facts.device.value(), event.facts.device.value()), (Some(a), Some(b)) if a != b);
+    if distance <= NEXT_RANK_WITHIN && known.resource == event.resource && (ranks_differ || devices_differ) {
+        let fallen = group.ranks.iter().any(|fall| match event.rank {
+            Some(_) => fall.rank == event.rank,
+            None => fall.device == event.facts.device.value(),
+        });
+        let same_shape = known.dialect == event.dialect || known.framework == event.framework;
+        if fallen {
+            // This rank's message was already read: printed again by a launcher, or a second failure of its own.
+            return known_again(group, event).then_some(Tie::Repeats);
+        }
+        if same_shape && !event.has(Sign::CaughtAndContinued) {
+            return Some(Tie::OtherRank);
+        }
+    }
+    if ranks_differ || devices_differ {
+        return None;
+    }
+    if distance <= REPEATED_WITHIN {
+        if known.resource == event.resource || bare(known) && known.resource.on_device() && event.resource.on_device() {
+            let verdict = is_engine(event.framework) && !is_engine(known.framework);
+            if verdict && (bare(known) || bare(event) || known.resource == event.resource) && agree(known, event) {
+                return Some(Tie::Verdict);
+            }
+        }
+        if known.resource == event.resource {
+            // The host's figureless symptoms (a bus error, then the worker's death) are one story, told twice.
+            if agree(known, event) && !other_pid {
+                if same_figures(known, event) || bare(event) && kindred(known, event) {
+                    return Some(Tie::Repeats);
+                }
+                if bare(known) && kindred(known, event) {
+                    return Some(Tie::SaysMore);
+                }
+            }
+        }
+        // A rank or worker killed right after a failure on the device: the launcher tears the job down.
+        if known.resource.on_device() && event.resource.on_host() && event.has(Sign::KilledWithoutProof) {
+            return Some(Tie::TornDown);
+        }
+    }
+    None
+}
+
+/// True when the event repeats one that the group already holds for its rank.
+fn known_again(group: &Group, event: &Event) -> bool {
+    bare(event)
+        || same_figures(&group.event, event)
+        || group
+            .followers
+            .iter()
+            .rev()
+            .take(COMPARED_WITH)
+            .any(|earlier| earlier.rank == event.rank && (same_figures(earlier, event) || bare(earlier)))
+}
+
+/// True for an event that prints no size at all.
+fn bare(event: &Event) -> bool {
+    event.facts.sizes.is_empty()
+}
+
+/// True when no figure that both print differs.
+fn agree(a: &Event, b: &Event) -> bool {
+    a.facts.sizes.iter().all(|(fact, figure)| match b.facts.sizes.get(fact) {
+        // Printed in another unit or with fewer digits it is still the same.
+        Some(other) => figure.bytes.abs_diff(other.bytes) <= figure.half_width + other.half_width + 1,
+        None => true,
+    })
+}
+
+/// True when both print figures, at least one of them the same, and none differs.
+fn same_figures(a: &Event, b: &Event) -> bool {
+    agree(a, b) && a.facts.sizes.keys().any(|fact| *fact != Fact::Capacity && b.facts.sizes.contains_key(fact))
+}
+
+/// True when the same program, or a part of it, can have printed both.
+fn kindred(a: &Event, b: &Event) -> bool {
+    a.framework == b.framework || a.framework == "cuda" || b.framework == "cuda" || a.dialect == b.dialect
+}
+
+/// Serving engines, which print their own verdict after the framework's message.
+fn is_engine(framework: &str) -> bool {
+    matches!(framework, "vllm" | "sglang" | "tgi" | "tensorrt-llm" | "lmdeploy" | "ollama" | "llama.cpp")
+}
+
+/// Programs that kill or report kills: their word on the death of another process is proof.
+fn is_warden(framework: &str) -> bool {
+    matches!(framework, "linux-kernel" | "slurm" | "kubernetes" | "docker" | "systemd-oomd" | "earlyoom")
+}
+
+/// True when the framework names the program that died rather than the shell that noticed it.
+fn names_program(framework: &str) -> bool {
+    !is_warden(framework) && !matches!(framework, "generic" | "shell" | "bash" | "linux" | "process" | "cuda")
+}
+
+fn fall(document: &Document, event: &Event) -> RankFall {
+    let text = document.line(event.at.first).unwrap_or_default();
+    RankFall {
+        rank: event.rank,
+        device: event.facts.device.value(),
+        file: 0,
+        line: event.at.first,
+        clock: clock(&text),
+    }
+}
+
+/// The first time of day in a line, in seconds since midnight: `[2024-05-01 12:34:56,789]`, `03:04:05.678`.
+fn clock(text: &str) -> Option<f64> {
+    let bytes = text.as_bytes();
+    let number = |at: usize| -> Option<f64> {
+        let two = text.get(at..at + 2)?;
+        two.bytes().all(|b| b.is_ascii_digit()).then(|| two.parse().ok())?
+    };
+    for at in memchr::memchr_iter(b':', bytes).filter(|at| *at >= 2).take(16) {
+        if bytes.get(at + 3) != Some(&b':') {
+            continue;
+        }
+        let (Some(hour), Some(minute), Some(second)) = (number(at - 2), number(at + 1), number(at + 4)) else {
+            continue;
+        };
+        if hour > 23.0 || minute > 59.0 || second > 60.0 {
+            continue;
+        }
+        let fraction = match bytes.get(at + 6) {
+            Some(b'.' | b',') => {
+                let digits = bytes[at + 7..].iter().take_while(|b| b.is_ascii_digit()).count().min(9);
+                text.get(at + 7..at + 7 + digits)
+                    .and_then(|d| d.parse::<f64>().ok())
+                    .map_or(0.0, |value| value / 10f64.powi(digits as i32))
+            }
+            _ => 0.0,
+        };
+        return Some(hour * 3600.0 + minute * 60.0 + second + fraction);
+    }
+    None
+}
+
+/// True where a rank other than the first failed on the first device for a reason that a launcher's own numbering of
+/// devices does not explain: it was loading a checkpoint there, or other ranks' processes sit on the same device.
+fn crowded(group: &Group, context: &Context) -> bool {
+    let elsewhere = context.rank.value().is_some_and(|rank| rank > 0) && group.event.facts.device.value() == Some(0);
+    elsewhere && (context.has(Clue::LoadsModel) || group.event.facts.other_processes.len() >= 2)
+}
+
+/// The incident that the job died of: the first, unless the program caught it and another one came that it did not survive.
+fn primary_of(groups: &[Group]) -> usize {
+    let first_run = groups.first().map_or(0, |group| group.run);
+    groups.iter().position(|group| group.run == first_run && !group.event.has(Sign::CaughtAndContinued)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Resource;
+    use crate::evidence::{Known, Span};
+    use crate::units::{Figure, GIB, MIB};
+
+    fn event(framework: &'static str, resource: Resource, line: u64) -> Event {
+        Event::new("test", framework, resource, Span::line(line))
+    }
+
+    fn with(mut event: Event, fact: Fact, bytes: u64) -> Event {
+        event.facts.note(fact, Figure { bytes, half_width: 0, at: event.at });
+        event
+    }
+
+    fn on_rank(mut event: Event, rank: u32) -> Event {
+        event.rank = Some(rank);
+        event
+    }
+
+    fn of_pid(mut event: Event, pid: u64, sign: Sign) -> Event {
+        event.facts.pid = Known::Seen(pid, event.at);
+        event.sign(sign);
+        event
+    }
+
+    fn incidents(text: &str, events: Vec<Event>) -> Vec<Incident> {
+        assemble(&Document::from_text("-", text), events).0
+    }
+
+    #[test]
+    fn the_rank_that_fell_first_by_the_clock_speaks_for_the_others() {
+        let text = "10:00:07.5 rank 0\n10:00:05.25 rank 3\n10:00:09 rank 1\n";
+        let events = [(0, 1), (3, 2), (1, 3)].map(|(rank, line)| {
+            on_rank(with(event("pytorch", Resource::Gpu, line), Fact::Requested, MIB * line), rank)
+        });
+        let incidents = incidents(text, events.to_vec());
+        assert_eq!(incidents.len(), 1);
+        assert_eq!(incidents[0].event.rank, Some(3));
+        assert_eq!(incidents[0].ranks.iter().map(|fall| fall.rank).collect::<Vec<_>>(), [Some(3), Some(0), Some(1)]);
+        assert_eq!(incidents[0].followers.len(), 2);
+    }
+
+    #[test]
+    fn the_kernel_proves_what_the_program_noticed() {
+        let noticed = of_pid(event("pytorch", Resource::Host, 1), 77, Sign::KilledWithoutProof);
+        let kernel =
+            with(of_pid(event("linux-kernel", Resource::Cgroup, 9), 77, Sign::KilledWithProof), Fact::AnonRss, GIB);
+        let other =
+            with(of_pid(event("linux-kernel", Resource::Host, 12), 78, Sign::KilledWithProof), Fact::AnonRss, MIB);
+        let incidents = incidents("", vec![noticed, kernel, other]);
+        assert_eq!(incidents.len(), 2);
+        assert_eq!(incidents[0].event.framework, "pytorch");
+        assert_eq!(incidents[0].event.resource, Resource::Cgroup);
+        assert_eq!(incidents[0].event.facts.get(Fact::AnonRss).unwrap().bytes, GIB);
+        assert!(!incidents[0].event.has(Sign::KilledWithoutProof));
+    }
+
+    #[test]
+    fn an_engine_verdict_speaks_and_keeps_the_figures() {
+        let torch = with(event("pytorch", Resource::Gpu, 1), Fact::Requested, GIB);
+        let incidents = incidents("", vec![torch, event("vllm", Resource::Gpu, 2)]);
+        assert_eq!(incidents.len(), 1);
+        assert_eq!(incidents[0].event.framework, "vllm");
+        assert_eq!(incidents[0].event.facts.get(Fact::Requested).unwrap().bytes, GIB);
+    }
+
+    #[test]
+    fn a_message_without_figures_is_the_one_with_figures_said_again() {
+        let full = with(event("pytorch", Resource::Gpu, 5), Fact::Requested, GIB);
+        for order in
+            [vec![event("pytorch", Resource::Gpu, 2), full.clone()], vec![full, event("pytorch", Resource::Gpu, 8)]]
+        {
+            let incidents = incidents("", order);
+            assert_eq!(incidents.len(), 1);
+            assert!(incidents[0].event.facts.get(Fact::Requested).is_some());
+        }
+    }
+
+    #[test]
+    fn different_failures_and_different_runs_stay_apart() {
+        let one = with(event("pytorch", Resource::Gpu, 2), Fact::Requested, GIB);
+        let two = with(event("pytorch", Resource::Gpu, 4), Fact::Requested, MIB);
+        assert_eq!(incidents("", vec![one.clone(), two]).len(), 2);
+        let again = with(event("pytorch", Resource::Gpu, 4), Fact::Requested, GIB);
+        assert_eq!(incidents("$ python a.py\nboom\n$ python a.py --batch-size 2\nboom\n", vec![one, again]).len(), 2);
+    }
+
+    #[test]
+    fn a_follower_alone_is_a_failure_and_never_primary_beside_one() {
+        let mut follower = event("pytorch", Resource::Host, 1);
+        follower.standing = Standing::Follower;
+        let alone = incidents("", vec![follower.clone()]);
+        assert_eq!((alone.len(), alone[0].primary, alone[0].event.standing), (1, true, Standing::Failure));
+        let both = incidents("", vec![follower, with(event("pytorch", Resource::Gpu, 3), Fact::Free, 1)]);
+        assert_eq!((both.len(), both[0].event.resource, both[0].followers.len()), (1, Resource::Gpu, 1));
+    }
+
+    #[test]
+    fn a_job_of_many_ranks_is_grouped_in_no_time() {
+        let events: Vec<Event> = (0..4096)
+            .map(|rank| {
+                on_rank(with(event("pytorch", Resource::Gpu, 1 + 30 * rank), Fact::Requested, MIB + rank), rank as u32)
+            })
+            .collect();
+        let incidents = incidents("", events);
+        assert_eq!((incidents.len(), incidents[0].ranks.len()), (1, 4096));
+    }
+
+    #[test]
+    fn times_of_day_are_read_from_log_prefixes() {
+        assert_eq!(clock("[2024-05-01 12:00:01,500] boom"), Some(43201.5));
+        assert_eq!(clock("E1121 00:01:00.25 x:y"), Some(60.25));
+        assert_eq!(clock("a::b 99:99:99"), None);
+    }
+}

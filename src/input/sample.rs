@@ -1,0 +1,434 @@
+//! What of an input is kept: all of a small one; of a large one its head, its tail, the surroundings of triggers and
+//! evenly spread samples. Memory stays bounded by constants, whatever the input.
+
+use super::encoding::{self, Charset, Transcoder};
+use super::lines::{self, Draft, LONGEST_LINE};
+use super::source::Opened;
+use super::{Document, Repair, scan};
+use std::collections::VecDeque;
+use std::io::{self, Read};
+
+/// An input of at most this size, unpacked and in UTF-8, is kept whole …
+const SMALL_BYTES: usize = 4 << 20;
+/// … if it has no more line ends than this: each line costs some 80 bytes beside its text.
+const SMALL_LINES: u64 = 64 << 10;
+/// The encoding is told from this much.
+const SNIFF: usize = 256 << 10;
+/// Size of a read of a large input. Measured on a 1 GB log: pieces that stay in the second-level cache between the read,
+/// the search and the count of lines beat larger ones.
+const READ: usize = 256 << 10;
+/// What the buffer keeps of earlier reads: the tail of the document, and more than any window reaches back.
+const CARRY: usize = TAIL;
+/// How many bytes are scanned between two moves of the carried bytes.
+const RUN: usize = 1 << 20;
+const HEAD: usize = 128 << 10;
+const TAIL: usize = 256 << 10;
+/// Surroundings of the first hits: a traceback, or a memory table, stands before a message; a stack or a summary behind.
+const WIDE: (usize, usize) = (48 << 10, 16 << 10);
+/// How many windows are wide.
+const WIDE_WINDOWS: usize = 16;
+/// Surroundings of further hits.
+const NARROW: (usize, usize) = (8 << 10, 8 << 10);
+/// Hits close to each other share a window up to this length.
+const LONGEST_WINDOW: usize = 128 << 10;
+/// Lines kept on each side of a window's first hit, and in the head and the tail: bounds the cost of very short lines.
+const MOST_LINES: usize = 4096;
+/// Memory for the windows of the first hits, for those of the first hits of each literal, and for those of the last hits.
+const EARLY_COST: usize = 2 << 20;
+const RARE_COST: usize = 3 << 20;
+const LATE_COST: usize = 512 << 10;
+/// So many hits of each literal count as rare.
+const RARE_HITS: u32 = 2;
+/// The samples' first distance; it doubles when there are too many, so that their number is right for any length.
+const FIRST_STRIDE: u64 = 64 << 10;
+const MOST_SAMPLES: usize = 400;
+/// A sample's bytes and lines.
+const SAMPLE: usize = 2 << 10;
+const SAMPLE_LINES: usize = 8;
+
+/// Reads an input to its end and keeps what the document needs.
+pub(super) fn gather(opened: &mut Opened, progress: &mut dyn FnMut(u64, Option<u64>)) -> io::Result<Document> {
+    let (mut stream, mut buffer) = Stream::begin(opened)?;
+    let mut eof = false;
+    while !eof && buffer.len() <= SMALL_BYTES {
+        eof = stream.fill(&mut buffer, READ)? == 0;
+        progress(stream.opened.taken(), stream.opened.total);
+    }
+    let charset = stream.charset;
+    if eof && buffer.len() <= SMALL_BYTES && count_ends(&buffer, buffer.len()) <= SMALL_LINES {
+        let mut draft = Draft::new(charset);
+        let line_count = draft.push_all(&buffer);
+        drop(buffer);
+        let mut document = draft.finish();
+        document.line_count = line_count;
+        return Ok(document);
+    }
+    let mut keeper = Keeper::default();
+    keeper.scan(&buffer, eof);
+    while !eof {
+        if buffer.len() > RUN + CARRY {
+            let done = buffer.len() - CARRY;
+            buffer.copy_within(done.., 0);
+            buffer.truncate(CARRY);
+            buffer.shrink_to(RUN + CARRY + READ);
+            keeper.shift(done);
+        }
+        eof = stream.fill(&mut buffer, READ)? == 0;
+        keeper.scan(&buffer, eof);
+        progress(stream.opened.taken(), stream.opened.total);
+    }
+    let tail = keeper.tail(&buffer);
+    drop(buffer);
+    Ok(keeper.finish(tail, Draft::new(charset)))
+}
+
+/// An input as UTF-8.
+struct Stream<'o> {
+    opened: &'o mut Opened,
+    charset: Charset,
+    /// For other encodings than UTF-8; taken at the end of the input.
+    transcoder: Option<Transcoder>,
+    raw: Vec<u8>,
+}
+
+impl<'o> Stream<'o> {
+    /// Tells the encoding, and returns what it read for that as UTF-8.
+    fn begin(opened: &'o mut Opened) -> io::Result<(Stream<'o>, Vec<u8>)> {
+        let mut sniffed = Vec::new();
+        while sniffed.len() < SNIFF && read_more(&mut opened.reader, &mut sniffed, READ)? > 0 {}
+        let (charset, mark) = encoding::detect(&sniffed, sniffed.len() < SNIFF);
+        sniffed.drain(..mark);
+        let mut stream = Stream { opened, charset, transcoder: None, raw: Vec::new() };
+        if let Charset::Other(encoding) = charset {
+            let mut transcoder = Transcoder::new(encoding);
+            let mut text = Vec::new();
+            transcoder.push(&sniffed, false, &mut text);
+            stream.transcoder = Some(transcoder);
+            return Ok((stream, text));
+        }
+        Ok((stream, sniffed))
+    }
+
+    /// Appends the text of up to `most` more bytes; 0 at the end.
+    fn fill(&mut self, buffer: &mut Vec<u8>, most: usize) -> io::Result<usize> {
+        if self.charset == Charset::Utf8 {
+            return read_more(&mut self.opened.reader, buffer, most);
+        }
+        let before = buffer.len();
+        // A piece may end inside a character and yield no text yet.
+        while buffer.len() == before
+            && let Some(transcoder) = self.transcoder.as_mut()
+        {
+            self.raw.clear();
+            let last = read_more(&mut self.opened.reader, &mut self.raw, most)? == 0;
+            transcoder.push(&self.raw, last, buffer);
+            if last {
+                self.transcoder = None;
+            }
+        }
+        Ok(buffer.len() - before)
+    }
+}
+
+/// One read, appended; 0 at the end.
+fn read_more(reader: &mut dyn Read, buffer: &mut Vec<u8>, most: usize) -> io::Result<usize> {
+    let before = buffer.len();
+    buffer.resize(before + most, 0);
+    let result = loop {
+        match reader.read(buffer.get_mut(before..).unwrap_or_default()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => break result,
+        }
+    };
+    buffer.truncate(before + result.as_ref().copied().unwrap_or(0));
+    result
+}
+
+/// Number of line ends that begin before `to`. A `\r` before `\n` belongs to the end that the `\n` is.
+fn count_ends(bytes: &[u8], to: usize) -> u64 {
+    let is_end = |byte: u8, next: u8| (byte == b'\n') | ((byte == b'\r') & (next != b'\n'));
+    let Some(counted) = bytes.get(..to) else { return 0 };
+    let followers = bytes.get(1..).unwrap_or_default();
+    // Sums of one byte let the compiler count sixteen bytes at a time.
+    let mut total = 0u64;
+    for (block, next) in counted.chunks(255).zip(followers.chunks(255)) {
+        let sum: u8 = block.iter().zip(next).map(|(byte, next)| u8::from(is_end(*byte, *next))).sum();
+        total += u64::from(sum);
+    }
+    if to == bytes.len() && to > 0 {
+        total += u64::from(bytes.last().is_some_and(|byte| is_end(*byte, 0)));
+    }
+    total
+}
+
+/// Whole lines of the input, or the middle of a very long one.
+struct Part {
+    /// Offset in the text of the input.
+    start: u64,
+    /// Number of the line at the start.
+    number: u64,
+    bytes: Vec<u8>,
+}
+
+impl Part {
+    /// What it will cost in memory as lines.
+    fn cost(&self) -> usize {
+        self.bytes.len() + 80 * usize::try_from(count_ends(&self.bytes, self.bytes.len())).unwrap_or(usize::MAX)
+    }
+}
+
+/// A window around hits that is not complete yet, in offsets of the input.
+#[derive(Clone, Copy)]
+struct Window {
+    start: u64,
+    end: u64,
+    first_hit: u64,
+    last_hit: u64,
+    /// Holds one of the first hits of a literal.
+    rare: bool,
+}
+
+#[derive(Default)]
+struct Keeper {
+    /// Offset of the buffer's first byte.
+    base: u64,
+    /// The buffer's bytes that have been searched for triggers.
+    searched: usize,
+    /// The buffer's bytes whose line ends are counted in `ends`.
+    counted: usize,
+    ends: u64,
+    /// Up to where windows have been closed.
+    closed: u64,
+    head: Option<Part>,
+    open: Option<Window>,
+    windows: usize,
+    early: Vec<Part>,
+    early_cost: usize,
+    late: VecDeque<(Part, usize)>,
+    late_cost: usize,
+    hits_of: Vec<u32>,
+    samples: Vec<Part>,
+    sampled: u64,
+    stride: u64,
+    ends_with_line_end: bool,
+}
+
+impl Keeper {
+    /// The buffer lost its first bytes.
+    fn shift(&mut self, bytes: usize) {
+        self.base += bytes as u64;
+        self.searched = self.searched.saturating_sub(bytes);
+        self.counted = self.counted.saturating_sub(bytes);
+    }
+
+    /// Looks at what is new in the buffer.
+    fn scan(&mut self, buffer: &[u8], eof: bool) {
+        if self.head.is_none() {
+            let end = align_end(buffer, 0, buffer.len().min(HEAD));
+            let end = end_of_lines(buffer, 0, end, MOST_LINES);
+            self.head = Some(self.part(buffer, 0, end));
+        }
+        let from = self.searched;
+        let mut searched = buffer.len().saturating_sub(scan::longest().saturating_sub(1)).max(from);
+        for (at, length, literal) in scan::find(buffer.get(from..).unwrap_or_default()) {
+            let at = from + at;
+            searched = searched.max(at + length);
+            self.take_samples(buffer, at, false);
+            self.hit(buffer, at, literal);
+        }
+        self.searched = if eof { buffer.len() } else { searched };
+        let complete = self.open.is_some_and(|window| eof || self.base + buffer.len() as u64 >= window.end);
+        if complete {
+            self.close(buffer);
+        }
+        self.take_samples(buffer, buffer.len(), eof);
+        // Whether a `\r` ends a line shows only in the byte behind it.
+        let countable = if eof { buffer.len() } else { buffer.len().saturating_sub(1) };
+        self.count_to(buffer, countable);
+        self.ends_with_line_end = buffer.last().is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+    }
+
+    fn count_to(&mut self, buffer: &[u8], to: usize) {
+        if to > self.counted {
+            self.ends += count_ends(buffer.get(self.counted..).unwrap_or_default(), to - self.counted);
+            self.counted = to;
+        }
+    }
+
+    /// The number of the line that a place of the buffer lies on.
+    fn number_at(&mut self, buffer: &[u8], at: usize) -> u64 {
+        self.count_to(buffer, at);
+        let behind = count_ends(buffer.get(at..).unwrap_or_default(), self.counted - at);
+        self.ends.saturating_sub(behind) + 1
+    }
+
+    fn part(&mut self, buffer: &[u8], start: usize, end: usize) -> Part {
+        let number = self.number_at(buffer, start);
+        let bytes = buffer.get(start..end).unwrap_or_default().to_vec();
+        Part { start: self.base + start as u64, number, bytes }
+    }
+
+    fn hit(&mut self, buffer: &[u8], at: usize, literal: usize) {
+        if self.hits_of.len() <= literal {
+            self.hits_of.resize(literal + 1, 0);
+        }
+        let rare = self.hits_of.get_mut(literal).is_some_and(|hits| {
+            *hits = hits.saturating_add(1);
+            *hits <= RARE_HITS
+        });
+        let at = self.base + at as u64;
+        let (before, after) = if self.windows < WIDE_WINDOWS { WIDE } else { NARROW };
+        let (start, end) = (at.saturating_sub(before as u64), at + after as u64);
+        if let Some(window) = self.open.as_mut() {
+            if start <= window.end && at < window.start + LONGEST_WINDOW as u64 {
+                window.end = end;
+                window.last_hit = at;
+                window.rare |= rare;
+                return;
+            }
+            self.close(buffer);
+        }
+        self.windows += 1;
+        let start = start.max(self.closed.min(at)).max(self.base);
+        self.open = Some(Window { start, end, first_hit: at, last_hit: at, rare });
+    }
+
+    /// Stores the open window, cut to whole lines.
+    fn close(&mut self, buffer: &[u8]) {
+        let Some(window) = self.open.take() else { return };
+        let place =
+            |offset: u64| usize::try_from(offset.saturating_sub(self.base)).unwrap_or(usize::MAX).min(buffer.len());
+        let (first_hit, last_hit) = (place(window.first_hit), place(window.last_hit));
+        let start = if window.start == self.closed {
+            place(window.start)
+        } else {
+            align_start(buffer, place(window.start), first_hit)
+        };
+        let start = start_of_lines(buffer, start, first_hit, MOST_LINES);
+        let end = align_end(buffer, last_hit, place(window.end));
+        let end = end_of_lines(buffer, first_hit, end, MOST_LINES);
+        let part = self.part(buffer, start, end);
+        self.closed = self.base + end as u64;
+        let cost = part.cost();
+        let room = self.early_cost + cost <= EARLY_COST;
+        let room_for_rare = window.rare && self.early_cost + cost <= EARLY_COST + RARE_COST;
+        if room || room_for_rare {
+            self.early_cost += cost;
+            self.early.push(part);
+            return;
+        }
+        self.late_cost += cost;
+        self.late.push_back((part, cost));
+        while self.late_cost > LATE_COST
+            && self.late.len() > 1
+            && let Some((_, cost)) = self.late.pop_front()
+        {
+            self.late_cost -= cost;
+        }
+    }
+
+    /// Takes the samples that lie before a place of the buffer.
+    fn take_samples(&mut self, buffer: &[u8], before: usize, eof: bool) {
+        self.stride = self.stride.max(FIRST_STRIDE);
+        loop {
+            let Some(at) = self.sampled.checked_sub(self.base).and_then(|at| usize::try_from(at).ok()) else {
+                self.sampled += self.stride;
+                continue;
+            };
+            // A sample's lines must lie in the buffer, and `count_to` must not pass the window that is open.
+            if at + 2 * SAMPLE > before && !(eof && at < before) {
+                return;
+            }
+            self.sampled += self.stride;
+            let area_end = buffer.len().min(at + 2 * SAMPLE);
+            let start = align_start(buffer, at, area_end);
+            let end = align_end(buffer, start, area_end.min(start + SAMPLE));
+            let end = end_of_lines(buffer, start, end, SAMPLE_LINES);
+            let starts_line = start == 0 || matches!(buffer.get(start - 1), Some(b'\n' | b'\r'));
+            let ends_line = end > start && matches!(buffer.get(end - 1), Some(b'\n' | b'\r'));
+            if starts_line && ends_line {
+                let part = self.part(buffer, start, end);
+                self.samples.push(part);
+            } else {
+                // Keeps the parity by which every second sample is given up.
+                self.samples.push(Part { start: self.base + at as u64, number: 0, bytes: Vec::new() });
+            }
+            if self.samples.len() > MOST_SAMPLES {
+                let mut odd = false;
+                self.samples.retain(|_| {
+                    odd = !odd;
+                    odd
+                });
+                self.stride *= 2;
+                self.sampled = self.stride * self.samples.len() as u64;
+            }
+        }
+    }
+
+    fn tail(&mut self, buffer: &[u8]) -> Part {
+        let start = align_start(buffer, buffer.len().saturating_sub(TAIL), buffer.len());
+        let start = start_of_lines(buffer, start, buffer.len(), MOST_LINES);
+        self.part(buffer, start, buffer.len())
+    }
+
+    fn finish(self, tail: Part, mut draft: Draft) -> Document {
+        let line_count = self.ends + u64::from(!self.ends_with_line_end);
+        draft.repairs.insert(Repair::Sampled);
+        let mut parts: Vec<Part> = self.head.into_iter().chain(self.early).chain(self.samples).collect();
+        parts.extend(self.late.into_iter().map(|(part, _)| part));
+        parts.push(tail);
+        parts.retain(|part| !part.bytes.is_empty());
+        parts.sort_by_key(|part| part.start);
+        let mut covered = 0;
+        for part in parts {
+            draft.push_part(part.start, part.number, &part.bytes, &mut covered);
+        }
+        let mut document = draft.finish();
+        document.line_count = line_count;
+        document
+    }
+}
+
+/// The first beginning of a line in a range, or, in the middle of a very long line, the range's own start.
+fn align_start(buffer: &[u8], start: usize, limit: usize) -> usize {
+    if start == 0 || matches!(buffer.get(start - 1), Some(b'\n')) {
+        return start;
+    }
+    let range = buffer.get(start..limit).unwrap_or_default();
+    match memchr::memchr2(b'\n', b'\r', range) {
+        Some(at) => {
+            let next = start + at + 1;
+            let crlf = buffer.get(start + at) == Some(&b'\r') && buffer.get(next) == Some(&b'\n');
+            (next + usize::from(crlf)).min(limit)
+        }
+        None => limit.saturating_sub(LONGEST_LINE).max(start),
+    }
+}
+
+/// The last end of a line in a range, or, in the middle of a very long line, the range's own end.
+fn align_end(buffer: &[u8], start: usize, end: usize) -> usize {
+    if end >= buffer.len() {
+        return buffer.len();
+    }
+    let range = buffer.get(start..end).unwrap_or_default();
+    match memchr::memrchr2(b'\n', b'\r', range) {
+        Some(at) => {
+            let next = start + at + 1;
+            let crlf = buffer.get(start + at) == Some(&b'\r') && buffer.get(next) == Some(&b'\n');
+            next + usize::from(crlf)
+        }
+        None => end.min(start + LONGEST_LINE),
+    }
+}
+
+/// The end of the first `most` lines of a range.
+fn end_of_lines(buffer: &[u8], start: usize, end: usize, most: usize) -> usize {
+    let range = buffer.get(start..end).unwrap_or_default();
+    lines::split(range).nth(most).map_or(end, |line| start + line.offset)
+}
+
+/// The start of the last `most` lines of a range.
+fn start_of_lines(buffer: &[u8], start: usize, end: usize, most: usize) -> usize {
+    let range = buffer.get(start..end).unwrap_or_default();
+    memchr::memrchr2_iter(b'\n', b'\r', range).nth(most).map_or(start, |at| align_start(buffer, start + at, end))
+}

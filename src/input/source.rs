@@ -1,0 +1,191 @@
+//! Files, standard input and gzip: where bytes come from, before anything is known of what they mean.
+
+use super::Source;
+use crate::text::Text;
+use flate2::read::MultiGzDecoder;
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+/// Why an input could not be read, and what to do about it, in both languages.
+#[derive(Debug)]
+pub struct ReadError {
+    pub text: Text,
+    cause: Option<io::Error>,
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text.en)
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().map(|cause| cause as _)
+    }
+}
+
+impl ReadError {
+    pub(super) fn new(cause: io::Error, text: Text) -> ReadError {
+        ReadError { text, cause: Some(cause) }
+    }
+}
+
+/// An opened input. Reading yields unpacked bytes; the counters tell about the packed ones.
+pub(super) struct Opened {
+    pub reader: Box<dyn Read>,
+    /// Size of a regular file in bytes; a pipe has none.
+    pub total: Option<u64>,
+    pub gzip: bool,
+    taken: Rc<Cell<u64>>,
+    truncated: Rc<Cell<bool>>,
+}
+
+impl Opened {
+    /// Bytes taken from the source so far, before decompression.
+    pub fn taken(&self) -> u64 {
+        self.taken.get()
+    }
+
+    /// True once a gzip stream turned out to end early or to be damaged.
+    pub fn truncated(&self) -> bool {
+        self.truncated.get()
+    }
+}
+
+/// Opens a source and looks at its first two bytes to tell gzip from text, so that a pipe and a misnamed file work too.
+pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
+    match source {
+        Source::File(path) => {
+            let file = File::open(path).map_err(|error| cannot_open(path, error))?;
+            let metadata = file.metadata().map_err(|error| cannot_open(path, error))?;
+            if metadata.is_dir() {
+                return Err(ReadError {
+                    cause: None,
+                    text: crate::text!(
+                        en: "{p} is a directory: name the log file inside it, or pipe several: cat {p}/*.log | oomdoc explain -",
+                        zh: "{p} 是目录：请指定其中的日志文件，或用管道合并多个：cat {p}/*.log | oomdoc explain -",
+                        p = path.display()
+                    ),
+                });
+            }
+            let total = metadata.is_file().then_some(metadata.len());
+            from_reader(Box::new(file), total).map_err(|error| cannot_read(source, error))
+        }
+        Source::Stdin => from_reader(Box::new(io::stdin()), None).map_err(|error| cannot_read(source, error)),
+    }
+}
+
+/// Counts, and unpacks when the stream is gzip.
+pub(super) fn from_reader(reader: Box<dyn Read>, total: Option<u64>) -> io::Result<Opened> {
+    const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+    let taken = Rc::new(Cell::new(0));
+    let truncated = Rc::new(Cell::new(false));
+    let mut counted = Counted { reader, taken: Rc::clone(&taken), ended: false };
+    let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
+    counted.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut magic)?;
+    let gzip = magic == GZIP_MAGIC;
+    let whole = io::Cursor::new(magic).chain(counted);
+    let reader: Box<dyn Read> = if gzip {
+        Box::new(Gunzip {
+            decoder: MultiGzDecoder::new(io::BufReader::with_capacity(64 << 10, whole)),
+            produced: 0,
+            truncated: Rc::clone(&truncated),
+        })
+    } else {
+        Box::new(whole)
+    };
+    Ok(Opened { reader, total, gzip, taken, truncated })
+}
+
+fn cannot_open(path: &Path, error: io::Error) -> ReadError {
+    let p = path.display();
+    let text = match error.kind() {
+        ErrorKind::NotFound => crate::text!(
+            en: "no such file: {p} (check the path, or use - to read standard input)",
+            zh: "文件不存在：{p}（请检查路径，或用 - 读取标准输入）"
+        ),
+        ErrorKind::PermissionDenied => crate::text!(
+            en: "no permission to read {p} (ask its owner for read access, or pipe it: sudo cat {p} | oomdoc explain -)",
+            zh: "没有权限读取 {p}（请向文件所有者申请读权限，或用管道：sudo cat {p} | oomdoc explain -）"
+        ),
+        _ => crate::text!(
+            en: "cannot open {p}: {error} (copy the file to a local disk and try again)",
+            zh: "无法打开 {p}：{error}（可将文件复制到本地磁盘后重试）"
+        ),
+    };
+    ReadError::new(error, text)
+}
+
+/// An input that was opened, but breaks while it is read.
+pub(super) fn cannot_read(source: &Source, error: io::Error) -> ReadError {
+    let name = match source {
+        Source::File(path) => Text::same(path.display().to_string()),
+        Source::Stdin => Text::new("standard input", "标准输入"),
+    };
+    let text = match error.kind() {
+        ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof => Text::new(
+            format!("{} is gzip, but nothing in it can be unpacked: {error} (fetch or copy the file again)", name.en),
+            format!("{} 是 gzip 文件，但无法解压出任何内容：{error}（请重新下载或复制该文件）", name.zh),
+        ),
+        _ => Text::new(
+            format!("cannot read {}: {error} (copy it to a local disk and try again)", name.en),
+            format!("无法读取 {}：{error}（可复制到本地磁盘后重试）", name.zh),
+        ),
+    };
+    ReadError::new(error, text)
+}
+
+struct Counted {
+    reader: Box<dyn Read>,
+    taken: Rc<Cell<u64>>,
+    /// A terminal that was ended with Ctrl-D could be read on; one Ctrl-D has to be enough.
+    ended: bool,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ended {
+            return Ok(0);
+        }
+        let n = self.reader.read(buffer)?;
+        self.ended = n == 0 && !buffer.is_empty();
+        self.taken.set(self.taken.get().saturating_add(n as u64));
+        Ok(n)
+    }
+}
+
+/// A gzip stream that ends where its damage begins: a log is worth reading up to there.
+struct Gunzip<R: Read> {
+    decoder: MultiGzDecoder<io::BufReader<R>>,
+    produced: u64,
+    truncated: Rc<Cell<bool>>,
+}
+
+impl<R: Read> Read for Gunzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.truncated.get() {
+            return Ok(0);
+        }
+        match self.decoder.read(buffer) {
+            Ok(n) => {
+                self.produced = self.produced.saturating_add(n as u64);
+                Ok(n)
+            }
+            Err(error)
+                if self.produced > 0
+                    && matches!(
+                        error.kind(),
+                        ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput
+                    ) =>
+            {
+                self.truncated.set(true);
+                Ok(0)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Markdown to paste into an issue.
+
+use super::terminal::verdict;
+use super::{Diagnosis, Explanation, wording};
+use crate::fix::Frees;
+use crate::text::{Lang, Text};
+use std::fmt::Write;
+
+/// The explanation as Markdown: the primary incident in full, the others in a line each.
+pub fn render(explanation: &Explanation, lang: Lang) -> String {
+    let mut out = String::new();
+    let Some(primary) = explanation.primary().or(explanation.diagnoses.first()) else {
+        let text = Text::new("No out-of-memory failure found.", "未发现内存不足故障。");
+        return format!("{}\n", text.in_lang(lang));
+    };
+    incident(&mut out, primary, lang);
+    let others: Vec<&Diagnosis> =
+        explanation.diagnoses.iter().filter(|diagnosis| !std::ptr::eq(*diagnosis, primary)).collect();
+    if !others.is_empty() {
+        section(&mut out, &Text::new("Other failures in the log", "日志中的其他故障"), lang);
+        for diagnosis in others {
+            let line = diagnosis.incident.event.at.first;
+            let _ = writeln!(out, "- {line}: {}", escape(verdict(diagnosis).in_lang(lang)));
+        }
+    }
+    out
+}
+
+fn section(out: &mut String, title: &Text, lang: Lang) {
+    let _ = writeln!(out, "\n#### {}\n", title.in_lang(lang));
+}
+
+fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
+    let event = &diagnosis.incident.event;
+    let _ = writeln!(out, "### {}\n", escape(verdict(diagnosis).in_lang(lang)));
+    fenced(out, &event.message);
+
+    let ledger = &diagnosis.incident.ledger;
+    if !ledger.entries.is_empty() {
+        section(out, &Text::new("Where the memory is", "内存去向"), lang);
+        let (who, amount, share) = match lang {
+            Lang::En => ("held by", "amount", "share"),
+            Lang::Zh => ("持有者", "数量", "占比"),
+        };
+        let _ = writeln!(out, "| {who} | {amount} | {share} |\n| --- | ---: | ---: |");
+        for entry in &ledger.entries {
+            let share = ledger.share(Some(entry.amount)).map(wording::percent).unwrap_or_default();
+            let name = wording::holder_meaning(entry.holder);
+            let amount = wording::range(entry.amount);
+            let _ = writeln!(out, "| {} | {} | {share} |", escape(name.in_lang(lang)), amount.in_lang(lang));
+        }
+    }
+    for contradiction in &ledger.contradictions {
+        let _ = writeln!(out, "\n> {}", escape(contradiction.text.in_lang(lang)));
+    }
+
+    if !diagnosis.findings.is_empty() {
+        section(out, &Text::new("Why", "原因"), lang);
+        for finding in &diagnosis.findings {
+            let title = (finding.cause.title)();
+            let _ = writeln!(
+                out,
+                "- **{}** (`{}`, {})",
+                escape(title.in_lang(lang)),
+                finding.cause.id.id(),
+                wording::percent(finding.confidence)
+            );
+            for item in finding.evidence.iter().filter(|item| item.weight > 0.0) {
+                let lines: Vec<String> = item.lines.iter().map(u64::to_string).collect();
+                let at = match (lines.is_empty(), lang) {
+                    (true, _) => String::new(),
+                    (false, Lang::En) => format!(" (line {})", lines.join(", ")),
+                    (false, Lang::Zh) => format!("（第 {} 行）", lines.join("、")),
+                };
+                let _ = writeln!(out, "  - {}{at}", escape(item.text.in_lang(lang)));
+            }
+        }
+    }
+
+    if !diagnosis.plan.offers.is_empty() {
+        section(out, &Text::new("What to change", "修复建议"), lang);
+        for (i, ranked) in diagnosis.plan.offers.iter().enumerate() {
+            let title = (ranked.fix.title)();
+            let frees = wording::frees(&ranked.offer.frees);
+            let cost = wording::slowdown(ranked.offer.slowdown);
+            let _ = writeln!(
+                out,
+                "{}. **{}** ({}; {}). {}",
+                i + 1,
+                escape(title.in_lang(lang)),
+                frees.in_lang(lang),
+                cost.in_lang(lang),
+                escape(ranked.offer.why.in_lang(lang))
+            );
+            if let Frees::Bytes { formula, .. } = &ranked.offer.frees {
+                let _ = writeln!(out, "   {}", escape(formula.in_lang(lang)));
+            }
+            if let Some(knob) = ranked.offer.knobs.first() {
+                let _ = writeln!(out);
+                let mut block = String::new();
+                fenced(&mut block, &knob.line);
+                for line in block.lines() {
+                    let _ = writeln!(out, "   {line}");
+                }
+                let _ = writeln!(out);
+            }
+        }
+    }
+    if !diagnosis.plan.wont_help.is_empty() {
+        section(out, &Text::new("What will not help", "无效做法"), lang);
+        for (fix, why) in &diagnosis.plan.wont_help {
+            let title = (fix.title)();
+            let _ = writeln!(out, "- **{}**: {}", escape(title.in_lang(lang)), escape(why.in_lang(lang)));
+        }
+    }
+}
+
+/// A code block whose fence is longer than any run of backticks inside.
+fn fenced(out: &mut String, text: &str) {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let _ = writeln!(out, "{fence}\n{}\n{fence}", text.trim_end());
+}
+
+/// Prose from a log or a rule as one line of Markdown that renders as written.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut code = false;
+    for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+        match c {
+            '`' => code = !code,
+            '|' | '<' | '>' | '*' | '_' | '#' | '[' | ']' | '\\' if !code => out.push('\\'),
+            // Even in a code span a bar ends a table's cell.
+            '|' => out.push('\\'),
+            _ => {}
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_markdown_would_swallow_is_escaped() {
+        assert_eq!(escape("a|b <x> `max_split|y`"), "a\\|b \\<x\\> `max_split\\|y`");
+        let mut block = String::new();
+        fenced(&mut block, "a ``` b");
+        assert!(block.starts_with("````\n"));
+    }
+}

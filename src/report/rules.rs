@@ -1,0 +1,239 @@
+//! The documentation of causes and fixes, as `oomdoc rules` prints it and as `docs/causes.md` and `docs/fixes.md` hold it.
+
+use super::Style;
+use super::layout::{Run, Screen, Tone, columns, pad, run};
+use crate::cause::CAUSES;
+use crate::fix::{Class, FIXES};
+use crate::text::{Lang, Text};
+
+/// A kind of rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Subject {
+    Causes,
+    Fixes,
+}
+
+/// A cause or fix as documentation.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    pub subject: Subject,
+    pub id: &'static str,
+    pub class: Option<Class>,
+    pub title: Text,
+    pub doc: Text,
+}
+
+/// Every cause, then every fix, each in its registered order.
+pub fn all() -> Vec<Rule> {
+    let causes = CAUSES.iter().map(|cause| Rule {
+        subject: Subject::Causes,
+        id: cause.id.id(),
+        class: None,
+        title: (cause.title)(),
+        doc: (cause.doc)(),
+    });
+    let fixes = FIXES.iter().map(|fix| Rule {
+        subject: Subject::Fixes,
+        id: fix.id,
+        class: Some(fix.class),
+        title: (fix.title)(),
+        doc: (fix.doc)(),
+    });
+    causes.chain(fixes).collect()
+}
+
+/// The rule of an id; `-` and `_` are taken for each other, case does not matter.
+pub fn find(id: &str) -> Option<Rule> {
+    let wanted = normal(id);
+    all().into_iter().find(|rule| normal(rule.id) == wanted)
+}
+
+fn normal(id: &str) -> String {
+    id.trim().to_ascii_lowercase().replace('_', "-")
+}
+
+/// The id nearest to a misspelt one, or one that contains it; `None` where nothing is near.
+pub fn nearest(id: &str) -> Option<&'static str> {
+    let wanted = normal(id);
+    if wanted.is_empty() || wanted.len() > 64 {
+        return None;
+    }
+    let rules = all();
+    let by_distance = rules
+        .iter()
+        .map(|rule| (distance(&wanted, &normal(rule.id)), rule.id))
+        .min()
+        .filter(|(d, candidate)| *d <= 1 + candidate.len().min(wanted.len()) / 4)
+        .map(|(_, id)| id);
+    by_distance.or_else(|| rules.iter().find(|rule| normal(rule.id).contains(&wanted)).map(|rule| rule.id))
+}
+
+/// Edits (insert, delete, replace, swap of neighbours) between two short words.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let mut best = (above[j - 1] + usize::from(a[i - 1] != b[j - 1])).min(above[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above[b.len()]
+}
+
+fn heading(subject: Subject) -> Text {
+    match subject {
+        Subject::Causes => Text::new("Causes", "原因"),
+        Subject::Fixes => Text::new("Fixes", "修复"),
+    }
+}
+
+fn of(subject: Option<Subject>) -> impl Iterator<Item = (Subject, Vec<Rule>)> {
+    [Subject::Causes, Subject::Fixes]
+        .into_iter()
+        .filter(move |kind| subject.is_none_or(|wanted| wanted == *kind))
+        .map(|kind| (kind, all().into_iter().filter(|rule| rule.subject == kind).collect()))
+}
+
+/// All ids with their titles, one line each.
+pub fn list(subject: Option<Subject>, style: Style) -> String {
+    let mut screen = Screen::new(style.width, style.unicode);
+    let ids = all().iter().map(|rule| columns(rule.id)).max().unwrap_or(0);
+    for (kind, rules) in of(subject) {
+        screen.blank();
+        screen.line(&[run(Tone::Strong, heading(kind).in_lang(style.lang))]);
+        for rule in rules {
+            let head = [run(Tone::Command, format!("  {}", pad(rule.id, ids))), run(Tone::Plain, "  ")];
+            screen.paragraph(&head, ids + 4, &[run(Tone::Plain, rule.title.in_lang(style.lang))]);
+        }
+    }
+    screen.blank();
+    let more = Text::new("One in full: oomdoc rules ID", "查看其中一条：oomdoc rules ID");
+    screen.line(&[run(Tone::Faint, more.in_lang(style.lang))]);
+    screen.render()
+}
+
+/// All ids with their titles, as a Markdown list.
+pub fn list_markdown(subject: Option<Subject>, lang: Lang) -> String {
+    let mut out = String::new();
+    for (kind, rules) in of(subject) {
+        out.push_str(&format!("## {}\n\n", heading(kind).in_lang(lang)));
+        for rule in rules {
+            out.push_str(&format!("- `{}`: {}\n", rule.id, rule.title.in_lang(lang)));
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
+/// One rule, wrapped for the terminal.
+pub fn show(rule: &Rule, style: Style) -> String {
+    let mut screen = Screen::new(style.width, style.unicode);
+    screen.paragraph(
+        &[],
+        2,
+        &[run(Tone::Strong, rule.title.in_lang(style.lang)), run(Tone::Faint, format!("  ({})", rule.id))],
+    );
+    screen.blank();
+    let mut in_code = false;
+    for block in rule.doc.in_lang(style.lang).lines() {
+        let body = block.trim_start();
+        if body.starts_with("```") {
+            in_code = !in_code;
+        } else if in_code {
+            screen.verbatim(4, Tone::Command, block);
+        } else if body.is_empty() {
+            screen.blank();
+        } else if body.starts_with('#') {
+            screen.blank();
+            screen.paragraph(&[], 2, &[run(Tone::Strong, body.trim_start_matches('#').trim())]);
+        } else {
+            let lead = block.len() - body.len();
+            let marker = if body.starts_with("- ") || body.starts_with("* ") { 2 } else { 0 };
+            let head = [run(Tone::Plain, " ".repeat(lead.min(8)))];
+            screen.paragraph(&head, lead.min(8) + marker, &inline(body));
+        }
+    }
+    screen.render()
+}
+
+/// Markdown's inline marks as tones. Code keeps its backticks, which show it in a pipe too.
+fn inline(text: &str) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for (i, part) in text.split('`').enumerate() {
+        if i % 2 == 1 {
+            runs.push(run(Tone::Command, format!("`{part}`")));
+            continue;
+        }
+        for (j, piece) in part.split("**").enumerate() {
+            let tone = if j % 2 == 1 { Tone::Strong } else { Tone::Plain };
+            // A star beside a word marks emphasis; one between spaces or digits is a product.
+            let mut out = String::with_capacity(piece.len());
+            let mut before = ' ';
+            let mut rest = piece.chars().peekable();
+            while let Some(c) = rest.next() {
+                let after = rest.peek().copied().unwrap_or(' ');
+                let product = before == after || (before.is_ascii_alphanumeric() && after.is_ascii_alphanumeric());
+                if c != '*' || product {
+                    out.push(c);
+                }
+                before = c;
+            }
+            runs.push(run(tone, out));
+        }
+    }
+    runs
+}
+
+/// One rule as a section of Markdown.
+pub fn markdown(rule: &Rule, lang: Lang) -> String {
+    let class = rule.class.map(|class| format!(" · `{}`", class.id())).unwrap_or_default();
+    format!("## {}\n\n`{}`{class}\n\n{}\n", rule.title.in_lang(lang), rule.id, rule.doc.in_lang(lang).trim())
+}
+
+/// The whole page of one kind of rules, for `docs/`.
+pub fn page(subject: Subject, lang: Lang) -> String {
+    let intro = match subject {
+        Subject::Causes => Text::new(
+            "What can make a job run out of memory, as `oomdoc explain` names it. Generated from the files in `src/cause/`.",
+            "任务内存不足的各种原因，即 `oomdoc explain` 给出的名称。由 `src/cause/` 中的文件生成。",
+        ),
+        Subject::Fixes => Text::new(
+            "What `oomdoc explain` may advise. Generated from the files in `src/fix/`.",
+            "`oomdoc explain` 可能给出的建议。由 `src/fix/` 中的文件生成。",
+        ),
+    };
+    let mut out = format!("# {}\n\n{}\n", heading(subject).in_lang(lang), intro.in_lang(lang));
+    for rule in all().into_iter().filter(|rule| rule.subject == subject) {
+        out.push('\n');
+        out.push_str(&markdown(&rule, lang));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inline_marks_become_tones() {
+        let runs = inline("**How.** From *fragmentation* by `a * b`, 2 * 3，与*碎片*看。");
+        let text: String = runs.iter().map(|run| run.text.as_str()).collect();
+        assert_eq!(text, "How. From fragmentation by `a * b`, 2 * 3，与碎片看。");
+        assert!(runs.contains(&run(Tone::Strong, "How.")) && runs.contains(&run(Tone::Command, "`a * b`")));
+    }
+
+    #[test]
+    fn edits_between_words() {
+        assert_eq!(distance("fragmentation", "fragmentaton"), 1);
+        assert_eq!(distance("leak", "laek"), 1);
+        assert_eq!(distance("", "abc"), 3);
+    }
+}

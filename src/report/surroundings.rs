@@ -1,0 +1,121 @@
+//! Every known value of an incident's context, with its name in JSON, its label and its line.
+
+use super::wording;
+use crate::evidence::Known;
+use crate::incident::Context;
+use crate::text::Text;
+use crate::units::{Bytes, Figure};
+use serde_json::{Value, json};
+
+/// One known value.
+pub struct Row {
+    /// The key in JSON.
+    pub key: &'static str,
+    pub label: Text,
+    pub value: Value,
+    /// The value for people.
+    pub shown: Text,
+    /// Where it was read; `None` for a value that the user gave.
+    pub line: Option<u64>,
+}
+
+struct Rows(Vec<Row>);
+
+impl Rows {
+    fn add<T>(&mut self, key: &'static str, label: Text, known: &Known<T>, read: impl Fn(&T) -> (Value, Text)) {
+        if let Known::Seen(value, at) = known {
+            let (value, shown) = read(value);
+            self.0.push(Row { key, label, value, shown, line: (!at.is_given()).then_some(at.first) });
+        }
+    }
+
+    fn number(&mut self, key: &'static str, label: Text, known: &Known<u64>) {
+        self.add(key, label, known, |n| (json!(n), Text::same(n.to_string())));
+    }
+
+    fn word(&mut self, key: &'static str, label: Text, known: &Known<String>) {
+        self.add(key, label, known, |word| (json!(word), Text::same(word.clone())));
+    }
+
+    fn flag(&mut self, key: &'static str, label: Text, known: &Known<bool>) {
+        self.add(key, label, known, |flag| {
+            (json!(flag), if *flag { Text::new("yes", "是") } else { Text::new("no", "否") })
+        });
+    }
+
+    fn figure(&mut self, key: &'static str, label: Text, known: &Known<Figure>) {
+        self.add(key, label, known, |figure| (json!(figure.bytes), Text::same(Bytes(figure.bytes).to_string())));
+    }
+}
+
+/// The known values in a fixed order.
+pub fn rows(context: &Context) -> Vec<Row> {
+    let mut rows = Rows(Vec::new());
+    rows.word("program", Text::new("program", "程序"), &context.program);
+    rows.word("command", Text::new("command", "启动命令"), &context.command);
+    rows.add("trainer", Text::new("trainer", "训练框架"), &context.trainer, |t| {
+        (json!(wording::slug(t)), Text::same(wording::trainer(*t)))
+    });
+    rows.word("model", Text::new("model", "模型"), &context.model);
+    rows.add("parameters", Text::new("parameters", "参数量"), &context.parameters, |n| {
+        let shown = if *n >= 1e9 { format!("{:.2}B", n / 1e9) } else { format!("{:.1}M", n / 1e6) };
+        (json!(n), Text::same(shown))
+    });
+    rows.word("torch_version", Text::new("PyTorch", "PyTorch 版本"), &context.torch_version);
+    rows.add("platform", Text::new("platform", "平台"), &context.platform, |p| {
+        (json!(wording::slug(p)), Text::same(wording::platform(*p)))
+    });
+    rows.flag("container", Text::new("container", "容器"), &context.container);
+
+    rows.add("phase", Text::new("phase", "阶段"), &context.phase, |p| (json!(wording::slug(p)), wording::phase(*p)));
+    rows.number("epoch", Text::new("epoch", "epoch"), &context.epoch);
+    rows.number("epochs", Text::new("epochs in all", "总 epoch 数"), &context.epochs);
+    rows.number("step", Text::new("step", "步"), &context.step);
+    rows.number("steps", Text::new("steps in all", "总步数"), &context.steps);
+
+    rows.number("batch_size", Text::new("batch size", "批大小"), &context.batch_size);
+    rows.number("eval_batch_size", Text::new("evaluation batch size", "评估批大小"), &context.eval_batch_size);
+    rows.number("accumulation", Text::new("gradient accumulation", "梯度累积"), &context.accumulation);
+    rows.number("sequence_length", Text::new("sequence length", "序列长度"), &context.sequence_length);
+    rows.number("image_size", Text::new("image size", "图像尺寸"), &context.image_size);
+    rows.add("other_batch", Text::new("batched otherwise", "其他批量"), &context.other_batch, |(name, n)| {
+        (json!({"name": name, "count": n}), Text::same(format!("{n} {name}")))
+    });
+
+    rows.number("workers", Text::new("loader workers", "加载进程数"), &context.workers);
+    rows.number("prefetch", Text::new("prefetch factor", "预取系数"), &context.prefetch);
+    rows.flag("pin_memory", Text::new("pinned memory", "锁页内存"), &context.pin_memory);
+    rows.flag("persistent_workers", Text::new("persistent workers", "常驻加载进程"), &context.persistent_workers);
+    rows.figure("sample_bytes", Text::new("size of a sample", "单样本大小"), &context.sample_size);
+    rows.number("samples", Text::new("samples", "样本数"), &context.samples);
+    rows.figure("cache_bytes", Text::new("sample cache", "样本缓存"), &context.cache_size);
+
+    rows.number("world_size", Text::new("processes in all", "总进程数"), &context.world_size);
+    rows.number("local_processes", Text::new("processes on this node", "本机进程数"), &context.local_processes);
+    rows.add("rank", Text::new("rank", "rank"), &context.rank, |n| (json!(n), Text::same(n.to_string())));
+
+    rows.add("precision", Text::new("precision", "精度"), &context.precision, |p| {
+        (json!(wording::precision(*p)), Text::same(wording::precision(*p)))
+    });
+    rows.word("optimizer", Text::new("optimizer", "优化器"), &context.optimizer);
+    rows.flag(
+        "gradient_checkpointing",
+        Text::new("gradient checkpointing", "激活重计算"),
+        &context.gradient_checkpointing,
+    );
+    rows.word("attention", Text::new("attention", "注意力实现"), &context.attention);
+    rows.flag("lora", Text::new("LoRA", "LoRA"), &context.lora);
+    rows.flag("quantized", Text::new("quantized", "量化"), &context.quantized);
+    rows.add("zero_stage", Text::new("ZeRO stage", "ZeRO 阶段"), &context.zero_stage, |n| {
+        (json!(n), Text::same(n.to_string()))
+    });
+    rows.flag("fsdp", Text::new("FSDP", "FSDP"), &context.fsdp);
+    rows.flag("cpu_offload", Text::new("CPU offload", "CPU 卸载"), &context.cpu_offload);
+    rows.flag("compile", Text::new("compiled", "torch.compile"), &context.compile);
+
+    rows.word("alloc_conf", Text::new("allocator settings", "分配器配置"), &context.alloc_conf);
+    rows.word("visible_devices", Text::new("visible devices", "可见设备"), &context.visible_devices);
+    rows.figure("memory_limit_bytes", Text::new("memory limit of the job", "作业内存限额"), &context.memory_limit);
+    rows.figure("host_total_bytes", Text::new("RAM of the machine", "主机内存"), &context.host_total);
+    rows.0
+}

@@ -1,0 +1,959 @@
+//! One screen for a tired engineer: what ran out, where the bytes are, why, what to change. Everything with `--verbose`.
+
+use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
+use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
+use crate::cause::Finding;
+use crate::dialect::{Fact, Resource, Sign};
+use crate::evidence::Evidence;
+use crate::fix::{Frees, Ranked};
+use crate::ledger::{Holder, Ledger};
+use crate::text;
+use crate::text::{Lang, Text};
+use crate::units::{Bytes, Interval};
+
+/// Lines that one screen may take without `--verbose`.
+pub const SCREEN_LINES: usize = 30;
+
+/// How much of the diagnosis is told. The screen takes the richest level that fits.
+#[derive(Debug, Clone, Copy)]
+struct Detail {
+    evidence: usize,
+    evidence_lines: usize,
+    fixes: usize,
+    fix_lines: usize,
+    wont_help: usize,
+    contradictions: usize,
+    contradiction_lines: usize,
+    refute_lines: usize,
+    second_cause_lines: usize,
+    /// Other failures of the log, a line each.
+    others: usize,
+    frame: bool,
+}
+
+/// From everything a screen can hold to the least that is still an answer. Whole statements are left out before any is cut.
+const LEVELS: [Detail; 12] = {
+    let rich = Detail {
+        evidence: 4,
+        evidence_lines: 3,
+        fixes: 5,
+        fix_lines: 2,
+        wont_help: 2,
+        contradictions: 2,
+        contradiction_lines: 3,
+        refute_lines: 4,
+        second_cause_lines: 3,
+        others: 3,
+        frame: true,
+    };
+    let some = Detail { evidence: 3, contradictions: 1, wont_help: 1, ..rich };
+    let fewer_fixes = Detail { fixes: 4, ..some };
+    let less_evidence = Detail { evidence: 2, ..fewer_fixes };
+    let three_fixes = Detail { fixes: 3, refute_lines: 3, others: 1, ..less_evidence };
+    let tighter =
+        Detail { evidence_lines: 2, refute_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
+    let second_short = Detail { second_cause_lines: 1, ..tighter };
+    let no_folklore = Detail { wont_help: 0, others: 0, ..second_short };
+    let no_frame = Detail { frame: false, ..no_folklore };
+    let one_reason = Detail { evidence: 1, ..no_frame };
+    let bare = Detail { evidence_lines: 1, refute_lines: 1, contradiction_lines: 1, fix_lines: 1, ..one_reason };
+    let least = Detail { fixes: 2, contradictions: 0, second_cause_lines: 0, ..bare };
+    [
+        rich,
+        some,
+        fewer_fixes,
+        less_evidence,
+        three_fixes,
+        tighter,
+        second_short,
+        no_folklore,
+        no_frame,
+        one_reason,
+        bare,
+        least,
+    ]
+};
+
+const EVERYTHING: Detail = Detail {
+    evidence: usize::MAX,
+    evidence_lines: usize::MAX,
+    fixes: usize::MAX,
+    fix_lines: usize::MAX,
+    wont_help: usize::MAX,
+    contradictions: usize::MAX,
+    contradiction_lines: usize::MAX,
+    refute_lines: usize::MAX,
+    second_cause_lines: usize::MAX,
+    others: 0,
+    frame: true,
+};
+
+/// The report, with colour codes; the writer takes them off where there is no terminal.
+pub fn render(explanation: &Explanation, style: Style) -> String {
+    if style.verbose {
+        return everything(explanation, style).render();
+    }
+    let mut screen = Screen::new(style.width, style.unicode);
+    for detail in LEVELS {
+        screen = one_screen(explanation, style, detail);
+        if screen.height() <= SCREEN_LINES {
+            break;
+        }
+    }
+    screen.render()
+}
+
+/// A page under construction: the screen and how to write on it.
+struct Page {
+    screen: Screen,
+    style: Style,
+}
+
+fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen {
+    let mut page = Page { screen: Screen::new(style.width, style.unicode), style };
+    match explanation.primary().or(explanation.diagnoses.first()) {
+        Some(diagnosis) => {
+            page.verdict(explanation, diagnosis, detail);
+            page.account(&diagnosis.incident.ledger, detail);
+            page.causes(diagnosis, detail);
+            page.fixes(diagnosis, detail);
+            page.rest(explanation, diagnosis, detail);
+        }
+        None => page.nothing_found(explanation, 4),
+    }
+    page.screen
+}
+
+fn everything(explanation: &Explanation, style: Style) -> Screen {
+    let mut page = Page { screen: Screen::new(style.width, style.unicode), style };
+    if explanation.diagnoses.is_empty() {
+        page.nothing_found(explanation, usize::MAX);
+    }
+    for (i, diagnosis) in explanation.diagnoses.iter().enumerate() {
+        if explanation.diagnoses.len() > 1 {
+            page.screen.blank();
+            let (n, all) = (i + 1, explanation.diagnoses.len());
+            let primary = diagnosis.incident.primary;
+            let label = match primary {
+                true => {
+                    text!(en: "Incident {n} of {all}, the one that the job died of", zh: "第 {n}/{all} 个故障（主故障）")
+                }
+                false => text!(en: "Incident {n} of {all}", zh: "第 {n}/{all} 个故障"),
+            };
+            page.heading(&label);
+        }
+        page.verdict(explanation, diagnosis, EVERYTHING);
+        page.account(&diagnosis.incident.ledger, EVERYTHING);
+        page.account_table(&diagnosis.incident.ledger);
+        page.causes(diagnosis, EVERYTHING);
+        page.fixes(diagnosis, EVERYTHING);
+        page.withheld(diagnosis);
+        page.context_table(diagnosis);
+        page.ranks(diagnosis);
+        page.followers(diagnosis);
+    }
+    if !explanation.diagnoses.is_empty() {
+        page.harmless(explanation, usize::MAX);
+    }
+    page.inputs(explanation);
+    page.screen
+}
+
+impl Page {
+    fn say<'t>(&self, text: &'t Text) -> &'t str {
+        text.in_lang(self.style.lang)
+    }
+
+    fn heading(&mut self, text: &Text) {
+        let runs = [run(Tone::Strong, self.say(text))];
+        self.screen.paragraph(&[], 0, &runs);
+    }
+
+    fn bullet(&self) -> &'static str {
+        if self.style.unicode { "  • " } else { "  - " }
+    }
+
+    /// `, line 12` or the like, for the end of a statement.
+    fn places(&self, lines: &[u64]) -> Option<String> {
+        let shown: Vec<String> = lines.iter().filter(|line| **line > 0).take(3).map(u64::to_string).collect();
+        if shown.is_empty() {
+            return None;
+        }
+        let more = if lines.len() > shown.len() { ", …" } else { "" };
+        let list = shown.join(", ");
+        let place = match (self.style.lang, shown.len()) {
+            (Lang::En, 1) => format!("[line {list}{more}]"),
+            (Lang::En, _) => format!("[lines {list}{more}]"),
+            (Lang::Zh, _) => format!("[第 {list}{more} 行]"),
+        };
+        Some(place.replace(' ', &NO_BREAK.to_string()))
+    }
+
+    fn verdict(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
+        let verdict = verdict(diagnosis);
+        let runs = [run(Tone::Alarm, self.say(&verdict))];
+        self.screen.clipped(&[], 2, &runs, if self.style.verbose { usize::MAX } else { 3 });
+
+        let event = &diagnosis.incident.event;
+        let place = self.place_of(explanation, diagnosis);
+        let message = [run(Tone::Faint, format!("{place}  ")), run(Tone::Plain, one_line(&event.message))];
+        match self.style.verbose {
+            true => self.screen.paragraph(&[], 2, &message),
+            false => self.screen.line(&message),
+        }
+        if detail.frame
+            && let Some(frame) = diagnosis.incident.context.user_frame()
+        {
+            let file = shorten_path(&frame.file, self.style.width / 2);
+            let code = frame.code.as_deref().map(|code| format!(": {}", one_line(code))).unwrap_or_default();
+            let at = Text::new("at ", "位于 ");
+            let runs = [run(Tone::Faint, format!("{}{file}:{} {}{code}", self.say(&at), frame.line, frame.function))];
+            self.screen.line(&runs);
+        }
+    }
+
+    /// `train.log:412`, or the line alone where the log came through a pipe.
+    fn place_of(&self, explanation: &Explanation, diagnosis: &Diagnosis) -> String {
+        let line = diagnosis.incident.event.at.first;
+        match explanation.inputs.get(diagnosis.input).map(|input| input.source.as_str()) {
+            None | Some("-") => self.places(&[line]).unwrap_or_default(),
+            Some(path) => format!("{}:{line}", shorten_path(path, self.style.width / 3)),
+        }
+    }
+
+    /// The account as a bar with the request against it, and what the parts are.
+    fn account(&mut self, ledger: &Ledger, detail: Detail) {
+        let entries = drawn_entries(ledger);
+        if !entries.is_empty()
+            && let Some(capacity) = ledger.capacity.map(|c| c.middle_bytes()).filter(|c| *c > 0)
+        {
+            self.screen.blank();
+            self.bar(ledger, &entries, capacity);
+        }
+        for contradiction in ledger.contradictions.iter().take(detail.contradictions) {
+            let mut body = vec![run(Tone::Plain, self.say(&contradiction.text))];
+            if let Some(places) = self.places(&contradiction.lines) {
+                body.push(run(Tone::Faint, format!(" {places}")));
+            }
+            let head = [run(Tone::Alarm, "! ")];
+            self.screen.clipped(&head, 2, &body, detail.contradiction_lines);
+        }
+    }
+
+    fn bar(&mut self, ledger: &Ledger, entries: &[(Holder, Interval)], capacity: u64) {
+        let room = self.screen.width() - 2;
+        let requested = ledger.requested.map(|r| r.middle_bytes()).filter(|r| *r > 0);
+        let free = ledger.free.map(|f| f.middle_bytes());
+        // The request is drawn from where free memory begins, so that what is missing sticks out of the device.
+        let start = free.map(|free| capacity.saturating_sub(free));
+        let reach = match (requested, start) {
+            (Some(requested), Some(start)) => start.saturating_add(requested).min(capacity / 100 * 130),
+            _ => capacity,
+        };
+        let scale = reach.max(capacity) as f64 / room as f64;
+        let device = ((capacity as f64 / scale).round() as usize).clamp(1, room);
+        let cells = apportion(&entries.iter().map(|(_, a)| a.middle_bytes()).collect::<Vec<_>>(), capacity, device);
+        // Free memory stands at the device's end; what the message does not account for stays open in front of it.
+        let open = device.saturating_sub(cells.iter().sum());
+        let (dot, _) = self.open_mark();
+
+        let mut runs = vec![run(Tone::Plain, "  ")];
+        let mut drawn_open = false;
+        for ((holder, _), count) in entries.iter().zip(&cells) {
+            if *holder == Holder::Free {
+                runs.push(run(Tone::Faint, dot.repeat(open)));
+                drawn_open = true;
+            }
+            let (mark, tone) = self.mark(*holder);
+            runs.push(run(tone, mark.repeat(*count)));
+        }
+        if !drawn_open {
+            runs.push(run(Tone::Faint, dot.repeat(open)));
+        }
+        self.screen.line(&runs);
+
+        if let (Some(requested), Some(start)) = (requested, start) {
+            let from = ((start as f64 / scale).round() as usize).min(device.saturating_sub(1));
+            let to = ((start.saturating_add(requested)) as f64 / scale).round().min(room as f64) as usize;
+            let drawn = to.saturating_sub(from).max(1);
+            let inside = drawn.min(device.saturating_sub(from));
+            let (fit, over) = if self.style.unicode { ("▔", "▔") } else { ("~", "!") };
+            let label = self.request_label(ledger, requested);
+            let mark =
+                [run(Tone::Free, fit.repeat(inside)), run(Tone::Alarm, over.repeat(drawn.saturating_sub(inside)))];
+            let lead = from + 2;
+            let mut runs = Vec::new();
+            if columns(&label) < lead {
+                runs.push(run(Tone::Plain, format!("{}{label} ", " ".repeat(lead - columns(&label) - 1))));
+                runs.extend(mark);
+            } else if lead + drawn + 1 + columns(&label) <= self.screen.width() {
+                runs.push(run(Tone::Plain, " ".repeat(lead)));
+                runs.extend(mark);
+                runs.push(run(Tone::Plain, format!(" {label}")));
+            } else {
+                runs.push(run(Tone::Plain, format!("  {label}")));
+            }
+            self.screen.line(&runs);
+        }
+
+        let amounts: Vec<String> =
+            entries.iter().map(|(_, amount)| self.say(&wording::range(*amount)).to_string()).collect();
+        let mut legend: Vec<Vec<Run>> = entries
+            .iter()
+            .zip(&amounts)
+            .map(|((holder, amount), shown)| {
+                let (mark, tone) = self.mark(*holder);
+                let name = wording::holder(*holder);
+                let share = ledger.share(Some(*amount)).map(wording::percent).unwrap_or_default();
+                vec![
+                    run(tone, mark),
+                    run(Tone::Plain, format!(" {} ", self.say(&name))),
+                    run(Tone::Strong, shown.clone()),
+                    run(Tone::Faint, format!(" {share}")),
+                ]
+            })
+            .collect();
+        if open > 0 {
+            let (mark, name) = self.open_mark();
+            legend.push(vec![run(Tone::Faint, format!("{mark} {}", self.say(&name)))]);
+        }
+        self.screen.grid(2, &legend);
+    }
+
+    /// The part of the device that the message does not account for.
+    fn open_mark(&self) -> (&'static str, Text) {
+        (if self.style.unicode { "·" } else { "_" }, Text::new("not told", "未说明"))
+    }
+
+    fn request_label(&self, ledger: &Ledger, requested: u64) -> String {
+        let asked = Bytes(requested);
+        let missing = ledger.short_of_free.filter(|short| short.low > 0).map(wording::range);
+        let text = match missing {
+            Some(missing) => {
+                let (en, zh) = (missing.en, missing.zh);
+                text!(en: "asked for {asked}: {en} more than is free", zh: "申请 {asked}：比空闲多 {zh}")
+            }
+            None => text!(en: "asked for {asked}", zh: "申请 {asked}"),
+        };
+        let label = self.say(&text).to_string();
+        if self.style.unicode { label } else { super::layout::ascii(&label) }
+    }
+
+    fn mark(&self, holder: Holder) -> (&'static str, Tone) {
+        let (unicode, plain, tone) = match holder {
+            Holder::Allocated | Holder::ThisProcess => ("█", "#", Tone::Used),
+            Holder::Cached => ("▓", "+", Tone::Idle),
+            Holder::PrivatePools => ("▚", "%", Tone::Idle),
+            Holder::NonFramework => ("▒", "=", Tone::Foreign),
+            Holder::OtherProcess(_) => ("▞", "o", Tone::Foreign),
+            Holder::Outside => ("▒", "=", Tone::Foreign),
+            Holder::Free => ("░", ".", Tone::Free),
+            Holder::Unexplained => ("?", "?", Tone::Alarm),
+        };
+        (if self.style.unicode { unicode } else { plain }, tone)
+    }
+
+    fn causes(&mut self, diagnosis: &Diagnosis, detail: Detail) {
+        let Some(first) = diagnosis.findings.first() else {
+            self.screen.blank();
+            self.heading(&Text::new("Why: the log does not say enough to tell.", "原因：日志信息不足，无法判断。"));
+            return;
+        };
+        self.screen.blank();
+        let why = Text::new("Why: ", "原因：");
+        self.cause(&why, first, detail);
+        let others = diagnosis.findings.iter().skip(1);
+        if self.style.verbose {
+            for finding in others {
+                let or = Text::new("Or: ", "或者：");
+                self.cause(&or, finding, detail);
+            }
+        } else if detail.second_cause_lines > 0
+            && let Some(second) = others.clone().next().filter(|second| near(first.confidence, second.confidence))
+        {
+            let or = Text::new("Or: ", "或者：");
+            let mut runs = self.cause_title(&or, second);
+            // In one line there is only room for its name.
+            if let Some(best) = supporting(&second.evidence).first().filter(|_| detail.second_cause_lines > 1) {
+                let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
+                runs.push(run(Tone::Plain, format!("{separator}{}", self.say(&best.text))));
+                if let Some(places) = self.places(&best.lines) {
+                    runs.push(run(Tone::Faint, format!(" {places}")));
+                }
+            }
+            self.screen.clipped(&[], 4, &runs, detail.second_cause_lines);
+        }
+    }
+
+    fn cause_title(&self, lead: &Text, finding: &Finding) -> Vec<Run> {
+        let title = (finding.cause.title)();
+        let sure = wording::confidence(finding.confidence);
+        let percent = wording::percent(finding.confidence);
+        let sure = match self.style.lang {
+            Lang::En => format!(" ({}, {percent})", self.say(&sure)),
+            Lang::Zh => format!("（{}，{percent}）", self.say(&sure)),
+        };
+        vec![
+            run(Tone::Strong, format!("{}{}", self.say(lead), self.say(&title))),
+            run(Tone::Plain, sure),
+            run(Tone::Faint, if self.style.verbose { format!(" [{}]", finding.cause.id.id()) } else { String::new() }),
+        ]
+    }
+
+    fn cause(&mut self, lead: &Text, finding: &Finding, detail: Detail) {
+        let title = self.cause_title(lead, finding);
+        self.screen.paragraph(&[], 2, &title);
+        let evidence: Vec<&Evidence> = match self.style.verbose {
+            true => finding.evidence.iter().collect(),
+            false => supporting(&finding.evidence),
+        };
+        for item in evidence.into_iter().take(detail.evidence) {
+            let mut body = vec![run(Tone::Plain, self.say(&item.text))];
+            if let Some(places) = self.places(&item.lines) {
+                body.push(run(Tone::Faint, format!(" {places}")));
+            }
+            if self.style.verbose {
+                body.push(run(Tone::Faint, format!(" ({:+.1})", item.weight)));
+            }
+            let head = [run(Tone::Faint, self.bullet())];
+            self.screen.clipped(&head, 4, &body, detail.evidence_lines);
+        }
+        if !finding.refute.is_empty() {
+            let head = Text::new("  To disprove: ", "  如何证伪：");
+            let head = [run(Tone::Faint, self.say(&head))];
+            let body = [run(Tone::Plain, self.say(&finding.refute))];
+            self.screen.clipped(&head, 4, &body, detail.refute_lines);
+        }
+    }
+
+    fn fixes(&mut self, diagnosis: &Diagnosis, detail: Detail) {
+        if diagnosis.plan.offers.is_empty() && diagnosis.plan.wont_help.is_empty() {
+            return;
+        }
+        self.screen.blank();
+        if !diagnosis.plan.offers.is_empty() {
+            self.heading(&Text::new("What to change, best first:", "修复建议（按价值排序）："));
+        }
+        for (i, ranked) in diagnosis.plan.offers.iter().enumerate().take(detail.fixes) {
+            match self.style.verbose {
+                true => self.fix_in_full(i + 1, ranked),
+                false => self.fix(i + 1, ranked, detail),
+            }
+        }
+        for (fix, why) in diagnosis.plan.wont_help.iter().take(detail.wont_help) {
+            let title = (fix.title)();
+            let head = Text::new("Will not help: ", "无效做法：");
+            let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
+            let body = [run(Tone::Strong, self.say(&title)), run(Tone::Plain, format!("{separator}{}", self.say(why)))];
+            let head = [run(Tone::Faint, self.say(&head))];
+            self.screen.clipped(&head, 4, &body, detail.evidence_lines);
+        }
+    }
+
+    /// What it frees, costs and changes, in brackets behind a title.
+    fn price(&self, ranked: &Ranked) -> String {
+        let frees = wording::frees(&ranked.offer.frees);
+        let cost = wording::slowdown(ranked.offer.slowdown);
+        let mut parts = vec![self.say(&frees).to_string(), self.say(&cost).to_string()];
+        if let Some(numerics) = wording::numerics(ranked.offer.numerics) {
+            parts.push(self.say(&numerics).to_string());
+        }
+        match self.style.lang {
+            Lang::En => format!(" ({})", parts.join("; ")),
+            Lang::Zh => format!("（{}）", parts.join("，")),
+        }
+    }
+
+    fn fix(&mut self, number: usize, ranked: &Ranked, detail: Detail) {
+        let title = (ranked.fix.title)();
+        let head = [run(Tone::Plain, format!("  {number}. "))];
+        let body = [run(Tone::Strong, self.say(&title)), run(Tone::Faint, self.price(ranked))];
+        self.screen.clipped(&head, 5, &body, detail.fix_lines);
+        if let Some(knob) = ranked.offer.knobs.first() {
+            let body = [run(Tone::Command, one_line(&knob.line))];
+            self.screen.clipped(&[run(Tone::Plain, "     ")], 7, &body, detail.fix_lines);
+        }
+    }
+
+    fn fix_in_full(&mut self, number: usize, ranked: &Ranked) {
+        let title = (ranked.fix.title)();
+        let head = [run(Tone::Plain, format!("  {number}. "))];
+        let body = [
+            run(Tone::Strong, self.say(&title)),
+            run(Tone::Faint, format!("{} [{}]", self.price(ranked), ranked.fix.id)),
+        ];
+        self.screen.paragraph(&head, 5, &body);
+        let indent = [run(Tone::Plain, "     ")];
+        self.screen.paragraph(&indent, 5, &[run(Tone::Plain, self.say(&ranked.offer.why))]);
+        let amount = match &ranked.offer.frees {
+            Frees::Bytes { formula, .. } => formula,
+            Frees::Unknown(why) => why,
+        };
+        let frees = Text::new("frees: ", "释放：");
+        let body = [run(Tone::Faint, format!("{}{}", self.say(&frees), self.say(amount)))];
+        self.screen.paragraph(&indent, 7, &body);
+        let cures = wording::percent(ranked.offer.cures);
+        let certainty = wording::certainty(ranked.offer.certainty);
+        let body = match self.style.lang {
+            Lang::En => format!("cures this alone: {cures} ({})", certainty.en),
+            Lang::Zh => format!("单独治好本次故障的概率：{cures}（{}）", certainty.zh),
+        };
+        self.screen.paragraph(&indent, 7, &[run(Tone::Faint, body)]);
+        for knob in &ranked.offer.knobs {
+            self.screen.paragraph(&indent, 7, &[run(Tone::Faint, format!("{}:", knob.target))]);
+            self.screen.verbatim(7, Tone::Command, &knob.line);
+        }
+    }
+
+    /// Other failures, followers, and the way to more.
+    fn rest(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
+        let mut notes: Vec<String> = Vec::new();
+        let others: Vec<&Diagnosis> =
+            explanation.diagnoses.iter().filter(|other| !std::ptr::eq(*other, diagnosis)).collect();
+        if !others.is_empty() && detail.others > 0 {
+            self.screen.blank();
+            for other in others.iter().take(detail.others) {
+                let place = self.place_of(explanation, other);
+                let runs = [
+                    run(Tone::Faint, format!("{} {place}  ", self.say(&Text::new("Also", "另有")))),
+                    run(Tone::Plain, self.say(&verdict(other))),
+                ];
+                self.screen.line(&runs);
+            }
+        }
+        let left = others.len().saturating_sub(detail.others);
+        if left > 0 {
+            let noun = if left == 1 { "failure" } else { "failures" };
+            let text = text!(en: "{left} more {noun}", zh: "另有 {left} 个故障");
+            notes.push(self.say(&text).into());
+        }
+        let ranks = diagnosis.incident.ranks.len();
+        if ranks > 1 {
+            let text = text!(en: "{ranks} ranks fell", zh: "{ranks} 个 rank 同时失败");
+            notes.push(self.say(&text).into());
+        }
+        let followers = &diagnosis.incident.followers;
+        if !followers.is_empty() {
+            let n = followers.len();
+            let text = match n {
+                1 => Text::new("1 message only followed from it", "1 条后续报错只是其后果"),
+                _ => text!(en: "{n} messages only followed from it", zh: "{n} 条后续报错只是其后果"),
+            };
+            notes.push(self.say(&text).into());
+        }
+        let more = Text::new("-v shows everything behind this", "加 -v 查看全部依据");
+        notes.push(self.say(&more).into());
+        let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };
+        if self.screen.height() + 2 <= SCREEN_LINES {
+            self.screen.blank();
+        }
+        let runs = [run(Tone::Faint, notes.join(separator))];
+        self.screen.line(&runs);
+    }
+
+    fn nothing_found(&mut self, explanation: &Explanation, most: usize) {
+        let lines: u64 = explanation.inputs.iter().map(|input| input.lines).sum();
+        let name = match explanation.inputs.as_slice() {
+            [one] if one.source != "-" => shorten_path(&one.source, self.style.width / 2),
+            [_] => self.say(&Text::new("the input", "输入")).to_string(),
+            many => {
+                let n = many.len();
+                self.say(&text!(en: "{n} files", zh: "{n} 个文件")).to_string()
+            }
+        };
+        let noun = if lines == 1 { "line" } else { "lines" };
+        let head = text!(
+            en: "No out-of-memory failure found in {name} ({lines} {noun}).",
+            zh: "未发现内存不足故障：{name}（共 {lines} 行）。"
+        );
+        self.heading(&head);
+        self.harmless(explanation, most);
+        if explanation.harmless.is_empty() {
+            let hint = Text::new(
+                "If the job did die of memory, the message may be elsewhere: standard error (2>&1), another rank's log, \
+                 the kernel's log (dmesg) or the scheduler's (sacct, kubectl describe pod).",
+                "如果任务确实因内存不足退出，报错可能在别处：标准错误（2>&1）、其他 rank 的日志、内核日志（dmesg）\
+                 或调度器（sacct、kubectl describe pod）。",
+            );
+            let runs = [run(Tone::Plain, self.say(&hint))];
+            self.screen.paragraph(&[], 0, &runs);
+        }
+    }
+
+    fn harmless(&mut self, explanation: &Explanation, most: usize) {
+        if explanation.harmless.is_empty() {
+            return;
+        }
+        self.screen.blank();
+        self.heading(&Text::new("Seen, but no failure:", "看到但不是故障："));
+        for event in explanation.harmless.iter().take(most) {
+            let head = [run(Tone::Faint, format!("  {}  ", event.at.first))];
+            let runs = [run(Tone::Plain, one_line(&event.message))];
+            let clip = if self.style.verbose { usize::MAX } else { 1 };
+            self.screen.clipped(&head, 4, &runs, clip);
+            if let Some(why) = &event.harmless_because {
+                let runs = [run(Tone::Faint, self.say(why))];
+                self.screen.clipped(&[run(Tone::Plain, "    ")], 4, &runs, clip.saturating_mul(3));
+            }
+        }
+        let left = explanation.harmless.len().saturating_sub(most);
+        if left > 0 {
+            let text = text!(en: "  and {left} more (-v)", zh: "  另有 {left} 条（-v 查看）");
+            let runs = [run(Tone::Faint, self.say(&text))];
+            self.screen.line(&runs);
+        }
+    }
+
+    fn account_table(&mut self, ledger: &Ledger) {
+        if ledger.entries.is_empty() {
+            return;
+        }
+        self.screen.blank();
+        self.heading(&Text::new("The account", "明细账"));
+        let names: Vec<String> =
+            ledger.entries.iter().map(|entry| self.say(&wording::holder_meaning(entry.holder)).to_string()).collect();
+        let amounts: Vec<String> = ledger.entries.iter().map(|entry| bounds(entry.amount)).collect();
+        let name_width = names.iter().map(|name| columns(name)).max().unwrap_or(0).min(self.style.width / 2);
+        let amount_width = amounts.iter().map(|amount| columns(amount)).max().unwrap_or(0);
+        for ((entry, name), amount) in ledger.entries.iter().zip(&names).zip(&amounts) {
+            let head = [
+                run(Tone::Plain, format!("  {}  ", pad(name, name_width))),
+                run(Tone::Strong, format!("{}{amount}", " ".repeat(amount_width - columns(amount)))),
+            ];
+            self.screen.paragraph(&[], 4, &head);
+            self.screen.paragraph(&[run(Tone::Plain, "    ")], 4, &[run(Tone::Faint, self.say(&entry.basis))]);
+        }
+    }
+
+    fn withheld(&mut self, diagnosis: &Diagnosis) {
+        if diagnosis.plan.withheld.is_empty() {
+            return;
+        }
+        self.screen.blank();
+        self.heading(&Text::new("Considered and not offered", "考虑过但未推荐"));
+        for (fix, why) in &diagnosis.plan.withheld {
+            let title = (fix.title)();
+            let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
+            let body = [run(Tone::Plain, format!("{}{separator}{}", self.say(&title), self.say(why)))];
+            self.screen.paragraph(&[run(Tone::Faint, self.bullet())], 4, &body);
+        }
+    }
+
+    fn context_table(&mut self, diagnosis: &Diagnosis) {
+        let rows = surroundings::rows(&diagnosis.incident.context);
+        let versions = diagnosis.incident.event.versions;
+        if rows.is_empty() && versions.is_none() {
+            return;
+        }
+        self.screen.blank();
+        self.heading(&Text::new("What the log says about the run", "日志中的运行信息"));
+        let width = rows.iter().map(|row| columns(self.say(&row.label))).max().unwrap_or(0);
+        for row in &rows {
+            let label = pad(self.say(&row.label), width);
+            let mut body = vec![run(Tone::Plain, one_line(self.say(&row.shown)))];
+            let place = match row.line {
+                Some(line) => self.places(&[line]).unwrap_or_default(),
+                None => self.say(&Text::new("[as you said]", "[由你给出]")).to_string(),
+            };
+            body.push(run(Tone::Faint, format!(" {place}")));
+            self.screen.paragraph(&[run(Tone::Faint, format!("  {label}  "))], width + 4, &body);
+        }
+        if let Some(versions) = versions {
+            let framework = diagnosis.incident.event.framework;
+            let text = text!(
+                en: "  The wording proves {framework} {versions}.",
+                zh: "  报错措辞表明 {framework} 版本为 {versions}。"
+            );
+            let runs = [run(Tone::Plain, self.say(&text))];
+            self.screen.paragraph(&[], 4, &runs);
+        }
+    }
+
+    fn ranks(&mut self, diagnosis: &Diagnosis) {
+        if diagnosis.incident.ranks.is_empty() {
+            return;
+        }
+        self.screen.blank();
+        self.heading(&Text::new("The ranks, in the order in which they fell", "各 rank 失败的先后"));
+        let cells: Vec<Vec<Run>> = diagnosis
+            .incident
+            .ranks
+            .iter()
+            .map(|fall| {
+                let rank = fall.rank.map_or_else(|| "?".into(), |rank| rank.to_string());
+                let device = fall.device.map(|device| format!(" GPU {device}")).unwrap_or_default();
+                let place = self.places(&[fall.line]).unwrap_or_default();
+                vec![run(Tone::Plain, format!("rank {rank}{device} ")), run(Tone::Faint, place)]
+            })
+            .collect();
+        self.screen.grid(2, &cells);
+    }
+
+    fn followers(&mut self, diagnosis: &Diagnosis) {
+        if diagnosis.incident.followers.is_empty() {
+            return;
+        }
+        self.screen.blank();
+        self.heading(&Text::new("Only followed from it", "仅为其后果的报错"));
+        for event in &diagnosis.incident.followers {
+            let rank = event.rank.map(|rank| format!("rank {rank}: ")).unwrap_or_default();
+            let head = [run(Tone::Faint, format!("  {}  ", event.at.first))];
+            self.screen.paragraph(&head, 4, &[run(Tone::Plain, format!("{rank}{}", one_line(&event.message)))]);
+        }
+    }
+
+    fn inputs(&mut self, explanation: &Explanation) {
+        self.screen.blank();
+        self.heading(&Text::new("Input", "输入"));
+        for input in &explanation.inputs {
+            self.input(input);
+        }
+    }
+
+    fn input(&mut self, input: &InputSummary) {
+        let (lines, size, encoding) = (input.lines, Bytes(input.bytes), &input.encoding);
+        let text = text!(en: "{lines} lines, {size}, {encoding}", zh: "{lines} 行，{size}，{encoding}");
+        let mut parts = vec![self.say(&text).to_string()];
+        parts.extend(input.repairs.iter().map(|repair| self.say(&repair.text()).to_string()));
+        let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };
+        let body = [run(Tone::Plain, parts.join(separator))];
+        let name = shorten_path(&input.source, self.style.width / 2);
+        self.screen.paragraph(&[run(Tone::Faint, format!("  {name}  "))], 4, &body);
+    }
+}
+
+/// What ran out, where, how much was asked and there, in one sentence.
+pub fn verdict(diagnosis: &Diagnosis) -> Text {
+    let event = &diagnosis.incident.event;
+    let place = wording::place(event.resource, event.facts.device.value());
+    let mut en: Vec<String> = Vec::new();
+    let mut zh: Vec<String> = Vec::new();
+    let mut part = |text: Text| {
+        en.push(text.en);
+        zh.push(text.zh);
+    };
+    let shown = |fact: Fact| event.facts.get(fact).map(|figure| Bytes(figure.bytes));
+    let total = shown(Fact::Limit).or(shown(Fact::Capacity));
+    if let Some(asked) = shown(Fact::Requested).or(shown(Fact::Needed)) {
+        part(text!(en: "{asked} asked for", zh: "申请 {asked}"));
+    }
+    match (shown(Fact::Free).or(shown(Fact::Available)), total) {
+        (Some(free), Some(total)) => part(text!(en: "{free} of {total} free", zh: "空闲 {free}，共 {total}")),
+        (Some(free), None) => part(text!(en: "{free} free", zh: "空闲 {free}")),
+        (None, Some(total)) => part(text!(en: "{total} in all", zh: "共 {total}")),
+        (None, None) => {}
+    }
+    if event.resource.on_host() {
+        let who = match (event.facts.process_name.get(), event.facts.pid.value()) {
+            (Some(name), Some(pid)) => Some(format!("{name} (pid {pid})")),
+            (Some(name), None) => Some(name.clone()),
+            (None, Some(pid)) => Some(format!("pid {pid}")),
+            (None, None) => None,
+        };
+        let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
+        match (who, shown(Fact::AnonRss)) {
+            (Some(who), Some(held)) if killed => {
+                part(text!(en: "{who} was killed, holding {held}", zh: "被终止的 {who} 占用 {held}"));
+            }
+            (Some(who), None) if killed => part(text!(en: "{who} was killed", zh: "{who} 被终止")),
+            (Some(who), Some(held)) => part(text!(en: "{who} held {held}", zh: "{who} 占用 {held}")),
+            (Some(who), None) => part(text!(en: "{who} failed", zh: "{who} 失败")),
+            (None, Some(held)) => part(text!(en: "the process held {held}", zh: "进程占用 {held}")),
+            (None, None) => {}
+        }
+    } else if event.has(Sign::NoFigures) {
+        part(Text::new("the message gives no figures", "报错未给出数字"));
+    }
+    let phase = diagnosis.incident.context.phase.value().map(wording::phase).unwrap_or_default();
+    let rank = event.rank.map(|rank| text!(en: " on rank {rank}", zh: "（rank {rank}）")).unwrap_or_default();
+    let verb = match event.resource {
+        Resource::KvCache => Text::new("does not fit", "放不下"),
+        Resource::Cgroup => Text::new("was reached", "已用尽"),
+        Resource::Shm => Text::new("is full", "已满"),
+        Resource::Gpu => Text::new("ran out of memory", "不足"),
+        Resource::Host => Text::new("ran out", "不足"),
+        Resource::CudaSharedMemory => Text::new("is too small", "不足"),
+    };
+    let phase_en = if phase.is_empty() { String::new() } else { format!(" {}", phase.en) };
+    let phase_zh = if phase.is_empty() { String::new() } else { format!("（{}）", phase.zh) };
+    let figures_en = if en.is_empty() { String::new() } else { format!(": {}", en.join(", ")) };
+    let figures_zh = if zh.is_empty() { String::new() } else { format!("：{}", zh.join("，")) };
+    Text::new(
+        format!("{} {}{phase_en}{}{figures_en}.", place.en, verb.en, rank.en),
+        format!("{}{}{phase_zh}{}{figures_zh}。", place.zh, verb.zh, rank.zh),
+    )
+}
+
+/// The parts in the order they are drawn: free last, so that the request begins where free memory begins.
+fn drawn_entries(ledger: &Ledger) -> Vec<(Holder, Interval)> {
+    let mut entries: Vec<(Holder, Interval)> = ledger
+        .entries
+        .iter()
+        .filter(|entry| entry.amount.middle() > 0)
+        .map(|entry| (entry.holder, entry.amount))
+        .collect();
+    entries.sort_by_key(|(holder, _)| *holder == Holder::Free);
+    entries
+}
+
+/// Shares a number of cells out by size: at least one for each part, by the largest remainder. The cells of parts that do
+/// not fill the whole stay undrawn.
+fn apportion(sizes: &[u64], whole: u64, cells: usize) -> Vec<usize> {
+    let sum: u128 = sizes.iter().map(|size| u128::from(*size)).sum();
+    let whole = u128::from(whole).max(sum).max(1);
+    let exact: Vec<f64> = sizes.iter().map(|size| *size as f64 * cells as f64 / whole as f64).collect();
+    let mut counts: Vec<usize> = exact.iter().map(|share| (*share as usize).max(1)).collect();
+    let target = (exact.iter().sum::<f64>().round() as usize).clamp(sizes.len().min(cells), cells);
+    while counts.iter().sum::<usize>() < target {
+        let Some(i) = (0..counts.len())
+            .max_by(|a, b| (exact[*a] - counts[*a] as f64).total_cmp(&(exact[*b] - counts[*b] as f64)))
+        else {
+            break;
+        };
+        counts[i] += 1;
+    }
+    while counts.iter().sum::<usize>() > target {
+        let Some(i) = (0..counts.len()).max_by_key(|i| counts[*i]).filter(|i| counts[*i] > 1) else { break };
+        counts[i] -= 1;
+    }
+    counts
+}
+
+/// Evidence that speaks for its cause, weightiest first.
+fn supporting(evidence: &[Evidence]) -> Vec<&Evidence> {
+    let mut list: Vec<&Evidence> = evidence.iter().filter(|item| item.weight > 0.0).collect();
+    list.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    list
+}
+
+/// Whether a second cause is worth a line beside the first.
+fn near(first: f64, second: f64) -> bool {
+    second >= 0.10 && second * 4.0 >= first
+}
+
+/// Both ends of a range where they print differently, else the one figure.
+fn bounds(amount: Interval) -> String {
+    let (low, high) = (crate::units::signed(amount.low), crate::units::signed(amount.high));
+    if low == high { low } else { format!("{low} … {high}") }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The end of a path, which tells files apart.
+fn shorten_path(path: &str, width: usize) -> String {
+    if columns(path) <= width {
+        return path.to_string();
+    }
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    shorten(name, width, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    fn shown(style: Style) -> String {
+        anstream::adapter::strip_str(&render(&sample::explanation(), style)).to_string()
+    }
+
+    const STYLE: Style = Style { lang: Lang::En, width: 80, verbose: false, unicode: true };
+
+    #[test]
+    fn one_screen_in_every_width_and_language() {
+        for lang in [Lang::En, Lang::Zh] {
+            for unicode in [true, false] {
+                for width in [40, 60, 80, 100, 120] {
+                    let out = shown(Style { lang, width, unicode, verbose: false });
+                    assert!(out.lines().all(|line| columns(line) <= width), "{width}:\n{out}");
+                    assert!(width < 60 || out.lines().count() <= SCREEN_LINES, "{width}:\n{out}");
+                    let everything = shown(Style { lang, width, unicode, verbose: true });
+                    assert!(everything.lines().all(|line| columns(line) <= width), "{width}:\n{everything}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_screen_answers_the_questions_of_three_in_the_morning() {
+        let out = shown(STYLE);
+        for answer in [
+            "GPU 0 ran out of memory in the backward pass",
+            "4.15 GiB asked for",
+            "runs/train.log:412  torch.OutOfMemoryError",
+            "at /home/ada/fold/train.py:181 update_nodes",
+            "█ allocated 36.78 GiB 83%",
+            "Why: the cache is fragmented (probably, 61%)",
+            "[line 412]",
+            "To disprove: with expandable_segments:True",
+            "Or: the job does not fit the device (possibly, 29%)",
+            "1. let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2% slower)",
+            "     export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
+            "frees: unknown",
+        ] {
+            assert!(out.contains(answer), "{answer} is not in\n{out}");
+        }
+        assert!(!out.contains("only 8% of the device is cached"), "evidence against a cause is for -v");
+        let zh = shown(Style { lang: Lang::Zh, ..STYLE });
+        for answer in [
+            "GPU 0 显存不足（反向传播时）：申请 4.15 GiB",
+            "原因：显存碎片化（较可能，61%）",
+            "无效做法：减少数据加载进程",
+        ] {
+            assert!(zh.contains(answer), "{answer} is not in\n{zh}");
+        }
+    }
+
+    #[test]
+    fn verbose_leaves_nothing_out() {
+        let out = shown(Style { verbose: true, ..STYLE });
+        for item in [
+            "only 8% of the device is cached [line 412] (-0.4)",
+            "36.77 GiB … 36.79 GiB",
+            "batch size  64 [as you said]",
+            "ChildFailedError",
+            "the retry worked",
+            "Considered and not offered",
+            "frees: needs the size of the activations",
+            "env X=1 \\",
+            "[expandable-segments]",
+            "terminal colours removed",
+        ] {
+            assert!(out.contains(item), "{item} is not in\n{out}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_sticks_out_of_the_bar() {
+        let out = shown(STYLE);
+        let rows: Vec<&str> = out.lines().collect();
+        let bar = rows.iter().position(|row| row.contains('█')).unwrap();
+        assert!(rows[bar + 1].trim_end().ends_with('▔'));
+        assert!(columns(rows[bar + 1]) > columns(rows[bar]), "{out}");
+    }
+
+    #[test]
+    fn cells_add_up_and_nobody_vanishes() {
+        assert_eq!(apportion(&[90, 1, 9], 100, 50), [45, 1, 4]);
+        let counts = apportion(&[36_780, 3_560, 340, 10, 3_840], 44_530, 70);
+        assert_eq!(counts.iter().sum::<usize>(), 70);
+        assert!(counts.iter().all(|count| *count >= 1));
+        // Half of the device is not accounted for: half of the bar stays undrawn.
+        assert_eq!(apportion(&[50], 100, 40), [20]);
+        assert_eq!(apportion(&[], 100, 40), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn a_second_cause_is_shown_when_it_is_near() {
+        assert!(near(0.5, 0.3) && near(0.4, 0.1));
+        assert!(!near(0.9, 0.08) && !near(0.9, 0.2));
+    }
+
+    #[test]
+    fn paths_keep_their_end() {
+        assert_eq!(shorten_path("/a/very/long/path/train.log", 12), "train.log");
+        assert_eq!(shorten_path("train.log", 12), "train.log");
+    }
+}

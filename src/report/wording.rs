@@ -1,0 +1,348 @@
+//! The words that reports share: what ran out, who holds memory, phases, confidence, cost.
+
+use crate::dialect::Resource;
+use crate::fix::{Certainty, Frees, Numerics};
+use crate::incident::context::{Measure, Phase, Platform, Precision, Trainer};
+use crate::ledger::Holder;
+use crate::text;
+use crate::text::Text;
+use crate::units::{GIB, Interval, KIB, MIB, TIB, signed};
+
+/// True unless the locale names a character set other than UTF-8. `C` and `POSIX` mean ASCII.
+pub fn locale_shows_unicode(locale: &str) -> bool {
+    let name = locale.split('@').next().unwrap_or_default();
+    match name.split_once('.') {
+        Some((_, charset)) => charset.to_ascii_lowercase().replace('-', "") == "utf8",
+        None => !matches!(name, "C" | "POSIX"),
+    }
+}
+
+/// Confidence in words; the bands are fixed so that the same words always mean the same odds.
+pub fn confidence(share: f64) -> Text {
+    if share >= 0.90 {
+        Text::new("almost certain", "几乎可以确定")
+    } else if share >= 0.70 {
+        Text::new("likely", "很可能")
+    } else if share >= 0.45 {
+        Text::new("probably", "较可能")
+    } else {
+        Text::new("possibly", "也有可能")
+    }
+}
+
+/// A share of 1 as a percentage without decimals, never rounded up to 100.
+pub fn percent(share: f64) -> String {
+    let whole = (share * 100.0).round();
+    if share > 0.0 && whole < 1.0 {
+        "<1%".into()
+    } else if share < 1.0 && whole >= 100.0 {
+        ">99%".into()
+    } else {
+        format!("{whole:.0}%")
+    }
+}
+
+pub fn holder(holder: Holder) -> Text {
+    match holder {
+        Holder::Allocated => Text::new("allocated", "已分配"),
+        Holder::Cached => Text::new("cached", "缓存未用"),
+        Holder::PrivatePools => Text::new("private pools, free", "私有池空闲"),
+        Holder::NonFramework => Text::new("context, libraries", "上下文与库"),
+        Holder::ThisProcess => Text::new("this process", "本进程"),
+        Holder::OtherProcess(pid) => text!(en: "process {pid}", zh: "进程 {pid}"),
+        Holder::Outside => Text::new("context, others", "上下文与其他进程"),
+        Holder::Free => Text::new("free", "空闲"),
+        Holder::Unexplained => Text::new("unexplained", "去向不明"),
+    }
+}
+
+/// What a holder is, in full.
+pub fn holder_meaning(holder: Holder) -> Text {
+    match holder {
+        Holder::Allocated => Text::new("handed out by the framework's allocator", "框架分配器已分配"),
+        Holder::Cached => Text::new("held by the framework's allocator, not in use", "框架分配器保留但未使用"),
+        Holder::PrivatePools => Text::new("free in private pools (CUDA graphs)", "私有池（CUDA 图）中的空闲"),
+        Holder::NonFramework => {
+            Text::new("this process outside the framework: context, libraries", "本进程、框架之外：上下文与库")
+        }
+        Holder::ThisProcess => Text::new("this process, the framework included", "本进程（含框架）"),
+        Holder::OtherProcess(pid) => text!(en: "another process, pid {pid}", zh: "其他进程 pid {pid}"),
+        Holder::Outside => Text::new("context, libraries and other processes together", "上下文、库与其他进程合计"),
+        Holder::Free => Text::new("free", "空闲"),
+        Holder::Unexplained => Text::new("held by nobody that the message names", "报错未指明的占用"),
+    }
+}
+
+/// The name of a holder in JSON.
+pub fn holder_id(holder: Holder) -> &'static str {
+    match holder {
+        Holder::Allocated => "allocated",
+        Holder::Cached => "cached",
+        Holder::PrivatePools => "private-pools",
+        Holder::NonFramework => "non-framework",
+        Holder::ThisProcess => "this-process",
+        Holder::OtherProcess(_) => "other-process",
+        Holder::Outside => "outside",
+        Holder::Free => "free",
+        Holder::Unexplained => "unexplained",
+    }
+}
+
+/// The place that was too small, as the subject of "… ran out".
+pub fn place(resource: Resource, device: Option<u32>) -> Text {
+    match (resource, device) {
+        (Resource::Gpu, Some(n)) => text!(en: "GPU {n}", zh: "GPU {n} 显存"),
+        (Resource::Gpu, None) => Text::new("The GPU", "GPU 显存"),
+        (Resource::KvCache, Some(n)) => text!(en: "The KV cache on GPU {n}", zh: "GPU {n} 的 KV 缓存"),
+        (Resource::KvCache, None) => Text::new("The KV cache", "KV 缓存"),
+        (Resource::Host, _) => Text::new("The machine's RAM", "主机内存"),
+        (Resource::Cgroup, _) => Text::new("The memory limit of the container or job", "容器或作业的内存限额"),
+        (Resource::Shm, _) => Text::new("Shared memory (/dev/shm)", "共享内存（/dev/shm）"),
+        (Resource::CudaSharedMemory, Some(n)) => {
+            text!(en: "The on-chip shared memory of GPU {n}", zh: "GPU {n} 的片上共享内存")
+        }
+        (Resource::CudaSharedMemory, None) => Text::new("The GPU's on-chip shared memory", "GPU 片上共享内存"),
+    }
+}
+
+pub fn phase(phase: Phase) -> Text {
+    match phase {
+        Phase::Startup => Text::new("at start-up", "启动阶段"),
+        Phase::Load => Text::new("while loading the model", "加载模型时"),
+        Phase::Resume => Text::new("while restoring a checkpoint", "恢复检查点时"),
+        Phase::Forward => Text::new("in the forward pass", "前向传播时"),
+        Phase::Loss => Text::new("in the loss", "计算损失时"),
+        Phase::Backward => Text::new("in the backward pass", "反向传播时"),
+        Phase::OptimizerStep => Text::new("in the optimizer step", "优化器更新时"),
+        Phase::Train => Text::new("in training", "训练中"),
+        Phase::Validation => Text::new("in validation", "验证阶段"),
+        Phase::Checkpoint => Text::new("while saving a checkpoint", "保存检查点时"),
+        Phase::Inference => Text::new("in inference", "推理时"),
+        Phase::Compile => Text::new("while compiling", "编译时"),
+        Phase::Warmup => Text::new("in warm-up or graph capture", "预热或图捕获时"),
+        Phase::DataLoading => Text::new("while loading data", "加载数据时"),
+    }
+}
+
+pub fn trainer(trainer: Trainer) -> &'static str {
+    match trainer {
+        Trainer::PlainPytorch => "PyTorch",
+        Trainer::HfTrainer => "HF Trainer",
+        Trainer::Trl => "TRL",
+        Trainer::Accelerate => "Accelerate",
+        Trainer::Lightning => "Lightning",
+        Trainer::DeepSpeed => "DeepSpeed",
+        Trainer::Ultralytics => "Ultralytics",
+        Trainer::Megatron => "Megatron-LM",
+        Trainer::LlamaFactory => "LLaMA-Factory",
+        Trainer::Swift => "ms-swift",
+        Trainer::Fsdp => "FSDP",
+        Trainer::Diffusers => "Diffusers",
+        Trainer::ComfyUi => "ComfyUI",
+        Trainer::StableDiffusionWebUi => "Stable Diffusion WebUI",
+        Trainer::MmEngine => "MMEngine",
+        Trainer::Fastai => "fastai",
+        Trainer::NeMo => "NeMo",
+        Trainer::Vllm => "vLLM",
+        Trainer::Sglang => "SGLang",
+    }
+}
+
+pub fn precision(precision: Precision) -> &'static str {
+    match precision {
+        Precision::Fp32 => "fp32",
+        Precision::Fp16 => "fp16",
+        Precision::Bf16 => "bf16",
+        Precision::Mixed => "mixed",
+        Precision::Int8 => "int8",
+        Precision::Int4 => "int4",
+        Precision::Fp8 => "fp8",
+    }
+}
+
+pub fn platform(platform: Platform) -> &'static str {
+    match platform {
+        Platform::Linux => "Linux",
+        Platform::Windows => "Windows",
+        Platform::Wsl => "WSL",
+        Platform::MacOs => "macOS",
+        Platform::Jetson => "Jetson",
+    }
+}
+
+pub fn measure(measure: Measure) -> Text {
+    match measure {
+        Measure::GpuAllocated => Text::new("GPU memory allocated", "已分配显存"),
+        Measure::GpuReserved => Text::new("GPU memory reserved", "保留显存"),
+        Measure::GpuUsed => Text::new("GPU memory in use", "显存占用"),
+        Measure::HostProcess => Text::new("RAM of the process", "进程内存"),
+        Measure::HostUsed => Text::new("RAM in use", "内存占用"),
+    }
+}
+
+/// How sure it is that a fix cures.
+pub fn certainty(certainty: Certainty) -> Text {
+    match certainty {
+        Certainty::Arithmetic => Text::new("follows from the printed figures", "由打印的数字直接推出"),
+        Certainty::Likely => Text::new("from the figures and a model", "由数字与模型估算"),
+        Certainty::RuleOfThumb => Text::new("rule of thumb", "经验法则"),
+    }
+}
+
+/// The name of a kind of numeric change in JSON.
+pub fn numerics_id(numerics: Numerics) -> &'static str {
+    match numerics {
+        Numerics::Same => "same",
+        Numerics::Benign => "benign",
+        Numerics::Optimisation => "optimisation",
+        Numerics::Model => "model",
+    }
+}
+
+/// What a fix changes about results; nothing where it changes none.
+pub fn numerics(numerics: Numerics) -> Option<Text> {
+    match numerics {
+        Numerics::Same => None,
+        Numerics::Benign => Some(Text::new("results differ slightly", "结果略有差异")),
+        Numerics::Optimisation => Some(Text::new("changes training dynamics", "影响训练动态")),
+        Numerics::Model => Some(Text::new("changes the model or its quality", "影响模型或质量")),
+    }
+}
+
+/// What a fix frees, in a few words.
+pub fn frees(frees: &Frees) -> Text {
+    match frees {
+        Frees::Unknown(_) => Text::new("frees: unknown", "释放量未知"),
+        Frees::Bytes { range, .. } if range.high <= 0 => Text::new("frees nothing by itself", "本身不释放显存"),
+        Frees::Bytes { range, .. } if range.low <= 0 => {
+            let most = amount(range.high);
+            text!(en: "frees up to {most}", zh: "最多释放 {most}")
+        }
+        Frees::Bytes { range: amount, .. } => {
+            let amount = spread(*amount);
+            text!(en: "frees {amount}", zh: "释放 {amount}")
+        }
+    }
+}
+
+fn amount(bytes: i128) -> String {
+    u64::try_from(bytes).map_or_else(|_| signed(bytes), |n| rounded(n as f64, n / 100))
+}
+
+/// Both ends of an estimate, unless they print alike.
+fn spread(estimate: Interval) -> String {
+    let (low, high) = (amount(estimate.low), amount(estimate.high));
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        _ if low == high => low,
+        (Some((number, a)), Some((_, b))) if a == b => format!("{number}–{high}"),
+        _ => format!("{low}–{high}"),
+    }
+}
+
+/// What a fix costs in speed, in a few words.
+pub fn slowdown((low, high): (f64, f64)) -> Text {
+    let whole = |share: f64| format!("{:.0}", (share * 100.0).abs());
+    let (a, b) = (whole(low), whole(high));
+    if high <= 0.005 && low >= -0.005 {
+        Text::new("no cost in speed", "不影响速度")
+    } else if high <= 0.0 {
+        let range = if a == b { a } else { format!("{b}–{a}") };
+        text!(en: "{range}% faster", zh: "提速 {range}%")
+    } else if low < 0.0 {
+        text!(en: "{a}% faster to {b}% slower", zh: "提速 {a}% 至变慢 {b}%")
+    } else {
+        let range = if a == b { a } else { format!("{a}–{b}") };
+        text!(en: "{range}% slower", zh: "变慢 {range}%")
+    }
+}
+
+/// A range of bytes in as many digits as its error leaves: `4.15 GiB`, `≈ 676 MiB`, `up to 26.2 MiB`.
+pub fn range(amount: Interval) -> Text {
+    let width = amount.half_width();
+    let middle = amount.middle();
+    if amount.low <= 0 && amount.high > 0 {
+        let most = rounded(amount.high as f64, 0);
+        return text!(en: "up to {most}", zh: "至多 {most}");
+    }
+    if (width as i128).saturating_mul(200) <= middle.abs() {
+        return Text::same(signed(middle));
+    }
+    Text::same(format!("≈ {}{}", if middle < 0 { "-" } else { "" }, rounded(middle.abs() as f64, width)))
+}
+
+/// A size with no more decimals than its error leaves.
+fn rounded(bytes: f64, half_width: u64) -> String {
+    let (unit, name) = match bytes {
+        b if b >= TIB as f64 => (TIB, "TiB"),
+        b if b >= GIB as f64 => (GIB, "GiB"),
+        b if b >= MIB as f64 => (MIB, "MiB"),
+        b if b >= KIB as f64 => (KIB, "KiB"),
+        _ => (1, "B"),
+    };
+    let error = half_width as f64 / unit as f64;
+    let decimals = if unit == 1 || error > 0.1 {
+        0
+    } else if error > 0.01 {
+        1
+    } else {
+        2
+    };
+    format!("{:.decimals$} {name}", bytes / unit as f64)
+}
+
+/// The name of a variant as a slug: `OptimizerStep` becomes `optimizer-step`.
+pub fn slug(variant: impl std::fmt::Debug) -> String {
+    let mut out = String::new();
+    for c in format!("{variant:?}").chars() {
+        if c.is_ascii_uppercase() && !out.is_empty() {
+            out.push('-');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Lang;
+
+    #[test]
+    fn confidence_never_reads_as_proof() {
+        assert_eq!(percent(0.999), ">99%");
+        assert_eq!(percent(0.004), "<1%");
+        assert_eq!(confidence(0.9).in_lang(Lang::En), "almost certain");
+        assert_eq!(confidence(0.44).in_lang(Lang::Zh), "也有可能");
+    }
+
+    #[test]
+    fn cost_in_words() {
+        assert_eq!(slowdown((0.0, 0.0)).en, "no cost in speed");
+        assert_eq!(slowdown((0.2, 0.35)).en, "20–35% slower");
+        assert_eq!(slowdown((-0.3, -0.1)).en, "10–30% faster");
+        assert_eq!(slowdown((-0.05, 0.1)).zh, "提速 5% 至变慢 10%");
+    }
+
+    #[test]
+    fn locales_that_show_block_characters() {
+        for yes in ["en_US.UTF-8", "zh_CN.utf8", "C.UTF-8", "de_DE.UTF-8@euro", "en-US"] {
+            assert!(locale_shows_unicode(yes), "{yes}");
+        }
+        for no in ["C", "POSIX", "zh_CN.GBK", "en_US.ISO-8859-1"] {
+            assert!(!locale_shows_unicode(no), "{no}");
+        }
+    }
+
+    #[test]
+    fn a_range_shows_no_digit_that_its_error_swallows() {
+        assert_eq!(range(Interval::exactly(4_456_028_570)).en, "4.15 GiB");
+        assert_eq!(range(Interval::between(697_932_183, 719_407_023)).en, "≈ 676 MiB");
+        assert_eq!(range(Interval::between(-5, 26_843_548)).en, "up to 25.60 MiB");
+        assert_eq!(spread(Interval::between(2 * GIB as i128, 3 * GIB as i128)), "2.0–3.0 GiB");
+    }
+
+    #[test]
+    fn slugs() {
+        assert_eq!(slug(Phase::OptimizerStep), "optimizer-step");
+    }
+}
