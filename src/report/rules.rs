@@ -174,14 +174,14 @@ fn inline(text: &str) -> Vec<Run> {
         }
         for (j, piece) in part.split("**").enumerate() {
             let tone = if j % 2 == 1 { Tone::Strong } else { Tone::Plain };
-            // A star at the beginning or end of a word marks emphasis; one between digits or spaces does not.
+            // A star beside a word marks emphasis; one between spaces or digits is a product.
             let mut out = String::with_capacity(piece.len());
             let mut before = ' ';
             let mut rest = piece.chars().peekable();
             while let Some(c) = rest.next() {
                 let after = rest.peek().copied().unwrap_or(' ');
-                let emphasis = c == '*' && (before.is_alphanumeric() != after.is_alphanumeric());
-                if !emphasis {
+                let product = before == after || (before.is_ascii_alphanumeric() && after.is_ascii_alphanumeric());
+                if c != '*' || product {
                     out.push(c);
                 }
                 before = c;
@@ -224,9 +224,9 @@ mod tests {
 
     #[test]
     fn inline_marks_become_tones() {
-        let runs = inline("**How.** From *fragmentation* by `a * b`, 2 * 3.");
+        let runs = inline("**How.** From *fragmentation* by `a * b`, 2 * 3，与*碎片*看。");
         let text: String = runs.iter().map(|run| run.text.as_str()).collect();
-        assert_eq!(text, "How. From fragmentation by `a * b`, 2 * 3.");
+        assert_eq!(text, "How. From fragmentation by `a * b`, 2 * 3，与碎片看。");
         assert!(runs.contains(&run(Tone::Strong, "How.")) && runs.contains(&run(Tone::Command, "`a * b`")));
     }
 
