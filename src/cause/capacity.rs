@@ -105,6 +105,19 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
+    if let (Some((parameters, at)), Some(total)) =
+        (event.facts.numbers.get("parameter_bytes"), event.facts.number("program_total_bytes"))
+        && total > 0.0
+    {
+        let kept = parameters + event.facts.number("output_bytes").unwrap_or(0.0);
+        if kept >= 0.5 * total {
+            let (kept, total) = (Bytes(kept as u64), Bytes(total as u64));
+            found.push(
+                Evidence::new(1.5, text!(en: "inputs and outputs of the program, {kept} of {total}, dominate: weights, optimizer state, batch", zh: "程序的输入和输出占主导：{total} 中的 {kept}，即权重、优化器状态和批次"))
+                    .at(*at),
+            );
+        }
+    }
     if refused_although_free(incident)
         && let Some(free) = ledger.free
     {

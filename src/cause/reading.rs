@@ -151,8 +151,12 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
     let (amount, separated) = match (ledger.unexplained, ledger.outside) {
         (Some(unexplained), _) => (ledger.others.unwrap_or(nothing) + unexplained.at_least_zero(), true),
         (None, Some(outside)) => ((outside - Interval::exactly(CONTEXT as u64)).at_least_zero(), false),
-        // At start-up this process holds nothing but its context, so all that is used is somebody's.
-        (None, None) if incident.event.has(Sign::EngineStartup) && ledger.allocated.is_none() => {
+        // At start-up this process holds nothing but its context, so all that is used is somebody's. XLA and TensorFlow print
+        // free and total memory when they find the device, before they take their pool.
+        (None, None)
+            if ledger.allocated.is_none()
+                && (incident.event.has(Sign::EngineStartup) || kind(incident) == Kind::PooledTensor) =>
+        {
             ((ledger.capacity? - ledger.free? - Interval::exactly(CONTEXT as u64)).at_least_zero(), false)
         }
         (None, None) => (ledger.others?, true),

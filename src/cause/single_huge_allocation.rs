@@ -174,13 +174,23 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
-    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_chunk_in_use_bytes")
+    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_allocation_bytes")
         && let Some(all) = whole(incident)
         && *chunk >= 0.5 * all.middle() as f64
     {
         let (chunk, all) = (Bytes(*chunk as u64), size(all));
         found.push(
             Evidence::new(3.0, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
+                .at(*at),
+        );
+    }
+    if let Some((buffer, at)) = incident.event.facts.numbers.get("largest_buffer_bytes")
+        && let Some(total) = incident.event.facts.number("program_total_bytes").filter(|total| *total > 0.0)
+        && buffer / total >= 0.33
+    {
+        let (buffer, total) = (Bytes(*buffer as u64), Bytes(total as u64));
+        found.push(
+            Evidence::new(1.8, text!(en: "one buffer of {buffer} is a third or more of the program's {total}", zh: "单个缓冲区 {buffer} 占程序 {total} 的三分之一以上"))
                 .at(*at),
         );
     }
