@@ -94,6 +94,7 @@ const FAILURES: &[Case] = &[
     case("alloc-conf", "pytorch-of-which", (1, 1), "requested=2.00MiB device=0 capacity=11.63GiB free=1.06MiB process=11.62GiB allocated=11.21GiB reserved_unallocated=88.40MiB", "2.10", &[MinimumSegment]),
     case("preemptively-rejected", "pytorch-preemptively-rejected", (1, 1), "requested=5.50GiB", "≥ 2.12", &[RefusedByLimit]),
     case("expandable-enabled", "pytorch-of-which", (1, 1), "requested=1.75GiB device=0 capacity=31.36GiB free=902.31MiB process=30.47GiB allocated=29.88GiB reserved_unallocated=40.00MiB", "≥ 2.15", &[ExpandableSegmentsOn]),
+    case("expandable-reserve", "pytorch-of-which", (1, 1), "requested=6.00GiB device=0 capacity=23.55GiB free=19.84GiB process=3.71GiB allocated=3.25GiB reserved_unallocated=28.00MiB", "≥ 2.15", &[ExpandableReserve, ExpandableSegmentsOn]),
     case("mempool", "pytorch-of-which", (1, 1), "requested=256.00MiB device=0 capacity=79.25GiB free=70.12GiB process=9.13GiB allocated=8.40GiB reserved_unallocated=16.00MiB", "≥ 2.15", &[CustomAllocator]),
     case("more-than-1eb", "pytorch-more-than-1eb", (2, 2), "", "1.9 … 1.12", &[AbsurdRequest]),
     case("underflow", "pytorch-of-which", (1, 1), "requested=160.00MiB device=0 capacity=8.00GiB free=0 process? allocated=7.12GiB reserved_unallocated=266.81MiB", "2.5 … 2.9", &[]),
@@ -458,5 +459,62 @@ fn mentions_are_told_from_messages() {
         "Exception raised from malloc at ../c10/cuda/CUDACachingAllocator.cpp:578 (most recent call first):",
     ] {
         assert_eq!(dialect::events(&Document::from_text("-", mention)), [], "{mention}");
+    }
+}
+
+#[test]
+fn a_context_that_does_not_fit_is_told_by_its_frame() {
+    let log = "  File \"site-packages/torch/cuda/__init__.py\", line 412, in _lazy_init\n    torch._C._cuda_init()\n\
+               RuntimeError: CUDA error: out of memory\n";
+    let event = only_event(log);
+    assert!(event.has(Sign::ContextCreation) && event.at.first == 3, "{event:?}");
+    assert!(!only_event("RuntimeError: CUDA error: out of memory").has(Sign::ContextCreation));
+}
+
+/// Pieces of messages in any order, as logs of many processes and careless copies have them.
+const PIECES: [&str; 28] = [
+    "CUDA out of memory. ",
+    "Tried to allocate ",
+    "1.00 GiB",
+    "GPU 0 has a total capacity of ",
+    " of which ",
+    " is free.",
+    "\n",
+    "(GPU 1; ",
+    "Process 5 has ",
+    " memory in use",
+    "MPS backend out of memory (MPS allocated: ",
+    "max allowed: ",
+    "Allocation on device ",
+    "CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+    "显存不足：",
+    "…",
+    "\\\n",
+    " reserved in total by PyTorch)",
+    " total capacity;",
+    "\u{0}",
+    "Cuda failure 2 'out of memory'",
+    "NVML_SUCCESS == ",
+    "CUDACachingAllocator.cpp",
+    " is reserved by PyTorch but unallocated",
+    " allowed;",
+    "99999999999999999999999999 GiB",
+    "CUDA error: out of memory",
+    "- Free: 3 GiB\n",
+];
+
+proptest::proptest! {
+    #[test]
+    fn any_jumble_is_read_without_harm(order in proptest::collection::vec(0..PIECES.len(), 0..60)) {
+        let text: String = order.iter().map(|i| PIECES[*i]).collect();
+        let document = Document::from_text("-", &text);
+        let last = document.lines.last().map_or(0, |line| line.number);
+        for event in dialect::events(&document) {
+            proptest::prop_assert!(1 <= event.at.first && event.at.first <= event.at.last && event.at.last <= last);
+            for figure in event.facts.sizes.values() {
+                proptest::prop_assert!(figure.at.last <= last);
+                proptest::prop_assert!([1 << 30, 3 << 30].contains(&figure.bytes), "{:?} in {:?}", figure, text);
+            }
+        }
     }
 }

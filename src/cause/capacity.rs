@@ -1,13 +1,17 @@
 //! The job itself fills the device.
 
-use super::reading::{Kind, allocated_share, kind, on_gpu, percent, place, refused_although_free, request_share, size};
+use super::reading::{
+    Kind, allocated_share, fitted_before, kind, on_gpu, one_piece, percent, place, refused_although_free,
+    request_share, size, whole,
+};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
-use crate::incident::context::{Clue, Phase};
+use crate::incident::context::{Clue, Measure, Phase};
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Capacity,
@@ -55,7 +59,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let event = &incident.event;
     let mut found = Vec::new();
     if let (Some(share), Some(allocated), Some(capacity)) =
-        (allocated_share(incident), ledger.allocated, ledger.capacity)
+        (allocated_share(incident), ledger.allocated, whole(incident))
     {
         // The share of reports in which capacity was the cause rises steadily with what the job's own tensors hold.
         let weight = super::reading::ramp(share, &[(0.1, -2.5), (0.4, -1.0), (0.6, -0.2), (0.75, 0.3), (0.9, 1.0)]);
@@ -78,7 +82,13 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let requested = size(requested);
         let part = percent(share);
-        if share >= 1.0 {
+        if !one_piece(incident) {
+            let all = whole(incident).map_or_else(String::new, |all| size(all).to_string());
+            found.push(
+                Evidence::new(0.8, text!(en: "the whole program needs {requested}; the device has {all}", zh: "整个程序需要 {requested}，而设备只有 {all}"))
+                    .at(place(event, Fact::Requested)),
+            );
+        } else if share >= 1.0 {
             found.push(
                 Evidence::new(-4.0, text!(en: "{requested} in one piece is more than the whole device: no amount of freeing helps", zh: "单次请求 {requested} 已超过整个设备：释放多少都没用"))
                     .at(place(event, Fact::Requested)),
@@ -119,6 +129,27 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(0.3, text!(en: "it failed in {en}, where the job's regular memory is taken", zh: "失败发生在{zh}，正是任务常规占用显存的阶段"))
                 .seen(&incident.context.phase),
+        );
+    }
+    if on_gpu(incident)
+        && let Some((text, at)) = fitted_before(incident)
+    {
+        // A need that is too large by itself shows in the first steps, unless sizes vary.
+        found.push(Evidence::new(-0.5, text).at(at));
+    }
+    if let Some(capacity) = ledger.capacity
+        && let Some(first) = incident
+            .context
+            .series
+            .iter()
+            .filter(|series| matches!(series.measure, Measure::GpuAllocated | Measure::GpuUsed))
+            .filter_map(|series| series.readings.first())
+            .find(|first| first.bytes as i128 >= capacity.middle() / 10 * 8)
+    {
+        let (level, all) = (Bytes(first.bytes), size(capacity));
+        found.push(
+            Evidence::new(0.6, text!(en: "the first reading of the log already stands at {level} of {all}", zh: "日志中的第一个读数就已达 {all} 中的 {level}"))
+                .at(Span::line(first.line)),
         );
     }
     if incident.context.has(Clue::SmallerBatchTried) {

@@ -1,6 +1,6 @@
 //! An error that only looks like, or hides, an out-of-memory.
 
-use super::reading::{Kind, kind, place, refused_although_free, size};
+use super::reading::{Kind, kind, limited, place, refused_although_free, size};
 use super::single_huge_allocation::GARBAGE;
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
@@ -76,7 +76,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if refused_although_free(incident)
-        && ledger.cap.is_none()
+        && !limited(incident)
         && let (Some(free), Some(requested)) = (ledger.free, ledger.requested)
     {
         let (free, want) = (size(free), size(requested));

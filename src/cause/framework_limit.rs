@@ -70,6 +70,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    if event.has(Sign::CustomAllocator) {
+        found.push(
+            Evidence::new(5.0, text!(en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing here", zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"))
+                .at(event.at),
+        );
+    }
     if event.has(Sign::AddressSpaceLimit) {
         found.push(
             Evidence::new(if event.has(Sign::Windows) { 0.8 } else { 3.0 }, text!(en: "an address-space or commit limit refused it, not the lack of RAM", zh: "拒绝它的是地址空间或提交上限，而不是内存不足"))
@@ -83,7 +89,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         if event.has(Sign::Mps) || event.dialect.starts_with("mps") {
             if cap.high < LEAST_METAL_LIMIT {
                 found.push(
-                    Evidence::new(4.0, text!(en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so it was lowered", zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"))
+                    Evidence::new(6.0, text!(en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so it was lowered", zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"))
                         .at(place(event, cap_at)),
                 );
             }
@@ -122,6 +128,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if kind(incident) == Kind::KvCache {
         let available = event.facts.get(Fact::Available);
+        if !event.facts.numbers.contains_key("kv_cache_tokens") && event.facts.get(Fact::Needed).is_none() {
+            found.push(
+                Evidence::new(1.0, text!(en: "nothing was left for the cache under the share of the device that is set", zh: "在所设显存占比下没有给缓存留下空间"))
+                    .at(event.at),
+            );
+        }
         if let Some(utilization) = event.facts.numbers.get("gpu_memory_utilization")
             && utilization.0 < 0.88
         {
@@ -244,6 +256,17 @@ mod tests {
             ],
         );
         event.sign(Sign::Hip);
+        assert_eq!(first(&settled(event)), CauseId::FrameworkLimit);
+    }
+
+    #[test]
+    fn a_custom_allocator_that_refuses_is_a_limit_of_its_own() {
+        let mut event = event(
+            "pytorch",
+            Resource::Gpu,
+            &[(Fact::Requested, "256.00 MiB"), (Fact::Capacity, "79.25 GiB"), (Fact::Free, "61.00 GiB")],
+        );
+        event.sign(Sign::CustomAllocator);
         assert_eq!(first(&settled(event)), CauseId::FrameworkLimit);
     }
 }

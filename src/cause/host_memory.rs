@@ -110,10 +110,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
-    if let Some(limit) = context.memory_limit.get() {
+    if let Some(limit) = context.memory_limit.get()
+        && event.facts.get(Fact::Limit).is_none()
+    {
         let all = size(limit.interval());
         found.push(
-            Evidence::new(0.4, text!(en: "the job may use {all} in all", zh: "该作业总共只能使用 {all}")).at(limit.at),
+            Evidence::new(0.8, text!(en: "the job may use {all} in all", zh: "该作业总共只能使用 {all}")).at(limit.at),
         );
     }
     if context.phase.value() == Some(Phase::Load) || context.cpu_offload.value() == Some(true) {

@@ -52,7 +52,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if event.has(Sign::DataLoaderWorker) && kind(incident) == Kind::Host {
         found.push(
-            Evidence::new(2.8, text!(en: "a data-loading worker died, not the training process", zh: "死掉的是数据加载 worker，而不是训练进程"))
+            Evidence::new(3.2, text!(en: "a data-loading worker died, not the training process", zh: "死掉的是数据加载 worker，而不是训练进程"))
                 .at(event.at),
         );
     }
@@ -114,7 +114,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         found.push(
             Evidence::new(
-                2.0,
+                2.6,
                 text!(en: "{processes} processes share the node's memory", zh: "{processes} 个进程共享该节点的内存"),
             )
             .seen(&context.local_processes),

@@ -119,11 +119,12 @@ pub const CAUSES: &[&Cause] = &[
 ];
 
 /// Divides log-odds before they become probabilities. The pieces of evidence are not independent of each other, so adding
-/// them up makes for too much certainty; 1.3 makes the stated confidence agree with how often it was right on real reports.
-const TEMPERATURE: f64 = 1.3;
+/// them up makes for too much certainty; chosen so that stated confidence agrees with how often it was right on real
+/// reports, a little on the cautious side.
+const TEMPERATURE: f64 = 1.05;
 
 /// Log-odds of "none of these", on the scale of the priors: the share of confidence that no cause gets.
-const SOMETHING_ELSE: f64 = -2.0;
+const SOMETHING_ELSE: f64 = -2.3;
 
 /// Causes less likely than this are not worth a reader's time.
 const WORTH_TELLING: f64 = 0.02;
@@ -167,8 +168,8 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
             Evidence::new(
                 0.0,
                 Text::new(
-                    format!("nothing in the log proves it; it stands here because among {resource} failures of this kind it is common that {}", title.en),
-                    format!("日志中没有直接证据；列出它是因为在此类 {resource} 故障中“{}”较为常见", title.zh),
+                    format!("nothing in the log points to it in particular; it is listed because {} in a fair share of such {resource} failures", title.en),
+                    format!("日志中没有特别指向它的迹象；列出它是因为此类 {resource} 故障中有相当一部分是“{}”", title.zh),
                 ),
             )
             .at(incident.event.at),

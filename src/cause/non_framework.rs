@@ -1,6 +1,6 @@
 //! This process holds the memory outside the framework's allocator.
 
-use super::reading::{Kind, kind, percent, place, ramp, size};
+use super::reading::{Kind, kind, percent, place, ramp, short_of_desired, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -85,6 +85,18 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 );
             }
         }
+    }
+    if let Some(short) = short_of_desired(incident)
+        && let (Some(capacity), Some(free)) = (ledger.capacity, ledger.free)
+        && short.middle() > 0
+        && short.middle() < (capacity.middle() / 50)
+        && (capacity - free).middle() < (capacity.middle() / 8).max(3 * GIB as i128)
+    {
+        let (used, short) = (size(capacity - free), size(short));
+        found.push(
+            Evidence::new(1.5, text!(en: "{used} were in use before the engine took anything, about what contexts and the driver take; {short} were missing", zh: "引擎占用之前已用 {used}，与上下文和驱动的开销相当；差 {short}"))
+                .at(place(event, Fact::Free)),
+        );
     }
     if event.has(Sign::ForeignLibrary) {
         found.push(

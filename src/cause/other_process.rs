@@ -1,6 +1,8 @@
 //! Another process holds memory that this one needs.
 
-use super::reading::{Kind, foreign, kind, percent, place, ramp, refused_although_free, size};
+use super::reading::{
+    Kind, about, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
+};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
@@ -54,7 +56,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let ledger = &incident.ledger;
     let event = &incident.event;
     let mut found = Vec::new();
-    if refused_although_free(incident) && ledger.cap.is_none() {
+    if refused_although_free(incident) && !limited(incident) {
         found.push(
             Evidence::new(-1.5, text!(en: "there was room for the request: nobody had to leave", zh: "当时的空闲足以满足请求：不需要任何进程让出"))
                 .at(place(event, Fact::Free)),
@@ -71,7 +73,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             weight = weight.min(0.0) - 0.7;
         }
         let (amount, part) = (size(others.amount), percent(others.share));
-        let short = ledger.short_of_free.map_or_else(|| "?".to_string(), |short| short.to_string());
+        let short = ledger.short_of_free.or(short_of_desired(incident)).map_or_else(|| "?".to_string(), about);
         let evidence = match (weight > 0.0, others.separated, others.named.is_some()) {
             (true, true, true) => {
                 text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}")
@@ -95,6 +97,17 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             evidence = evidence.at(at);
         }
         found.push(evidence);
+    }
+    if kind(incident) == Kind::PooledTensor
+        && let (Some(limit), Some(pool), Some(requested)) =
+            (event.facts.get(Fact::Limit), ledger.reserved, ledger.requested)
+        && (limit.interval() - pool).surely_at_least(requested)
+    {
+        let (limit, pool, want) = (size(limit.interval()), size(pool), size(requested));
+        found.push(
+            Evidence::new(3.0, text!(en: "the pool held {pool} of the {limit} it may take, yet could not grow by {want}: the device itself was full", zh: "内存池上限 {limit}，只持有 {pool}，却无法再增长 {want}：设备本身已满"))
+                .at(place(event, Fact::Limit)),
+        );
     }
     if event.facts.get(Fact::Allocated).is_some_and(|figure| figure.bytes == 0)
         && foreign(incident).is_some_and(|others| others.share > 0.3)

@@ -1,6 +1,6 @@
 //! A framework took (almost) the whole device up front.
 
-use super::reading::{Kind, kind, on_gpu, percent, place, request_share, size};
+use super::reading::{Kind, kind, on_gpu, percent, place, ramp, request_share, short_of_desired, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -73,6 +73,19 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(1.5, text!(en: "the pools had been set up; what failed is the memory left beside them for warm-up and graphs", zh: "内存池已建好；失败的是池外留给预热和计算图的部分"))
                 .at(event.at),
+        );
+    }
+    if let (Some(short), Some(capacity), Some(desired)) =
+        (short_of_desired(incident), ledger.capacity, event.facts.get(Fact::Desired))
+        && short.middle() > 0
+    {
+        let share = short.middle() as f64 / capacity.middle().max(1) as f64;
+        let (short, want) = (size(short), size(desired.interval()));
+        // A few percent short is a fraction set a little too high; more is somebody's memory.
+        let weight = ramp(share, &[(0.01, 2.2), (0.05, 0.0), (0.15, -1.5)]);
+        found.push(
+            Evidence::new(weight, text!(en: "the engine wants {want} at start; {short} were missing", zh: "引擎启动时要占 {want}，差 {short}"))
+                .at(desired.at),
         );
     }
     if let Some(pools) = ledger.amount(Holder::PrivatePools)

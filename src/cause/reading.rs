@@ -1,8 +1,11 @@
 //! What several causes read from an incident: its kind, and the shares of the device that decide between causes.
 
 use crate::dialect::{Event, Fact, Resource, Sign};
-use crate::evidence::Span;
+use crate::evidence::{Known, Span};
 use crate::incident::Incident;
+use crate::incident::context::{Growth, Measure, Phase, Series};
+use crate::text;
+use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval, MIB};
 
 /// The kinds of failure, by who asked whom for memory. Priors are set per kind.
@@ -51,6 +54,12 @@ pub fn size(amount: Interval) -> Bytes {
     Bytes(amount.middle_bytes())
 }
 
+/// An amount that follows by arithmetic, marked as rounded where its error would show in the digits printed.
+pub fn about(amount: Interval) -> String {
+    let printed = crate::units::signed(amount.middle());
+    if amount.half_width() as i128 * 200 <= amount.middle().abs() { printed } else { format!("≈ {printed}") }
+}
+
 /// A share as a percentage without decimals: `0.834` is `83 %`.
 pub fn percent(share: f64) -> String {
     if share < 0.095 { format!("{:.1} %", share * 100.0) } else { format!("{:.0} %", share * 100.0) }
@@ -61,14 +70,31 @@ pub fn place(event: &Event, fact: Fact) -> Span {
     event.facts.get(fact).map_or(event.at, |figure| figure.at)
 }
 
-/// What was asked for, as a share of the device.
-pub fn request_share(incident: &Incident) -> Option<f64> {
-    incident.ledger.share(incident.ledger.requested)
+/// What there was to use in all: the device, or the pool or limit where only that is printed.
+pub fn whole(incident: &Incident) -> Option<Interval> {
+    incident.ledger.capacity.or(incident.ledger.cap).filter(|whole| whole.middle() > 0)
 }
 
-/// What the framework has handed out, as a share of the device.
+/// An amount as a share of the device, or of the pool or limit where only that is printed.
+pub fn share_of_whole(incident: &Incident, amount: Option<Interval>) -> Option<f64> {
+    Some(amount?.middle() as f64 / whole(incident)?.middle() as f64)
+}
+
+/// What was asked for, as a share of the device or pool.
+pub fn request_share(incident: &Incident) -> Option<f64> {
+    share_of_whole(incident, incident.ledger.requested)
+}
+
+/// What the framework has handed out, as a share of the device or pool.
 pub fn allocated_share(incident: &Incident) -> Option<f64> {
-    incident.ledger.share(incident.ledger.allocated)
+    share_of_whole(incident, incident.ledger.allocated)
+}
+
+/// True when the figure asked for is one buffer. A compiler's report (XLA) gives the need of a whole program instead; its
+/// dialects tell by what it exceeds the device, or what its parts are.
+pub fn one_piece(incident: &Incident) -> bool {
+    let numbers = &incident.event.facts.numbers;
+    !["exceeded_by_bytes", "program_total_bytes"].iter().any(|name| numbers.contains_key(name))
 }
 
 /// Free memory inside the default pools: what another layout could use. The free blocks of private pools are not in it,
@@ -86,6 +112,14 @@ pub fn refused_although_free(incident: &Incident) -> bool {
             free.surely_at_least(requested) && ledger.share(Some(free)).is_none_or(|share| share >= 0.05)
         }
         _ => false,
+    }
+}
+
+/// True when a limit below the device's size is printed. PyTorch 2.5 … 2.9 print `allowed` for a fraction of 1 as well.
+pub fn limited(incident: &Incident) -> bool {
+    match (incident.ledger.cap, incident.ledger.capacity) {
+        (Some(cap), Some(capacity)) => cap.high < capacity.low,
+        (cap, _) => cap.is_some(),
     }
 }
 
@@ -117,6 +151,10 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
     let (amount, separated) = match (ledger.unexplained, ledger.outside) {
         (Some(unexplained), _) => (ledger.others.unwrap_or(nothing) + unexplained.at_least_zero(), true),
         (None, Some(outside)) => ((outside - Interval::exactly(CONTEXT as u64)).at_least_zero(), false),
+        // At start-up this process holds nothing but its context, so all that is used is somebody's.
+        (None, None) if incident.event.has(Sign::EngineStartup) && ledger.allocated.is_none() => {
+            ((ledger.capacity? - ledger.free? - Interval::exactly(CONTEXT as u64)).at_least_zero(), false)
+        }
         (None, None) => (ledger.others?, true),
     };
     let amount = match ledger.others {
@@ -131,8 +169,49 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
         would_serve: ledger
             .short_of_free_and_cached
             .or(ledger.short_of_free)
+            .or(short_of_desired(incident))
             .is_some_and(|short| amount.middle() >= short.middle()),
     })
+}
+
+/// Where the log shows that the same work fitted before: a later epoch, or many steps. `None` for a validation phase, whose
+/// work is another.
+pub fn fitted_before(incident: &Incident) -> Option<(Text, Span)> {
+    let context = &incident.context;
+    if matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint)) {
+        return None;
+    }
+    if let Known::Seen(epoch, at) = context.epoch
+        && epoch >= 2
+    {
+        return Some((
+            text!(en: "epoch {epoch} had been reached: the same work fitted before", zh: "已进行到第 {epoch} 个 epoch：同样的工作此前放得下"),
+            at,
+        ));
+    }
+    match context.step {
+        Known::Seen(step, at) if step >= 200 => Some((
+            text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下"),
+            at,
+        )),
+        _ => None,
+    }
+}
+
+/// The trend of one kind of reading, if the log holds such a series.
+pub fn trend(incident: &Incident, measure: Measure) -> Option<(&Series, Growth)> {
+    incident
+        .context
+        .series
+        .iter()
+        .filter(|series| series.measure == measure)
+        .filter_map(|series| Some((series, series.growth()?)))
+        .max_by(|a, b| a.1.confidence.total_cmp(&b.1.confidence))
+}
+
+/// What an engine misses at start-up: the share that it is set to take, less what is free.
+pub fn short_of_desired(incident: &Incident) -> Option<Interval> {
+    Some(incident.event.facts.get(Fact::Desired)?.interval() - incident.ledger.free?)
 }
 
 /// Linear between the points `(x, y)`, given with rising x; flat outside of them.

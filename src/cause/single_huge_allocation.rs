@@ -1,7 +1,8 @@
 //! One request is absurd for the device.
 
 use super::reading::{
-    Kind, allocated_share, kind, on_gpu, percent, place, ramp, refused_although_free, request_share, size,
+    Kind, allocated_share, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free, request_share, size,
+    whole,
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
@@ -10,7 +11,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::text::Text;
-use crate::units::{GIB, TIB};
+use crate::units::{Bytes, GIB, TIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::SingleHugeAllocation,
@@ -48,7 +49,9 @@ fn prior(incident: &Incident) -> Option<f64> {
     match kind(incident) {
         Kind::Tensor => Some(-2.0),
         Kind::PooledTensor => Some(-1.8),
-        Kind::Engine | Kind::WeightBuffers => Some(-3.0),
+        Kind::Engine => Some(-3.0),
+        // Their buffers are weights: large, but of the size of the model.
+        Kind::WeightBuffers => Some(-5.0),
         Kind::Host => Some(-2.2),
         Kind::KvCache | Kind::Shm | Kind::OnChip => None,
     }
@@ -66,10 +69,31 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
         return found;
     }
-    let Some(requested) = ledger.requested else { return clues(incident, found) };
+    if event.dialect.ends_with("buffer-size") {
+        let want = ledger.requested.map_or_else(String::new, |requested| size(requested).to_string());
+        found.push(
+            Evidence::new(5.0, text!(en: "one buffer of {want} exceeds the largest that the device makes, whatever is free", zh: "单个缓冲区 {want} 超过设备允许的最大值，与空闲量无关"))
+                .at(at),
+        );
+        return clues(incident, found);
+    }
+    if let Some(limit) = event.facts.get(Fact::Limit)
+        && on_gpu(incident)
+        && one_piece(incident)
+        && ledger.requested.is_some_and(|requested| requested.surely_at_least(limit.interval()))
+        && ledger.requested.is_some_and(|requested| requested.middle() < GARBAGE as i128)
+    {
+        let (want, most) = (ledger.requested.map_or_else(String::new, |r| size(r).to_string()), size(limit.interval()));
+        found.push(
+            Evidence::new(5.0, text!(en: "{want} were asked for in one piece; {most} are allowed", zh: "单次请求 {want}，而允许的最大值为 {most}"))
+                .at(at),
+        );
+        return clues(incident, found);
+    }
+    let Some(requested) = ledger.requested.filter(|_| one_piece(incident)) else { return clues(incident, found) };
     let want = size(requested);
     if on_gpu(incident) {
-        if let (Some(share), Some(capacity)) = (request_share(incident), ledger.capacity) {
+        if let (Some(share), Some(capacity)) = (request_share(incident), whole(incident)) {
             let (part, all) = (percent(share), size(capacity));
             if share >= 1.0 {
                 found.push(
@@ -150,6 +174,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
+    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_chunk_in_use_bytes")
+        && let Some(all) = whole(incident)
+        && *chunk >= 0.5 * all.middle() as f64
+    {
+        let (chunk, all) = (Bytes(*chunk as u64), size(all));
+        found.push(
+            Evidence::new(3.0, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
+                .at(*at),
+        );
+    }
     if let Some(span) = incident.context.clues.get(&Clue::Quadratic) {
         found.push(
             Evidence::new(1.0, text!(en: "the failing line makes something quadratic: every pair of tokens, points or masks", zh: "失败处的代码产生平方规模的张量：每一对 token、点或掩码"))
@@ -218,5 +252,15 @@ mod tests {
     fn a_terabyte_of_ram_at_once_is_a_shape() {
         assert_eq!(first(&host(&[(Fact::Requested, "2.50 TiB")])), CauseId::SingleHugeAllocation);
         assert_ne!(first(&host(&[(Fact::Requested, "16.00 MiB")])), CauseId::SingleHugeAllocation);
+    }
+
+    #[test]
+    fn one_buffer_beyond_the_largest_allowed() {
+        let asked = |requested| {
+            let figures = [(Fact::Requested, requested), (Fact::Limit, "18.00 GiB")];
+            let event = super::super::trial::event("mlx", crate::dialect::Resource::Gpu, &figures);
+            confidence(&super::super::trial::settled(event), CauseId::SingleHugeAllocation)
+        };
+        assert!(asked("40.00 GiB") > 0.8 && asked("1.00 GiB") < 0.1);
     }
 }

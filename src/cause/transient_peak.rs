@@ -1,7 +1,7 @@
 //! One phase needs far more than the steady state.
 
 use super::reading::{
-    Kind, allocated_share, kind, on_gpu, percent, place, ramp, refused_although_free, request_share, size,
+    Kind, allocated_share, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free, request_share, size,
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
@@ -10,6 +10,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::TransientPeak,
@@ -59,6 +60,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if let (Some(share), Some(requested)) = (request_share(incident), ledger.requested)
         && on_gpu(incident)
+        && one_piece(incident)
         && !refused_although_free(incident)
     {
         let (want, part) = (size(requested), percent(share));
@@ -89,9 +91,25 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
+    if let Some((temporary, at)) = event.facts.numbers.get("temp_bytes") {
+        let program = event.facts.number("program_total_bytes").or(ledger.requested.map(|all| all.middle() as f64));
+        if let Some(program) = program.filter(|program| *program > 0.0) {
+            let share = temporary / program;
+            let (amount, part) = (Bytes(*temporary as u64), percent(share));
+            found.push(
+                Evidence::new(ramp(share, &[(0.2, -1.5), (0.4, 0.0), (0.6, 1.8), (0.9, 2.5)]), text!(en: "{amount} of the program, {part}, are temporary buffers: activations and scratch", zh: "程序中有 {amount}（{part}）是临时缓冲区：激活和中间结果"))
+                    .at(*at),
+            );
+        }
+    } else if !one_piece(incident) && event.facts.number("arguments_bytes") == Some(0.0) {
+        found.push(
+            Evidence::new(1.8, text!(en: "the program has no arguments: all that it needs is temporary", zh: "程序没有参数：所需全部是临时缓冲区"))
+                .at(event.at),
+        );
+    }
     if let Some(phase) = context.phase.value() {
         let told = match phase {
-            Phase::Validation => Some((1.3, "validation", "验证阶段")),
+            Phase::Validation => Some((1.9, "validation", "验证阶段")),
             Phase::Loss => Some((0.6, "the loss", "损失计算")),
             Phase::OptimizerStep => Some((0.9, "the optimizer step", "优化器更新")),
             Phase::Checkpoint => Some((1.8, "saving a checkpoint", "保存检查点")),

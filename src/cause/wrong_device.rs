@@ -7,6 +7,7 @@ use crate::incident::Incident;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::text::Text;
+use crate::units::{Bytes, GIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::WrongDevice,
@@ -57,9 +58,19 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         && context.visible_devices.get().is_none_or(|list| list.contains(','))
     {
         found.push(
-            Evidence::new(1.8, text!(en: "rank {rank} failed on GPU 0, which is rank 0's", zh: "rank {rank} 在 GPU 0 上失败，而 GPU 0 属于 rank 0"))
+            Evidence::new(2.5, text!(en: "rank {rank} failed on GPU 0, which is rank 0's", zh: "rank {rank} 在 GPU 0 上失败，而 GPU 0 属于 rank 0"))
                 .at(event.at),
         );
+    }
+    if let Some((count, each)) = like_sized_others(incident) {
+        let mut evidence = Evidence::new(
+            4.2,
+            text!(en: "{count} other processes of about {each} each sit on this device: ranks of one job that all took the same one", zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"),
+        );
+        for other in &event.facts.other_processes {
+            evidence = evidence.at(other.figure.at);
+        }
+        found.push(evidence);
     }
     if let Some(list) = context.visible_devices.get()
         && foreign(incident).is_some_and(|others| others.share >= 0.5)
@@ -98,6 +109,21 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     found
 }
 
+/// Two or more named processes that hold the same within a twentieth and more than a bare context: how many, how much each.
+fn like_sized_others(incident: &Incident) -> Option<(usize, Bytes)> {
+    let mut sizes: Vec<u64> = incident
+        .event
+        .facts
+        .other_processes
+        .iter()
+        .filter(|other| Some(other.pid) != incident.ledger.self_listed_as)
+        .map(|other| other.figure.bytes)
+        .collect();
+    sizes.sort_unstable();
+    let (least, most) = (*sizes.first()?, *sizes.last()?);
+    (sizes.len() >= 2 && least >= GIB && most - least <= most / 20).then_some((sizes.len(), Bytes(most)))
+}
+
 fn refute(incident: &Incident) -> Text {
     let device = incident.event.facts.device.value().unwrap_or(0);
     text!(
@@ -125,6 +151,24 @@ mod tests {
         let before = confidence(&incident, CauseId::WrongDevice);
         incident.context.visible_devices = Known::Seen("3".to_string(), Span::line(1));
         assert!(confidence(&incident, CauseId::WrongDevice) > 5.0 * before.max(0.02));
+    }
+
+    #[test]
+    fn equal_processes_on_one_device_are_ranks_of_one_job() {
+        let beside = |others: &[(u64, &str)]| {
+            let figures = [
+                (Fact::Requested, "512.00 MiB"),
+                (Fact::Capacity, "23.69 GiB"),
+                (Fact::Free, "60.00 MiB"),
+                (Fact::Process, "5.90 GiB"),
+                (Fact::Allocated, "5.20 GiB"),
+                (Fact::ReservedUnallocated, "100.00 MiB"),
+            ];
+            confidence(&super::super::trial::torch_among(&figures, others), CauseId::WrongDevice)
+        };
+        assert!(
+            beside(&[(1, "5.88 GiB"), (2, "5.90 GiB"), (3, "5.90 GiB")]) > 3.0 * beside(&[(1, "17.70 GiB")]).max(0.01)
+        );
     }
 
     #[test]

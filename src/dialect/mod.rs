@@ -5,9 +5,11 @@ pub mod cuda;
 pub mod dataloader;
 pub mod field;
 pub mod joined;
+pub mod julia;
 pub mod kernel;
 pub mod launcher;
 pub mod nccl_shm;
+pub mod notice;
 pub mod oom_daemons;
 pub mod proof;
 pub mod pytorch;
@@ -16,6 +18,7 @@ pub mod runtimes;
 pub mod schedulers;
 pub mod slurm;
 pub mod torch_host;
+pub mod xla;
 
 use crate::evidence::{Known, Span};
 use crate::input::Document;
@@ -363,6 +366,8 @@ pub struct Dialect {
 /// another one's message stands before it, and the errors that CUDA gives to any program stand last.
 pub const DIALECTS: &[&Dialect] = &[
     &torch_host::DIALECT,
+    &julia::DIALECT,
+    &xla::DIALECT,
     &pytorch::DIALECT,
     &dataloader::DIALECT,
     &nccl_shm::DIALECT,
@@ -396,7 +401,12 @@ static TRIGGERS: LazyLock<Option<Triggers>> = LazyLock::new(|| {
     Some(Triggers { literals, askers: askers.into_values().collect() })
 });
 
-/// Reads all messages of a document, in order. A line that lies inside a message already read is not asked again, unless
+/// A loop that fails and tries again can write tens of thousands of messages. What explains them stands in the first; how
+/// it ended, in the last.
+const FIRST_EVENTS: usize = 1024;
+const LAST_EVENTS: usize = 512;
+
+/// Reads the messages of a document, in order; of a flood the first and the last ones. A line that lies inside a message already read is not asked again, unless
 /// another rank printed it.
 pub fn events(document: &Document) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
@@ -430,7 +440,52 @@ pub fn events(document: &Document) -> Vec<Event> {
             })
         {
             events.push(event);
+            if events.len() > FIRST_EVENTS + 2 * LAST_EVENTS {
+                events.drain(FIRST_EVENTS..events.len() - LAST_EVENTS);
+            }
         }
     }
     events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Above 64 literals the search falls to a slower machine: measured, an eighth of the speed.
+    #[test]
+    fn all_dialects_together_use_at_most_64_triggers() {
+        let triggers: std::collections::BTreeSet<_> = DIALECTS.iter().flat_map(|dialect| dialect.triggers).collect();
+        assert!(triggers.len() <= 64, "{}: {triggers:?}", triggers.len());
+        assert!(!triggers.iter().any(|trigger| trigger.is_empty()));
+    }
+
+    #[test]
+    fn flood_of_messages_keeps_the_first_and_the_last() {
+        let text = "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB.\n".repeat(5000);
+        let events = events(&Document::from_text("-", &text));
+        assert!(events.len() <= FIRST_EVENTS + 2 * LAST_EVENTS);
+        assert_eq!(events.first().map(|event| event.at.first), Some(1));
+        assert_eq!(events.last().map(|event| event.at.first), Some(5000));
+    }
+
+    #[test]
+    fn a_line_inside_a_message_is_asked_again_only_for_another_rank() {
+        let mut document = Document::from_text(
+            "-",
+            "CUDA out of memory. Tried to allocate 1.00 GiB.\nGPU 0 has a total\ncapacity of 4.00 GiB of which 1.00 MiB is free.",
+        );
+        assert_eq!(events(&document).len(), 1);
+        let other = crate::input::Line {
+            number: 2,
+            text: "CUDA out of memory. Tried to allocate 3.00 GiB.".to_string(),
+            rank: Some(1),
+        };
+        document.lines.iter_mut().for_each(|line| line.rank = Some(0));
+        document.lines[1].number = 3;
+        document.lines[2].number = 4;
+        document.lines.insert(1, other);
+        let ranks: Vec<_> = events(&document).iter().map(|event| (event.rank, event.at.last)).collect();
+        assert_eq!(ranks, [(Some(0), 4), (Some(1), 2)]);
+    }
 }

@@ -113,16 +113,20 @@ fn unpack(line: &str) -> Option<String> {
     let mut out = String::with_capacity(line.len());
     let mut changed = false;
     let mut path_start: Option<usize> = None;
+    let (mut word, mut read) = (0, 0);
     let mut rest = line;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
-        let word = out.rfind(|c: char| c.is_whitespace() || "\"',()<>".contains(c)).map_or(0, |i| i + 1);
-        let drive = path_start.is_some_and(|start| start == word)
-            || (out.ends_with(':')
-                && out.len() >= word + 2
-                && out.as_bytes()[out.len() - 2].is_ascii_alphabetic()
-                && (out.len() == word + 2)
+        // Where the word begins that the backslash stands in: looked for only in what is new.
+        if let Some(at) = out[read..].rfind(|c: char| c.is_ascii_whitespace() || "\"',()<>".contains(c)) {
+            word = read + at + 1;
+        }
+        read = out.len();
+        let drive = path_start == Some(word)
+            || (out.len() == word + 2
+                && out.ends_with(':')
+                && out.as_bytes()[word].is_ascii_alphabetic()
                 && !rest.starts_with(['"', '\\']));
         if drive {
             path_start = Some(word);
@@ -152,8 +156,12 @@ fn unpack(line: &str) -> Option<String> {
                         out.push_str(text);
                         used = bytes.len() * 4 - 1;
                     }
+                    // Kept as they are, and not looked at again one by one.
                     _ => {
                         out.push('\\');
+                        let length = (bytes.len() * 4).saturating_sub(1);
+                        out.push_str(rest.get(..length).unwrap_or_default());
+                        rest = rest.get(length..).unwrap_or_default();
                         used = 0;
                     }
                 }

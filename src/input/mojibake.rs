@@ -142,30 +142,176 @@ impl CodePage {
     /// The line put right, or nothing when there is nothing to put right in it.
     fn restore(&self, text: &str) -> Option<String> {
         let has_whole = self.parse(text).any(|part| matches!(part, Part::Whole(_)));
+        let mut slots: Vec<Slot> = Vec::with_capacity(text.len() / 2);
         let mut changed = false;
-        let mut out = String::with_capacity(text.len());
         for part in self.parse(text) {
             match part {
                 Part::Whole(c) => {
                     changed = true;
-                    out.push(c);
+                    slots.push(Slot::Known(c));
                 }
-                Part::Other(c) => out.push(c),
-                Part::Broken(sequence) => match complete(&sequence) {
-                    Some(c) => {
-                        changed = true;
-                        out.push(c);
-                    }
+                Part::Other(c) => slots.push(Slot::Known(c)),
+                Part::Broken(sequence) => {
                     // Beside restored characters the rest of a sequence is noise; alone it may be a real letter.
-                    None if has_whole || sequence.len() > 1 => {
-                        changed = true;
-                        out.push(char::REPLACEMENT_CHARACTER);
+                    if !has_whole && sequence.len() == 1 {
+                        return None;
                     }
-                    None => return None,
-                },
+                    changed = true;
+                    slots.push(Slot::OneOf(candidates(&sequence)));
+                }
             }
         }
-        changed.then_some(out)
+        if !changed {
+            return None;
+        }
+        fill_in_words(&mut slots);
+        Some(
+            slots
+                .into_iter()
+                .map(|slot| match slot {
+                    Slot::Known(c) => c,
+                    Slot::OneOf(candidates) => match candidates.as_slice() {
+                        [only] => *only,
+                        _ => char::REPLACEMENT_CHARACTER,
+                    },
+                })
+                .collect(),
+        )
+    }
+}
+
+/// One character of a restored line.
+enum Slot {
+    Known(char),
+    /// It lacks bytes; these fit what is left of it.
+    OneOf(Vec<char>),
+}
+
+impl Slot {
+    fn fits(&self, c: char) -> bool {
+        match self {
+            Slot::Known(known) => *known == c,
+            Slot::OneOf(candidates) => candidates.contains(&c),
+        }
+    }
+}
+
+/// Words of reports on memory, to restore a character by its neighbours.
+const WORDS: [&str; 85] = [
+    "显存",
+    "内存",
+    "缓存",
+    "存储",
+    "保存",
+    "存在",
+    "存活",
+    "分配",
+    "分配器",
+    "分析",
+    "解析",
+    "碎片",
+    "片段",
+    "开始",
+    "初始",
+    "原始",
+    "正常",
+    "正在",
+    "使用",
+    "占用",
+    "可用",
+    "启用",
+    "引用",
+    "调用",
+    "保留",
+    "预留",
+    "增加",
+    "增大",
+    "增长",
+    "泄漏",
+    "泄露",
+    "每次",
+    "每个",
+    "直接",
+    "连接",
+    "接口",
+    "可能",
+    "性能",
+    "进程",
+    "线程",
+    "训练",
+    "推理",
+    "批大小",
+    "批次",
+    "样本",
+    "减小",
+    "减少",
+    "累积",
+    "累计",
+    "梯度",
+    "激活",
+    "重计算",
+    "计算",
+    "检查点",
+    "优化",
+    "模型",
+    "参数",
+    "张量",
+    "设备",
+    "主机",
+    "共享",
+    "数据",
+    "加载",
+    "错误",
+    "异常",
+    "失败",
+    "不足",
+    "溢出",
+    "超出",
+    "限制",
+    "容量",
+    "空闲",
+    "剩余",
+    "申请",
+    "尝试",
+    "请求",
+    "释放",
+    "清理",
+    "验证",
+    "评估",
+    "学习",
+    "序列",
+    "长度",
+    "问题",
+    "崩溃",
+];
+
+/// Chooses among the candidates of a character where a word decides it: some of the word must be there unharmed.
+fn fill_in_words(slots: &mut [Slot]) {
+    for at in 0..slots.len() {
+        if matches!(&slots[at], Slot::Known(_)) {
+            continue;
+        }
+        let mut chosen: Option<char> = None;
+        let mut contradicted = false;
+        for word in WORDS {
+            for (place, c) in word.chars().enumerate() {
+                let Some(start) = at.checked_sub(place) else { break };
+                let mut anchored = false;
+                let fits = word.chars().enumerate().all(|(i, c)| {
+                    slots.get(start + i).is_some_and(|slot| {
+                        anchored |= matches!(slot, Slot::Known(_));
+                        slot.fits(c)
+                    })
+                });
+                if fits && anchored {
+                    contradicted |= chosen.is_some_and(|earlier| earlier != c);
+                    chosen = Some(c);
+                }
+            }
+        }
+        if let Some(c) = chosen.filter(|_| !contradicted) {
+            slots[at] = Slot::Known(c);
+        }
     }
 }
 
@@ -189,18 +335,18 @@ fn decode(sequence: &[Byte]) -> Option<char> {
     text.chars().next()
 }
 
-/// Restores a sequence of three that lacks one byte, when only one character in common use can have been there.
-fn complete(sequence: &[Byte]) -> Option<char> {
+/// The characters in common use that a sequence of three which lacks one byte can have been.
+fn candidates(sequence: &[Byte]) -> Vec<char> {
     /// Bytes without a character in windows-1252 or windows-1254, and the soft hyphen.
     const LOSSY: [u8; 8] = [0x81, 0x8d, 0x8e, 0x8f, 0x90, 0x9d, 0x9e, 0xad];
-    let Some(Byte::Known(lead)) = sequence.first().copied() else { return None };
+    let Some(Byte::Known(lead)) = sequence.first().copied() else { return Vec::new() };
     if utf8_length(lead) != 3 {
-        return None;
+        return Vec::new();
     }
     let gaps: Vec<Vec<Byte>> = match sequence {
         [a, b] => vec![vec![*a, Byte::Lost, *b], vec![*a, *b, Byte::Lost]],
         [_, Byte::Lost, _] | [_, _, Byte::Lost] => vec![sequence.to_vec()],
-        _ => return None,
+        _ => return Vec::new(),
     };
     let mut candidates: Vec<char> = gaps
         .iter()
@@ -215,10 +361,7 @@ fn complete(sequence: &[Byte]) -> Option<char> {
         .collect();
     candidates.sort_unstable();
     candidates.dedup();
-    match candidates.as_slice() {
-        [only] => Some(*only),
-        _ => None,
-    }
+    candidates
 }
 
 /// The 3755 characters of GB 2312's first level, ordered there by frequency of use, and the punctuation of Chinese.
@@ -278,6 +421,13 @@ mod tests {
             assert!(restored == original || restored == char::REPLACEMENT_CHARACTER, "{restored} for {original}");
         }
         assert_eq!(text.chars().count(), TEXT.chars().count());
+    }
+
+    #[test]
+    fn neighbours_decide_where_they_make_a_word() {
+        let lossy =
+            misread("显存不足，缓存碎片", encoding_rs::WINDOWS_1254, &[0x81, 0x8d, 0x8e, 0x8f, 0x90, 0x9d, 0x9e, 0xad]);
+        assert_eq!(repaired(&lossy), ("显存不足，缓存碎片".to_string(), true));
     }
 
     #[test]

@@ -34,9 +34,9 @@ const LONGEST_WINDOW: usize = 128 << 10;
 /// Lines kept on each side of a window's first hit, and in the head and the tail: bounds the cost of very short lines.
 const MOST_LINES: usize = 4096;
 /// Memory for the windows of the first hits, for those of the first hits of each literal, and for those of the last hits.
-const EARLY_COST: usize = 3 << 20;
-const RARE_COST: usize = 4 << 20;
-const LATE_COST: usize = 1 << 20;
+const EARLY_COST: usize = 2 << 20;
+const RARE_COST: usize = 3 << 20;
+const LATE_COST: usize = 512 << 10;
 /// So many hits of each literal count as rare.
 const RARE_HITS: u32 = 2;
 /// The samples' first distance; it doubles when there are too many, so that their number is right for any length.

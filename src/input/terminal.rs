@@ -90,15 +90,12 @@ fn escape_length(after: &str) -> usize {
             let end = 1 + parameters;
             end + usize::from(bytes.get(end).is_some_and(|b| (0x40..=0x7e).contains(b)))
         }
-        // Strings end with BEL or ESC \; one that never ends must not swallow the line.
-        Some(b']' | b'P' | b'X' | b'^' | b'_') => {
-            let bell = after.find('\u{7}').map(|at| at + 1);
-            let terminator = after.find("\u{1b}\\").map(|at| at + 2);
-            match (bell, terminator) {
-                (Some(a), Some(b)) => a.min(b),
-                (a, b) => a.or(b).unwrap_or(1),
-            }
-        }
+        // Strings end with BEL or ESC \; any other escape aborts them, and one that never ends must not swallow the line.
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => match memchr::memchr2(0x07, 0x1b, bytes) {
+            Some(at) if bytes.get(at) == Some(&0x07) => at + 1,
+            Some(at) if bytes.get(at + 1) == Some(&b'\\') => at + 2,
+            _ => 1,
+        },
         Some(b'(' | b')' | b'*' | b'+' | b'#' | b'%') => {
             1 + usize::from(bytes.get(1).is_some_and(|b| (0x20..=0x7e).contains(b)))
         }

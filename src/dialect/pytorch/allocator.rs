@@ -41,6 +41,9 @@ const TRIED: &str = "Triedtoallocate";
 /// Reads the message that stands at or around a line. Wrapping programs' dialects use it to take the figures of the
 /// PyTorch message that they pass on.
 pub fn read(document: &Document, position: usize) -> Option<Event> {
+    if !names_a_device(document, position) {
+        return None;
+    }
     let first = first_line(document, position)?;
     let hit = document.lines.get(first).and_then(|line| hit_in(&line.text)).unwrap_or(0);
     let text = super::window(document, first, hit);
@@ -63,6 +66,21 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::CaughtAndContinued);
     }
     Some(event)
+}
+
+/// A quick look, so that the kernel's and other programs' `out of memory` costs little: false where neither the line nor
+/// the end of the one before it has any word of an allocator's message.
+fn names_a_device(document: &Document, position: usize) -> bool {
+    let Some(line) = document.lines.get(position) else { return false };
+    let before = position.checked_sub(1).and_then(|before| document.lines.get(before));
+    line.text.contains("Tried to allocate")
+        || line.text.contains("total capac")
+        || line.text.contains("OutOfMemoryError")
+        || DEVICES.iter().any(|(word, _)| {
+            line.text.contains(word) || before.is_some_and(|before| before.text.trim_end().ends_with(word))
+        })
+        // Torn between `out of memory.` and `Tried`.
+        || line.text.trim_end().ends_with("memory.")
 }
 
 /// An exception's class that ends a log, its message lost: `torch.OutOfMemoryError`.
@@ -254,11 +272,14 @@ impl Reader<'_> {
             // 2.3 printed the index as a raw byte: as a C string the message of GPU 0 ends after `GPU `.
             if let Some(at) = self.find(TRIED)
                 && let Some((_, end)) = self.text.size_at(at + TRIED.len(), Base::Binary)
-                && self.text.squeezed.get(end..self.to).is_some_and(|rest| rest == ".GPU")
+                && self.text.squeezed.get(end..self.to).is_some_and(|rest| rest.starts_with(".GPU"))
             {
-                range.between((2, 3), (2, 3));
-                self.reach(end + ".GPU".len());
-                return true;
+                let end = end + ".GPU".len();
+                if end >= self.to || self.text.line_at(end) > self.text.line_at(end - 1) {
+                    range.between((2, 3), (2, 3));
+                    self.reach(end);
+                    return true;
+                }
             }
             return false;
         };

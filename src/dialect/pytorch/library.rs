@@ -5,7 +5,7 @@
 
 use super::{LONGEST_TEXT, wording};
 use crate::dialect::joined::Joined;
-use crate::dialect::{Event, Fact, Resource, Sign, Standing};
+use crate::dialect::{Event, Fact, Facts, Resource, Sign, Standing};
 use crate::evidence::Known;
 use crate::input::Document;
 use crate::text::Text;
@@ -163,6 +163,10 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let line = document.lines.get(position)?;
     let triggers = super::DIALECT.triggers.iter().chain(crate::dialect::cuda::DIALECT.triggers);
     let hit = triggers.filter_map(|trigger| line.text.find(trigger)).min()?;
+    // The words begin on this line and end on the next at the latest: most lines are told from these two alone.
+    let near = Joined::of(document.lines.get(position..)?.iter().take(2), hit.saturating_sub(super::CONTEXT));
+    let limit = near.end_of_first_line();
+    SHAPES.iter().find(|shape| shape.words.iter().any(|words| near.find_starting_before(words, limit).is_some()))?;
     let text = super::window(document, position, hit);
     let line_end = text.end_of_first_line();
     let (shape, core, words) = SHAPES.iter().find_map(|shape| {
@@ -177,26 +181,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let before =
         ["CUDAerror:", "cuDNNerror:", "HIPerror:"].iter().find_map(|p| before.strip_suffix(p)).unwrap_or(before);
     let (class, _) = wording::class(before);
-    let mut end = line_end.max(core + words.len());
-    let mut range = wording::Range::default();
-    match shape.slug {
-        "pytorch-cuda-error" => {
-            end = end.max(runtime_hints(&text, core, &mut range));
-            match class {
-                Some("torch.AcceleratorError:") => range.since((2, 8)),
-                Some("RuntimeError:") => range.until((2, 7)),
-                _ => {}
-            }
-        }
-        // From 1.0 on the allocator, which these files called, raised a message of its own.
-        "pytorch-cuda-runtime-error" if text.contains("THCStorage") || text.contains("THCCachingAllocator") => {
-            range.until((0, 4));
-        }
-        "pytorch-nvml-assert" => range.between((2, 1), (2, 13)),
-        "pytorch-nvml-missing" => range.between((2, 1), (2, 1)),
-        "pytorch-expandable-assert" => range.between((2, 1), (2, 4)),
-        _ => {}
-    }
+    let (range, hints_end) = versions(shape, &text, core, class);
+    let end = line_end.max(core + words.len()).max(hints_end);
     let torch = shape.pytorch || torch_nearby(document, position);
     let slug = match shape.slug {
         "pytorch-cuda-error" if !torch => "cuda-error",
@@ -214,25 +200,16 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     for sign in shape.signs {
         event.sign(*sign);
     }
+    if shape.slug == "pytorch-cuda-error" && starting_nearby(document, position) {
+        event.sign(Sign::ContextCreation);
+    }
     if text.contains("mightbeasynchronouslyreported") {
         event.sign(Sign::Asynchronous);
     }
     if words.starts_with("HIP") {
         event.sign(Sign::Hip);
     }
-    if words == "FailedtoCUDAcalloc" {
-        let at = core + words.len();
-        let at =
-            if text.squeezed.get(at..).is_some_and(|rest| rest.starts_with("async")) { at + "async".len() } else { at };
-        if let Some((bytes, end)) = text.count_at(at) {
-            event.facts.note(Fact::Requested, Size { bytes, half_width: 0 }.at(text.span(at, end)));
-        }
-    }
-    if let Some((index, at)) = text.after("deviceordinal", 0).and_then(|at| Some((text.count_at(at)?.0, at)))
-        && let Ok(index) = u32::try_from(index)
-    {
-        event.facts.device = Known::Seen(index, text.span(at, at + 1));
-    }
+    event.facts = figures(&text, core);
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
     }
@@ -245,6 +222,49 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         ));
     }
     Some(event)
+}
+
+/// What the wording of an error proves of the version, and the end of the hint lines below it (0 if it has none).
+fn versions(shape: &Shape, text: &Joined, core: usize, class: Option<&str>) -> (wording::Range, usize) {
+    let mut range = wording::Range::default();
+    let mut end = 0;
+    match shape.slug {
+        "pytorch-cuda-error" => {
+            end = runtime_hints(text, core, &mut range);
+            match class {
+                Some("torch.AcceleratorError:") => range.since((2, 8)),
+                Some("RuntimeError:") => range.until((2, 7)),
+                _ => {}
+            }
+        }
+        // From 1.0 on the allocator, which these files called, raised a message of its own.
+        "pytorch-cuda-runtime-error" if text.contains("THCStorage") || text.contains("THCCachingAllocator") => {
+            range.until((0, 4));
+        }
+        "pytorch-nvml-assert" => range.between((2, 1), (2, 13)),
+        "pytorch-nvml-missing" => range.between((2, 1), (2, 1)),
+        "pytorch-expandable-assert" => range.between((2, 1), (2, 4)),
+        _ => {}
+    }
+    (range, end)
+}
+
+/// The few figures that such errors have: what NCCL asked for, and the device whose context failed.
+fn figures(text: &Joined, core: usize) -> Facts {
+    let mut facts = Facts::default();
+    let request = text.after("FailedtoCUDAcallocasync", core).or_else(|| text.after("FailedtoCUDAcalloc", core));
+    if let Some(at) = request
+        && let Some((bytes, end)) = text.count_at(at)
+    {
+        facts.note(Fact::Requested, Size { bytes, half_width: 0 }.at(text.span(at, end)));
+    }
+    if let Some(at) = text.after("deviceordinal", 0)
+        && let Some((index, end)) = text.count_at(at)
+        && let Ok(index) = u32::try_from(index)
+    {
+        facts.device = Known::Seen(index, text.span(at, end));
+    }
+    facts
 }
 
 /// The line on which PyTorch's NCCL error begins whose last line stands at `position`, if it does within six lines.
@@ -284,6 +304,11 @@ fn runtime_hints(text: &Joined, core: usize, range: &mut wording::Range) -> usiz
 fn torch_nearby(document: &Document, position: usize) -> bool {
     around(document, position, 40, 10)
         .any(|text| text.contains("torch") || text.contains("RuntimeError: CUDA error") || text.contains("PYTORCH_"))
+}
+
+/// True when a frame within the ten lines before starts CUDA up.
+fn starting_nearby(document: &Document, position: usize) -> bool {
+    around(document, position, 10, 0).any(|text| text.contains("_cuda_init()") || text.contains("in _lazy_init"))
 }
 
 /// True when a device-side assertion or an index out of range shows within a hundred lines.

@@ -63,11 +63,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// At most this many lines belong to one message.
 const LONGEST_MESSAGE: usize = 16;
 
+/// Of a very long line this many bytes in front of a message are kept, for its exception class.
+const CONTEXT: usize = 1 << 10;
+
 /// The line at `position` and those after it that can belong to the same message, as one text: it ends before a line
 /// that begins something else. Lines of other ranks in between are passed over.
 /// Of a very long line only the part from shortly before `hit` (a byte offset) on is taken.
 fn window(document: &Document, position: usize, hit: usize) -> Joined {
-    const CONTEXT: usize = 1 << 10;
     let lines = document.lines.get(position..).unwrap_or_default();
     let rank = lines.first().and_then(|line| line.rank);
     let same_rank = move |line: &&Line| line.rank == rank || line.rank.is_none() || rank.is_none();

@@ -82,6 +82,7 @@ pub(super) fn launch(document: &Document, position: usize) -> Option<Launch> {
     if !is_launch(&text) {
         return None;
     }
+    text.truncate(text.trim_end().len());
     let program = program(&text);
     Some(Launch { at: Span::lines(line.number, last), lines, text, program })
 }

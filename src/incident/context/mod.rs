@@ -111,13 +111,17 @@ impl Frame {
     /// True for code of the user rather than of an installed package or the interpreter.
     pub fn is_user_code(&self) -> bool {
         let file = self.file.replace('\\', "/");
-        !(file.contains("/site-packages/")
+        !(file.is_empty()
+            || file.contains("/site-packages/")
             || file.contains("/dist-packages/")
-            || file.starts_with('<')
+            || ["<frozen", "<decorator", "<__array", "<eval_with"].iter().any(|made| file.starts_with(made))
             || file.contains("/lib/python3")
             || file.contains("/lib/python2"))
     }
 }
+
+/// A process listed for a GPU: pid, name and what it holds.
+pub type GpuProcess = (u64, Option<String>, Option<Figure>);
 
 /// One row of an `nvidia-smi` table.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,8 +132,7 @@ pub struct GpuRow {
     pub total: Figure,
     /// Utilisation in percent, 0 … 100.
     pub utilization: Option<u8>,
-    /// Processes listed for this GPU: pid, name and what they hold.
-    pub processes: Vec<(u64, Option<String>, Option<Figure>)>,
+    pub processes: Vec<GpuProcess>,
 }
 
 /// Something the surroundings of the failure show that is no value.
@@ -267,6 +270,19 @@ impl Context {
             self.phase = Known::Seen(phase, at);
         }
         traceback::clues(&frames, &mut self.clues);
+        if !self.program.is_known()
+            && let Some(main) = frames
+                .iter()
+                .find(|frame| frame.function == "<module>" && frame.is_user_code() && !frame.file.starts_with('<'))
+        {
+            self.program = Known::Seen(main.file.clone(), main.at);
+        }
+        if !self.trainer.is_known()
+            && surroundings::plain(&frames)
+            && let Some(first) = frames.first()
+        {
+            self.trainer = Known::Seen(Trainer::PlainPytorch, first.at);
+        }
         self.frames = frames;
     }
 }

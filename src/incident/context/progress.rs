@@ -16,8 +16,8 @@ pub(super) struct Progress {
     pub gpu_memory: Option<u64>,
 }
 
-/// Reads the progress that a line tells, if any.
-pub(super) fn read(text: &str) -> Option<Progress> {
+/// Reads the progress that a line tells, if any. `phases` tells that the line holds a word that phases are announced with.
+pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     let mut progress = Progress::default();
     if !ultralytics_row(text, &mut progress) {
         epoch(text, &mut progress);
@@ -25,11 +25,11 @@ pub(super) fn read(text: &str) -> Option<Progress> {
         if progress.step.is_none() {
             step(text, &mut progress);
         }
-        if progress.phase.is_none() {
+        if phases && progress.phase.is_none() {
             progress.phase = announced(text);
         }
         if progress.phase.is_none() && (progress.step.is_some() || progress.epoch.is_some()) {
-            progress.phase = Some(if mentions_validation(text) { Phase::Validation } else { Phase::Train });
+            progress.phase = Some(if phases && mentions_validation(text) { Phase::Validation } else { Phase::Train });
         }
     }
     (progress != Progress::default()).then_some(progress)
@@ -48,7 +48,7 @@ fn ultralytics_row(text: &str, progress: &mut Progress) -> bool {
     let Some((epoch, epochs)) = first.split_once('/') else { return false };
     let (Ok(epoch), Ok(epochs)) = (epoch.parse::<u32>(), epochs.parse::<u64>()) else { return false };
     let Some(gigabytes) = memory.strip_suffix('G').and_then(|n| n.parse::<f64>().ok()) else { return false };
-    if !gigabytes.is_finite() || gigabytes < 0.0 || gigabytes > 1e5 {
+    if !(0.0..=1e5).contains(&gigabytes) {
         return false;
     }
     progress.epoch = Some(f64::from(epoch));
@@ -86,8 +86,8 @@ fn number(text: &str) -> Option<(f64, &str)> {
         return None;
     }
     let after = &text[end..];
-    if after.starts_with('.') {
-        let decimals = after[1..].bytes().take_while(u8::is_ascii_digit).count();
+    if let Some(fraction) = after.strip_prefix('.') {
+        let decimals = fraction.bytes().take_while(u8::is_ascii_digit).count();
         if decimals > 0 {
             end += 1 + decimals;
         }
@@ -98,6 +98,12 @@ fn number(text: &str) -> Option<(f64, &str)> {
 fn whole(text: &str) -> Option<(u64, &str)> {
     let (value, rest) = number(text)?;
     (value.fract() == 0.0).then_some((value as u64, rest))
+}
+
+/// True for a number with a point in it, which counts nothing.
+fn decimal(text: &str) -> bool {
+    text.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('.')
+        && number(text).is_some_and(|(_, rest)| !rest.starts_with('.'))
 }
 
 /// `Epoch 3/10`, `Epoch [1][50/100]`, `Epoch: [0] [ 60/834]`, `epoch=3`, `'epoch': 0.4`, `Train Epoch: 1 [640/60000 (1%)]`,
@@ -206,19 +212,21 @@ fn bar(text: &str, progress: &mut Progress) {
         progress.phase = Some(Phase::Load);
         return;
     }
-    if says(&[
-        "map",
-        "tokeniz",
-        "filter",
-        "download",
-        "caching",
-        "scanning",
-        "fetch",
-        "preprocess",
-        "reading",
-        "generating train",
-        "generating test",
-    ]) {
+    let maps = lower.trim_start().starts_with("map");
+    if maps
+        || says(&[
+            "tokeniz",
+            "filter",
+            "download",
+            "caching",
+            "scanning",
+            "fetch",
+            "preprocess",
+            "reading",
+            "generating train",
+            "generating test",
+        ])
+    {
         progress.phase = Some(Phase::DataLoading);
         return;
     }
@@ -226,7 +234,7 @@ fn bar(text: &str, progress: &mut Progress) {
         progress.phase = Some(Phase::Warmup);
         return;
     }
-    if mentions_validation(&lower) {
+    if mentions_validation(&lower) || says(&["instances"]) && says(&["images"]) {
         progress.phase = Some(Phase::Validation);
     } else if says(&["predict", "generat", "infer", "sampl"]) {
         progress.phase = Some(Phase::Inference);
@@ -258,7 +266,7 @@ fn step(text: &str, progress: &mut Progress) {
                 continue;
             }
             let rest = after.trim_start_matches(['\'', '"', ' ', ':', '=', '#', '[', '(', '*', '`']);
-            let Some((value, rest)) = whole(rest) else { continue };
+            let Some((value, rest)) = whole(rest).filter(|_| !decimal(rest)) else { continue };
             let total = rest.trim_start().strip_prefix('/').and_then(|r| whole(r.trim_start()));
             // `Step 1: install …` numbers instructions; `batch 4` alone is a size.
             let instruction =
@@ -350,8 +358,10 @@ fn announced(text: &str) -> Option<Phase> {
 mod tests {
     use super::*;
 
-    fn at(text: &str) -> (Option<f64>, Option<u64>, Option<u64>, Option<u64>, Option<Phase>) {
-        let p = read(text).unwrap_or_default();
+    type Told = (Option<f64>, Option<u64>, Option<u64>, Option<u64>, Option<Phase>);
+
+    fn at(text: &str) -> Told {
+        let p = read(text, true).unwrap_or_default();
         (p.epoch, p.epochs, p.step, p.steps, p.phase)
     }
 
@@ -385,13 +395,13 @@ mod tests {
 
     #[test]
     fn an_ultralytics_row_tells_epoch_memory_and_image_size() {
-        let p = read("    134/200      26.5G      0.98      54       1280: 100% ━━━━━━━━━━━━ 115/115").unwrap();
+        let p = read("    134/200      26.5G      0.98      54       1280: 100% ━━━━━━━━━━━━ 115/115", true).unwrap();
         assert_eq!(
             (p.epoch, p.epochs, p.image, p.step, p.steps),
             (Some(134.0), Some(200), Some(1280), Some(115), Some(115))
         );
         assert_eq!(p.gpu_memory, Some(28_454_158_336));
-        let header = read("   Class     Images  Instances      Box(P          R      mAP50").unwrap();
+        let header = read("   Class     Images  Instances      Box(P          R      mAP50", true).unwrap();
         assert_eq!(header.phase, Some(Phase::Validation));
     }
 
@@ -405,7 +415,7 @@ mod tests {
             "Epoch 1-2: rising",
             "save every 5 epochs",
         ] {
-            assert_eq!(read(text).map(|p| (p.epoch, p.step)).unwrap_or_default(), (None, None), "{text}");
+            assert_eq!(read(text, true).map(|p| (p.epoch, p.step)).unwrap_or_default(), (None, None), "{text}");
         }
     }
 }

@@ -5,11 +5,12 @@ use super::nvidia_smi::Tables;
 use super::progress::{self, Progress};
 use super::readings::{self, Readings};
 use super::section::Sections;
-use super::settings::{self, Batches, Setting, Source};
+use super::settings::{self, Parts, Setting, Source};
 use super::{Clue, Context, Frame, Phase, Precision, Trainer, surroundings, topics, traceback};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::Figure;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Statements of one kind, source and run that are kept; the first of a run counts, the others only show that it changed.
@@ -57,6 +58,8 @@ pub struct ContextReader<'a> {
     tables: Tables,
     clues: Vec<(Clue, u64)>,
     trainers: Vec<(Trainer, u64)>,
+    /// The document is a text about a failure rather than a log.
+    write_up: bool,
     /// Lines that say that something was skipped or tried again.
     went_on: Vec<u64>,
     /// Lines that say that a model is being loaded, with a hash of what they say.
@@ -75,6 +78,7 @@ impl<'a> ContextReader<'a> {
             tables: Tables::default(),
             clues: Vec::new(),
             trainers: Vec::new(),
+            write_up: false,
             went_on: Vec::new(),
             loads: Vec::new(),
         };
@@ -89,8 +93,9 @@ impl<'a> ContextReader<'a> {
         let mut latest: HashMap<Option<u32>, Progress> = HashMap::new();
         let mut block: Option<(Block, u64)> = None;
         let mut command_until = 0;
-        let mut installed_frame = false;
+        let (mut in_frame, mut installed_frame) = (false, false);
         let mut seen = Seen::default();
+        let mut shapes = Shapes::default();
         for (position, line) in document.lines.iter().enumerate() {
             let text = line.text.as_str();
             let topics = topics::of(text);
@@ -102,32 +107,47 @@ impl<'a> ContextReader<'a> {
                 && let Some(launch) = command::launch(document, position)
             {
                 command_until = position + launch.lines;
+                let named = settings::model_of_command(&launch.text);
                 self.launches.push(launch);
+                let name = named.iter().find_map(|setting| match setting {
+                    Setting::Model(name) => Some(name.as_str()),
+                    _ => None,
+                });
+                let continued = document.lines.get(position..command_until).unwrap_or(&[]);
+                let at = name.and_then(|name| continued.iter().find(|line| line.text.contains(name)));
+                let at = at.map_or(line.number, |line| line.number);
+                for setting in named {
+                    self.keep(setting, Source::Command, at, &mut kept);
+                }
             }
             let command = position < command_until;
             let indented = text.starts_with([' ', '\t']);
             if text.contains("File \"") {
+                in_frame = true;
                 installed_frame = text.contains("-packages/") || text.contains("-packages\\");
             } else if !indented {
+                in_frame = false;
                 installed_frame = false;
             }
             let own = !advised && !message && !installed_frame;
+            // A loop prints the same line again and again: what it states was stated the first times.
+            let new =
+                topics & (topics::SETTING | topics::CLUE) == 0 || command || shapes.is_new(text, self.launches.len());
 
-            if own && (topics & topics::SETTING != 0 || command) {
+            if own && new && (topics & topics::SETTING != 0 || command) {
                 for (setting, source) in settings::read(text, line.number, command) {
                     self.keep(setting, source, line.number, &mut kept);
                 }
+            }
+            if message && let Some(setting) = settings::of_message(text) {
+                self.keep(setting, Source::Words, line.number, &mut kept);
             }
             if own && let Some(setting) = nested(text, line.number, &mut block) {
                 self.keep(setting, Source::Dump, line.number, &mut kept);
             }
             let mut told = None;
-            if !message
-                && !advised
-                && !(indented && installed_frame)
-                && (topics & topics::PROGRESS != 0 || progress::maybe_row(text))
-            {
-                told = progress::read(text);
+            if !message && !advised && !in_frame && (topics & topics::PROGRESS != 0 || progress::maybe_row(text)) {
+                told = progress::read(text, topics & topics::PHASE != 0);
             }
             if let Some(progress) = told {
                 if let Some(image) = progress.image {
@@ -154,10 +174,11 @@ impl<'a> ContextReader<'a> {
             if topics & topics::GPUS != 0 || Tables::maybe_head(text) {
                 self.tables.take(text, line.number);
             }
-            if topics & topics::CLUE != 0 && !advised {
+            if topics & topics::CLUE != 0 && !advised && new {
                 self.surroundings(text, line.number, message, &mut seen, &mut kept);
             }
         }
+        self.write_up = sections.is_write_up();
     }
 
     fn surroundings(
@@ -173,26 +194,23 @@ impl<'a> ContextReader<'a> {
         if seen.run != run {
             *seen = Seen { run, ..Seen::default() };
         }
-        seen.lines += 1;
-        if seen.lines <= 20_000 {
-            let mut trainers = Vec::new();
-            surroundings::trainers(text, &mut trainers);
-            for trainer in trainers {
-                if seen.trainers.insert(trainer) {
-                    self.trainers.push((trainer, line));
-                }
+        let mut trainers = Vec::new();
+        surroundings::trainers(text, &mut trainers);
+        for trainer in trainers {
+            if seen.trainers.insert(trainer) {
+                self.trainers.push((trainer, line));
             }
-            let mut found = Vec::new();
-            surroundings::platform(text, &mut found);
-            for setting in found {
-                self.keep(setting, Source::Dump, line, kept);
-            }
-            let mut clues = Vec::new();
-            surroundings::clues(text, &mut clues);
-            for clue in clues.into_iter().filter(|clue| !message || *clue == Clue::DeviceAssert) {
-                if seen.clues.insert(clue) {
-                    self.clues.push((clue, line));
-                }
+        }
+        let mut found = Vec::new();
+        surroundings::platform(text, &mut found);
+        for setting in found {
+            self.keep(setting, Source::Dump, line, kept);
+        }
+        let mut clues = Vec::new();
+        surroundings::clues(text, &mut clues);
+        for clue in clues.into_iter().filter(|clue| !message || *clue == Clue::DeviceAssert) {
+            if seen.clues.insert(clue) {
+                self.clues.push((clue, line));
             }
         }
         if self.went_on.len() < 1024 && surroundings::went_on(text) {
@@ -258,15 +276,6 @@ impl<'a> ContextReader<'a> {
         context.gpus = self.tables.near(at.first);
         context.series = self.readings.between(since, at.last, rank);
         self.apply_clues(&mut context, at, rank, since);
-        if !context.program.is_known()
-            && let Some(main) = context.frames.iter().find(|frame| frame.function == "<module>" && frame.is_user_code())
-        {
-            context.program = Known::Seen(main.file.clone(), main.at);
-        }
-        if !context.trainer.is_known() && surroundings::plain(&context.frames) {
-            let at = context.frames.first().map_or(at, |frame| frame.at);
-            context.trainer = Known::Seen(Trainer::PlainPytorch, at);
-        }
         context
     }
 
@@ -293,15 +302,17 @@ impl<'a> ContextReader<'a> {
             .filter(|s| s.run <= last_run && (s.run >= earliest || s.setting.is_of_the_machine()))
             .collect();
         // Before the failure first, this run first, the launch command first; then as the log goes.
-        chosen.sort_by_key(|s| (s.line > at.last, std::cmp::Reverse(s.run), std::cmp::Reverse(s.source), s.line));
-        let mut batches = Batches::default();
+        // What the message itself says of its sample counts before all.
+        let other = |s: &Statement| s.line < at.first || s.line > at.last;
+        chosen.sort_by_key(|s| (s.line > at.last, other(s), Reverse(s.run), Reverse(s.source), s.line));
+        let mut parts = Parts::default();
         for statement in &chosen {
-            settings::apply(context, &mut batches, &statement.setting, Span::line(statement.line));
+            settings::apply(context, &mut parts, &statement.setting, Span::line(statement.line));
         }
         self.apply_trainer(context, at);
         let trainer = context.trainer.value();
         let deepspeed = trainer == Some(Trainer::DeepSpeed) || context.zero_stage.is_known();
-        batches.settle(context, trainer == Some(Trainer::Ultralytics), deepspeed);
+        parts.settle(context, trainer == Some(Trainer::Ultralytics), deepspeed);
     }
 
     fn apply_trainer(&self, context: &mut Context, at: Span) {
@@ -330,8 +341,8 @@ impl<'a> ContextReader<'a> {
             if let Some(epoch) = progress.epoch {
                 context.epoch.note(epoch as u64, span);
             }
-            // Steps count within their epoch: those of a line before the epoch's are of another one.
-            let step_counts = !context.epoch.is_known() || progress.epoch.is_some() || !context.step.is_known();
+            // Steps count within their epoch: those of a line above the epoch's are of the one before.
+            let step_counts = context.epoch.span().is_none_or(|epoch| epoch == span);
             if let Some(step) = progress.step
                 && step_counts
                 && progress.phase.is_none_or(|phase| matches!(phase, Phase::Train | Phase::Validation))
@@ -353,15 +364,23 @@ impl<'a> ContextReader<'a> {
                 break;
             }
         }
-        // A text about a failure may tell the epoch only after the message.
-        if !context.epoch.is_known()
-            && let Some(told) = self.progress[before..].iter().take(8).find(|told| told.progress.epoch.is_some())
-            && told.line > at.last
-            && self.runs_before(told.line) == self.runs_before(at.first)
-            && self.launches.is_empty()
-            && let Some(epoch) = told.progress.epoch
-        {
-            context.epoch = Known::Seen(epoch as u64, Span::line(told.line));
+        if self.write_up && !context.epoch.is_known() {
+            // A text about a failure tells its message first and where it happened below.
+            let after = self.progress[before..].iter().take(8);
+            if let Some((i, told)) = after.clone().enumerate().find(|(_, told)| told.progress.epoch.is_some())
+                && let Some(epoch) = told.progress.epoch
+            {
+                context.epoch = Known::Seen(epoch as u64, Span::line(told.line));
+                if let Some(epochs) = told.progress.epochs {
+                    context.epochs.note(epochs, Span::line(told.line));
+                }
+                phase_told = after
+                    .skip(i)
+                    .take_while(|next| next.line <= told.line + 4)
+                    .filter_map(|next| next.progress.phase.map(|phase| (phase, Span::line(next.line))))
+                    .last()
+                    .or(phase_told);
+            }
         }
         let Some((phase, span)) = phase_told else { return };
         match context.phase.value() {
@@ -391,8 +410,8 @@ impl<'a> ContextReader<'a> {
             context.clues.entry(Clue::WentOn).or_insert(Span::line(*line));
         }
         let after = self.progress.partition_point(|told| told.line <= at.last);
-        let reached = context.step.value().zip(context.epoch.value().or(Some(0)));
-        if let Some((step, epoch)) = reached
+        let (step, epoch) = (context.step.value().unwrap_or(0), context.epoch.value().unwrap_or(0));
+        if !self.write_up
             && let Some(told) = self.progress[after..].iter().take(64).find(|told| {
                 let later = told.progress.step.is_some_and(|s| s > step)
                     && told.progress.epoch.is_none_or(|e| e as u64 >= epoch)
@@ -421,11 +440,37 @@ impl<'a> ContextReader<'a> {
     }
 }
 
+/// Lines that differ in their digits only are of one shape; of each, only the first few of a run are read for statements.
+#[derive(Default)]
+struct Shapes {
+    run: usize,
+    seen: HashMap<u64, u8>,
+}
+
+impl Shapes {
+    const READ_OF_A_SHAPE: u8 = 8;
+    const SHAPES_AT_MOST: usize = 1 << 16;
+
+    fn is_new(&mut self, text: &str, run: usize) -> bool {
+        if self.run != run || self.seen.len() >= Shapes::SHAPES_AT_MOST {
+            self.run = run;
+            self.seen.clear();
+        }
+        // FNV-1a over what is no digit; a collision only leaves a repeated line unread.
+        let hash = text
+            .bytes()
+            .filter(|byte| !byte.is_ascii_digit())
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let count = self.seen.entry(hash).or_default();
+        *count = count.saturating_add(1);
+        *count <= Shapes::READ_OF_A_SHAPE
+    }
+}
+
 /// What was already told in the current run.
 #[derive(Default)]
 struct Seen {
     run: usize,
-    lines: usize,
     trainers: std::collections::HashSet<Trainer>,
     clues: std::collections::HashSet<Clue>,
 }

@@ -12,6 +12,7 @@ pub(super) struct Sections {
     fence: bool,
     /// A line announced a list or block of advice, or of how it was; it holds to the next blank line or fence.
     block: Option<bool>,
+    headings: usize,
 }
 
 const ADVICE: &[&str] = &[
@@ -32,6 +33,10 @@ const ADVICE: &[&str] = &[
     "consider ",
     "instead",
     "should ",
+    "rerun",
+    "may help",
+    "may give",
+    "might help",
     "reduce ",
     "reducing ",
     "lower ",
@@ -41,7 +46,10 @@ const ADVICE: &[&str] = &[
 
 const STATED: &[&str] = &[
     "❌",
-    "当前",
+    "当前**",
+    "当前:",
+    "当前：",
+    "当前配置",
     "原来",
     "原始",
     "问题代码",
@@ -55,6 +63,11 @@ const STATED: &[&str] = &[
 ];
 
 impl Sections {
+    /// True for a write-up, which has headings and tells things in the order of an argument rather than of time.
+    pub(super) fn is_write_up(&self) -> bool {
+        self.headings >= 3
+    }
+
     /// Takes the next line; true when what it says is advice. `touched` tells whether the line holds any word of interest.
     pub(super) fn advises(&mut self, text: &str, touched: bool) -> bool {
         if text.trim().is_empty() {
@@ -78,6 +91,7 @@ impl Sections {
         let hashes = trimmed.bytes().take_while(|b| *b == b'#').count();
         let heading = !self.fence && (1..=6).contains(&hashes) && trimmed.as_bytes().get(hashes) == Some(&b' ');
         if heading {
+            self.headings += 1;
             let title = lower.trim_start_matches(['#', ' ']);
             let short = title.split_whitespace().count() <= 3;
             let fixes =
@@ -144,7 +158,7 @@ mod tests {
     fn code_marked_as_the_old_one_is_stated() {
         let text =
             "```python\n# ❌ 原来的配置\nnum_workers=4\n```\n## ✅ 优化\n```python\n# ✅ 优化后\nnum_workers=2\n```";
-        assert_eq!(advised(text)[2], false);
-        assert_eq!(advised(text)[7], true);
+        assert!(!advised(text)[2]);
+        assert!(advised(text)[7]);
     }
 }

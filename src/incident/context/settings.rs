@@ -49,11 +49,17 @@ pub(super) enum Setting {
     AllocConf(String),
     Visible(String),
     MemoryLimit(Figure),
+    /// Slurm's `--mem-per-cpu`, to be multiplied by the CPUs of a task.
+    MemoryPerCpu(Figure),
+    CpusPerTask(u64),
     HostTotal(Figure),
     TorchVersion(String),
     Platform(Platform),
     Container,
 }
+
+/// Pairs of one line that are looked at; an argument dump has a few hundred.
+const PAIRS_AT_MOST: usize = 1024;
 
 /// How much a statement counts against another one of the same thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,11 +72,33 @@ pub(super) enum Source {
     Command,
 }
 
+/// The model that a command names outside an option: `vllm serve org/model-7B`.
+pub(super) fn model_of_command(text: &str) -> Vec<Setting> {
+    let mut found = Vec::new();
+    let words = text.split_whitespace().take(400);
+    let name = words.filter(|word| {
+        !word.starts_with(['-', '/', '.'])
+            && word.split('/').count() == 2
+            && !word.contains(['=', ':', '.', '\'', '"']) | parameters_in_name(word).is_some()
+    });
+    if let Some(name) = name.clone().find(|word| parameters_in_name(word).is_some()) {
+        model(name, true, &mut found);
+    }
+    found
+}
+
+/// What a message about memory that ran out says of the sample it failed on: `… on sequence abc of length 917`.
+pub(super) fn of_message(text: &str) -> Option<Setting> {
+    let (before, after) = text.split_once(" of length ")?;
+    let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+    before.contains("sequence").then(|| whole(&after[..digits]))?.map(Setting::Sequence)
+}
+
 /// Reads every setting that a line states. `command` tells that the line belongs to a launch command.
 pub(super) fn read(text: &str, line: u64, command: bool) -> Vec<(Setting, Source)> {
     let at = Span::line(line);
     let mut found = Vec::new();
-    for pair in pairs(text) {
+    for pair in pairs(text).take(PAIRS_AT_MOST) {
         setting_of(text, &pair, at, command, &mut found);
     }
     let source = if command { Source::Command } else { Source::Dump };
@@ -109,14 +137,9 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         | "ppo_micro_batch_size_per_gpu"
         | "batch_per_gpu" => push(found, count().filter(plausible_batch), Setting::MicroBatch),
         "batch_size" | "batchsize" | "batch" | "bs" | "batch_sz" | "train_bs" | "batch_size_train" => {
-            // `batch: 12/400` counts batches.
-            if pair.rest.get(value.len()..).is_none_or(|rest| !rest.starts_with('/')) {
-                if let Some(each) = per_device_remark(pair.rest) {
-                    found.push(Setting::MicroBatch(each));
-                }
-                let plain = key != "batch" || command || pair.rest.len() == value.len() || !numbered(text, pair);
-                push(found, count().filter(|n| plausible_batch(n) && plain), Setting::Batch);
-            }
+            push(found, per_device_remark(pair.rest), Setting::MicroBatch);
+            let plain = key != "batch" || command || pair.rest.len() == value.len() || !numbered(text, pair);
+            push(found, count().filter(|n| plausible_batch(n) && plain), Setting::Batch);
         }
         "train_batch_size" => push(found, count().filter(plausible_batch), Setting::TrainBatch),
         "global_batch_size" | "total_batch_size" | "total_train_batch_size" | "effective_batch_size" => {
@@ -168,7 +191,10 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         | "max_model_len"
         | "seqlen"
         | "max_sequence_length"
-        | "ctx_size" => push(found, count().filter(|n| *n >= 8), Setting::Sequence),
+        | "ctx_size" => {
+            // A generation configuration's default length is 20, whatever the model is trained on.
+            push(found, count().filter(|n| *n >= 8 && !(key == "max_length" && *n == 20)), Setting::Sequence)
+        }
         // Kernels have a BLOCK_SIZE of their own.
         "block_size" if pair.key.ends_with("block_size") && !text.contains("BLOCK_") => {
             push(found, count().filter(|n| *n >= 128), Setting::Sequence)
@@ -195,9 +221,9 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         "pin_memory" | "pin_mem" | "dataloader_pin_memory" => push(found, flag(), Setting::PinMemory),
         "persistent_workers" | "dataloader_persistent_workers" => push(found, flag(), Setting::PersistentWorkers),
         "cache_size_gb" | "cache_gb" | "ram_cache_gb" | "max_cache_gb" => {
-            push(found, size(value, "GB", Base::Binary).map(|s| s.at(at)), Setting::CacheSize)
+            push(found, size(value, "GB", Base::Binary).map(|s| exact(s.at(at))), Setting::CacheSize)
         }
-        "cache_size" | "cache_memory" => push(found, sized(pair.rest, None, at), Setting::CacheSize),
+        "cache_size" | "cache_memory" => push(found, sized(pair.rest, None, at).map(exact), Setting::CacheSize),
         "sample_size" | "bytes_per_sample" | "sample_bytes" => {
             push(found, sized(pair.rest, None, at), Setting::SampleSize)
         }
@@ -212,12 +238,20 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         "gpus" if pair.hyphens == 2 && !text.contains("docker") => {
             push(found, count().filter(|n| (1..=1024).contains(n)), Setting::Local)
         }
-        "include" if command => push(found, listed_devices(value.rsplit(':').next().unwrap_or("")), Setting::Local),
+        "include" if command => {
+            let word = pair.rest.split([' ', '\'', '"', ']']).next().unwrap_or("");
+            push(found, listed_devices(word.rsplit(':').next().unwrap_or("")), Setting::Local)
+        }
         "device" | "devices" if command || value.starts_with('[') => {
+            let value = if value.starts_with('[') { value } else { unquoted_list(pair) };
             push(found, listed_devices(value), Setting::Devices)
         }
         "member" => push(found, value.split_once('/').and_then(|(_, all)| whole(all)), Setting::World),
-        "global_rank" | "rank" => push(found, count().and_then(|n| u32::try_from(n).ok()), Setting::Rank),
+        "global_rank" => push(found, count().and_then(|n| u32::try_from(n).ok()), Setting::Rank),
+        // Adapters have a rank too.
+        "rank" if text.contains("local_rank") || text.contains("world_size") => {
+            push(found, count().and_then(|n| u32::try_from(n).ok()), Setting::Rank)
+        }
         "epochs" | "num_epochs" | "max_epochs" | "num_train_epochs" | "n_epochs" | "max_epoch" | "total_epochs" => {
             let whole_part = value.split('.').next().unwrap_or(value);
             push(found, whole(whole_part).filter(|n| *n > 0), Setting::Epochs)
@@ -229,7 +263,7 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         "bf16" if flag() == Some(true) => found.push(Setting::Precision(Precision::Bf16)),
         "amp" | "use_amp" if flag() == Some(true) => found.push(Setting::Precision(Precision::Mixed)),
         "precision" | "mixed_precision" | "torch_dtype" | "dtype" | "amp_dtype" | "param_dtype" | "compute_dtype"
-        | "data_type" => push(found, precision(value), Setting::Precision),
+        | "data_type" => push(found, precision(value).filter(|_| !makes_tensor(text)), Setting::Precision),
         "optim" | "optimizer" | "optimizer_type" | "opt" | "optimizer_name" | "optim_type" | "optimizer_class" => {
             push(found, optimizer(value), Setting::Optimizer)
         }
@@ -321,14 +355,8 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         }
         "cuda_visible_devices" | "hip_visible_devices" | "ascend_rt_visible_devices" | "rocr_visible_devices" => {
             let value = value.trim_matches(['[', ']']).replace(' ', "");
-            // Unquoted lists end at the first comma elsewhere; here they go on.
-            let value = if value.bytes().all(|b| b.is_ascii_digit()) {
-                let end = pair.rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
-                let listed = pair.rest.get(..end).unwrap_or("").trim_end_matches(',');
-                if listed.is_empty() { value } else { listed.to_string() }
-            } else {
-                value
-            };
+            let listed = unquoted_list(pair);
+            let value = if listed.len() > value.len() { listed.to_string() } else { value };
             let plain = value.bytes().all(|b| b.is_ascii_digit() || b == b',') && !value.is_empty()
                 || value.starts_with("GPU-");
             if plain {
@@ -343,11 +371,15 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
                 found.push(Setting::AllocConf(value.trim_end_matches(['.', ',']).to_string()));
             }
         }
+        "mem_per_cpu" if pair.hyphens == 2 => push(found, slurm_size(value, at), Setting::MemoryPerCpu),
+        "cpus_per_task" if pair.hyphens == 2 => push(found, count(), Setting::CpusPerTask),
         "mem" if pair.hyphens == 2 => push(found, slurm_size(value, at), Setting::MemoryLimit),
         "memory" if pair.hyphens == 2 && (text.contains("docker") || text.contains("podman") || command) => {
-            push(found, sized(pair.rest, Some("B"), at), Setting::MemoryLimit);
+            push(found, sized(pair.rest, Some("B"), at).map(exact), Setting::MemoryLimit);
         }
-        "mem_mb" if text.contains("resources") => push(found, sized(value, Some("MB"), at), Setting::MemoryLimit),
+        "mem_mb" if text.contains("resources") => {
+            push(found, sized(value, Some("MB"), at).map(exact), Setting::MemoryLimit)
+        }
         "memtotal" => push(found, sized(pair.rest, None, at), Setting::HostTotal),
         // `free -h`, whose first column is the total.
         "mem" if text.trim_start().starts_with("Mem:") => push(found, sized(pair.rest, None, at), Setting::HostTotal),
@@ -370,6 +402,13 @@ fn push<T>(found: &mut Vec<Setting>, value: Option<T>, make: impl FnOnce(T) -> S
     if let Some(value) = value {
         found.push(make(value));
     }
+}
+
+/// True for code that makes or converts one tensor: its type is not the run's.
+fn makes_tensor(text: &str) -> bool {
+    ["tensor(", "zeros(", "ones(", "empty(", "randn(", "rand(", "full(", "arange(", ".to(", "zeros_like(", "array("]
+        .iter()
+        .any(|call| text.contains(call))
 }
 
 /// More than this is a total of a simulator or a count of something else.
@@ -530,6 +569,12 @@ fn deepspeed_file(value: &str, found: &mut Vec<Setting>) {
     }
 }
 
+/// The digits and commas that a value begins with: unquoted lists end at the first comma elsewhere.
+fn unquoted_list<'a>(pair: &Pair<'a>) -> &'a str {
+    let end = pair.rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
+    pair.rest.get(..end).unwrap_or("").trim_end_matches(',')
+}
+
 /// How many devices a list or count names: `0,1,2` and `[0, 1, 2]` name three, `4` names none.
 fn listed_devices(value: &str) -> Option<u64> {
     let inner = value.trim_matches(['[', ']', '\'', '"']);
@@ -558,7 +603,12 @@ pub(super) fn sized(text: &str, default: Option<&str>, at: Span) -> Option<Figur
 
 /// Slurm's sizes: megabytes unless a letter says otherwise, all of them binary.
 fn slurm_size(value: &str, at: Span) -> Option<Figure> {
-    sized(value, Some("MB"), at).filter(|figure| figure.bytes > 0)
+    sized(value, Some("MB"), at).filter(|figure| figure.bytes > 0).map(exact)
+}
+
+/// A size that was set rather than measured is not rounded.
+fn exact(figure: Figure) -> Figure {
+    Figure { half_width: 0, ..figure }
 }
 
 pub(super) fn version(value: &str) -> Option<String> {
@@ -605,7 +655,9 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         if ["gpu", "proc", "rank", "进程"].iter().any(|word| what.starts_with(word)) {
             push(found, whole(&after[..digits]), Setting::Local);
         }
-    } else if let Some((before, _)) = text.split_once(" workers") {
+    } else if let Some((before, _)) = text.split_once(" workers")
+        && !["died", "killed", "different", "dask", "ray", "terminated"].iter().any(|word| text.contains(word))
+    {
         push(found, last_number(before).filter(|n| *n <= 4096), Setting::Workers);
     }
     if (text.contains("每帧")
@@ -657,12 +709,12 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         }
     }
     if let Some(limit) = text.trim_start().trim_start_matches("$ ").strip_prefix("ulimit -v ") {
-        push(found, sized(limit, Some("KB"), at), Setting::MemoryLimit);
+        push(found, sized(limit, Some("KB"), at).map(exact), Setting::MemoryLimit);
     }
     if (text.contains("docker run") || text.contains("podman run"))
         && let Some((_, after)) = text.split_once(" -m ")
     {
-        push(found, sized(after, Some("B"), at), Setting::MemoryLimit);
+        push(found, sized(after, Some("B"), at).map(exact), Setting::MemoryLimit);
     }
     if text.contains("Limits:")
         && let Some((_, after)) = text.split_once("memory:")
@@ -675,7 +727,7 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
 pub(super) fn kubernetes_size(text: &str, at: Span) -> Option<Figure> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(text.len());
-    crate::units::parse(&text[..end], Base::Decimal).map(|size| size.at(at)).filter(|figure| figure.bytes > 0)
+    crate::units::parse(&text[..end], Base::Decimal).map(|size| exact(size.at(at))).filter(|figure| figure.bytes > 0)
 }
 
 /// `trainable params: 4,194,304 || all params: 6,742,609,920`, `124.4M parameters`, `Number of parameters: 1234`.
@@ -685,8 +737,14 @@ fn parameters(text: &str, found: &mut Vec<Setting>) {
         return;
     }
     if lower.contains("trainable params:") && lower.contains("all params:") {
-        push(found, count_after(&lower, "all params:").filter(|n| *n > 0.0), Setting::Parameters);
-        found.push(Setting::Lora(true));
+        let all = count_after(&lower, "all params:");
+        push(found, all, Setting::Parameters);
+        let trainable =
+            lower.split_once("trainable params:").and_then(|(_, after)| counted(after.split_whitespace().next()?));
+        if let (Some(all), Some(trainable)) = (all, trainable) {
+            // peft prints this line; most of the parameters are frozen where adapters are trained.
+            found.push(Setting::Lora(trainable < 0.5 * all));
+        }
         return;
     }
     for phrase in ["number of parameters", "total params", "total parameters", "num_parameters", "model parameters"] {
@@ -754,24 +812,26 @@ fn last_size(text: &str, at: Span) -> Option<Figure> {
     found
 }
 
-/// Batch sizes by their names, to be settled once the whole log is known.
+/// Values that follow from several statements together: batch sizes by their names, a limit per CPU.
 #[derive(Debug, Default)]
-pub(super) struct Batches {
+pub(super) struct Parts {
     plain: Known<u64>,
     micro: Known<u64>,
     train: Known<u64>,
     total: Known<u64>,
     devices: Known<u64>,
+    memory_per_cpu: Known<Figure>,
+    cpus: Known<u64>,
 }
 
 /// Puts a setting where nothing is known yet.
-pub(super) fn apply(context: &mut Context, batches: &mut Batches, setting: &Setting, at: Span) {
+pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting, at: Span) {
     match setting {
-        Setting::Batch(n) => batches.plain.note(*n, at),
-        Setting::MicroBatch(n) => batches.micro.note(*n, at),
-        Setting::TrainBatch(n) => batches.train.note(*n, at),
-        Setting::TotalBatch(n) => batches.total.note(*n, at),
-        Setting::Devices(n) => batches.devices.note(*n, at),
+        Setting::Batch(n) => parts.plain.note(*n, at),
+        Setting::MicroBatch(n) => parts.micro.note(*n, at),
+        Setting::TrainBatch(n) => parts.train.note(*n, at),
+        Setting::TotalBatch(n) => parts.total.note(*n, at),
+        Setting::Devices(n) => parts.devices.note(*n, at),
         Setting::EvalBatch(n) => context.eval_batch_size.note(*n, at),
         Setting::OtherBatch(name, n) => context.other_batch.note(((*name).to_string(), *n), at),
         Setting::Accumulation(n) => context.accumulation.note(*n, at),
@@ -804,6 +864,8 @@ pub(super) fn apply(context: &mut Context, batches: &mut Batches, setting: &Sett
         Setting::AllocConf(value) => context.alloc_conf.note(value.clone(), at),
         Setting::Visible(value) => context.visible_devices.note(value.clone(), at),
         Setting::MemoryLimit(figure) => context.memory_limit.note(*figure, at),
+        Setting::MemoryPerCpu(figure) => parts.memory_per_cpu.note(*figure, at),
+        Setting::CpusPerTask(n) => parts.cpus.note(*n, at),
         Setting::HostTotal(figure) => context.host_total.note(*figure, at),
         Setting::TorchVersion(version) => context.torch_version.note(version.clone(), at),
         Setting::Platform(platform) => context.platform.note(*platform, at),
@@ -811,7 +873,7 @@ pub(super) fn apply(context: &mut Context, batches: &mut Batches, setting: &Sett
     }
 }
 
-impl Batches {
+impl Parts {
     /// The batch of one process, from what was stated. `total_is_plain` tells that the trainer's plain batch counts all devices.
     pub(super) fn settle(self, context: &mut Context, total_is_plain: bool, deepspeed: bool) {
         if let Known::Seen(n, at) = self.micro {
@@ -829,6 +891,10 @@ impl Batches {
         }
         if let Known::Seen(n, at) = self.devices {
             context.local_processes.note(n, at);
+        }
+        if let (Known::Seen(each, at), Some(cpus)) = (self.memory_per_cpu, self.cpus.value()) {
+            let bytes = each.bytes.saturating_mul(cpus);
+            context.memory_limit.note(Figure { bytes, ..each }, at);
         }
         // Trainer prints the total over processes and accumulation, so the number of processes follows.
         if let (Some(total), Some(each)) = (self.total.value(), context.batch_size.value())

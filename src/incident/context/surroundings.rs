@@ -38,8 +38,19 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
     );
     add(Trainer::MmEngine, says(&["/mmengine/", "mmengine -", "/mmcv/", "/mmdet/", "tools/dist_train.sh"]));
     add(Trainer::NeMo, says(&["/nemo/", "nemo.collections", "[nemo "]));
-    add(Trainer::Vllm, says(&["/vllm/", "vllm serve", "vllm.entrypoints", "vllm-openai", "[gpu_worker.py"]));
-    add(Trainer::Sglang, says(&["/sglang/", "sglang.launch_server", "--mem-fraction-static"]));
+    add(
+        Trainer::Vllm,
+        says(&[
+            "/vllm/",
+            "vllm/worker/",
+            "vllm/v1/",
+            "vllm serve",
+            "vllm.entrypoints",
+            "vllm-openai",
+            "[gpu_worker.py",
+        ]),
+    );
+    add(Trainer::Sglang, says(&["/sglang/", "sglang/srt/", "sglang.launch_server", "--mem-fraction-static"]));
     add(Trainer::Fastai, says(&["/fastai/"]));
     add(Trainer::Megatron, says(&["/megatron/", "megatron-lm", "pretrain_gpt.py"]));
     add(Trainer::Diffusers, says(&["/diffusers/"]));
@@ -50,7 +61,8 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
     );
     add(
         Trainer::DeepSpeed,
-        says(&["/deepspeed/", "deepspeed "]) && !says(&["install deepspeed"]) || says(&["--deepspeed", "[launch.py:"]),
+        says(&["/deepspeed/", "deepspeed --", "deepspeed train"]) && !says(&["install deepspeed"])
+            || says(&["--deepspeed", "[launch.py:"]),
     );
     add(Trainer::Accelerate, says(&["accelerate launch", "/accelerate/"]));
     add(Trainer::Fsdp, says(&["fully_sharded_data_parallel", "fullyshardeddataparallel"]));

@@ -32,6 +32,13 @@ pub(super) fn frames(document: &Document, position: usize, rank: Option<u32>) ->
             None => break,
         }
     }
+    // A paste may keep nothing of the traceback but the line of code above the message.
+    if blocks.is_empty()
+        && let Some(line) = own.first().filter(|line| is_call(&line.text))
+    {
+        let code = Some(line.text.trim().to_string());
+        return vec![Frame { code, ..nameless(line.number) }];
+    }
     // Collected from the last upward. A chain `A, direct cause of B` prints A first: A's frames are the original.
     // A DataLoader prints the outer traceback first and the worker's original after it: already in that order.
     let original_last = own.iter().take(from.max(1)).any(|line| line.text.contains("Original Traceback"));
@@ -60,7 +67,7 @@ fn block_end(own: &[&Line], exception: &str) -> Option<(usize, Header)> {
             let header = if text.contains("Original Traceback") { Header::Original } else { Header::Plain };
             return frames_seen.then_some((i + 1, header));
         }
-        if is_frame(text) {
+        if is_frame(text) || arrow(text).is_some() {
             frames_seen = true;
             strays = 0;
         } else if !is_inside(text) && !same_prefix(text, exception) {
@@ -98,6 +105,16 @@ fn chained(above: &[&Line], header: Header) -> Option<usize> {
     None
 }
 
+/// True for an indented line that calls something: source code as a traceback prints it.
+fn is_call(text: &str) -> bool {
+    let code = text.trim();
+    text.starts_with("    ")
+        && code.contains('(')
+        && code.ends_with([')', '(', ','])
+        && !code.contains(": ")
+        && code.is_ascii()
+}
+
 fn is_frame(text: &str) -> bool {
     frame_of(text).is_some()
 }
@@ -119,7 +136,7 @@ fn is_inside(text: &str) -> bool {
 /// True for lines with the same log prefix as the exception's own line: `(Worker pid=7) ERROR 01-02 03:04:05 …`.
 fn same_prefix(text: &str, exception: &str) -> bool {
     let common = text.bytes().zip(exception.bytes()).take_while(|(a, b)| a == b).count();
-    common >= 8 && !text[..].trim_start().starts_with("File ")
+    common >= 8 && !text.trim_start().starts_with("File ")
 }
 
 fn looks_like_exception(text: &str) -> bool {
@@ -145,9 +162,8 @@ fn frame_of(text: &str) -> Option<(usize, &str, u64, &str)> {
         return Some((0, file, line.trim().parse().ok()?, name_of(function)));
     }
     if let Some(after) = text.strip_prefix("Cell In[") {
-        let (cell, after) = after.split_once("], line ")?;
+        let (_, after) = after.split_once("], line ")?;
         let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-        let _ = cell;
         return Some((
             0,
             "<cell>",
@@ -184,21 +200,19 @@ fn parse(block: &[&Line]) -> Vec<Frame> {
             });
             continue;
         }
-        let Some(frame) = frames.last_mut() else { continue };
-        // IPython marks the line: `--> 174    state["exp_avg"] = …`.
-        if let Some(marked) = text.trim_start().strip_prefix("--")
-            && let Some((dashes, after)) = marked.split_once("> ")
-            && dashes.bytes().all(|b| b == b'-')
-        {
-            let after = after.trim_start();
-            let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-            if let Ok(number) = after[..digits].parse() {
+        if let Some((number, code)) = arrow(text) {
+            if frames.is_empty() {
+                // Cut off above: the file is unknown, the line is not.
+                frames.push(nameless(line.number));
+            }
+            if let Some(frame) = frames.last_mut() {
                 frame.line = number;
-                frame.code = Some(after[digits..].trim().to_string());
+                frame.code = Some(code.to_string());
                 frame.at.last = line.number;
             }
             continue;
         }
+        let Some(frame) = frames.last_mut() else { continue };
         let code = text.get(column..).unwrap_or(text).trim();
         if code.is_empty() || code.bytes().all(|b| matches!(b, b'^' | b'~' | b' ')) {
             continue;
@@ -217,6 +231,22 @@ fn parse(block: &[&Line]) -> Vec<Frame> {
         previous_code = Some(code.to_string());
     }
     frames
+}
+
+/// IPython marks the line that failed: `--> 174    state["exp_avg"] = …`.
+fn arrow(text: &str) -> Option<(u64, &str)> {
+    let (dashes, after) = text.trim_start().split_once("> ")?;
+    if dashes.len() < 2 || !dashes.bytes().all(|b| b == b'-') {
+        return None;
+    }
+    let after = after.trim_start();
+    let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+    Some((after[..digits].parse().ok()?, after[digits..].trim()))
+}
+
+/// A frame of which only the code is left.
+fn nameless(line: u64) -> Frame {
+    Frame { file: String::new(), line: 0, function: String::new(), code: None, at: Span::line(line) }
 }
 
 /// The phase that the frames show: the innermost frame that belongs to one, a forward pass or a loss giving way to what
