@@ -2,7 +2,6 @@
 //! event for one death, and the lines that only look like one.
 
 use oomdoc::dialect::{self, Event, Resource, Sign, Standing};
-use oomdoc::incident::context::Given;
 use oomdoc::input::{self, Document, Source};
 use std::time::{Duration, Instant};
 
@@ -173,9 +172,10 @@ fn a_program_and_the_kernel_tell_one_story() {
     for (log, framework) in
         [("pytorch-host/worker-killed-with-report", "pytorch"), ("launcher/killed-then-report", "linux-kernel")]
     {
-        let explanation = oomdoc::command::explain::diagnose(&document(log), &Given::default());
-        assert_eq!(explanation.diagnoses.len(), 1, "{log}");
-        assert_eq!(explanation.diagnoses[0].incident.event.framework, framework, "{log}");
+        let document = document(log);
+        let (incidents, _) = oomdoc::incident::assemble(&document, dialect::events(&document));
+        assert_eq!(incidents.len(), 1, "{log}");
+        assert_eq!(incidents[0].event.framework, framework, "{log}");
     }
 }
 
