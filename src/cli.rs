@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// What the user asked for, free of clap.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Invocation {
-    Explain(ExplainOptions),
+    Explain(Box<ExplainOptions>),
     Rules(RulesOptions),
 }
 
@@ -68,7 +68,7 @@ pub fn command() -> clap::Command {
 /// Reads the command line. Prints help, the version or a usage error and leaves the process where that is all to do.
 pub fn parse() -> Invocation {
     match Cli::parse().command {
-        Command::Explain(args) => Invocation::Explain(args.into()),
+        Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
     }
 }
@@ -96,7 +96,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Explain the out-of-memory failure in a log: what ran out, why, and what to change
-    Explain(ExplainArgs),
+    Explain(Box<ExplainArgs>),
     /// List the causes and fixes that oomdoc knows, or print the documentation of one
     Rules(RulesArgs),
 }
@@ -378,7 +378,7 @@ mod tests {
     fn no_file_means_standard_input_and_so_does_a_dash() {
         for line in [vec!["oomdoc", "explain"], vec!["oomdoc", "explain", "-"]] {
             let Command::Explain(args) = Cli::parse_from(line).command else { panic!("explain") };
-            assert_eq!(ExplainOptions::from(args).sources, [Source::Stdin]);
+            assert_eq!(ExplainOptions::from(*args).sources, [Source::Stdin]);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Help, version, usage errors.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod binary;
 
 use binary::{oomdoc, outcome};

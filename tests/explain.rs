@@ -1,5 +1,7 @@
 //! `oomdoc explain` as users and programs run it.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod binary;
 
 use binary::{MESSAGE, logs, oomdoc, outcome, root};

@@ -1,6 +1,8 @@
 //! Files that are generated from the code and committed: docs, completions, man pages.
 //! `UPDATE=1 cargo test --test generated` writes them.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use clap_complete::Shell;
 use oomdoc::report::rules::{Subject, page};
 use oomdoc::text::Lang;

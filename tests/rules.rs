@@ -1,5 +1,7 @@
 //! `oomdoc rules`.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod binary;
 
 use binary::{oomdoc, outcome};

@@ -1,13 +1,14 @@
 //! The job itself fills the device.
 
 use super::reading::{
-    Kind, allocated_share, kind, on_gpu, one_piece, percent, place, refused_although_free, request_share, size, whole,
+    Kind, allocated_share, fitted_before, kind, on_gpu, one_piece, percent, place, refused_although_free,
+    request_share, size, whole,
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
-use crate::incident::context::{Clue, Phase};
+use crate::incident::context::{Clue, Measure, Phase};
 use crate::text;
 use crate::text::Text;
 use crate::units::Bytes;
@@ -130,12 +131,18 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .seen(&incident.context.phase),
         );
     }
+    if on_gpu(incident)
+        && let Some((text, at)) = fitted_before(incident)
+    {
+        // A need that is too large by itself shows in the first steps, unless sizes vary.
+        found.push(Evidence::new(-0.5, text).at(at));
+    }
     if let Some(capacity) = ledger.capacity
         && let Some(first) = incident
             .context
             .series
             .iter()
-            .filter(|series| series.measure.on_device())
+            .filter(|series| matches!(series.measure, Measure::GpuAllocated | Measure::GpuUsed))
             .filter_map(|series| series.readings.first())
             .find(|first| first.bytes as i128 >= capacity.middle() / 10 * 8)
     {

@@ -70,6 +70,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    if event.has(Sign::CustomAllocator) {
+        found.push(
+            Evidence::new(5.0, text!(en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing here", zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"))
+                .at(event.at),
+        );
+    }
     if event.has(Sign::AddressSpaceLimit) {
         found.push(
             Evidence::new(if event.has(Sign::Windows) { 0.8 } else { 3.0 }, text!(en: "an address-space or commit limit refused it, not the lack of RAM", zh: "拒绝它的是地址空间或提交上限，而不是内存不足"))
@@ -250,6 +256,17 @@ mod tests {
             ],
         );
         event.sign(Sign::Hip);
+        assert_eq!(first(&settled(event)), CauseId::FrameworkLimit);
+    }
+
+    #[test]
+    fn a_custom_allocator_that_refuses_is_a_limit_of_its_own() {
+        let mut event = event(
+            "pytorch",
+            Resource::Gpu,
+            &[(Fact::Requested, "256.00 MiB"), (Fact::Capacity, "79.25 GiB"), (Fact::Free, "61.00 GiB")],
+        );
+        event.sign(Sign::CustomAllocator);
         assert_eq!(first(&settled(event)), CauseId::FrameworkLimit);
     }
 }

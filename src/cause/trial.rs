@@ -21,7 +21,15 @@ pub fn event(framework: &'static str, resource: Resource, figures: &[(Fact, &str
 
 pub fn settled(event: Event) -> Incident {
     let ledger = ledger::settle(&event);
-    Incident { primary: true, event, followers: Vec::new(), ranks: Vec::new(), context: Context::default(), ledger }
+    Incident {
+        primary: true,
+        event,
+        followers: Vec::new(),
+        ranks: Vec::new(),
+        clock: None,
+        context: Context::default(),
+        ledger,
+    }
 }
 
 /// A failure of PyTorch on a GPU with these figures.

@@ -3,6 +3,7 @@
 use super::progress::Progress;
 use crate::cli::{ExplainFormat, ExplainOptions};
 use crate::incident::context::Given;
+use crate::incident::{Incident, job};
 use crate::input::Source;
 use crate::report::{self, Diagnosis, Explanation, InputSummary};
 use crate::text::{Lang, Text};
@@ -24,29 +25,36 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         let _ = writeln!(std::io::stderr(), "{}", hint.in_lang(style.lang));
     }
     let progress = Progress::new(&options.sources);
-    let read: Vec<anyhow::Result<Document>> =
-        options.sources.par_iter().map(|source| input::read_with_progress(source, &mut progress.meter())).collect();
+    // Each document is dropped as soon as its incidents are read, so that thousands of logs need the memory of a few.
+    let read: Vec<anyhow::Result<FileEvents>> = options
+        .sources
+        .par_iter()
+        .map(|source| {
+            let document = input::read_with_progress(source, &mut progress.meter())?;
+            Ok(FileEvents::of(&document))
+        })
+        .collect();
     drop(progress);
-    let mut documents = Vec::new();
+    let mut files = Vec::new();
     let mut failures = Vec::new();
     for outcome in read {
         match outcome {
-            Ok(document) => documents.push(document),
+            Ok(file) => files.push(file),
             Err(error) => failures.push(error),
         }
     }
-    if documents.is_empty()
+    if files.is_empty()
         && let Some(first) = failures.pop()
     {
         failures.iter().for_each(|error| super::complain(error, style.lang));
         return Err(first);
     }
     failures.iter().for_each(|error| super::complain(error, style.lang));
-    if documents.iter().all(|document| document.bytes == 0) {
-        empty_input(&documents, style.lang);
+    if files.iter().all(|file| file.summary.bytes == 0) {
+        empty_input(&files, style.lang);
     }
 
-    let explanation = combine(documents.par_iter().map(|document| diagnose(document, &options.given)).collect());
+    let explanation = diagnose(files, &options.given);
     let text = match options.format {
         ExplainFormat::Json => format!("{:#}\n", report::json::render(&explanation, style.lang)),
         ExplainFormat::Terminal => report::terminal::render(&explanation, style),
@@ -60,8 +68,8 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     })
 }
 
-fn empty_input(documents: &[Document], lang: Lang) {
-    let name = documents.first().map(|document| document.source.clone()).unwrap_or_default();
+fn empty_input(files: &[FileEvents], lang: Lang) {
+    let name = files.first().map(|file| file.summary.source.clone()).unwrap_or_default();
     let text = crate::text!(
         en: "{name} is empty; programs print memory errors to standard error: pipe with 2>&1",
         zh: "{name} 为空；程序的显存报错通常写到标准错误，管道请加 2>&1"
@@ -69,65 +77,38 @@ fn empty_input(documents: &[Document], lang: Lang) {
     let _ = writeln!(std::io::stderr(), "{}", text.in_lang(lang));
 }
 
-/// Diagnoses every failure in one document, with the values that the user gave in place of those read from it.
-pub fn diagnose(document: &Document, given: &Given) -> Explanation {
-    let (incidents, harmless) = incident::assemble(document, dialect::events(document));
-    let diagnoses = incidents
-        .into_iter()
-        .map(|mut incident| {
+/// What one input holds, its text no longer needed.
+pub struct FileEvents {
+    summary: InputSummary,
+    incidents: Vec<Incident>,
+    harmless: Vec<dialect::Event>,
+}
+
+impl FileEvents {
+    /// Reads the failures of a document and their context.
+    pub fn of(document: &Document) -> FileEvents {
+        let (incidents, harmless) = incident::assemble(document, dialect::events(document));
+        FileEvents { summary: InputSummary::from(document), incidents, harmless }
+    }
+}
+
+/// Diagnoses every failure of one job's logs, with the values that the user gave in place of those read from them.
+pub fn diagnose(files: Vec<FileEvents>, given: &Given) -> Explanation {
+    let mut explanation = Explanation { inputs: Vec::new(), diagnoses: Vec::new(), harmless: Vec::new() };
+    let mut incidents = Vec::with_capacity(files.len());
+    for file in files {
+        incidents.push(job::FileIncidents { source: file.summary.source.clone(), incidents: file.incidents });
+        explanation.inputs.push(file.summary);
+        explanation.harmless.extend(file.harmless);
+    }
+    explanation.diagnoses = job::join(incidents)
+        .into_par_iter()
+        .map(|(input, mut incident)| {
             incident.context.override_with(given);
             let findings = cause::rank(&incident);
             let plan = fix::plan(&incident, &findings);
-            Diagnosis { input: 0, incident, findings, plan }
+            Diagnosis { input, incident, findings, plan }
         })
         .collect();
-    Explanation { inputs: vec![InputSummary::from(document)], diagnoses, harmless }
-}
-
-/// Several files as one report, in the order given. The first file with a failure keeps its primary incident.
-pub fn combine(parts: Vec<Explanation>) -> Explanation {
-    let mut whole = Explanation { inputs: Vec::new(), diagnoses: Vec::new(), harmless: Vec::new() };
-    for part in parts {
-        let offset = whole.inputs.len();
-        let primary_known = whole.primary().is_some();
-        whole.inputs.extend(part.inputs);
-        whole.diagnoses.extend(part.diagnoses.into_iter().map(|mut diagnosis| {
-            diagnosis.input += offset;
-            diagnosis.incident.primary &= !primary_known;
-            diagnosis
-        }));
-        whole.harmless.extend(part.harmless);
-    }
-    whole
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn several_files_have_one_primary_incident() {
-        let part = || {
-            let mut explanation = diagnose(&Document::from_text("a.log", ""), &Given::default());
-            let event = dialect::Event::new("test", "pytorch", dialect::Resource::Gpu, crate::evidence::Span::line(1));
-            explanation.diagnoses.push(Diagnosis {
-                input: 0,
-                incident: incident::Incident {
-                    primary: true,
-                    event,
-                    followers: Vec::new(),
-                    ranks: Vec::new(),
-                    context: incident::Context::default(),
-                    ledger: crate::ledger::Ledger::default(),
-                },
-                findings: Vec::new(),
-                plan: fix::Plan::default(),
-            });
-            explanation
-        };
-        let whole = combine(vec![part(), part()]);
-        let primaries: Vec<bool> = whole.diagnoses.iter().map(|d| d.incident.primary).collect();
-        assert_eq!(primaries, [true, false]);
-        assert_eq!(whole.diagnoses[1].input, 1);
-    }
+    explanation
 }

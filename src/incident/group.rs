@@ -17,6 +17,9 @@ const NEXT_RANK_WITHIN: u64 = 600;
 /// Incidents that a new event is compared with, latest first.
 const COMPARED_WITH: usize = 12;
 
+/// Incidents that carry the memory readings around them; of more, only the primary one does.
+const WITH_SERIES: usize = 32;
+
 /// An incident in the making.
 struct Group {
     event: Event,
@@ -75,6 +78,9 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         if crowded(&group, &context) {
             context.clues.entry(Clue::RanksOnOneDevice).or_insert(group.event.at);
         }
+        if i >= WITH_SERIES && i != primary {
+            context.series = Vec::new();
+        }
         previous = Some(group.last.max(group.event.at.last));
         group.event.standing = Standing::Failure;
         group.event.rank = group.event.rank.or(context.rank.value());
@@ -82,6 +88,7 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
             primary: i == primary,
             ledger: crate::ledger::settle(&group.event),
             followers: group.followers,
+            clock: group.ranks.first().and_then(|fall| fall.clock),
             ranks: if group.ranks.len() > 1 { group.ranks } else { Vec::new() },
             context,
             event: group.event,
@@ -275,6 +282,11 @@ fn tie(group: &Group, event: &Event) -> Option<Tie> {
                 return Some(Tie::Verdict);
             }
         }
+        // The engine spoke first and its framework's message, which it quotes, came after.
+        let quoted = is_engine(known.framework) && matches!(event.framework, "pytorch" | "cuda");
+        if quoted && known.resource == event.resource && (bare(known) || bare(event)) && agree(known, event) {
+            return Some(Tie::Repeats);
+        }
         if known.resource == event.resource {
             // The host's figureless symptoms (a bus error, then the worker's death) are one story, told twice.
             if agree(known, event) && !other_pid {
@@ -347,7 +359,13 @@ fn names_program(framework: &str) -> bool {
 
 fn fall(document: &Document, event: &Event) -> RankFall {
     let text = document.line(event.at.first).unwrap_or_default();
-    RankFall { rank: event.rank, device: event.facts.device.value(), line: event.at.first, clock: clock(&text) }
+    RankFall {
+        rank: event.rank,
+        device: event.facts.device.value(),
+        file: 0,
+        line: event.at.first,
+        clock: clock(&text),
+    }
 }
 
 /// The first time of day in a line, in seconds since midnight: `[2024-05-01 12:34:56,789]`, `03:04:05.678`.
@@ -459,6 +477,14 @@ mod tests {
         let incidents = incidents("", vec![torch, event("vllm", Resource::Gpu, 2)]);
         assert_eq!(incidents.len(), 1);
         assert_eq!(incidents[0].event.framework, "vllm");
+        assert_eq!(incidents[0].event.facts.get(Fact::Requested).unwrap().bytes, GIB);
+    }
+
+    #[test]
+    fn an_engine_that_speaks_first_takes_the_figures_of_what_it_quotes() {
+        let torch = with(event("pytorch", Resource::Gpu, 2), Fact::Requested, GIB);
+        let incidents = incidents("", vec![event("sglang", Resource::Gpu, 1), torch]);
+        assert_eq!((incidents.len(), incidents[0].event.framework), (1, "sglang"));
         assert_eq!(incidents[0].event.facts.get(Fact::Requested).unwrap().bytes, GIB);
     }
 

@@ -2,6 +2,7 @@
 
 pub mod context;
 mod group;
+pub mod job;
 
 use crate::dialect::Event;
 use crate::ledger::Ledger;
@@ -18,6 +19,8 @@ pub struct Incident {
     pub followers: Vec<Event>,
     /// The ranks that died of the same failure, in the order in which they fell; empty where a single process failed.
     pub ranks: Vec<RankFall>,
+    /// Time of day of its message in seconds since midnight, where the line carries one.
+    pub clock: Option<f64>,
     pub context: Context,
     pub ledger: Ledger,
 }
@@ -29,6 +32,8 @@ pub struct RankFall {
     pub rank: Option<u32>,
     /// The device index that its message names.
     pub device: Option<u32>,
+    /// Which of several inputs it stands in, counted from 0.
+    pub file: usize,
     /// Line of its message.
     pub line: u64,
     /// Time of day of its message in seconds since midnight, where the line carries one.

@@ -84,7 +84,7 @@ pub(super) fn from_reader(reader: Box<dyn Read>, total: Option<u64>) -> io::Resu
     const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
     let taken = Rc::new(Cell::new(0));
     let truncated = Rc::new(Cell::new(false));
-    let mut counted = Counted { reader, taken: Rc::clone(&taken) };
+    let mut counted = Counted { reader, taken: Rc::clone(&taken), ended: false };
     let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
     counted.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut magic)?;
     let gzip = magic == GZIP_MAGIC;
@@ -142,11 +142,17 @@ pub(super) fn cannot_read(source: &Source, error: io::Error) -> ReadError {
 struct Counted {
     reader: Box<dyn Read>,
     taken: Rc<Cell<u64>>,
+    /// A terminal that was ended with Ctrl-D could be read on; one Ctrl-D has to be enough.
+    ended: bool,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ended {
+            return Ok(0);
+        }
         let n = self.reader.read(buffer)?;
+        self.ended = n == 0 && !buffer.is_empty();
         self.taken.set(self.taken.get().saturating_add(n as u64));
         Ok(n)
     }

@@ -145,24 +145,24 @@ fn message(event: &Event, lang: Lang) -> Value {
 
 /// Facts whose keys the contract fixes; the others go under `extra`.
 fn in_contract(fact: Fact) -> bool {
-    match fact {
+    matches!(
+        fact,
         Fact::Requested
-        | Fact::Capacity
-        | Fact::Limit
-        | Fact::Free
-        | Fact::Allocated
-        | Fact::Reserved
-        | Fact::ReservedUnallocated
-        | Fact::Process
-        | Fact::FractionLimit
-        | Fact::Peak
-        | Fact::LargestFreeChunk
-        | Fact::TotalVm
-        | Fact::AnonRss
-        | Fact::FileRss
-        | Fact::ShmemRss => true,
-        _ => false,
-    }
+            | Fact::Capacity
+            | Fact::Limit
+            | Fact::Free
+            | Fact::Allocated
+            | Fact::Reserved
+            | Fact::ReservedUnallocated
+            | Fact::Process
+            | Fact::FractionLimit
+            | Fact::Peak
+            | Fact::LargestFreeChunk
+            | Fact::TotalVm
+            | Fact::AnonRss
+            | Fact::FileRss
+            | Fact::ShmemRss
+    )
 }
 
 fn facts(facts: &Facts) -> Value {

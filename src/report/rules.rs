@@ -1,7 +1,7 @@
 //! The documentation of causes and fixes, as `oomdoc rules` prints it and as `docs/causes.md` and `docs/fixes.md` hold it.
 
 use super::Style;
-use super::layout::{Screen, Tone, columns, pad, run};
+use super::layout::{Run, Screen, Tone, columns, pad, run};
 use crate::cause::CAUSES;
 use crate::fix::{Class, FIXES};
 use crate::text::{Lang, Text};
@@ -158,10 +158,38 @@ pub fn show(rule: &Rule, style: Style) -> String {
             let lead = block.len() - body.len();
             let marker = if body.starts_with("- ") || body.starts_with("* ") { 2 } else { 0 };
             let head = [run(Tone::Plain, " ".repeat(lead.min(8)))];
-            screen.paragraph(&head, lead.min(8) + marker, &[run(Tone::Plain, body)]);
+            screen.paragraph(&head, lead.min(8) + marker, &inline(body));
         }
     }
     screen.render()
+}
+
+/// Markdown's inline marks as tones. Code keeps its backticks, which show it in a pipe too.
+fn inline(text: &str) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for (i, part) in text.split('`').enumerate() {
+        if i % 2 == 1 {
+            runs.push(run(Tone::Command, format!("`{part}`")));
+            continue;
+        }
+        for (j, piece) in part.split("**").enumerate() {
+            let tone = if j % 2 == 1 { Tone::Strong } else { Tone::Plain };
+            // A star beside a word marks emphasis; one between spaces or digits is a product.
+            let mut out = String::with_capacity(piece.len());
+            let mut before = ' ';
+            let mut rest = piece.chars().peekable();
+            while let Some(c) = rest.next() {
+                let after = rest.peek().copied().unwrap_or(' ');
+                let product = before == after || (before.is_ascii_alphanumeric() && after.is_ascii_alphanumeric());
+                if c != '*' || product {
+                    out.push(c);
+                }
+                before = c;
+            }
+            runs.push(run(tone, out));
+        }
+    }
+    runs
 }
 
 /// One rule as a section of Markdown.
@@ -193,6 +221,14 @@ pub fn page(subject: Subject, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inline_marks_become_tones() {
+        let runs = inline("**How.** From *fragmentation* by `a * b`, 2 * 3，与*碎片*看。");
+        let text: String = runs.iter().map(|run| run.text.as_str()).collect();
+        assert_eq!(text, "How. From fragmentation by `a * b`, 2 * 3，与碎片看。");
+        assert!(runs.contains(&run(Tone::Strong, "How.")) && runs.contains(&run(Tone::Command, "`a * b`")));
+    }
 
     #[test]
     fn edits_between_words() {

@@ -208,7 +208,15 @@ pub fn explanation() -> Explanation {
         }],
         diagnoses: vec![Diagnosis {
             input: 0,
-            incident: Incident { primary: true, event, followers: vec![follower], ranks: Vec::new(), context, ledger },
+            incident: Incident {
+                primary: true,
+                event,
+                followers: vec![follower],
+                ranks: Vec::new(),
+                clock: None,
+                context,
+                ledger,
+            },
             findings,
             plan: Plan {
                 offers,

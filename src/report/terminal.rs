@@ -26,6 +26,8 @@ struct Detail {
     contradiction_lines: usize,
     refute_lines: usize,
     second_cause_lines: usize,
+    /// Other failures of the log, a line each.
+    others: usize,
     frame: bool,
 }
 
@@ -41,16 +43,17 @@ const LEVELS: [Detail; 12] = {
         contradiction_lines: 3,
         refute_lines: 4,
         second_cause_lines: 3,
+        others: 3,
         frame: true,
     };
     let some = Detail { evidence: 3, contradictions: 1, wont_help: 1, ..rich };
     let fewer_fixes = Detail { fixes: 4, ..some };
     let less_evidence = Detail { evidence: 2, ..fewer_fixes };
-    let three_fixes = Detail { fixes: 3, refute_lines: 3, ..less_evidence };
+    let three_fixes = Detail { fixes: 3, refute_lines: 3, others: 1, ..less_evidence };
     let tighter =
         Detail { evidence_lines: 2, refute_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
     let second_short = Detail { second_cause_lines: 1, ..tighter };
-    let no_folklore = Detail { wont_help: 0, ..second_short };
+    let no_folklore = Detail { wont_help: 0, others: 0, ..second_short };
     let no_frame = Detail { frame: false, ..no_folklore };
     let one_reason = Detail { evidence: 1, ..no_frame };
     let bare = Detail { evidence_lines: 1, refute_lines: 1, contradiction_lines: 1, fix_lines: 1, ..one_reason };
@@ -81,6 +84,7 @@ const EVERYTHING: Detail = Detail {
     contradiction_lines: usize::MAX,
     refute_lines: usize::MAX,
     second_cause_lines: usize::MAX,
+    others: 0,
     frame: true,
 };
 
@@ -113,7 +117,7 @@ fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen
             page.account(&diagnosis.incident.ledger, detail);
             page.causes(diagnosis, detail);
             page.fixes(diagnosis, detail);
-            page.rest(explanation, diagnosis);
+            page.rest(explanation, diagnosis, detail);
         }
         None => page.nothing_found(explanation, 4),
     }
@@ -191,11 +195,7 @@ impl Page {
         self.screen.clipped(&[], 2, &runs, if self.style.verbose { usize::MAX } else { 3 });
 
         let event = &diagnosis.incident.event;
-        let source = explanation.inputs.get(diagnosis.input).map_or("-", |input| input.source.as_str());
-        let place = match source {
-            "-" => self.places(&[event.at.first]).unwrap_or_default(),
-            path => format!("{}:{}", shorten_path(path, self.style.width / 3), event.at.first),
-        };
+        let place = self.place_of(explanation, diagnosis);
         let message = [run(Tone::Faint, format!("{place}  ")), run(Tone::Plain, one_line(&event.message))];
         match self.style.verbose {
             true => self.screen.paragraph(&[], 2, &message),
@@ -209,6 +209,15 @@ impl Page {
             let at = Text::new("at ", "位于 ");
             let runs = [run(Tone::Faint, format!("{}{file}:{} {}{code}", self.say(&at), frame.line, frame.function))];
             self.screen.line(&runs);
+        }
+    }
+
+    /// `train.log:412`, or the line alone where the log came through a pipe.
+    fn place_of(&self, explanation: &Explanation, diagnosis: &Diagnosis) -> String {
+        let line = diagnosis.incident.event.at.first;
+        match explanation.inputs.get(diagnosis.input).map(|input| input.source.as_str()) {
+            None | Some("-") => self.places(&[line]).unwrap_or_default(),
+            Some(path) => format!("{}:{line}", shorten_path(path, self.style.width / 3)),
         }
     }
 
@@ -274,7 +283,7 @@ impl Page {
                 [run(Tone::Free, fit.repeat(inside)), run(Tone::Alarm, over.repeat(drawn.saturating_sub(inside)))];
             let lead = from + 2;
             let mut runs = Vec::new();
-            if columns(&label) + 1 <= lead {
+            if columns(&label) < lead {
                 runs.push(run(Tone::Plain, format!("{}{label} ", " ".repeat(lead - columns(&label) - 1))));
                 runs.extend(mark);
             } else if lead + drawn + 1 + columns(&label) <= self.screen.width() {
@@ -497,16 +506,26 @@ impl Page {
     }
 
     /// Other failures, followers, and the way to more.
-    fn rest(&mut self, explanation: &Explanation, diagnosis: &Diagnosis) {
+    fn rest(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
         let mut notes: Vec<String> = Vec::new();
-        let others = explanation.diagnoses.len() - 1;
-        if others > 0 {
-            let text = text!(en: "{others} more failures in the log", zh: "日志中另有 {others} 个故障");
-            notes.push(if others == 1 && self.style.lang == Lang::En {
-                "1 more failure in the log".into()
-            } else {
-                self.say(&text).into()
-            });
+        let others: Vec<&Diagnosis> =
+            explanation.diagnoses.iter().filter(|other| !std::ptr::eq(*other, diagnosis)).collect();
+        if !others.is_empty() && detail.others > 0 {
+            self.screen.blank();
+            for other in others.iter().take(detail.others) {
+                let place = self.place_of(explanation, other);
+                let runs = [
+                    run(Tone::Faint, format!("{} {place}  ", self.say(&Text::new("Also", "另有")))),
+                    run(Tone::Plain, self.say(&verdict(other))),
+                ];
+                self.screen.line(&runs);
+            }
+        }
+        let left = others.len().saturating_sub(detail.others);
+        if left > 0 {
+            let noun = if left == 1 { "failure" } else { "failures" };
+            let text = text!(en: "{left} more {noun}", zh: "另有 {left} 个故障");
+            notes.push(self.say(&text).into());
         }
         let ranks = diagnosis.incident.ranks.len();
         if ranks > 1 {

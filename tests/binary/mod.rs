@@ -1,6 +1,7 @@
 //! What the tests of the binary share: how it is started, and the fixtures.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};

@@ -120,6 +120,9 @@ impl Frame {
     }
 }
 
+/// A process listed for a GPU: pid, name and what it holds.
+pub type GpuProcess = (u64, Option<String>, Option<Figure>);
+
 /// One row of an `nvidia-smi` table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GpuRow {
@@ -129,8 +132,7 @@ pub struct GpuRow {
     pub total: Figure,
     /// Utilisation in percent, 0 … 100.
     pub utilization: Option<u8>,
-    /// Processes listed for this GPU: pid, name and what they hold.
-    pub processes: Vec<(u64, Option<String>, Option<Figure>)>,
+    pub processes: Vec<GpuProcess>,
 }
 
 /// Something the surroundings of the failure show that is no value.
@@ -269,7 +271,9 @@ impl Context {
         }
         traceback::clues(&frames, &mut self.clues);
         if !self.program.is_known()
-            && let Some(main) = frames.iter().find(|frame| frame.function == "<module>" && frame.is_user_code())
+            && let Some(main) = frames
+                .iter()
+                .find(|frame| frame.function == "<module>" && frame.is_user_code() && !frame.file.starts_with('<'))
         {
             self.program = Known::Seen(main.file.clone(), main.at);
         }

@@ -1,6 +1,6 @@
 //! Tables of GPUs that stand in a log: `nvidia-smi` in its layouts, its CSV output, gpustat and nvitop.
 
-use super::GpuRow;
+use super::{GpuProcess, GpuRow};
 use crate::evidence::Span;
 use crate::units::{Base, Figure, size};
 
@@ -165,7 +165,7 @@ fn head_row(cells: &[&str]) -> Option<(u32, Option<String>)> {
 }
 
 /// `0   N/A  N/A      1234      C   python    1024MiB` and the old `0      1234      C   python   1024MiB`.
-fn process_row(cells: &[&str], at: Span) -> Option<(u32, (u64, Option<String>, Option<Figure>))> {
+fn process_row(cells: &[&str], at: Span) -> Option<(u32, GpuProcess)> {
     let words: Vec<&str> = cells.first()?.split_whitespace().collect();
     let index: u32 = words.first()?.parse().ok().filter(|n| *n < 1024)?;
     let kind = words.iter().position(|word| matches!(*word, "C" | "G" | "C+G" | "M+C"))?;

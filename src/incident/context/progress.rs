@@ -16,8 +16,8 @@ pub(super) struct Progress {
     pub gpu_memory: Option<u64>,
 }
 
-/// Reads the progress that a line tells, if any.
-pub(super) fn read(text: &str) -> Option<Progress> {
+/// Reads the progress that a line tells, if any. `phases` tells that the line holds a word that phases are announced with.
+pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     let mut progress = Progress::default();
     if !ultralytics_row(text, &mut progress) {
         epoch(text, &mut progress);
@@ -25,11 +25,11 @@ pub(super) fn read(text: &str) -> Option<Progress> {
         if progress.step.is_none() {
             step(text, &mut progress);
         }
-        if progress.phase.is_none() {
+        if phases && progress.phase.is_none() {
             progress.phase = announced(text);
         }
         if progress.phase.is_none() && (progress.step.is_some() || progress.epoch.is_some()) {
-            progress.phase = Some(if mentions_validation(text) { Phase::Validation } else { Phase::Train });
+            progress.phase = Some(if phases && mentions_validation(text) { Phase::Validation } else { Phase::Train });
         }
     }
     (progress != Progress::default()).then_some(progress)
@@ -48,7 +48,7 @@ fn ultralytics_row(text: &str, progress: &mut Progress) -> bool {
     let Some((epoch, epochs)) = first.split_once('/') else { return false };
     let (Ok(epoch), Ok(epochs)) = (epoch.parse::<u32>(), epochs.parse::<u64>()) else { return false };
     let Some(gigabytes) = memory.strip_suffix('G').and_then(|n| n.parse::<f64>().ok()) else { return false };
-    if !gigabytes.is_finite() || gigabytes < 0.0 || gigabytes > 1e5 {
+    if !(0.0..=1e5).contains(&gigabytes) {
         return false;
     }
     progress.epoch = Some(f64::from(epoch));
@@ -86,8 +86,8 @@ fn number(text: &str) -> Option<(f64, &str)> {
         return None;
     }
     let after = &text[end..];
-    if after.starts_with('.') {
-        let decimals = after[1..].bytes().take_while(u8::is_ascii_digit).count();
+    if let Some(fraction) = after.strip_prefix('.') {
+        let decimals = fraction.bytes().take_while(u8::is_ascii_digit).count();
         if decimals > 0 {
             end += 1 + decimals;
         }
@@ -358,8 +358,10 @@ fn announced(text: &str) -> Option<Phase> {
 mod tests {
     use super::*;
 
-    fn at(text: &str) -> (Option<f64>, Option<u64>, Option<u64>, Option<u64>, Option<Phase>) {
-        let p = read(text).unwrap_or_default();
+    type Told = (Option<f64>, Option<u64>, Option<u64>, Option<u64>, Option<Phase>);
+
+    fn at(text: &str) -> Told {
+        let p = read(text, true).unwrap_or_default();
         (p.epoch, p.epochs, p.step, p.steps, p.phase)
     }
 
@@ -393,13 +395,13 @@ mod tests {
 
     #[test]
     fn an_ultralytics_row_tells_epoch_memory_and_image_size() {
-        let p = read("    134/200      26.5G      0.98      54       1280: 100% ━━━━━━━━━━━━ 115/115").unwrap();
+        let p = read("    134/200      26.5G      0.98      54       1280: 100% ━━━━━━━━━━━━ 115/115", true).unwrap();
         assert_eq!(
             (p.epoch, p.epochs, p.image, p.step, p.steps),
             (Some(134.0), Some(200), Some(1280), Some(115), Some(115))
         );
         assert_eq!(p.gpu_memory, Some(28_454_158_336));
-        let header = read("   Class     Images  Instances      Box(P          R      mAP50").unwrap();
+        let header = read("   Class     Images  Instances      Box(P          R      mAP50", true).unwrap();
         assert_eq!(header.phase, Some(Phase::Validation));
     }
 
@@ -413,7 +415,7 @@ mod tests {
             "Epoch 1-2: rising",
             "save every 5 epochs",
         ] {
-            assert_eq!(read(text).map(|p| (p.epoch, p.step)).unwrap_or_default(), (None, None), "{text}");
+            assert_eq!(read(text, true).map(|p| (p.epoch, p.step)).unwrap_or_default(), (None, None), "{text}");
         }
     }
 }

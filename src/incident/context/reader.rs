@@ -95,6 +95,7 @@ impl<'a> ContextReader<'a> {
         let mut command_until = 0;
         let (mut in_frame, mut installed_frame) = (false, false);
         let mut seen = Seen::default();
+        let mut shapes = Shapes::default();
         for (position, line) in document.lines.iter().enumerate() {
             let text = line.text.as_str();
             let topics = topics::of(text);
@@ -129,8 +130,11 @@ impl<'a> ContextReader<'a> {
                 installed_frame = false;
             }
             let own = !advised && !message && !installed_frame;
+            // A loop prints the same line again and again: what it states was stated the first times.
+            let new =
+                topics & (topics::SETTING | topics::CLUE) == 0 || command || shapes.is_new(text, self.launches.len());
 
-            if own && (topics & topics::SETTING != 0 || command) {
+            if own && new && (topics & topics::SETTING != 0 || command) {
                 for (setting, source) in settings::read(text, line.number, command) {
                     self.keep(setting, source, line.number, &mut kept);
                 }
@@ -143,7 +147,7 @@ impl<'a> ContextReader<'a> {
             }
             let mut told = None;
             if !message && !advised && !in_frame && (topics & topics::PROGRESS != 0 || progress::maybe_row(text)) {
-                told = progress::read(text);
+                told = progress::read(text, topics & topics::PHASE != 0);
             }
             if let Some(progress) = told {
                 if let Some(image) = progress.image {
@@ -170,7 +174,7 @@ impl<'a> ContextReader<'a> {
             if topics & topics::GPUS != 0 || Tables::maybe_head(text) {
                 self.tables.take(text, line.number);
             }
-            if topics & topics::CLUE != 0 && !advised {
+            if topics & topics::CLUE != 0 && !advised && new {
                 self.surroundings(text, line.number, message, &mut seen, &mut kept);
             }
         }
@@ -190,26 +194,23 @@ impl<'a> ContextReader<'a> {
         if seen.run != run {
             *seen = Seen { run, ..Seen::default() };
         }
-        seen.lines += 1;
-        if seen.lines <= 20_000 {
-            let mut trainers = Vec::new();
-            surroundings::trainers(text, &mut trainers);
-            for trainer in trainers {
-                if seen.trainers.insert(trainer) {
-                    self.trainers.push((trainer, line));
-                }
+        let mut trainers = Vec::new();
+        surroundings::trainers(text, &mut trainers);
+        for trainer in trainers {
+            if seen.trainers.insert(trainer) {
+                self.trainers.push((trainer, line));
             }
-            let mut found = Vec::new();
-            surroundings::platform(text, &mut found);
-            for setting in found {
-                self.keep(setting, Source::Dump, line, kept);
-            }
-            let mut clues = Vec::new();
-            surroundings::clues(text, &mut clues);
-            for clue in clues.into_iter().filter(|clue| !message || *clue == Clue::DeviceAssert) {
-                if seen.clues.insert(clue) {
-                    self.clues.push((clue, line));
-                }
+        }
+        let mut found = Vec::new();
+        surroundings::platform(text, &mut found);
+        for setting in found {
+            self.keep(setting, Source::Dump, line, kept);
+        }
+        let mut clues = Vec::new();
+        surroundings::clues(text, &mut clues);
+        for clue in clues.into_iter().filter(|clue| !message || *clue == Clue::DeviceAssert) {
+            if seen.clues.insert(clue) {
+                self.clues.push((clue, line));
             }
         }
         if self.went_on.len() < 1024 && surroundings::went_on(text) {
@@ -439,11 +440,37 @@ impl<'a> ContextReader<'a> {
     }
 }
 
+/// Lines that differ in their digits only are of one shape; of each, only the first few of a run are read for statements.
+#[derive(Default)]
+struct Shapes {
+    run: usize,
+    seen: HashMap<u64, u8>,
+}
+
+impl Shapes {
+    const READ_OF_A_SHAPE: u8 = 8;
+    const SHAPES_AT_MOST: usize = 1 << 16;
+
+    fn is_new(&mut self, text: &str, run: usize) -> bool {
+        if self.run != run || self.seen.len() >= Shapes::SHAPES_AT_MOST {
+            self.run = run;
+            self.seen.clear();
+        }
+        // FNV-1a over what is no digit; a collision only leaves a repeated line unread.
+        let hash = text
+            .bytes()
+            .filter(|byte| !byte.is_ascii_digit())
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let count = self.seen.entry(hash).or_default();
+        *count = count.saturating_add(1);
+        *count <= Shapes::READ_OF_A_SHAPE
+    }
+}
+
 /// What was already told in the current run.
 #[derive(Default)]
 struct Seen {
     run: usize,
-    lines: usize,
     trainers: std::collections::HashSet<Trainer>,
     clues: std::collections::HashSet<Clue>,
 }

@@ -12,6 +12,9 @@ const SERIES_AT_MOST: usize = 512;
 /// A series with more readings is thinned to half, again and again.
 const READINGS_AT_MOST: usize = 4096;
 
+/// Pairs of one line that are looked at.
+const PAIRS_AT_MOST: usize = 512;
+
 /// One reading found in a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
@@ -40,21 +43,30 @@ struct Sample {
 
 #[derive(Debug, Default)]
 pub(super) struct Readings {
-    series: BTreeMap<(&'static str, Option<u32>), (Measure, bool, usize, Vec<Sample>)>,
+    tracks: BTreeMap<(&'static str, Option<u32>), Track>,
+}
+
+/// The readings of one quantity on one rank so far.
+#[derive(Debug)]
+struct Track {
+    measure: Measure,
+    running_maximum: bool,
+    samples: Vec<Sample>,
 }
 
 impl Readings {
     /// Takes the readings of a line, with the progress that this line or the last one before it told.
     pub(super) fn take(&mut self, found: &[Found], line: u64, rank: Option<u32>, progress: &Progress) {
         for reading in found {
-            let full = self.series.len() >= SERIES_AT_MOST;
             let key = (reading.name, rank);
-            if full && !self.series.contains_key(&key) {
+            if self.tracks.len() >= SERIES_AT_MOST && !self.tracks.contains_key(&key) {
                 continue;
             }
-            let (_, _, seen, samples) =
-                self.series.entry(key).or_insert_with(|| (reading.measure, reading.running_maximum, 0, Vec::new()));
-            *seen += 1;
+            let Track { samples, .. } = self.tracks.entry(key).or_insert_with(|| Track {
+                measure: reading.measure,
+                running_maximum: reading.running_maximum,
+                samples: Vec::new(),
+            });
             if samples.len() >= READINGS_AT_MOST {
                 let mut keep = false;
                 samples.retain(|_| {
@@ -74,20 +86,21 @@ impl Readings {
 
     /// The series between two lines, for one rank or for lines that name none.
     pub(super) fn between(&self, first: u64, last: u64, rank: Option<u32>) -> Vec<Series> {
-        self.series
+        self.tracks
             .iter()
             .filter(|((_, of), _)| rank.is_none() || of.is_none() || *of == rank)
-            .filter_map(|((_, of), (measure, running_maximum, _, samples))| {
-                let from = samples.partition_point(|sample| sample.line < first);
-                let to = samples.partition_point(|sample| sample.line <= last);
-                let samples = samples.get(from..to).filter(|samples| samples.len() >= 2)?;
+            .filter_map(|((_, of), track)| {
+                let from = track.samples.partition_point(|sample| sample.line < first);
+                let to = track.samples.partition_point(|sample| sample.line <= last);
+                let samples = track.samples.get(from..to).filter(|samples| samples.len() >= 2)?;
                 let (per, abscissae) = abscissae(samples);
                 let readings = samples
                     .iter()
                     .zip(abscissae)
                     .map(|(sample, step)| Reading { line: sample.line, step, bytes: sample.bytes })
                     .collect();
-                Some(Series { measure: *measure, rank: *of, per, running_maximum: *running_maximum, readings })
+                let running_maximum = track.running_maximum;
+                Some(Series { measure: track.measure, rank: *of, per, running_maximum, readings })
             })
             .collect()
     }
@@ -130,12 +143,12 @@ pub(super) fn read(text: &str, line: u64) -> Vec<Found> {
             found.push(Found { name, measure, running_maximum, bytes });
         }
     };
-    for pair in pairs(text) {
+    for pair in pairs(text).take(PAIRS_AT_MOST) {
         let key = pair.key.rsplit(['/', '.']).next().unwrap_or(pair.key).to_ascii_lowercase().replace('-', "_");
-        let before = text[..pair.start].trim_end().to_ascii_lowercase();
+        let follows = |word: &str| follows(&text[..pair.start], word);
         let bytes = |default| sized(pair.rest, default, at).map(|figure| figure.bytes);
         match key.as_str() {
-            "mem" if before.ends_with("max") => add("max mem", Measure::GpuAllocated, true, bytes(Some("MB"))),
+            "mem" if follows("max") => add("max mem", Measure::GpuAllocated, true, bytes(Some("MB"))),
             "max_mem" | "max_memory" | "max_memory_allocated" => {
                 add("max_mem", Measure::GpuAllocated, true, bytes(Some("MB")).filter(|_| !is_bytes(&pair)))
             }
@@ -155,7 +168,7 @@ pub(super) fn read(text: &str, line: u64) -> Vec<Found> {
                 let default = if key.ends_with("_gb") { Some("GB") } else { None };
                 add("reserved", Measure::GpuReserved, false, bytes(default));
             }
-            "memory" | "mem" if ["cuda", "gpu"].iter().any(|word| before.ends_with(word)) => {
+            "memory" | "mem" if follows("cuda") || follows("gpu") => {
                 add("gpu memory", Measure::GpuUsed, false, bytes(None))
             }
             "gpu_mem" | "gpu_memory" | "vram" | "cuda_mem" | "cuda_memory" | "gpu_mem_used" | "gpu_memory_used" => {
@@ -209,6 +222,12 @@ pub(super) fn read(text: &str, line: u64) -> Vec<Found> {
     found
 }
 
+/// True where the text ends with a word, whatever its case and the space behind it.
+fn follows(before: &str, word: &str) -> bool {
+    let bytes = before.trim_end().as_bytes();
+    bytes.len() >= word.len() && bytes[bytes.len() - word.len()..].eq_ignore_ascii_case(word.as_bytes())
+}
+
 /// True for a bare number too large to count megabytes.
 fn is_bytes(pair: &super::pairs::Pair<'_>) -> bool {
     pair.value.len() > 7
@@ -217,12 +236,13 @@ fn is_bytes(pair: &super::pairs::Pair<'_>) -> bool {
 /// The size that ends right before a position: the `2048.0MB` of `2048.0MB allocated`.
 fn size_ending_at(text: &str, end: usize) -> Option<u64> {
     let head = text.get(..end)?.trim_end();
-    let start = head.rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | ','))).map_or(0, |i| i + 1);
+    let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | ',');
+    let start = head.trim_end_matches(kept).len();
     let mut word = head.get(start..)?;
     // `12.3 GiB allocated` has a space in it.
     if !word.starts_with(|c: char| c.is_ascii_digit()) {
         let number = head.get(..start)?.trim_end();
-        let from = number.rfind(|c: char| !(c.is_ascii_digit() || c == '.')).map_or(0, |i| i + 1);
+        let from = number.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').len();
         word = head.get(from..)?;
     }
     sized(word, None, Span::line(1)).map(|figure| figure.bytes)

@@ -158,7 +158,7 @@ mod tests {
     fn code_marked_as_the_old_one_is_stated() {
         let text =
             "```python\n# ❌ 原来的配置\nnum_workers=4\n```\n## ✅ 优化\n```python\n# ✅ 优化后\nnum_workers=2\n```";
-        assert_eq!(advised(text)[2], false);
-        assert_eq!(advised(text)[7], true);
+        assert!(!advised(text)[2]);
+        assert!(advised(text)[7]);
     }
 }

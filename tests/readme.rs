@@ -1,0 +1,42 @@
+//! The README shows what the program prints.
+
+use std::process::Command;
+
+/// The fenced block that follows `marker` in the file.
+fn block_after<'a>(text: &'a str, marker: &str) -> &'a str {
+    let from = text.find(marker).unwrap_or_else(|| panic!("no {marker} in the README"));
+    let block = text[from..].split("```text\n").nth(1).expect("a text block after the marker");
+    block.split("```").next().expect("an end of the block")
+}
+
+fn shown_output_is_current(readme: &str, lang: &str) {
+    let path = format!("{}/{readme}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect("the README is there");
+    let shown = block_after(&text, "<!-- output of the command above").to_string();
+    let done = Command::new(env!("CARGO_BIN_EXE_oomdoc"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["explain", "--color", "never", "--width", "80", "--lang", lang, "fixtures/logs/pytorch/epoch-five.log"])
+        .output()
+        .expect("the binary runs");
+    assert_eq!(done.status.code(), Some(0));
+    let printed = String::from_utf8(done.stdout).expect("UTF-8");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, text.replacen(&format!("```text\n{shown}```"), &format!("```text\n{printed}```"), 1))
+            .expect("the README can be written");
+        return;
+    }
+    assert_eq!(
+        shown, printed,
+        "{readme} shows other output than the program prints; UPDATE=1 cargo test --test readme"
+    );
+}
+
+#[test]
+fn the_english_readme_shows_the_real_output() {
+    shown_output_is_current("README.md", "en");
+}
+
+#[test]
+fn the_chinese_readme_shows_the_real_output() {
+    shown_output_is_current("README.zh-CN.md", "zh");
+}
