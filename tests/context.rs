@@ -4,7 +4,7 @@ use oomdoc::dialect::events;
 use oomdoc::evidence::Known;
 use oomdoc::incident::context::{Clue, Context, Phase, Precision, StepUnit, Trainer};
 use oomdoc::incident::{Incident, assemble};
-use oomdoc::input::{Source, read};
+use oomdoc::input::{Document, Source, read};
 use oomdoc::units::{GIB, MIB};
 
 fn incidents(case: &str) -> Vec<Incident> {
@@ -167,4 +167,95 @@ fn a_notebook_traceback_has_frames_too() {
 fn a_batch_that_was_skipped_shows_that_the_run_went_on() {
     assert!(context("retried").has(Clue::WentOn));
     assert!(!context("hf-trainer").has(Clue::WentOn));
+}
+
+mod anything {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Pieces of the grammar that the readers know, and what they don't.
+    fn piece() -> impl Strategy<Value = String> {
+        let known = [
+            "epoch ",
+            "Epoch [",
+            "step",
+            "第",
+            "轮",
+            "个Epoch",
+            "%|",
+            "|",
+            "/",
+            "[",
+            "]",
+            "(",
+            "--batch-size",
+            "=",
+            ":",
+            "：",
+            "'",
+            "\"",
+            "`",
+            "memory(GiB)",
+            "System: 4/",
+            "max mem: ",
+            "MiB / ",
+            " allocated",
+            "reserved ",
+            "RSS ",
+            "File \"",
+            "\", line ",
+            ", in f",
+            "--> ",
+            "Cell In[",
+            "Traceback (most recent call last)",
+            "\n",
+            "\n    ",
+            "$ python ",
+            ".py",
+            "\\\n",
+            "['python', ",
+            "Limits:\n memory: ",
+            "ulimit -v ",
+            "workers × ",
+            "帧",
+            "物理内存",
+            "params",
+            "#",
+            "## ✅",
+            "```",
+            "PYTORCH_CUDA_ALLOC_CONF",
+            "CUDA_VISIBLE_DEVICES",
+            "memory.used, ",
+            "[rank1]: ",
+            "12:00:0",
+            " of length ",
+            "sequence",
+            "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB",
+            " of which 0 bytes is free",
+            "torch ",
+            "7B",
+            "é",
+            "━",
+        ];
+        prop_oneof![
+            4 => prop::sample::select(known.to_vec()).prop_map(str::to_string),
+            2 => "[0-9.,]{1,6}(GiB|MB|G|%|/)?",
+            1 => "\\PC{0,4}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn no_text_breaks_the_readers(pieces in prop::collection::vec(piece(), 0..60)) {
+            let document = Document::from_text("-", &pieces.concat());
+            let (incidents, _) = assemble(&document, events(&document));
+            let primary = incidents.iter().filter(|incident| incident.primary).count();
+            prop_assert_eq!(primary, usize::from(!incidents.is_empty()));
+            let reader = oomdoc::incident::context::ContextReader::new(&document);
+            let context = reader.at(oomdoc::evidence::Span::line(document.line_count / 2), Some(1), Some(1));
+            prop_assert!(context.series.iter().all(|series| series.growth().is_none_or(|g| (0.0..=1.0).contains(&g.confidence))));
+        }
+    }
 }

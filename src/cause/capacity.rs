@@ -1,13 +1,14 @@
 //! The job itself fills the device.
 
 use super::reading::{
-    Kind, allocated_share, kind, on_gpu, one_piece, percent, place, refused_although_free, request_share, size, whole,
+    Kind, allocated_share, fitted_before, kind, on_gpu, one_piece, percent, place, refused_although_free,
+    request_share, size, whole,
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
-use crate::incident::context::{Clue, Phase};
+use crate::incident::context::{Clue, Measure, Phase};
 use crate::text;
 use crate::text::Text;
 use crate::units::Bytes;
@@ -104,6 +105,19 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
+    if let (Some((parameters, at)), Some(total)) =
+        (event.facts.numbers.get("parameter_bytes"), event.facts.number("program_total_bytes"))
+        && total > 0.0
+    {
+        let kept = parameters + event.facts.number("output_bytes").unwrap_or(0.0);
+        if kept >= 0.5 * total {
+            let (kept, total) = (Bytes(kept as u64), Bytes(total as u64));
+            found.push(
+                Evidence::new(1.5, text!(en: "inputs and outputs of the program, {kept} of {total}, dominate: weights, optimizer state, batch", zh: "程序的输入和输出占主导：{total} 中的 {kept}，即权重、优化器状态和批次"))
+                    .at(*at),
+            );
+        }
+    }
     if refused_although_free(incident)
         && let Some(free) = ledger.free
     {
@@ -130,12 +144,18 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .seen(&incident.context.phase),
         );
     }
+    if on_gpu(incident)
+        && let Some((text, at)) = fitted_before(incident)
+    {
+        // A need that is too large by itself shows in the first steps, unless sizes vary.
+        found.push(Evidence::new(-0.5, text).at(at));
+    }
     if let Some(capacity) = ledger.capacity
         && let Some(first) = incident
             .context
             .series
             .iter()
-            .filter(|series| series.measure.on_device())
+            .filter(|series| matches!(series.measure, Measure::GpuAllocated | Measure::GpuUsed))
             .filter_map(|series| series.readings.first())
             .find(|first| first.bytes as i128 >= capacity.middle() / 10 * 8)
     {

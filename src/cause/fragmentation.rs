@@ -1,14 +1,14 @@
 //! Enough is free or cached in total, but not in one piece.
 
-use super::reading::{Kind, cached, kind, percent, place, ramp, size, whole};
+use super::reading::{Kind, cached, fitted_before, kind, percent, place, ramp, size, trend, whole};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
-use crate::incident::context::Clue;
+use crate::incident::context::{Clue, Measure};
 use crate::text;
 use crate::text::Text;
-use crate::units::{GIB, Interval, MIB};
+use crate::units::{Bytes, GIB, Interval, MIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Fragmentation,
@@ -69,6 +69,22 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             return found;
         }
     }
+    if let (Some((run, at)), Some(requested), Some(pool)) =
+        (event.facts.numbers.get("longest_free_run_percent"), ledger.requested, ledger.reserved.or(ledger.cap))
+        && let Some(free_in_all) = ledger.allocated.map(|allocated| (pool - allocated).at_least_zero())
+        && free_in_all.surely_at_least(requested)
+        && pool.middle() as f64 * (run + 1.0) / 100.0 < requested.middle() as f64
+    {
+        // A few percent in slivers are the normal state of a full pool.
+        let idle = free_in_all.middle() as f64 / pool.middle().max(1) as f64;
+        let weight = ramp(idle, &[(0.03, 0.3), (0.08, 1.8), (0.15, 3.5)]);
+        let (run, all, want) = (*run as u64, size(free_in_all), size(requested));
+        found.push(
+            Evidence::new(weight, text!(en: "{all} of the pool are free, but the longest free run of its map is {run} %, too short for {want}", zh: "内存池中空闲 {all}，但分布图中最长的连续空闲只有 {run} %，放不下 {want}"))
+                .at(*at),
+        );
+        return found;
+    }
     let (Some(cached), Some(requested)) = (cached(incident), ledger.requested) else { return found };
     let at = place(
         event,
@@ -128,6 +144,24 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .seen(&incident.context.alloc_conf),
         );
     }
+    if weight > 0.0
+        && let (Some((series, reserved)), Some((_, allocated))) =
+            (trend(incident, Measure::GpuReserved), trend(incident, Measure::GpuAllocated))
+        && reserved.rise > 0.0
+        && reserved.relative_rise >= 0.02
+        && allocated.rise < 0.3 * reserved.rise
+        && let (Some(first), Some(last)) = (series.readings.first(), series.readings.last())
+    {
+        let (from, to) = (Bytes(first.bytes), Bytes(last.bytes));
+        found.push(
+            Evidence::new(2.2, text!(en: "reserved memory rose from {from} to {to} while allocated memory stayed the same: the cache splits into pieces that fit nothing", zh: "保留量从 {from} 升到 {to}，而已分配量不变：缓存被切成无法使用的碎片"))
+                .at(Span::lines(first.line, last.line)),
+        );
+    } else if weight > 0.0
+        && let Some((text, at)) = fitted_before(incident)
+    {
+        found.push(Evidence::new(0.4, text).at(at));
+    }
     if let Some(span) = incident.context.clues.get(&Clue::VariableShapes) {
         found.push(
             Evidence::new(0.5, text!(en: "tensor sizes change from step to step, which splits cached blocks", zh: "张量大小逐步变化，会把缓存块切碎"))
@@ -159,7 +193,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, finding, first, torch};
     use super::*;
-    use crate::evidence::{Known, Span};
+    use crate::evidence::Known;
 
     const SPLIT: [(Fact, &str); 5] = [
         (Fact::Requested, "1.25 GiB"),
@@ -209,5 +243,29 @@ mod tests {
         );
         event.facts.note(Fact::LargestFreeChunk, super::super::trial::figure("310.00 MiB"));
         assert_eq!(first(&super::super::trial::settled(event)), CauseId::Fragmentation);
+    }
+
+    #[test]
+    fn reserved_that_grows_beside_steady_allocations_is_its_signature() {
+        use crate::incident::context::{Reading, Series, StepUnit};
+        use crate::units::MIB;
+        // A middling cache, 7 % of the device, which alone decides nothing.
+        let mut incident = torch(&[
+            (Fact::Requested, "700.00 MiB"),
+            (Fact::Capacity, "23.69 GiB"),
+            (Fact::Free, "120.00 MiB"),
+            (Fact::Allocated, "20.90 GiB"),
+            (Fact::ReservedUnallocated, "1.70 GiB"),
+        ]);
+        let plain = confidence(&incident, CauseId::Fragmentation);
+        for (measure, step) in [(Measure::GpuAllocated, 0), (Measure::GpuReserved, 150 * MIB)] {
+            let readings =
+                (0..12).map(|i| Reading { line: i + 1, step: Some(i as f64), bytes: 20 * GIB + i * step }).collect();
+            let series = Series { measure, rank: None, per: StepUnit::Epoch, running_maximum: false, readings };
+            incident.context.series.push(series);
+        }
+        let with_readings = confidence(&incident, CauseId::Fragmentation);
+        assert!(with_readings > 0.5 && with_readings > 2.0 * plain, "{plain} {with_readings}");
+        assert!(confidence(&incident, CauseId::LeakGrowth) < 0.1, "the job itself does not grow");
     }
 }

@@ -1,15 +1,15 @@
 //! Usage grows until it hits the limit.
 
-use super::reading::{Kind, kind, percent, place, ramp, request_share};
+use super::reading::{Kind, fitted_before, kind, percent, place, ramp, request_share};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
-use crate::incident::context::{Clue, Phase};
+use crate::incident::context::{Clue, Measure, Phase};
 use crate::ledger::Holder;
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, MIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::LeakGrowth,
@@ -66,7 +66,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::PrivatePools)),
         );
     }
-    found.extend(trend(incident));
+    found.extend(readings(incident));
     if let Some(span) = context.clues.get(&Clue::Accumulates) {
         found.push(
             Evidence::new(2.8, text!(en: "the failing line collects results over steps, so each step holds more than the last", zh: "失败处在逐步累积结果，每一步都比上一步占用更多"))
@@ -85,20 +85,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(*span),
         );
     }
-    if let Some(epoch) = context.epoch.value()
-        && epoch >= 2
-        && context.phase.value() != Some(Phase::Validation)
+    if let Some((text, at)) = fitted_before(incident) {
+        found.push(Evidence::new(0.6, text).at(at));
+    }
+    if kind(incident) == Kind::PooledTensor
+        && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes < MIB)
     {
+        let want = Bytes(requested.bytes);
         found.push(
-            Evidence::new(0.6, text!(en: "epoch {epoch} had been reached: the same work fitted before", zh: "已进行到第 {epoch} 个 epoch：同样的工作此前放得下"))
-                .seen(&context.epoch),
-        );
-    } else if let Some(step) = context.step.value()
-        && step >= 200
-    {
-        found.push(
-            Evidence::new(0.6, text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下"))
-                .seen(&context.step),
+            Evidence::new(1.8, text!(en: "a request of {want} was the last straw: the pool had filled up with what is kept", zh: "{want} 的请求只是最后一根稻草：内存池已被保留的内容填满"))
+                .at(requested.at),
         );
     }
     if let Some((seconds, at)) = event.facts.numbers.get("lifetime_seconds") {
@@ -151,13 +147,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 /// What the memory readings of the log show: growth that goes on, or a flat line.
-fn trend(incident: &Incident) -> Option<Evidence> {
+fn readings(incident: &Incident) -> Option<Evidence> {
     let on_host = incident.event.resource.on_host();
+    let has_allocated = incident.context.series.iter().any(|series| series.measure == Measure::GpuAllocated);
     let (series, growth) = incident
         .context
         .series
         .iter()
         .filter(|series| series.measure.on_device() != on_host)
+        // Reserved memory that grows while allocated memory does not is a cache in pieces, no growth of the job.
+        .filter(|series| series.measure != Measure::GpuReserved || !has_allocated)
         .filter_map(|series| Some((series, series.growth()?)))
         .max_by(|a, b| a.1.confidence.total_cmp(&b.1.confidence))?;
     let (from, to) = (series.readings.first()?, series.readings.last()?);
@@ -219,7 +218,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, first, torch};
     use super::*;
-    use crate::incident::context::{Measure, Reading, Series, StepUnit};
+    use crate::incident::context::{Reading, Series, StepUnit};
     use crate::units::GIB;
 
     fn with_readings(bytes_at: impl Fn(u64) -> u64) -> Incident {

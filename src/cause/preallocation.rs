@@ -114,9 +114,15 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Requested)),
         );
     }
+    if event.dialect == "xla-driver-refused" {
+        found.push(
+            Evidence::new(1.8, text!(en: "it is the driver that refused the pool's own growth, not an operation that found the pool full", zh: "被驱动拒绝的是内存池自身的增长，而不是某个算子发现内存池已满"))
+                .at(event.at),
+        );
+    }
     if event.has(Sign::ForeignLibrary) {
         found.push(
-            Evidence::new(0.8, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
+            Evidence::new(if kind(incident) == Kind::PooledTensor { 2.6 } else { 0.8 }, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
                 .at(event.at),
         );
     }

@@ -1,8 +1,11 @@
 //! What several causes read from an incident: its kind, and the shares of the device that decide between causes.
 
 use crate::dialect::{Event, Fact, Resource, Sign};
-use crate::evidence::Span;
+use crate::evidence::{Known, Span};
 use crate::incident::Incident;
+use crate::incident::context::{Growth, Measure, Phase, Series};
+use crate::text;
+use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval, MIB};
 
 /// The kinds of failure, by who asked whom for memory. Priors are set per kind.
@@ -148,8 +151,12 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
     let (amount, separated) = match (ledger.unexplained, ledger.outside) {
         (Some(unexplained), _) => (ledger.others.unwrap_or(nothing) + unexplained.at_least_zero(), true),
         (None, Some(outside)) => ((outside - Interval::exactly(CONTEXT as u64)).at_least_zero(), false),
-        // At start-up this process holds nothing but its context, so all that is used is somebody's.
-        (None, None) if incident.event.has(Sign::EngineStartup) && ledger.allocated.is_none() => {
+        // At start-up this process holds nothing but its context, so all that is used is somebody's. XLA and TensorFlow print
+        // free and total memory when they find the device, before they take their pool.
+        (None, None)
+            if ledger.allocated.is_none()
+                && (incident.event.has(Sign::EngineStartup) || kind(incident) == Kind::PooledTensor) =>
+        {
             ((ledger.capacity? - ledger.free? - Interval::exactly(CONTEXT as u64)).at_least_zero(), false)
         }
         (None, None) => (ledger.others?, true),
@@ -169,6 +176,41 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
             .or(short_of_desired(incident))
             .is_some_and(|short| amount.middle() >= short.middle()),
     })
+}
+
+/// Where the log shows that the same work fitted before: a later epoch, or many steps. `None` for a validation phase, whose
+/// work is another.
+pub fn fitted_before(incident: &Incident) -> Option<(Text, Span)> {
+    let context = &incident.context;
+    if matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint)) {
+        return None;
+    }
+    if let Known::Seen(epoch, at) = context.epoch
+        && epoch >= 2
+    {
+        return Some((
+            text!(en: "epoch {epoch} had been reached: the same work fitted before", zh: "已进行到第 {epoch} 个 epoch：同样的工作此前放得下"),
+            at,
+        ));
+    }
+    match context.step {
+        Known::Seen(step, at) if step >= 200 => Some((
+            text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下"),
+            at,
+        )),
+        _ => None,
+    }
+}
+
+/// The trend of one kind of reading, if the log holds such a series.
+pub fn trend(incident: &Incident, measure: Measure) -> Option<(&Series, Growth)> {
+    incident
+        .context
+        .series
+        .iter()
+        .filter(|series| series.measure == measure)
+        .filter_map(|series| Some((series, series.growth()?)))
+        .max_by(|a, b| a.1.confidence.total_cmp(&b.1.confidence))
 }
 
 /// What an engine misses at start-up: the share that it is set to take, less what is free.

@@ -69,6 +69,27 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
         return found;
     }
+    if event.dialect.ends_with("buffer-size") {
+        let want = ledger.requested.map_or_else(String::new, |requested| size(requested).to_string());
+        found.push(
+            Evidence::new(5.0, text!(en: "one buffer of {want} exceeds the largest that the device makes, whatever is free", zh: "单个缓冲区 {want} 超过设备允许的最大值，与空闲量无关"))
+                .at(at),
+        );
+        return clues(incident, found);
+    }
+    if let Some(limit) = event.facts.get(Fact::Limit)
+        && on_gpu(incident)
+        && one_piece(incident)
+        && ledger.requested.is_some_and(|requested| requested.surely_at_least(limit.interval()))
+        && ledger.requested.is_some_and(|requested| requested.middle() < GARBAGE as i128)
+    {
+        let (want, most) = (ledger.requested.map_or_else(String::new, |r| size(r).to_string()), size(limit.interval()));
+        found.push(
+            Evidence::new(5.0, text!(en: "{want} were asked for in one piece; {most} are allowed", zh: "单次请求 {want}，而允许的最大值为 {most}"))
+                .at(at),
+        );
+        return clues(incident, found);
+    }
     let Some(requested) = ledger.requested.filter(|_| one_piece(incident)) else { return clues(incident, found) };
     let want = size(requested);
     if on_gpu(incident) {
@@ -153,13 +174,23 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
-    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_chunk_in_use_bytes")
+    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_allocation_bytes")
         && let Some(all) = whole(incident)
         && *chunk >= 0.5 * all.middle() as f64
     {
         let (chunk, all) = (Bytes(*chunk as u64), size(all));
         found.push(
             Evidence::new(3.0, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
+                .at(*at),
+        );
+    }
+    if let Some((buffer, at)) = incident.event.facts.numbers.get("largest_buffer_bytes")
+        && let Some(total) = incident.event.facts.number("program_total_bytes").filter(|total| *total > 0.0)
+        && buffer / total >= 0.33
+    {
+        let (buffer, total) = (Bytes(*buffer as u64), Bytes(total as u64));
+        found.push(
+            Evidence::new(1.8, text!(en: "one buffer of {buffer} is a third or more of the program's {total}", zh: "单个缓冲区 {buffer} 占程序 {total} 的三分之一以上"))
                 .at(*at),
         );
     }
@@ -231,5 +262,15 @@ mod tests {
     fn a_terabyte_of_ram_at_once_is_a_shape() {
         assert_eq!(first(&host(&[(Fact::Requested, "2.50 TiB")])), CauseId::SingleHugeAllocation);
         assert_ne!(first(&host(&[(Fact::Requested, "16.00 MiB")])), CauseId::SingleHugeAllocation);
+    }
+
+    #[test]
+    fn one_buffer_beyond_the_largest_allowed() {
+        let asked = |requested| {
+            let figures = [(Fact::Requested, requested), (Fact::Limit, "18.00 GiB")];
+            let event = super::super::trial::event("mlx", crate::dialect::Resource::Gpu, &figures);
+            confidence(&super::super::trial::settled(event), CauseId::SingleHugeAllocation)
+        };
+        assert!(asked("40.00 GiB") > 0.8 && asked("1.00 GiB") < 0.1);
     }
 }

@@ -101,7 +101,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                     .at(*at),
             );
         }
-    } else if !one_piece(incident) && event.facts.number("arguments_bytes") == Some(0.0) {
+    } else if !one_piece(incident) && event.facts.number("parameter_bytes") == Some(0.0) {
         found.push(
             Evidence::new(1.8, text!(en: "the program has no arguments: all that it needs is temporary", zh: "程序没有参数：所需全部是临时缓冲区"))
                 .at(event.at),

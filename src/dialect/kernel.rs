@@ -83,7 +83,7 @@ fn allocation_failure(document: &Document, position: usize) -> Event {
 fn speaks_of_a_kill(line: &str) -> bool {
     line.contains("invoked oom-killer")
         || line.contains("oom-killer: gfp_mask")
-        || line.contains("oom-kill:constraint=")
+        || is_scope(line)
         || is_kill(line)
         || is_choice(line)
         || line.contains(NOT_KILLED)
@@ -104,6 +104,11 @@ fn is_choice(line: &str) -> bool {
         .iter()
         .any(|wording| field::after(line, wording).is_some_and(|tail| tail.starts_with(|c: char| c.is_ascii_digit())))
         && (line.contains("score") || line.contains("ut of memory"))
+}
+
+/// The line of kernels from 5.0 on that names the group or machine that ran out, and the victim.
+fn is_scope(line: &str) -> bool {
+    line.contains("oom-kill:constraint=")
 }
 
 fn is_trigger(line: &str) -> bool {
@@ -194,6 +199,7 @@ fn extent(document: &Document, position: usize) -> Option<std::ops::RangeInclusi
     let mut chosen = false;
     let mut group = false;
     let mut asked = false;
+    let mut scoped = false;
     let mut foreign = 0;
     for at in first..document.lines.len().min(first.saturating_add(LONGEST)) {
         let line = field::text(document, at);
@@ -205,6 +211,12 @@ fn extent(document: &Document, position: usize) -> Option<std::ops::RangeInclusi
                 break;
             }
             asked = true;
+        }
+        if is_scope(line) {
+            if scoped || killed {
+                break;
+            }
+            scoped = true;
         }
         if is_choice(line) {
             if killed || chosen {
@@ -241,6 +253,8 @@ fn start(document: &Document, position: usize) -> usize {
         return first;
     }
     let own_choice = !is_choice(field::text(document, position));
+    // A report has one line of each kind: an earlier one belongs to the report before.
+    let mut scoped = is_scope(field::text(document, position));
     let mut foreign = 0;
     for at in field::before(position, LONGEST) {
         let line = field::text(document, at);
@@ -248,6 +262,9 @@ fn start(document: &Document, position: usize) -> usize {
             continue;
         }
         if is_kill(line) || line.contains("oom_reaper") || line.contains(NOT_KILLED) || is_choice(line) && !own_choice {
+            break;
+        }
+        if is_scope(line) && std::mem::replace(&mut scoped, true) {
             break;
         }
         if is_trigger(line) {
@@ -493,7 +510,7 @@ impl Report {
         if text.contains("Memory cgroup out of memory") || text.contains("mem_cgroup_out_of_memory") {
             self.memcg = true;
         }
-        if text.contains("oom-kill:constraint=") {
+        if is_scope(text) {
             if let Some(path) = between(text, "oom_memcg=", ",task_memcg=").or_else(|| between(text, "oom_memcg=", ","))
             {
                 self.memcg = true;

@@ -5,9 +5,11 @@ pub mod cuda;
 pub mod dataloader;
 pub mod field;
 pub mod joined;
+pub mod julia;
 pub mod kernel;
 pub mod launcher;
 pub mod nccl_shm;
+pub mod notice;
 pub mod oom_daemons;
 pub mod proof;
 pub mod pytorch;
@@ -16,6 +18,7 @@ pub mod runtimes;
 pub mod schedulers;
 pub mod slurm;
 pub mod torch_host;
+pub mod xla;
 
 use crate::evidence::{Known, Span};
 use crate::input::Document;
@@ -363,9 +366,11 @@ pub struct Dialect {
 /// another one's message stands before it, and the errors that CUDA gives to any program stand last.
 pub const DIALECTS: &[&Dialect] = &[
     &torch_host::DIALECT,
+    &julia::DIALECT,
+    &xla::DIALECT,
     &pytorch::DIALECT,
-    &dataloader::DIALECT,
     &nccl_shm::DIALECT,
+    &dataloader::DIALECT,
     &kernel::DIALECT,
     &slurm::DIALECT,
     &oom_daemons::DIALECT,

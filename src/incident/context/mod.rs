@@ -271,7 +271,9 @@ impl Context {
         }
         traceback::clues(&frames, &mut self.clues);
         if !self.program.is_known()
-            && let Some(main) = frames.iter().find(|frame| frame.function == "<module>" && frame.is_user_code())
+            && let Some(main) = frames
+                .iter()
+                .find(|frame| frame.function == "<module>" && frame.is_user_code() && !frame.file.starts_with('<'))
         {
             self.program = Known::Seen(main.file.clone(), main.at);
         }

@@ -236,12 +236,13 @@ fn is_bytes(pair: &super::pairs::Pair<'_>) -> bool {
 /// The size that ends right before a position: the `2048.0MB` of `2048.0MB allocated`.
 fn size_ending_at(text: &str, end: usize) -> Option<u64> {
     let head = text.get(..end)?.trim_end();
-    let start = head.rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | ','))).map_or(0, |i| i + 1);
+    let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | ',');
+    let start = head.trim_end_matches(kept).len();
     let mut word = head.get(start..)?;
     // `12.3 GiB allocated` has a space in it.
     if !word.starts_with(|c: char| c.is_ascii_digit()) {
         let number = head.get(..start)?.trim_end();
-        let from = number.rfind(|c: char| !(c.is_ascii_digit() || c == '.')).map_or(0, |i| i + 1);
+        let from = number.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').len();
         word = head.get(from..)?;
     }
     sized(word, None, Span::line(1)).map(|figure| figure.bytes)

@@ -191,7 +191,10 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         | "max_model_len"
         | "seqlen"
         | "max_sequence_length"
-        | "ctx_size" => push(found, count().filter(|n| *n >= 8), Setting::Sequence),
+        | "ctx_size" => {
+            // A generation configuration's default length is 20, whatever the model is trained on.
+            push(found, count().filter(|n| *n >= 8 && !(key == "max_length" && *n == 20)), Setting::Sequence)
+        }
         // Kernels have a BLOCK_SIZE of their own.
         "block_size" if pair.key.ends_with("block_size") && !text.contains("BLOCK_") => {
             push(found, count().filter(|n| *n >= 128), Setting::Sequence)
@@ -260,7 +263,7 @@ fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut 
         "bf16" if flag() == Some(true) => found.push(Setting::Precision(Precision::Bf16)),
         "amp" | "use_amp" if flag() == Some(true) => found.push(Setting::Precision(Precision::Mixed)),
         "precision" | "mixed_precision" | "torch_dtype" | "dtype" | "amp_dtype" | "param_dtype" | "compute_dtype"
-        | "data_type" => push(found, precision(value), Setting::Precision),
+        | "data_type" => push(found, precision(value).filter(|_| !makes_tensor(text)), Setting::Precision),
         "optim" | "optimizer" | "optimizer_type" | "opt" | "optimizer_name" | "optim_type" | "optimizer_class" => {
             push(found, optimizer(value), Setting::Optimizer)
         }
@@ -399,6 +402,13 @@ fn push<T>(found: &mut Vec<Setting>, value: Option<T>, make: impl FnOnce(T) -> S
     if let Some(value) = value {
         found.push(make(value));
     }
+}
+
+/// True for code that makes or converts one tensor: its type is not the run's.
+fn makes_tensor(text: &str) -> bool {
+    ["tensor(", "zeros(", "ones(", "empty(", "randn(", "rand(", "full(", "arange(", ".to(", "zeros_like(", "array("]
+        .iter()
+        .any(|call| text.contains(call))
 }
 
 /// More than this is a total of a simulator or a count of something else.
@@ -645,7 +655,9 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         if ["gpu", "proc", "rank", "进程"].iter().any(|word| what.starts_with(word)) {
             push(found, whole(&after[..digits]), Setting::Local);
         }
-    } else if let Some((before, _)) = text.split_once(" workers") {
+    } else if let Some((before, _)) = text.split_once(" workers")
+        && !["died", "killed", "different", "dask", "ray", "terminated"].iter().any(|word| text.contains(word))
+    {
         push(found, last_number(before).filter(|n| *n <= 4096), Setting::Workers);
     }
     if (text.contains("每帧")

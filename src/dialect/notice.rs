@@ -1,0 +1,106 @@
+//! A short message of one program, read by its words without regard to blanks, wraps and tears.
+
+use crate::dialect::joined::Joined;
+use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::input::Document;
+use crate::units::{Base, Figure, size};
+
+/// No accelerator has this much memory: a request beyond it is a size computed wrong.
+const ABSURD: u64 = 1 << 50;
+
+/// The most characters that are kept of a message.
+const LONGEST: usize = 1000;
+
+/// Unit words as programs print them, longer ones first. The lone letters are XLA's (`9.25G`): powers of 1024.
+const UNITS: [&str; 21] = [
+    "bytes", "Bytes", "byte", "Byte", "KiB", "MiB", "GiB", "TiB", "kiB", "KB", "kB", "MB", "GB", "TB", "Mb", "Gb", "B",
+    "K", "M", "G", "T",
+];
+
+/// The lines from a hit on, joined, with the event that they become.
+pub struct Notice {
+    pub text: Joined,
+    first_line_ends: usize,
+    rank: Option<u32>,
+}
+
+impl Notice {
+    /// Joins up to `lines` lines from `position` on, those of other ranks left out.
+    pub fn at(document: &Document, position: usize, lines: usize) -> Option<Notice> {
+        let first = document.lines.get(position)?;
+        let same_rank = |rank: Option<u32>| rank == first.rank || rank.is_none() || first.rank.is_none();
+        let message = document
+            .lines
+            .get(position..)?
+            .iter()
+            .take(lines.saturating_mul(4))
+            .filter(|line| same_rank(line.rank))
+            .take(lines);
+        let text = Joined::of(message, 0);
+        let first_line_ends = text.end_of_first_line();
+        Some(Notice { text, first_line_ends, rank: first.rank })
+    }
+
+    /// Where `words` (written without blanks) start, if they start on the first line.
+    pub fn starts(&self, words: &str) -> Option<usize> {
+        self.text.find_starting_before(words, self.first_line_ends)
+    }
+
+    /// Where the first of several words starts on the first line.
+    pub fn starts_any(&self, words: &[&str]) -> Option<usize> {
+        words.iter().filter_map(|w| self.starts(w)).min()
+    }
+
+    /// The size behind `words`, at or after `from`: with any unit, or in bare bytes. Also where it ends.
+    pub fn size(&self, words: &str, from: usize) -> Option<(Figure, usize)> {
+        let at = self.text.after(words, from)?;
+        self.size_at(at)
+    }
+
+    /// The size that starts at an offset of the squeezed text.
+    pub fn size_at(&self, at: usize) -> Option<(Figure, usize)> {
+        let rest = self.text.squeezed.get(at..)?;
+        let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(rest.len());
+        let number = rest[..digits].trim_end_matches([',', '.']);
+        if !number.starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        let (unit, end) = if number.len() == digits {
+            let unit = UNITS.iter().copied().find(|unit| rest[digits..].starts_with(unit)).unwrap_or("");
+            (unit, at + digits + unit.len())
+        } else {
+            ("", at + number.len())
+        };
+        Some((size(number, unit, Base::Binary)?.at(self.text.span(at, end)), end))
+    }
+
+    /// The whole number behind `words`.
+    pub fn count(&self, words: &str, from: usize) -> Option<(u64, usize)> {
+        self.text.count_at(self.text.after(words, from)?)
+    }
+
+    /// An event that spans `from .. to` of the squeezed text and quotes it.
+    pub fn event(
+        &self,
+        dialect: &'static str,
+        framework: &'static str,
+        resource: Resource,
+        from: usize,
+        to: usize,
+    ) -> Event {
+        let mut event = Event::new(dialect, framework, resource, self.text.span(from, to));
+        event.message = self.text.readable(from, to, LONGEST);
+        event.rank = self.rank;
+        event
+    }
+}
+
+/// The last signs that follow from the figures alone.
+pub fn settle(event: &mut Event) {
+    if event.facts.sizes.is_empty() {
+        event.sign(Sign::NoFigures);
+    }
+    if event.facts.get(Fact::Requested).is_some_and(|requested| requested.bytes > ABSURD) {
+        event.sign(Sign::AbsurdRequest);
+    }
+}

@@ -1,0 +1,124 @@
+//! Which program of the family speaks, and what the log tells of the device before and of the run after the failure.
+
+use crate::dialect::{Fact, Facts};
+use crate::evidence::Span;
+use crate::input::Document;
+use crate::units::{Base, Figure};
+
+/// Lines looked at before and after the failure.
+const BEFORE: usize = 400;
+const AFTER: usize = 60;
+
+/// What stands around a failure.
+#[derive(Debug, Default)]
+pub struct Surroundings {
+    tensorflow: bool,
+    jax: bool,
+    exla: bool,
+    /// The run goes on after it.
+    pub goes_on: bool,
+    total: Option<Figure>,
+    free: Option<Figure>,
+    pool: Option<(f64, Span)>,
+}
+
+impl Surroundings {
+    pub fn of(document: &Document, first: usize, last: usize) -> Surroundings {
+        let mut found = Surroundings::default();
+        let from = first.saturating_sub(BEFORE);
+        // Of a long dump only its ends: the middle tells nothing of the program.
+        let near = last.min(first.saturating_add(AFTER));
+        let head = document.lines.get(from..=near).unwrap_or_default();
+        let tail_from = near.max(last.saturating_sub(AFTER)).saturating_add(1);
+        let tail_to = last.saturating_add(AFTER).min(document.lines.len());
+        let tail = document.lines.get(tail_from..tail_to).unwrap_or_default();
+        for line in head.iter().chain(tail) {
+            found.words(&line.text);
+        }
+        for line in head {
+            found.device(&line.text, Span::line(line.number));
+        }
+        let rest = document.lines.get(last + 1..).unwrap_or_default();
+        found.goes_on = rest
+            .iter()
+            .filter(|line| !line.text.trim().is_empty())
+            .take(AFTER)
+            .take_while(|line| !is_error(&line.text))
+            .any(|line| progress(&line.text));
+        found
+    }
+
+    fn words(&mut self, text: &str) {
+        let has = |word: &str| text.contains(word);
+        self.exla |= has("exla") || has("EXLA");
+        self.jax |= has("jaxlib")
+            || has("jax.")
+            || has("jax/")
+            || has("import jax")
+            || has("XlaRuntimeError")
+            || has("external/xla/")
+            || has("external/tsl/")
+            || has("compiler/xla/python")
+            || has("compiler/xla/pjrt")
+            || has("XLA_PYTHON_CLIENT");
+        self.tensorflow |= has("tensorflow") || has("keras") || has("/job:localhost") || has("Keras");
+    }
+
+    /// `Total memory: 7.92GiB`, `Free memory: 204.12MiB`, `(…device:GPU:0 with 9637 MB memory)`, TensorFlow at its start.
+    fn device(&mut self, text: &str, at: Span) {
+        use crate::dialect::field::{after, number_after, size_after};
+        let size = |label: &str| size_after(text, label, Base::Binary).map(|size| size.at(at));
+        if let Some(total) = size("Total memory: ").or_else(|| size("totalMemory: ")) {
+            self.total = Some(total);
+            self.free = size("freeMemory: ").or(self.free);
+        }
+        if let Some(free) = size("Free memory: ") {
+            self.free = Some(free);
+        }
+        if text.contains("MB memory)")
+            && let Some(rest) = after(text, "device:GPU:")
+            && let Some(megabytes) = number_after(rest, "with ")
+        {
+            self.pool = Some((megabytes as f64 * 1048576.0, at));
+        }
+    }
+
+    /// The program's name. JAX's runtime carries TensorFlow's paths up to 2023, so its own words outweigh those.
+    pub fn framework(&self, spoken_by_tensorflow: bool) -> &'static str {
+        if self.exla {
+            "exla"
+        } else if self.jax && !spoken_by_tensorflow {
+            "jax"
+        } else if self.tensorflow || spoken_by_tensorflow {
+            "tensorflow"
+        } else {
+            "jax"
+        }
+    }
+
+    /// Capacity and free memory as printed when the device was opened.
+    pub fn startup_figures(&self, facts: &mut Facts) {
+        if let Some(total) = self.total {
+            facts.note(Fact::Capacity, total);
+        }
+        if let Some(free) = self.free {
+            facts.note(Fact::Free, free);
+        }
+        if let Some(pool) = self.pool {
+            facts.numbers.entry("pool_at_start_bytes").or_insert(pool);
+        }
+    }
+}
+
+/// True for a line that shows a run at work.
+pub fn progress(text: &str) -> bool {
+    let text = text.trim_start();
+    ["Epoch ", "Step ", "step ", "epoch ", "INFO:tensorflow:loss", "Iteration", "iter "]
+        .iter()
+        .any(|start| text.starts_with(start))
+        || ["ms/step", "s/step", " loss: ", " loss=", " accuracy: ", "it/s]"].iter().any(|word| text.contains(word))
+}
+
+fn is_error(text: &str) -> bool {
+    ["Traceback (", "Error:", "Error(", "exhausted", "EXHAUSTED", "Aborted", "Killed"].iter().any(|w| text.contains(w))
+}

@@ -1,0 +1,473 @@
+//! TensorFlow, JAX and EXLA. They share the allocator, the driver's lines and XLA's errors, and print one failure in
+//! up to five places: the driver's refusal, the allocator's warning, its dump, the operation, the exception. All of it
+//! is read as one event.
+//!
+//! One file per kind of text: [`bfc`] the allocator's lines and its dump, [`buffers`] XLA's account of a program's
+//! buffers, [`tpu`] the TPU compiler's, [`cudnn`] handles that find no memory left.
+
+mod bfc;
+mod buffers;
+mod cudnn;
+mod family;
+mod tensor;
+mod tpu;
+
+use super::notice::{Notice, settle};
+use super::{Dialect, Event, Fact, Facts, Resource, Sign, Standing};
+use crate::evidence::{Known, Span};
+use crate::input::{Document, Line};
+use crate::text::Text;
+use crate::units::Figure;
+
+pub const DIALECT: Dialect = Dialect {
+    name: "xla",
+    triggers: &[
+        "RESOURCE_EXHAUSTED",
+        "esource exhausted",
+        "OOM when",
+        "out of memory",
+        "Out of memory",
+        "Ran out of memory",
+        "llocate ",
+        "bfc_allocator",
+        "Dst tensor is not",
+        "onvolution algorithm",
+        "cudnn handle",
+        "OUT_OF_ME",
+    ],
+    read,
+};
+
+/// Lines without a word of the failure after which it is over. A Python traceback stands between the allocator's dump
+/// and the exception.
+const SILENCE: usize = 150;
+/// A dump has a line per chunk; a pool of a hundred thousand chunks has not been seen.
+const LONGEST: usize = 60_000;
+
+/// What a line says about the failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Voice {
+    /// The driver refused a piece: often a step of a back-off.
+    Driver,
+    /// The allocator refused, and the caller can do without.
+    Optional,
+    /// A part of the dump or of XLA's account.
+    Account,
+    /// The allocator refused.
+    Allocator,
+    /// The operation or the exception.
+    Exception,
+}
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = document.lines.get(position)?;
+    if let Some(event) = not_memory(line) {
+        return Some(event);
+    }
+    if let Some(event) = cudnn::read(document, position) {
+        return Some(event);
+    }
+    if let Some(event) = tpu::read(document, position) {
+        return Some(event);
+    }
+    Failure::start(document, position)?.event()
+}
+
+/// gRPC and web services use the same status word for other quotas.
+fn not_memory(line: &Line) -> Option<Event> {
+    let text = &line.text;
+    let exhausted = text.contains("RESOURCE_EXHAUSTED") || text.contains("esource exhausted");
+    let (slug, en, zh) = if !exhausted {
+        return None;
+    } else if text.contains("message larger than max") {
+        (
+            "grpc-message-size",
+            "a gRPC message exceeds the channel's size limit; memory did not run out",
+            "gRPC 消息超过通道的大小上限，并非内存不足",
+        )
+    } else if ["uota", "429", "ate limit", "oo many requests"].iter().any(|word| text.contains(word)) {
+        (
+            "service-quota",
+            "a web service's quota is used up; memory did not run out",
+            "网络服务的配额已用尽，并非内存不足",
+        )
+    } else {
+        return None;
+    };
+    let mut event = Event::new(slug, "grpc", Resource::Host, Span::line(line.number));
+    event.standing = Standing::Harmless;
+    event.message = super::field::quoted(text);
+    event.harmless_because = Some(Text::new(en, zh));
+    Some(event)
+}
+
+/// One failure while its lines are gathered.
+struct Failure<'a> {
+    document: &'a Document,
+    position: usize,
+    /// Position of the last line that spoke of it.
+    last: usize,
+    facts: Facts,
+    /// The request by how well it is printed; the best one wins.
+    request: Option<(Request, Figure)>,
+    loudest: Voice,
+    host: bool,
+    pinned: bool,
+    driver_refused: bool,
+    /// Position of the line that says most, for the quote.
+    quote: (Voice, usize),
+    dump: bfc::Dump,
+    buffers: buffers::Account,
+}
+
+/// Where a request was printed, the best last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Request {
+    /// By the driver's refusal: a step of the pool's growth.
+    Driver,
+    /// Product of a tensor's shape.
+    Shape,
+    /// With a unit.
+    Rounded,
+    /// In bytes.
+    Exact,
+}
+
+impl<'a> Failure<'a> {
+    /// Gathers the failure whose first line stands at `position`.
+    fn start(document: &'a Document, position: usize) -> Option<Failure<'a>> {
+        let first = document.lines.get(position)?;
+        let mut failure = Failure {
+            document,
+            position,
+            last: position,
+            facts: Facts::default(),
+            request: None,
+            loudest: Voice::Driver,
+            host: false,
+            pinned: false,
+            driver_refused: false,
+            quote: (Voice::Driver, position),
+            dump: bfc::Dump::default(),
+            buffers: buffers::Account::default(),
+        };
+        let voice = failure.hear(position)?;
+        failure.note(voice, position);
+        let mut exception = voice == Voice::Exception;
+        let mut silent = 0;
+        let lines = document.lines.get(position + 1..)?;
+        for (i, line) in lines.iter().take(LONGEST).enumerate() {
+            if line.rank != first.rank && line.rank.is_some() && first.rank.is_some() {
+                continue;
+            }
+            let at = position + 1 + i;
+            // After the exception the same failure is only repeated; another refusal is another failure.
+            if exception && bfc::refusal(&line.text).is_some_and(|r| failure.differs(r)) {
+                break;
+            }
+            match failure.hear(at) {
+                Some(voice) => {
+                    failure.note(voice, at);
+                    exception |= voice == Voice::Exception;
+                    silent = 0;
+                }
+                None => {
+                    silent += 1;
+                    // A run that goes on has survived it.
+                    if silent > SILENCE || exception && silent > 40 || family::progress(&line.text) {
+                        break;
+                    }
+                }
+            }
+        }
+        Some(failure)
+    }
+
+    fn differs(&self, bytes: u64) -> bool {
+        self.request.is_some_and(|(_, known)| known.bytes.abs_diff(bytes) > known.half_width + known.bytes / 50)
+    }
+
+    fn note(&mut self, voice: Voice, at: usize) {
+        self.last = at;
+        self.loudest = self.loudest.max(voice);
+        if voice > self.quote.0 {
+            self.quote = (voice, at);
+        }
+    }
+
+    fn ask(&mut self, kind: Request, figure: Figure) {
+        if self.request.is_none_or(|(known, _)| kind > known) {
+            self.request = Some((kind, figure));
+        }
+    }
+
+    fn device(&mut self, index: Option<u64>, at: Span) {
+        if let Some(index) = index.and_then(|i| u32::try_from(i).ok()) {
+            self.facts.device.note(index, at);
+        }
+    }
+
+    /// Reads one line; tells whether and how it speaks of the failure.
+    fn hear(&mut self, position: usize) -> Option<Voice> {
+        let line = self.document.lines.get(position)?;
+        let text = line.text.as_str();
+        if text.len() > 8192 && !text.contains("llocat") {
+            return None;
+        }
+        let at = Span::line(line.number);
+        if let Some(voice) = self.buffers.read(text, at) {
+            return Some(voice);
+        }
+        if let Some(voice) = self.allocator(position, text, at) {
+            return Some(voice);
+        }
+        if let Some(voice) = self.dump.read(text, at) {
+            self.pinned |= self.dump.pinned_host;
+            return Some(voice);
+        }
+        None
+    }
+
+    /// The driver's and the allocator's refusals, the operation's and the exception's words.
+    fn allocator(&mut self, position: usize, text: &str, at: Span) -> Option<Voice> {
+        use super::field::{after, number_after};
+        if !self.worth_reading(text) {
+            return None;
+        }
+        // `failed to allocate 343.34M (360015104 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY`
+        if text.contains("from device:") && text.contains("failed to alloc") {
+            if let Some(bytes) = text.split_once('(').and_then(|(_, rest)| super::field::leading_number(rest)) {
+                self.ask(Request::Driver, Figure { bytes, half_width: 0, at });
+            }
+            self.driver_refused = true;
+            return Some(Voice::Driver);
+        }
+        if text.contains("bytes on host:") && text.contains("failed to alloc") {
+            return Some(Voice::Driver);
+        }
+        if let Some(rest) = after(text, "an out of memory trying to allocate ") {
+            let harmless = text.contains("is not a failure")
+                || super::field::text(self.document, position + 1).contains("is not a failure") && rest.len() < 60;
+            if let Some(allocator) = text.split("Allocator (").nth(1).and_then(|rest| rest.split(')').next()) {
+                self.place(allocator, at);
+            }
+            if harmless {
+                return Some(Voice::Optional);
+            }
+            if let Some(size) = super::field::leading_size(rest, crate::units::Base::Binary) {
+                self.ask(Request::Rounded, size.at(at));
+            }
+            if let Some(bytes) = number_after(rest, "(rounded to ") {
+                self.ask(Request::Exact, Figure { bytes, half_width: 0, at });
+            }
+            return Some(Voice::Allocator);
+        }
+        if text.contains("OOM when allocating tensor") {
+            let words = wrapped(self.document, position, 4);
+            let from = words.find("OOM when allocating tensor").unwrap_or(0);
+            let words = words.get(from..).unwrap_or_default();
+            if let Some(bytes) = tensor::bytes(words) {
+                self.ask(Request::Shape, Figure { bytes, half_width: 0, at });
+            }
+            if let Some(count) = tensor::elements(words) {
+                self.facts.numbers.entry("tensor_elements").or_insert((count, at));
+            }
+            if let Some(by) = after(words, "by allocator ").and_then(|rest| rest.split_whitespace().next()) {
+                self.place(by, at);
+            }
+            if words.contains("device:CPU") {
+                self.host = true;
+            }
+            let index = number_after(words, "device:GPU:").or_else(|| number_after(words, "device:CPU:"));
+            self.device(index, at);
+            return Some(Voice::Exception);
+        }
+        // XLA: `Out of memory while trying to allocate N bytes.`, on the CPU `Out of memory allocating N bytes.`
+        if let Some(rest) = after(text, "Out of memory while trying to allocate ") {
+            self.exact_or_rounded(rest, at);
+            return Some(Voice::Exception);
+        }
+        if text.contains("Out of memory allocating ") && text.contains(" bytes.") && !text.contains("allocated so far")
+        {
+            self.exact_or_rounded(after(text, "Out of memory allocating ")?, at);
+            self.host = true;
+            return Some(Voice::Exception);
+        }
+        if let Some(rest) = after(text, "Failed to allocate request for ") {
+            self.exact_or_rounded(rest, at);
+            self.device(number_after(rest, "device ordinal "), at);
+            return Some(Voice::Exception);
+        }
+        // `cuMemAllocAsync failed to allocate N bytes`, with `Free memory/Total memory: F/T`.
+        if let Some(rest) = after(text, "failed to allocate ").filter(|_| text.contains("AllocAsync")) {
+            self.exact_or_rounded(rest, at);
+            self.async_memory(position, at);
+            return Some(Voice::Allocator);
+        }
+        if text.contains("failed to allocate memory") && (text.contains("[Op:") || text.contains("ResourceExhausted")) {
+            return Some(Voice::Exception);
+        }
+        if text.contains("Dst tensor is not initialized") {
+            return Some(Voice::Exception);
+        }
+        // `Attempting to allocate 1.5G. That was not possible. There are 2.1G free.; (0x0x0_HBM0)`
+        if let Some(rest) = after(text, "Attempting to allocate ").filter(|rest| rest.contains("not possible")) {
+            self.exact_or_rounded(rest, at);
+            if let Some(size) = super::field::size_after(rest, "There are ", crate::units::Base::Binary) {
+                self.facts.note(Fact::Free, size.at(at));
+            }
+            return Some(Voice::Exception);
+        }
+        if text.contains("cuDevicePrimaryCtxRetain") && text.contains("OUT_OF_MEMORY") {
+            self.device(number_after(text, "device ordinal "), at);
+            return Some(Voice::Exception);
+        }
+        let exhausted = text.contains("RESOURCE_EXHAUSTED") || text.contains("esource exhausted");
+        if exhausted && (text.contains("emory") || text.contains("OOM")) {
+            return Some(Voice::Exception);
+        }
+        if text.contains("ResourceExhaustedError") && text.contains("rror:") || text.contains("OP_REQUIRES failed") {
+            return (self.loudest >= Voice::Allocator || text.contains("exhausted")).then_some(Voice::Exception);
+        }
+        None
+    }
+
+    fn worth_reading(&self, text: &str) -> bool {
+        [
+            "llocat",
+            "emory",
+            "exhausted",
+            "EXHAUSTED",
+            "OOM",
+            "Dst tensor",
+            "OP_REQUIRES",
+            "OUT_OF_MEMORY",
+            "ed to alloc",
+        ]
+        .iter()
+        .any(|word| text.contains(word))
+    }
+
+    fn exact_or_rounded(&mut self, rest: &str, at: Span) {
+        let Some(size) = super::field::leading_size(rest, crate::units::Base::Binary) else { return };
+        let kind = if size.half_width == 0 { Request::Exact } else { Request::Rounded };
+        self.ask(kind, size.at(at));
+        // `17.71GiB (19016122368B)`, `12.50GiB (13421772800 bytes)`
+        if let Some(open) = rest.find('(').filter(|open| *open < 24)
+            && let Some(bytes) = super::field::leading_number(&rest[open + 1..])
+            && kind == Request::Rounded
+        {
+            self.ask(Request::Exact, Figure { bytes, half_width: 0, at });
+        }
+    }
+
+    /// The allocator's name tells the memory: `GPU_0_bfc`, `cuda_host_bfc`, `cpu`.
+    fn place(&mut self, allocator: &str, at: Span) {
+        if allocator.contains("host_bfc") || allocator.contains("Host") {
+            self.host = true;
+            self.pinned = true;
+        } else if allocator.starts_with("cpu") || allocator.starts_with("mklcpu") || allocator.starts_with("CPU") {
+            self.host = true;
+        } else if let Some(rest) = allocator.split("GPU_").nth(1) {
+            self.device(super::field::leading_number(rest), at);
+        }
+    }
+
+    fn async_memory(&mut self, position: usize, at: Span) {
+        let words = wrapped(self.document, position, 4);
+        let Some(rest) = super::field::after(&words, "Free memory/Total memory:") else { return };
+        let mut parts = rest.splitn(2, '/');
+        let exactly = |part: Option<&str>| part.and_then(|p| super::field::leading_number(p.trim()));
+        let free = exactly(parts.next());
+        let total = exactly(parts.next());
+        if let (Some(free), Some(total)) = (free, total) {
+            self.facts.note(Fact::Free, Figure { bytes: free, half_width: 0, at });
+            self.facts.note(Fact::Capacity, Figure { bytes: total, half_width: 0, at });
+        }
+        self.facts.numbers.entry("async_allocator").or_insert((1.0, at));
+    }
+
+    fn event(mut self) -> Option<Event> {
+        let start = self.document.lines.get(self.position)?;
+        let end = self.document.lines.get(self.last)?;
+        let span = Span::lines(start.number, end.number);
+        let around = family::Surroundings::of(self.document, self.position, self.last);
+        let framework = around.framework(self.facts.numbers.contains_key("tensor_elements"));
+        self.host |= self.pinned;
+        let resource = if self.host { Resource::Host } else { Resource::Gpu };
+        let silent = match self.loudest {
+            Voice::Optional => true,
+            // A back-off that the run survived, or whose exception is not in the log: the run went on.
+            Voice::Driver => around.goes_on || self.only_host_retries(),
+            _ => false,
+        };
+        let slug = match (framework, self.loudest) {
+            (_, Voice::Driver) => "xla-driver-refused",
+            (_, Voice::Optional) => "tensorflow-optional-refused",
+            ("tensorflow", _) if self.dump.seen => "tensorflow-bfc-dump",
+            ("tensorflow", _) => "tensorflow-oom",
+            (_, _) if self.host => "xla-cpu-out-of-memory",
+            (_, _) if self.buffers.seen => "xla-buffer-assignment",
+            _ => "xla-out-of-memory",
+        };
+        let mut event = Event::new(slug, framework, resource, span);
+        event.rank = start.rank;
+        event.message = super::field::quoted(&wrapped(self.document, self.quote.1, 1));
+        if silent {
+            event.standing = Standing::Harmless;
+            event.sign(Sign::CaughtAndContinued);
+            event.harmless_because = Some(if self.loudest == Voice::Optional {
+                Text::new(
+                    "an optional scratch buffer was refused; the caller says that this is no failure, and none follows",
+                    "可选的临时缓冲区申请被拒绝，调用方注明这不是错误，其后也没有失败",
+                )
+            } else {
+                Text::new(
+                    "a pool tried a smaller size after each refusal; no operation failed",
+                    "内存池在每次被拒后改用更小的大小重试，没有操作失败",
+                )
+            });
+            return Some(event);
+        }
+        around.startup_figures(&mut self.facts);
+        self.dump.finish(&mut self.facts);
+        self.buffers.finish(&mut self.facts);
+        let request = self.request.map(|(_, figure)| figure).or(self.dump.requested);
+        event.facts = self.facts;
+        if let Some(figure) = request {
+            event.facts.note(Fact::Requested, figure);
+        }
+        if let Known::Unknown(_) = event.facts.device
+            && let Some(index) = self.dump.device
+        {
+            event.facts.device = Known::Seen(index, span);
+        }
+        if self.pinned {
+            event.sign(Sign::PinnedHost);
+        }
+        if self.loudest == Voice::Exception && event.message.contains("cuDevicePrimaryCtxRetain") {
+            event.sign(Sign::ContextCreation);
+            event.sign(Sign::Disguised);
+        }
+        if event.message.contains("Dst tensor") {
+            event.sign(Sign::Disguised);
+        }
+        settle(&mut event);
+        Some(event)
+    }
+
+    /// Windows: tries for pinned host memory that shrink, with nothing after them.
+    fn only_host_retries(&self) -> bool {
+        !self.driver_refused
+    }
+}
+
+/// Up to `count` lines from `position` on as one.
+fn wrapped(document: &Document, position: usize, count: usize) -> String {
+    super::field::unwrapped(document, position, count)
+}
+
+/// Reads a short text of this family that stands on a few lines.
+fn notice(document: &Document, position: usize, lines: usize) -> Option<Notice> {
+    Notice::at(document, position, lines)
+}

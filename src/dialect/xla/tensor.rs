@@ -1,0 +1,50 @@
+//! `OOM when allocating tensor with shape[32,64,112,112] and type float`: bytes from a shape.
+
+use crate::dialect::field::after;
+
+/// Bytes of an element of a TensorFlow type, as its messages name them (`DataTypeString`).
+fn element(name: &str) -> Option<u64> {
+    Some(match name {
+        "float" | "float32" | "int32" | "uint32" | "qint32" => 4,
+        "double" | "float64" | "int64" | "uint64" | "complex64" => 8,
+        "half" | "float16" | "bfloat16" | "int16" | "uint16" | "qint16" | "quint16" => 2,
+        "bool" | "int8" | "uint8" | "qint8" | "quint8" | "float8_e4m3fn" | "float8_e5m2" => 1,
+        "complex128" => 16,
+        _ => return None,
+    })
+}
+
+/// The elements of the shape in `shape[a,b,c]`; `None` for a scalar, a torn shape or a product beyond 64 bits.
+pub fn elements(text: &str) -> Option<f64> {
+    product(text).map(|n| n as f64)
+}
+
+fn product(text: &str) -> Option<u64> {
+    let shape = after(text, "shape")?.trim_start().strip_prefix('[')?;
+    let (dimensions, _) = shape.split_once(']')?;
+    let mut all = dimensions.split(',').map(|d| d.trim().parse::<u64>().ok()).peekable();
+    all.peek()?;
+    all.try_fold(1u64, |product, dimension| product.checked_mul(dimension?))
+}
+
+/// Bytes of the tensor, where its type is printed and has a fixed size.
+pub fn bytes(text: &str) -> Option<u64> {
+    let name = after(text, "and type ")?.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next()?;
+    product(text)?.checked_mul(element(name)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_and_a_type_give_bytes() {
+        assert_eq!(bytes("tensor with shape[8,3,5] and type half on /job:x"), Some(240));
+        assert_eq!(bytes("tensor with shape[8,3,5] and type double"), Some(960));
+        assert_eq!(bytes("tensor with shape[8,3,5] and type string"), None);
+        assert_eq!(bytes("tensor with shape[8,3,5]"), None);
+        assert_eq!(elements("tensor with shape[8,3,5]"), Some(120.0));
+        assert_eq!(elements("tensor with shape[4294967296,4294967296,4]"), None);
+        assert_eq!(elements("tensor with shape[8,3"), None);
+    }
+}

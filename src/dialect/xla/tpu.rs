@@ -1,0 +1,88 @@
+//! The TPU compiler's and runtime's refusals: `Ran out of memory in memory space hbm. Used U of C hbm.` and its kin.
+//! Sizes are powers of 1024 with one letter (`55.24G`).
+
+use crate::dialect::notice::settle;
+use crate::dialect::{Event, Fact, Resource};
+use crate::input::Document;
+
+pub fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = document.lines.get(position)?;
+    const SPARSE: &str = "TPU TensorCore Hbm usage:";
+    let about = line.text.contains("memory space ")
+        || line.text.contains(SPARSE)
+        || line.text.contains("would exceed memory (size=");
+    if !about {
+        return None;
+    }
+    let notice = super::notice(document, position, 16)?;
+    let text = &notice.text;
+    let exhausted = notice.starts_any(&["RESOURCE_EXHAUSTED", "Resourceexhausted"]);
+    if let Some(from) = notice.starts("TPUTensorCoreHbmusage:") {
+        let (dense, end) = notice.size("Hbmusage:", from)?;
+        let mut event = notice.event("xla-tpu-sparsecore", "jax", Resource::Gpu, exhausted.unwrap_or(from), end);
+        event.facts.numbers.insert("tensorcore_bytes", (dense.bytes as f64, dense.at));
+        if let Some((sparse, end)) = notice.size("SparseCoreHbmusage", end) {
+            event.facts.numbers.insert("sparsecore_bytes", (sparse.bytes as f64, sparse.at));
+            event.at.last = event.at.last.max(text.span(from, end).last);
+            if let Some(bytes) = dense.bytes.checked_add(sparse.bytes) {
+                let half_width = dense.half_width + sparse.half_width;
+                event.facts.note(Fact::Needed, crate::units::Figure { bytes, half_width, at: event.at });
+            }
+        }
+        if let Some((capacity, end)) = notice.size("exceedingavailablebytes:", from) {
+            event.facts.note(Fact::Capacity, capacity);
+            event.message = text.readable(exhausted.unwrap_or(from), end, 600);
+        }
+        return Some(finish(event));
+    }
+    if let Some(from) = notice.starts("Allocation(size=") {
+        let (requested, end) = notice.size("Allocation(size=", from)?;
+        let mut event = notice.event("xla-tpu-allocation", "jax", Resource::Gpu, exhausted.unwrap_or(from), end);
+        event.facts.note(Fact::Requested, requested);
+        if let Some((capacity, end)) = notice.size("wouldexceedmemory(size=", end) {
+            event.facts.note(Fact::Capacity, capacity);
+            event.message = text.readable(exhausted.unwrap_or(from), end + 1, 600);
+        }
+        return Some(finish(event));
+    }
+    let from = notice.starts("memoryspace")?;
+    let space = text.squeezed.get(from + "memoryspace".len()..)?;
+    // `Ran out of memory in memory space hbm.`, `Ran out of memory in memory space vmem while allocating on stack …`
+    let on_chip = space.starts_with("vmem") || space.starts_with("smem");
+    let start = exhausted.or_else(|| notice.starts("Ranoutofmemory")).unwrap_or(from).min(from);
+    let resource = if on_chip { Resource::CudaSharedMemory } else { Resource::Gpu };
+    let mut end = from + "memoryspace".len();
+    let mut event = notice.event("xla-tpu-compile", "jax", resource, start, end);
+    if let Some((used, at)) = notice.size("Used", from) {
+        event.facts.note(Fact::Requested, used);
+        end = at;
+        let of = text.squeezed.get(at..).is_some_and(|rest| rest.starts_with("of"));
+        if let Some((capacity, at)) = notice.size_at(at + 2).filter(|_| of) {
+            event.facts.note(if on_chip { Fact::Limit } else { Fact::Capacity }, capacity);
+            end = at;
+        }
+    }
+    // The parts: `reserved 260.00M`, `program 55.24G`, `arguments 0B`, `HLO temp 54.99G`.
+    let parts = [
+        ("reserved", "reserved_by_runtime_bytes"),
+        ("arguments", "parameter_bytes"),
+        ("program", "program_total_bytes"),
+        ("HLOtemp", "temp_bytes"),
+        ("Outputsize", "output_bytes"),
+        ("Exceededhbmcapacityby", "exceeded_by_bytes"),
+    ];
+    for (words, name) in parts {
+        if let Some((size, at)) = notice.size(words, from) {
+            event.facts.numbers.entry(name).or_insert((size.bytes as f64, size.at));
+            end = end.max(at);
+        }
+    }
+    event.at.last = event.at.last.max(text.span(from, end).last);
+    event.message = text.readable(start, end, 600);
+    Some(finish(event))
+}
+
+fn finish(mut event: Event) -> Event {
+    settle(&mut event);
+    event
+}
