@@ -4,18 +4,14 @@
 //! machine or the counters of the cgroup, a table of tasks, the `oom-kill:` line (5.0+), the kill itself, `oom_reaper:`.
 //! Pastes often hold one of these only, so each is read by itself. Whatever is there becomes one event.
 
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use super::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
-use crate::text;
 use crate::units::{Figure, KIB};
 use std::collections::BTreeMap;
 
-pub const DIALECT: Dialect = Dialect {
-    name: "kernel",
-    triggers: &["oom-kill", "illed", "Out of memory", "out of memory", "page allocation failure"],
-    read,
-};
+pub const DIALECT: Dialect =
+    Dialect { name: "kernel", triggers: &["oom-kill", "illed", "Out of memory", "out of memory"], read };
 
 /// A report has at most this many lines: its table has one for each task of the machine or group.
 const LONGEST: usize = 6000;
@@ -34,9 +30,6 @@ const NOT_KILLED: &str = "no killable processes";
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if line.contains("page allocation failure: order:") {
-        return Some(allocation_failure(document, position));
-    }
     if !speaks_of_a_kill(line) {
         return None;
     }
@@ -67,16 +60,6 @@ pub fn adopt(event: &mut Event, report: &Event) {
         }
     }
     event.signs.remove(&Sign::NoFigures);
-}
-
-fn allocation_failure(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "kernel-page-allocation-failure", "linux-kernel", Resource::Host);
-    event.standing = Standing::Harmless;
-    event.harmless_because = Some(text!(
-        en: "the kernel warns that one request for contiguous pages failed; nobody was killed, and the caller usually copes",
-        zh: "内核只是警告一次连续页分配失败，没有进程被杀，调用者通常会自行处理"
-    ));
-    event
 }
 
 /// True for the lines that make a report: the others are only read when such a line stands near.
