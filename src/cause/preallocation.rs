@@ -98,7 +98,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let held = ledger.reserved.map_or_else(String::new, |reserved| size(reserved).to_string());
         found.push(
-            Evidence::new(2.6, text!(en: "CUDA graphs and {held} reserved with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在 CUDA Graph，已保留 {held} 且几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"))
+            Evidence::new(3.2, text!(en: "CUDA graphs and {held} reserved with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在 CUDA Graph，已保留 {held} 且几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"))
                 .at(place(event, Fact::PrivatePools)),
         );
     }

@@ -111,7 +111,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             if weight > 0.0 && allocated_share(incident).is_some_and(|share| share > 0.72) {
                 weight -= 1.5;
             }
-            found.push(
+            // Where the pool's dump shows what is held, the last request says nothing more by being small.
+            let held_chunk = event.facts.numbers.contains_key("largest_allocation_bytes");
+            if weight > 0.0 || !held_chunk {
+                found.push(
                 Evidence::new(
                     weight,
                     if weight > 0.0 {
@@ -122,6 +125,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 )
                 .at(at),
             );
+            }
             if let Some(allocated) = ledger.allocated
                 && share >= 0.2
                 && !refused_although_free(incident)
@@ -178,9 +182,10 @@ fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
         && let Some(all) = whole(incident)
         && *chunk >= 0.5 * all.middle() as f64
     {
+        let weight = ramp(*chunk / all.middle() as f64, &[(0.5, 1.5), (0.7, 3.5), (0.9, 5.0)]);
         let (chunk, all) = (Bytes(*chunk as u64), size(all));
         found.push(
-            Evidence::new(3.0, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
+            Evidence::new(weight, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
                 .at(*at),
         );
     }
