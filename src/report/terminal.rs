@@ -5,7 +5,7 @@ use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
 use crate::cause::Finding;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
-use crate::fix::{Frees, Ranked};
+use crate::fix::{Frees, Numerics, Ranked};
 use crate::ledger::{Holder, Ledger};
 use crate::text;
 use crate::text::{Lang, Text};
@@ -50,11 +50,10 @@ const LEVELS: [Detail; 12] = {
     let fewer_fixes = Detail { fixes: 4, ..some };
     let less_evidence = Detail { evidence: 2, ..fewer_fixes };
     let three_fixes = Detail { fixes: 3, refute_lines: 3, others: 1, ..less_evidence };
-    let tighter =
-        Detail { evidence_lines: 2, refute_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
+    let tighter = Detail { evidence_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
     let second_short = Detail { second_cause_lines: 1, ..tighter };
     let no_folklore = Detail { wont_help: 0, others: 0, ..second_short };
-    let no_frame = Detail { frame: false, ..no_folklore };
+    let no_frame = Detail { frame: false, refute_lines: 2, ..no_folklore };
     let one_reason = Detail { evidence: 1, ..no_frame };
     let bare = Detail { evidence_lines: 1, refute_lines: 1, contradiction_lines: 1, fix_lines: 1, ..one_reason };
     let least = Detail { fixes: 2, contradictions: 0, second_cause_lines: 0, ..bare };
@@ -101,6 +100,12 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
         }
     }
     screen.render()
+}
+
+/// The request as it stands beside its bar, with and without what was missing.
+struct RequestLabel {
+    long: String,
+    short: String,
 }
 
 /// A page under construction: the screen and how to write on it.
@@ -278,9 +283,21 @@ impl Page {
             let drawn = to.saturating_sub(from).max(1);
             let inside = drawn.min(device.saturating_sub(from));
             let (fit, over) = if self.style.unicode { ("▔", "▔") } else { ("~", "!") };
-            let label = self.request_label(ledger, requested);
-            let mark =
-                [run(Tone::Free, fit.repeat(inside)), run(Tone::Alarm, over.repeat(drawn.saturating_sub(inside)))];
+            let asked = self.request_label(ledger, requested);
+            // What is missing is said where there is room for it: a huge request fills the row with its own length.
+            let label = match columns(&asked.long) < from + 2 || from + 3 + drawn + columns(&asked.long) <= room {
+                true => asked.long,
+                false => asked.short,
+            };
+            // An arrow where the request goes on beyond the screen.
+            let outside = drawn.saturating_sub(inside);
+            let beyond = outside > 0 && start.saturating_add(requested) > reach;
+            let arrow = if self.style.unicode { "→" } else { ">" };
+            let mark = [
+                run(Tone::Free, fit.repeat(inside)),
+                run(Tone::Alarm, over.repeat(outside - usize::from(beyond))),
+                run(Tone::Alarm, if beyond { arrow } else { "" }),
+            ];
             let lead = from + 2;
             let mut runs = Vec::new();
             if columns(&label) < lead {
@@ -325,18 +342,21 @@ impl Page {
         (if self.style.unicode { "·" } else { "_" }, Text::new("not told", "未说明"))
     }
 
-    fn request_label(&self, ledger: &Ledger, requested: u64) -> String {
+    fn request_label(&self, ledger: &Ledger, requested: u64) -> RequestLabel {
         let asked = Bytes(requested);
-        let missing = ledger.short_of_free.filter(|short| short.low > 0).map(wording::range);
-        let text = match missing {
+        let plain = text!(en: "asked for {asked}", zh: "申请 {asked}");
+        let full = match ledger.short_of_free.filter(|short| short.low > 0).map(wording::range) {
             Some(missing) => {
                 let (en, zh) = (missing.en, missing.zh);
                 text!(en: "asked for {asked}: {en} more than is free", zh: "申请 {asked}：比空闲多 {zh}")
             }
-            None => text!(en: "asked for {asked}", zh: "申请 {asked}"),
+            None => plain.clone(),
         };
-        let label = self.say(&text).to_string();
-        if self.style.unicode { label } else { super::layout::ascii(&label) }
+        let shown = |text: &Text| {
+            let label = self.say(text);
+            if self.style.unicode { label.to_string() } else { super::layout::ascii(label) }
+        };
+        RequestLabel { long: shown(&full), short: shown(&plain) }
     }
 
     fn mark(&self, holder: Holder) -> (&'static str, Tone) {
@@ -450,12 +470,19 @@ impl Page {
         }
     }
 
-    /// What it frees, costs and changes, in brackets behind a title.
-    fn price(&self, ranked: &Ranked) -> String {
+    /// What it frees, costs and changes, in brackets behind a title; nothing where it only costs the doing.
+    fn price(&self, ranked: &Ranked, with_benign: bool) -> String {
+        let offer = &ranked.offer;
+        let free_of_charge = offer.slowdown == (0.0, 0.0) && offer.numerics == Numerics::Same;
+        if free_of_charge && matches!(offer.frees, Frees::Unknown(_)) {
+            return String::new();
+        }
         let frees = wording::frees(&ranked.offer.frees);
         let cost = wording::slowdown(ranked.offer.slowdown);
         let mut parts = vec![self.say(&frees).to_string(), self.say(&cost).to_string()];
-        if let Some(numerics) = wording::numerics(ranked.offer.numerics) {
+        if (with_benign || ranked.offer.numerics != Numerics::Benign)
+            && let Some(numerics) = wording::numerics(ranked.offer.numerics)
+        {
             parts.push(self.say(&numerics).to_string());
         }
         match self.style.lang {
@@ -467,11 +494,24 @@ impl Page {
     fn fix(&mut self, number: usize, ranked: &Ranked, detail: Detail) {
         let title = (ranked.fix.title)();
         let head = [run(Tone::Plain, format!("  {number}. "))];
-        let body = [run(Tone::Strong, self.say(&title)), run(Tone::Faint, self.price(ranked))];
+        // That results differ in their last digits is said only where it takes no second line.
+        let fits = |price: &str| 5 + columns(self.say(&title)) + columns(price) <= self.screen.width();
+        let price = Some(self.price(ranked, true)).filter(|price| fits(price));
+        let price = price.unwrap_or_else(|| self.price(ranked, false));
+        let body = [run(Tone::Strong, self.say(&title)), run(Tone::Faint, price)];
         self.screen.clipped(&head, 5, &body, detail.fix_lines);
         if let Some(knob) = ranked.offer.knobs.first() {
-            let body = [run(Tone::Command, one_line(&knob.line))];
-            self.screen.clipped(&[run(Tone::Plain, "     ")], 7, &body, detail.fix_lines);
+            let indent = [run(Tone::Plain, "     ")];
+            let lines: Vec<&str> = knob.line.lines().filter(|line| !line.trim().is_empty()).collect();
+            if let [only] = lines.as_slice() {
+                // A comment does not leave its mark behind at the end of a line.
+                let only = only.replace("# ", &format!("#{NO_BREAK}"));
+                self.screen.clipped(&indent, 7, &[run(Tone::Command, only)], detail.fix_lines);
+            } else {
+                for line in lines.into_iter().take(detail.fix_lines.min(3)) {
+                    self.screen.clipped(&indent, 7, &[run(Tone::Command, line)], 1);
+                }
+            }
         }
     }
 
@@ -480,7 +520,7 @@ impl Page {
         let head = [run(Tone::Plain, format!("  {number}. "))];
         let body = [
             run(Tone::Strong, self.say(&title)),
-            run(Tone::Faint, format!("{} [{}]", self.price(ranked), ranked.fix.id)),
+            run(Tone::Faint, format!("{} [{}]", self.price(ranked, true), ranked.fix.id)),
         ];
         self.screen.paragraph(&head, 5, &body);
         let indent = [run(Tone::Plain, "     ")];
@@ -611,7 +651,7 @@ impl Page {
         self.screen.blank();
         self.heading(&Text::new("The account", "明细账"));
         let names: Vec<String> =
-            ledger.entries.iter().map(|entry| self.say(&wording::holder_meaning(entry.holder)).to_string()).collect();
+            ledger.entries.iter().map(|entry| self.say(&wording::holder(entry.holder)).to_string()).collect();
         let amounts: Vec<String> = ledger.entries.iter().map(|entry| bounds(entry.amount)).collect();
         let name_width = names.iter().map(|name| columns(name)).max().unwrap_or(0).min(self.style.width / 2);
         let amount_width = amounts.iter().map(|amount| columns(amount)).max().unwrap_or(0);
@@ -621,7 +661,10 @@ impl Page {
                 run(Tone::Strong, format!("{}{amount}", " ".repeat(amount_width - columns(amount)))),
             ];
             self.screen.paragraph(&[], 4, &head);
-            self.screen.paragraph(&[run(Tone::Plain, "    ")], 4, &[run(Tone::Faint, self.say(&entry.basis))]);
+            let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
+            let meaning = wording::holder_meaning(entry.holder);
+            let basis = format!("{}{separator}{}", self.say(&meaning), self.say(&entry.basis));
+            self.screen.paragraph(&[run(Tone::Plain, "    ")], 4, &[run(Tone::Faint, basis)]);
         }
     }
 
@@ -884,12 +927,12 @@ mod tests {
             "4.15 GiB asked for",
             "runs/train.log:412  torch.OutOfMemoryError",
             "at /home/ada/fold/train.py:181 update_nodes",
-            "█ allocated 36.78 GiB 83%",
-            "Why: the cache is fragmented (probably, 61%)",
+            "█ allocated 36.78 GiB 83 %",
+            "Why: the cache is fragmented (probably, 61 %)",
             "[line 412]",
             "To disprove: with expandable_segments:True",
-            "Or: the job does not fit the device (possibly, 29%)",
-            "1. let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2% slower)",
+            "Or: the job does not fit the device (possibly, 29 %)",
+            "1. let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2 % slower)",
             "     export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
             "frees: unknown",
         ] {
@@ -899,7 +942,7 @@ mod tests {
         let zh = shown(Style { lang: Lang::Zh, ..STYLE });
         for answer in [
             "GPU 0 显存不足（反向传播时）：申请 4.15 GiB",
-            "原因：显存碎片化（较可能，61%）",
+            "原因：显存碎片化（较可能，61 %）",
             "无效做法：减少数据加载进程",
         ] {
             assert!(zh.contains(answer), "{answer} is not in\n{zh}");
