@@ -18,6 +18,7 @@ pub mod cause;
 pub mod cli;
 pub mod command;
 pub mod dialect;
+pub mod estimate;
 pub mod evidence;
 pub mod fix;
 pub mod incident;

@@ -7,6 +7,7 @@ use flate2::{Compression, write::GzEncoder};
 use oomdoc::input::{Document, Repair, Source, read, read_stream, read_with_progress};
 use proptest::prelude::*;
 use std::io::{self, Read, Write};
+use std::process::{Command, Stdio};
 
 const MESSAGE: &str =
     "RuntimeError: CUDA out of memory. Tried to allocate 1.25 GiB. GPU 0 has a total capacity of 23.64 GiB";
@@ -150,7 +151,7 @@ fn large_log_keeps_head_failure_samples_and_tail_under_their_true_numbers() {
     for bytes in [log.clone(), gzip(&log)] {
         let document = read_bytes(&bytes);
         assert_eq!(document.line_count, lines);
-        assert!(document.repairs.contains(&Repair::Sampled));
+        assert!(document.repairs.contains(&Repair::Sampled) && !document.repairs.contains(&Repair::LongLines));
         assert_eq!(line_of(&document, "CUDA out of memory"), Some(failure));
         assert_eq!(document.lines[0].number, 1);
         assert_eq!(document.lines.last().map(|line| line.number), Some(lines));
@@ -188,6 +189,10 @@ fn flood_of_failures_keeps_the_first_and_the_last() {
     let mut log = Vec::new();
     for number in 1..=300_000u32 {
         writeln!(log, "{number} Warning: CUDA out of memory, retrying").unwrap();
+        if number == 300_000 {
+            // No line end behind the last failure: its line is whole all the same.
+            log.pop();
+        }
         if number == 150_000 {
             writeln!(log, "{number} Killed process 77 (python)").unwrap();
         }
@@ -195,6 +200,7 @@ fn flood_of_failures_keeps_the_first_and_the_last() {
     let document = read_bytes(&log);
     assert_eq!(document.lines[0].text, "1 Warning: CUDA out of memory, retrying");
     assert_eq!(document.lines.last().map(|line| line.number), Some(300_001));
+    assert_eq!(document.repairs, [Repair::Sampled]);
     // A literal that is rare is not lost among frequent ones.
     assert_eq!(line_of(&document, "Killed process 77"), Some(150_001));
     assert!(held(&document) < 16 << 20, "{}", held(&document));
@@ -287,6 +293,57 @@ fn long_lines_of_nothing_but_escapes_take_linear_time() {
         assert!(ascending(&document));
         assert!(start.elapsed().as_secs() < 20, "{repeated:?} took {:?}", start.elapsed());
     }
+}
+
+fn oomdoc() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oomdoc"));
+    command.args(["explain", "--format", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Peak resident memory of a live process in KiB.
+#[cfg(target_os = "linux")]
+fn peak_of(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn endless_line_through_a_pipe_takes_under_32_mib() {
+    let mut child = oomdoc().arg("-").stdin(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let piece = vec![b'x'; 1 << 20];
+    for _ in 0..40 {
+        pipe.write_all(&piece).unwrap();
+    }
+    pipe.write_all(MESSAGE.as_bytes()).unwrap();
+    let peak = peak_of(child.id());
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    assert!(peak > 1024 && peak < 32 << 10, "{peak} KiB");
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("\"long-lines\"") && report.contains("1.25 GiB"), "{report}");
+}
+
+#[test]
+fn closed_output_is_no_failure_of_its_own() {
+    let log = format!("{MESSAGE}\n").repeat(2000);
+    let mut child = oomdoc().arg("-").stdin(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(log.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
+    assert!(output.status.code().is_some_and(|code| code < 100), "{:?}", output.status);
+}
+
+#[test]
+fn missing_file_is_named_on_standard_error() {
+    let output = oomdoc().args(["--color", "never", "absent.log"]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty());
+    assert!(error.contains("absent.log") && !error.contains("panicked"), "{error}");
 }
 
 fn ascending(document: &Document) -> bool {

@@ -1,8 +1,8 @@
 //! The job itself fills the device.
 
 use super::reading::{
-    Kind, allocated_share, fitted_before, kind, on_gpu, one_piece, percent, place, refused_although_free,
-    request_share, size, whole,
+    Kind, allocated_share, fitted_before, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free,
+    request_share, size, whole, whole_name,
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
@@ -62,16 +62,17 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         (allocated_share(incident), ledger.allocated, whole(incident))
     {
         // The share of reports in which capacity was the cause rises steadily with what the job's own tensors hold.
-        let weight = super::reading::ramp(share, &[(0.1, -2.5), (0.4, -1.0), (0.6, -0.2), (0.75, 0.3), (0.9, 1.0)]);
+        let weight = ramp(share, &[(0.1, -2.5), (0.4, -1.0), (0.6, -0.2), (0.75, 0.3), (0.9, 1.0)]);
         let share = percent(share);
         let (allocated, capacity) = (size(allocated), size(capacity));
+        let Text { en: of, zh: of_zh } = whole_name(incident);
         found.push(
             Evidence::new(
                 weight,
                 if weight >= 0.0 {
-                    text!(en: "the job's own tensors hold {allocated}, {share} of the device's {capacity}", zh: "任务自身的张量占用 {allocated}，为设备 {capacity} 的 {share}")
+                    text!(en: "the job's own tensors hold {allocated}, {share} of {of} ({capacity})", zh: "任务自身的张量占用 {allocated}，为{of_zh}（{capacity}）的 {share}")
                 } else {
-                    text!(en: "the job's own tensors hold only {allocated}, {share} of the device's {capacity}", zh: "任务自身的张量只占用 {allocated}，为设备 {capacity} 的 {share}")
+                    text!(en: "the job's own tensors hold only {allocated}, {share} of {of} ({capacity})", zh: "任务自身的张量只占用 {allocated}，为{of_zh}（{capacity}）的 {share}")
                 },
             )
             .at(place(event, Fact::Allocated)),
@@ -102,6 +103,19 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             found.push(
                 Evidence::new(0.3, text!(en: "the request of {requested} is an ordinary one, {part} of the device", zh: "请求 {requested} 属于正常大小，占设备 {part}"))
                     .at(place(event, Fact::Requested)),
+            );
+        }
+    }
+    if let (Some((parameters, at)), Some(total)) =
+        (event.facts.numbers.get("parameter_bytes"), event.facts.number("program_total_bytes"))
+        && total > 0.0
+    {
+        let kept = parameters + event.facts.number("output_bytes").unwrap_or(0.0);
+        if kept >= 0.5 * total {
+            let (kept, total) = (Bytes(kept as u64), Bytes(total as u64));
+            found.push(
+                Evidence::new(1.5, text!(en: "inputs and outputs of the program, {kept} of {total}, dominate: weights, optimizer state, batch", zh: "程序的输入和输出占主导：{total} 中的 {kept}，即权重、优化器状态和批次"))
+                    .at(*at),
             );
         }
     }

@@ -69,6 +69,22 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             return found;
         }
     }
+    if let (Some((run, at)), Some(requested), Some(pool)) =
+        (event.facts.numbers.get("longest_free_run_percent"), ledger.requested, ledger.reserved.or(ledger.cap))
+        && let Some(free_in_all) = ledger.allocated.map(|allocated| (pool - allocated).at_least_zero())
+        && free_in_all.surely_at_least(requested)
+        && pool.middle() as f64 * (run + 1.0) / 100.0 < requested.middle() as f64
+    {
+        // A few percent in slivers are the normal state of a full pool.
+        let idle = free_in_all.middle() as f64 / pool.middle().max(1) as f64;
+        let weight = ramp(idle, &[(0.03, 0.3), (0.08, 1.8), (0.15, 3.5)]);
+        let (run, all, want) = (*run as u64, size(free_in_all), size(requested));
+        found.push(
+            Evidence::new(weight, text!(en: "{all} of the pool are free, but the longest free run of its map is {run} %, too short for {want}", zh: "内存池中空闲 {all}，但分布图中最长的连续空闲只有 {run} %，放不下 {want}"))
+                .at(*at),
+        );
+        return found;
+    }
     let (Some(cached), Some(requested)) = (cached(incident), ledger.requested) else { return found };
     let at = place(
         event,

@@ -70,6 +70,18 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    if event.has(Sign::PinnedHost)
+        && kind(incident) == Kind::Host
+        && let (Some(limit), Some(held), Some(requested)) =
+            (event.facts.get(Fact::Limit), ledger.allocated, ledger.requested)
+        && (held + requested).surely_at_least(limit.interval())
+    {
+        let (limit, held, want) = (size(limit.interval()), size(held), size(requested));
+        found.push(
+            Evidence::new(4.0, text!(en: "the pool of pinned memory may take {limit}; it holds {held} and {want} more were asked for", zh: "锁页内存池上限为 {limit}，已持有 {held}，又请求 {want}"))
+                .at(place(event, Fact::Limit)),
+        );
+    }
     if event.has(Sign::CustomAllocator) {
         found.push(
             Evidence::new(5.0, text!(en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing here", zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"))
@@ -104,6 +116,19 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                     .at(place(event, cap_at)),
             );
         }
+    }
+    if (event.has(Sign::Xpu) || event.framework == "sycl")
+        && on_gpu(incident)
+        && let Some(requested) = ledger.requested
+        && requested.middle() > (4 * GIB) as i128
+        && ledger.capacity.is_none_or(|capacity| requested.high < capacity.low)
+        && ledger.free.is_none_or(|free| free.surely_at_least(requested))
+    {
+        let want = size(requested);
+        found.push(
+            Evidence::new(3.5, text!(en: "Intel's runtime refuses single buffers above 4 GiB unless that limit is relaxed; {want} were asked for", zh: "Intel 运行时默认拒绝超过 4 GiB 的单个缓冲区，而请求为 {want}"))
+                .at(place(event, Fact::Requested)),
+        );
     }
     found.extend(carve_out(incident));
     if refused_although_free(incident) && !looks_like_wddm(incident) && found.is_empty() {

@@ -8,6 +8,7 @@ use crate::incident::Incident;
 use crate::incident::context::Phase;
 use crate::text;
 use crate::text::Text;
+use crate::units::GIB;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::HostMemory,
@@ -115,7 +116,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let all = size(limit.interval());
         found.push(
-            Evidence::new(0.8, text!(en: "the job may use {all} in all", zh: "该作业总共只能使用 {all}")).at(limit.at),
+            Evidence::new(
+                if limit.bytes < 16 * GIB { 1.3 } else { 0.8 },
+                text!(en: "the job may use {all} in all", zh: "该作业总共只能使用 {all}"),
+            )
+            .at(limit.at),
         );
     }
     if context.phase.value() == Some(Phase::Load) || context.cpu_offload.value() == Some(true) {

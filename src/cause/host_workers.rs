@@ -7,7 +7,7 @@ use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, GIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::HostWorkers,
@@ -112,13 +112,23 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     if let Some(processes) = context.local_processes.value()
         && processes >= 8
     {
-        found.push(
-            Evidence::new(
-                2.6,
+        let limit = event.facts.get(Fact::Limit).or(context.memory_limit.get().copied());
+        // Importing a framework alone takes half a GiB in each process.
+        let each = limit.map(|limit| limit.bytes / processes).filter(|each| *each < 4 * GIB);
+        found.push(match each {
+            Some(each) => {
+                let (each, all) = (Bytes(each), Bytes(each.saturating_mul(processes)));
+                Evidence::new(
+                    3.2,
+                    text!(en: "{processes} processes share {all}: {each} for each", zh: "{processes} 个进程共享 {all}：每个只有 {each}"),
+                )
+            }
+            None => Evidence::new(
+                2.0,
                 text!(en: "{processes} processes share the node's memory", zh: "{processes} 个进程共享该节点的内存"),
-            )
-            .seen(&context.local_processes),
-        );
+            ),
+        }
+        .seen(&context.local_processes));
     }
     found
 }

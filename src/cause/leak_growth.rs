@@ -9,7 +9,7 @@ use crate::incident::context::{Clue, Measure, Phase};
 use crate::ledger::Holder;
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, MIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::LeakGrowth,
@@ -87,6 +87,15 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if let Some((text, at)) = fitted_before(incident) {
         found.push(Evidence::new(0.6, text).at(at));
+    }
+    if kind(incident) == Kind::PooledTensor
+        && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes < MIB)
+    {
+        let want = Bytes(requested.bytes);
+        found.push(
+            Evidence::new(1.8, text!(en: "a request of {want} was the last straw: the pool had filled up with what is kept", zh: "{want} 的请求只是最后一根稻草：内存池已被保留的内容填满"))
+                .at(requested.at),
+        );
     }
     if let Some((seconds, at)) = event.facts.numbers.get("lifetime_seconds") {
         // Start-up needs show within minutes; what takes hours to reach the limit grew.

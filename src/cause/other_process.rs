@@ -68,7 +68,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         } else {
             &[(0.02, -1.5), (0.08, -0.5), (0.13, 0.5), (0.2, 1.8), (0.4, 2.6), (0.7, 4.5)]
         };
-        let mut weight = ramp(others.share, by_share);
+        let mut weight = ramp(others.sure_share, by_share);
         if !others.would_serve {
             weight = weight.min(0.0) - 0.7;
         }

@@ -98,7 +98,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     {
         let held = ledger.reserved.map_or_else(String::new, |reserved| size(reserved).to_string());
         found.push(
-            Evidence::new(2.6, text!(en: "CUDA graphs and {held} reserved with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在 CUDA Graph，已保留 {held} 且几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"))
+            Evidence::new(3.2, text!(en: "CUDA graphs and {held} reserved with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在 CUDA Graph，已保留 {held} 且几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"))
                 .at(place(event, Fact::PrivatePools)),
         );
     }
@@ -114,9 +114,15 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Requested)),
         );
     }
+    if event.dialect == "xla-driver-refused" {
+        found.push(
+            Evidence::new(1.8, text!(en: "it is the driver that refused the pool's own growth, not an operation that found the pool full", zh: "被驱动拒绝的是内存池自身的增长，而不是某个算子发现内存池已满"))
+                .at(event.at),
+        );
+    }
     if event.has(Sign::ForeignLibrary) {
         found.push(
-            Evidence::new(0.8, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
+            Evidence::new(if kind(incident) == Kind::PooledTensor { 2.6 } else { 0.8 }, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
                 .at(event.at),
         );
     }

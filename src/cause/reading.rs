@@ -75,6 +75,15 @@ pub fn whole(incident: &Incident) -> Option<Interval> {
     incident.ledger.capacity.or(incident.ledger.cap).filter(|whole| whole.middle() > 0)
 }
 
+/// How to name [`whole`].
+pub fn whole_name(incident: &Incident) -> Text {
+    if incident.ledger.capacity.is_some() {
+        Text::new("the device", "设备")
+    } else {
+        Text::new("the pool or limit", "内存池或上限")
+    }
+}
+
 /// An amount as a share of the device, or of the pool or limit where only that is printed.
 pub fn share_of_whole(incident: &Incident, amount: Option<Interval>) -> Option<f64> {
     Some(amount?.middle() as f64 / whole(incident)?.middle() as f64)
@@ -132,6 +141,8 @@ const CONTEXT: i128 = 600 * MIB as i128;
 pub struct Foreign {
     pub amount: Interval,
     pub share: f64,
+    /// The same with what nobody names counted half where others are named: it may be the driver's or a display's.
+    pub sure_share: f64,
     /// The message separates this process from others, so that the amount holds no context of ours.
     pub separated: bool,
     /// The part that the message names by pid.
@@ -151,8 +162,12 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
     let (amount, separated) = match (ledger.unexplained, ledger.outside) {
         (Some(unexplained), _) => (ledger.others.unwrap_or(nothing) + unexplained.at_least_zero(), true),
         (None, Some(outside)) => ((outside - Interval::exactly(CONTEXT as u64)).at_least_zero(), false),
-        // At start-up this process holds nothing but its context, so all that is used is somebody's.
-        (None, None) if incident.event.has(Sign::EngineStartup) && ledger.allocated.is_none() => {
+        // At start-up this process holds nothing but its context, so all that is used is somebody's. XLA and TensorFlow print
+        // free and total memory when they find the device, before they take their pool.
+        (None, None)
+            if ledger.allocated.is_none()
+                && (incident.event.has(Sign::EngineStartup) || kind(incident) == Kind::PooledTensor) =>
+        {
             ((ledger.capacity? - ledger.free? - Interval::exactly(CONTEXT as u64)).at_least_zero(), false)
         }
         (None, None) => (ledger.others?, true),
@@ -161,9 +176,12 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
         Some(named) if named.middle() > amount.middle() => named,
         _ => amount,
     };
+    let share = ledger.share(Some(amount))?;
+    let named_share = ledger.share(ledger.others);
     Some(Foreign {
         amount,
-        share: ledger.share(Some(amount))?,
+        share,
+        sure_share: named_share.map_or(share, |named| (named + share) / 2.0),
         separated,
         named: ledger.others,
         would_serve: ledger

@@ -111,7 +111,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             if weight > 0.0 && allocated_share(incident).is_some_and(|share| share > 0.72) {
                 weight -= 1.5;
             }
-            found.push(
+            // Where the pool's dump shows what is held, the last request says nothing more by being small.
+            let held_chunk = event.facts.numbers.contains_key("largest_allocation_bytes");
+            if weight > 0.0 || !held_chunk {
+                found.push(
                 Evidence::new(
                     weight,
                     if weight > 0.0 {
@@ -122,6 +125,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 )
                 .at(at),
             );
+            }
             if let Some(allocated) = ledger.allocated
                 && share >= 0.2
                 && !refused_although_free(incident)
@@ -174,13 +178,24 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
-    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_chunk_in_use_bytes")
+    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_allocation_bytes")
         && let Some(all) = whole(incident)
         && *chunk >= 0.5 * all.middle() as f64
     {
+        let weight = ramp(*chunk / all.middle() as f64, &[(0.5, 1.5), (0.7, 3.5), (0.9, 5.0)]);
         let (chunk, all) = (Bytes(*chunk as u64), size(all));
         found.push(
-            Evidence::new(3.0, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
+            Evidence::new(weight, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
+                .at(*at),
+        );
+    }
+    if let Some((buffer, at)) = incident.event.facts.numbers.get("largest_buffer_bytes")
+        && let Some(total) = incident.event.facts.number("program_total_bytes").filter(|total| *total > 0.0)
+        && buffer / total >= 0.33
+    {
+        let (buffer, total) = (Bytes(*buffer as u64), Bytes(total as u64));
+        found.push(
+            Evidence::new(1.8, text!(en: "one buffer of {buffer} is a third or more of the program's {total}", zh: "单个缓冲区 {buffer} 占程序 {total} 的三分之一以上"))
                 .at(*at),
         );
     }

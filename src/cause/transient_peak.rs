@@ -101,7 +101,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                     .at(*at),
             );
         }
-    } else if !one_piece(incident) && event.facts.number("arguments_bytes") == Some(0.0) {
+    } else if !one_piece(incident) && event.facts.number("parameter_bytes") == Some(0.0) {
         found.push(
             Evidence::new(1.8, text!(en: "the program has no arguments: all that it needs is temporary", zh: "程序没有参数：所需全部是临时缓冲区"))
                 .at(event.at),
@@ -109,7 +109,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     if let Some(phase) = context.phase.value() {
         let told = match phase {
-            Phase::Validation => Some((1.9, "validation", "验证阶段")),
+            Phase::Validation => Some((2.2, "validation", "验证阶段")),
             Phase::Loss => Some((0.6, "the loss", "损失计算")),
             Phase::OptimizerStep => Some((0.9, "the optimizer step", "优化器更新")),
             Phase::Checkpoint => Some((1.8, "saving a checkpoint", "保存检查点")),

@@ -119,7 +119,7 @@ fn lifetime(document: &Document, position: usize) -> Option<f64> {
         })
     };
     let (started, finished) = (stamp("Started:")?, stamp("Finished:")?);
-    (finished >= started).then(|| finished - started)
+    (finished >= started).then_some(finished - started)
 }
 
 /// `Sat, 17 May 2025 09:04:36 +0300` as seconds on a scale on which differences are right.

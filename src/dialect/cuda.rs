@@ -6,6 +6,6 @@ use super::Dialect;
 
 pub const DIALECT: Dialect = Dialect {
     name: "cuda",
-    triggers: &["out of memory", "ALLOC_FAILED", "OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "hipErrorOutOfMemory"],
+    triggers: &["out of memory", "ALLOC_FAILED", "OUT_OF_ME", "cudaErrorMemoryAllocation", "OutOfMemory"],
     read: super::pytorch::library::read,
 };

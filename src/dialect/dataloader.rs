@@ -42,8 +42,12 @@ fn full_device(document: &Document, position: usize) -> Option<Event> {
     if !line.contains("No space left on device") {
         return None;
     }
-    let shared =
-        in_shared_memory(line) || field::before(position, 12).any(|at| in_shared_memory(field::text(document, at)));
+    let shared = in_shared_memory(line)
+        || field::before(position, 12)
+            .map(|at| field::text(document, at))
+            // Another error's message ends this one's traceback.
+            .take_while(|line| !line.contains("Error: "))
+            .any(in_shared_memory);
     let mut event = field::event(document, position, "shared-memory-full", "python", Resource::Shm);
     event.sign(Sign::NoFigures);
     if !shared {

@@ -4,18 +4,14 @@
 //! machine or the counters of the cgroup, a table of tasks, the `oom-kill:` line (5.0+), the kill itself, `oom_reaper:`.
 //! Pastes often hold one of these only, so each is read by itself. Whatever is there becomes one event.
 
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use super::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
-use crate::text;
 use crate::units::{Figure, KIB};
 use std::collections::BTreeMap;
 
-pub const DIALECT: Dialect = Dialect {
-    name: "kernel",
-    triggers: &["oom-kill", "illed", "Out of memory", "out of memory", "page allocation failure"],
-    read,
-};
+pub const DIALECT: Dialect =
+    Dialect { name: "kernel", triggers: &["oom-kill", "illed", "Out of memory", "out of memory"], read };
 
 /// A report has at most this many lines: its table has one for each task of the machine or group.
 const LONGEST: usize = 6000;
@@ -34,9 +30,6 @@ const NOT_KILLED: &str = "no killable processes";
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if line.contains("page allocation failure: order:") {
-        return Some(allocation_failure(document, position));
-    }
     if !speaks_of_a_kill(line) {
         return None;
     }
@@ -69,21 +62,11 @@ pub fn adopt(event: &mut Event, report: &Event) {
     event.signs.remove(&Sign::NoFigures);
 }
 
-fn allocation_failure(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "kernel-page-allocation-failure", "linux-kernel", Resource::Host);
-    event.standing = Standing::Harmless;
-    event.harmless_because = Some(text!(
-        en: "the kernel warns that one request for contiguous pages failed; nobody was killed, and the caller usually copes",
-        zh: "内核只是警告一次连续页分配失败，没有进程被杀，调用者通常会自行处理"
-    ));
-    event
-}
-
 /// True for the lines that make a report: the others are only read when such a line stands near.
 fn speaks_of_a_kill(line: &str) -> bool {
     line.contains("invoked oom-killer")
         || line.contains("oom-killer: gfp_mask")
-        || line.contains("oom-kill:constraint=")
+        || is_scope(line)
         || is_kill(line)
         || is_choice(line)
         || line.contains(NOT_KILLED)
@@ -104,6 +87,11 @@ fn is_choice(line: &str) -> bool {
         .iter()
         .any(|wording| field::after(line, wording).is_some_and(|tail| tail.starts_with(|c: char| c.is_ascii_digit())))
         && (line.contains("score") || line.contains("ut of memory"))
+}
+
+/// The line of kernels from 5.0 on that names the group or machine that ran out, and the victim.
+fn is_scope(line: &str) -> bool {
+    line.contains("oom-kill:constraint=")
 }
 
 fn is_trigger(line: &str) -> bool {
@@ -194,6 +182,7 @@ fn extent(document: &Document, position: usize) -> Option<std::ops::RangeInclusi
     let mut chosen = false;
     let mut group = false;
     let mut asked = false;
+    let mut scoped = false;
     let mut foreign = 0;
     for at in first..document.lines.len().min(first.saturating_add(LONGEST)) {
         let line = field::text(document, at);
@@ -205,6 +194,12 @@ fn extent(document: &Document, position: usize) -> Option<std::ops::RangeInclusi
                 break;
             }
             asked = true;
+        }
+        if is_scope(line) {
+            if scoped || killed {
+                break;
+            }
+            scoped = true;
         }
         if is_choice(line) {
             if killed || chosen {
@@ -241,6 +236,8 @@ fn start(document: &Document, position: usize) -> usize {
         return first;
     }
     let own_choice = !is_choice(field::text(document, position));
+    // A report has one line of each kind: an earlier one belongs to the report before.
+    let mut scoped = is_scope(field::text(document, position));
     let mut foreign = 0;
     for at in field::before(position, LONGEST) {
         let line = field::text(document, at);
@@ -248,6 +245,9 @@ fn start(document: &Document, position: usize) -> usize {
             continue;
         }
         if is_kill(line) || line.contains("oom_reaper") || line.contains(NOT_KILLED) || is_choice(line) && !own_choice {
+            break;
+        }
+        if is_scope(line) && std::mem::replace(&mut scoped, true) {
             break;
         }
         if is_trigger(line) {
@@ -493,7 +493,7 @@ impl Report {
         if text.contains("Memory cgroup out of memory") || text.contains("mem_cgroup_out_of_memory") {
             self.memcg = true;
         }
-        if text.contains("oom-kill:constraint=") {
+        if is_scope(text) {
             if let Some(path) = between(text, "oom_memcg=", ",task_memcg=").or_else(|| between(text, "oom_memcg=", ","))
             {
                 self.memcg = true;

@@ -17,7 +17,6 @@ pub const DIALECT: Dialect = Dialect {
         "return code",
         "xit code",
         "xit status",
-        "xitCode",
         "with code",
         "ProcessPool",
         "illed",
@@ -176,9 +175,7 @@ fn shell(document: &Document, position: usize) -> Option<Death> {
 
 /// Exit codes that stand for SIGKILL, as launchers and containers print them.
 fn code(line: &str) -> Option<Death> {
-    const LABELS: [&str; 11] = [
-        "exitCode",
-        "\"ExitCode\"",
+    const LABELS: [&str; 9] = [
         "return code",
         "exit code",
         "Exit code",
@@ -364,7 +361,6 @@ mod tests {
             "WorkerLostError('Worker exited prematurely: signal 9 (SIGKILL) Job: 0.')",
             "mpirun noticed that process rank 1 with PID 77 on node n1 exited on signal 9 (Killed).",
             "make: *** [Makefile:12: train] Killed",
-            "container die 5f3c (exitCode=137, image=train)",
             "Process finished with exit code 137 (interrupted by signal 9: SIGKILL)",
         ] {
             let events = all(log);

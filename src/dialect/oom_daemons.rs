@@ -49,8 +49,11 @@ fn systemd_oomd(document: &Document, position: usize) -> Event {
     event.sign(Sign::KilledWithProof);
     let line = field::text(document, position);
     field::note_number(&mut event, "kills", field::number_after(line, "systemd-oomd killed").map(|n| n as f64));
-    let told = |at: usize| field::text(document, at).contains("systemd-oomd killed");
-    if !told(position) && field::before(position, NEAR).any(told) {
+    let told = |at: usize| {
+        let line = field::text(document, at);
+        line.contains("systemd-oomd killed") || line.contains("oomd") && line.contains("Killed ")
+    };
+    if field::before(position, NEAR).any(told) {
         event.standing = Standing::Follower;
     }
     let reason = std::iter::once(position)

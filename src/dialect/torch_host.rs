@@ -11,11 +11,8 @@ use crate::input::Document;
 use crate::text;
 use crate::units::{Base, Figure, GIB};
 
-pub const DIALECT: Dialect = Dialect {
-    name: "pytorch-host",
-    triggers: &["enforce fail", "llocate ", "not enough memory", "out of memory"],
-    read,
-};
+pub const DIALECT: Dialect =
+    Dialect { name: "pytorch-host", triggers: &["enforce fail", "llocate ", "out of memory"], read };
 
 /// A message of the CPU allocator spans at most this many lines of a narrow terminal.
 const LINES: usize = 4;

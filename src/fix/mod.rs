@@ -1,5 +1,40 @@
 //! What to change. One file per fix: when it applies, what it frees (computed from the incident's figures), what it costs,
 //! and the exact knob per framework.
+//!
+//! A fix sees the incident through [`case::Case`] and speaks through [`draft::Draft`], which withholds what the arithmetic
+//! rules out. [`plan`] asks all of [`FIXES`] and ranks what they offer.
+
+pub mod alloc_conf;
+pub mod case;
+mod detach_logged_tensors;
+pub mod draft;
+mod eight_bit_optimizer;
+mod empty_cache;
+mod expandable_segments;
+mod find_the_leak;
+mod free_the_device;
+mod fused_attention;
+mod fused_optimizer;
+mod garbage_collection_threshold;
+mod gc_collect;
+mod gradient_accumulation;
+mod gradient_checkpointing;
+mod group_by_length;
+mod kill_zombies;
+mod launch_blocking;
+mod lighter_optimizer;
+mod max_split_size;
+mod memory_fraction_cap;
+mod mixed_precision;
+mod no_grad_in_eval;
+mod offload_eval_predictions;
+mod other_device;
+mod record_a_snapshot;
+mod shape_bucketing;
+mod shorter_sequences;
+mod smaller_batch;
+mod smaller_eval_batch;
+mod smaller_images;
 
 use crate::cause::Finding;
 use crate::incident::Incident;
@@ -162,10 +197,95 @@ pub struct Plan {
     pub withheld: Vec<(&'static Fix, Text)>,
 }
 
-/// Every fix.
-pub const FIXES: &[&Fix] = &[];
+/// Every fix, in the order in which equals are shown: what costs nothing first.
+pub const FIXES: &[&Fix] = &[
+    &free_the_device::FIX,
+    &other_device::FIX,
+    &kill_zombies::FIX,
+    &expandable_segments::FIX,
+    &garbage_collection_threshold::FIX,
+    &max_split_size::FIX,
+    &shape_bucketing::FIX,
+    &smaller_batch::FIX,
+    &gradient_accumulation::FIX,
+    &smaller_eval_batch::FIX,
+    &no_grad_in_eval::FIX,
+    &offload_eval_predictions::FIX,
+    &detach_logged_tensors::FIX,
+    &find_the_leak::FIX,
+    &shorter_sequences::FIX,
+    &group_by_length::FIX,
+    &smaller_images::FIX,
+    &fused_attention::FIX,
+    &gradient_checkpointing::FIX,
+    &mixed_precision::FIX,
+    &fused_optimizer::FIX,
+    &eight_bit_optimizer::FIX,
+    &lighter_optimizer::FIX,
+    &empty_cache::FIX,
+    &gc_collect::FIX,
+    &memory_fraction_cap::FIX,
+    &launch_blocking::FIX,
+    &record_a_snapshot::FIX,
+];
 
-/// Asks every fix and ranks what it offers by expected value.
-pub fn plan(_incident: &Incident, _findings: &[Finding]) -> Plan {
-    Plan::default()
+/// Most offers of one class among the first [`HEAD`].
+const MOST_OF_A_CLASS: usize = 2;
+/// Length of the part of the list that people read.
+const HEAD: usize = 5;
+
+/// Asks every fix and ranks what it offers by expected value: the probability of a cure, less for what it costs.
+/// Among the first five no class appears more than twice, so that near-duplicates don't crowd out other ways.
+pub fn plan(incident: &Incident, findings: &[Finding]) -> Plan {
+    let mut plan = Plan::default();
+    for fix in FIXES {
+        match (fix.advise)(incident, findings) {
+            Advice::Offer(offer) => {
+                let value = value(fix, &offer);
+                plan.offers.push(Ranked { fix, offer, value });
+            }
+            Advice::WontHelp(why) => plan.wont_help.push((fix, why)),
+            Advice::Withheld(why) => plan.withheld.push((fix, why)),
+            Advice::Silent => {}
+        }
+    }
+    // The sort is stable: equals stay in the order of the list.
+    plan.offers.sort_by(|a, b| b.value.total_cmp(&a.value));
+    plan.offers = spread(plan.offers);
+    plan
 }
+
+/// Expected value of an offer: P(cures) × what is kept of results and speed. Costs weigh mildly, because a job that
+/// runs slower beats one that dies; a change of the model weighs most.
+fn value(fix: &Fix, offer: &Offer) -> f64 {
+    let kept_results = match offer.numerics {
+        Numerics::Same => 1.0,
+        Numerics::Benign => 0.97,
+        Numerics::Optimisation => 0.88,
+        Numerics::Model => 0.75,
+    };
+    let slowdown = ((offer.slowdown.0 + offer.slowdown.1) / 2.0).clamp(-0.1, 1.0);
+    let kept_speed = 1.0 - 0.5 * slowdown;
+    // A look at the memory frees nothing by itself; it stands behind everything that might.
+    let kind = if fix.class == Class::Diagnosis { 0.2 } else { 1.0 };
+    offer.cures * kept_results * kept_speed * kind
+}
+
+/// Moves what would be a class's third entry among the first [`HEAD`] behind them; the order is kept otherwise.
+fn spread(offers: Vec<Ranked>) -> Vec<Ranked> {
+    let mut head: Vec<Ranked> = Vec::new();
+    let mut tail = Vec::new();
+    for ranked in offers {
+        let alike = head.iter().filter(|other| other.fix.class == ranked.fix.class).count();
+        if head.len() < HEAD && alike < MOST_OF_A_CLASS {
+            head.push(ranked);
+        } else {
+            tail.push(ranked);
+        }
+    }
+    head.extend(tail);
+    head
+}
+
+#[cfg(test)]
+mod tests;

@@ -282,6 +282,11 @@ fn tie(group: &Group, event: &Event) -> Option<Tie> {
                 return Some(Tie::Verdict);
             }
         }
+        // The engine spoke first and its framework's message, which it quotes, came after.
+        let quoted = is_engine(known.framework) && matches!(event.framework, "pytorch" | "cuda");
+        if quoted && known.resource == event.resource && (bare(known) || bare(event)) && agree(known, event) {
+            return Some(Tie::Repeats);
+        }
         if known.resource == event.resource {
             // The host's figureless symptoms (a bus error, then the worker's death) are one story, told twice.
             if agree(known, event) && !other_pid {
@@ -472,6 +477,14 @@ mod tests {
         let incidents = incidents("", vec![torch, event("vllm", Resource::Gpu, 2)]);
         assert_eq!(incidents.len(), 1);
         assert_eq!(incidents[0].event.framework, "vllm");
+        assert_eq!(incidents[0].event.facts.get(Fact::Requested).unwrap().bytes, GIB);
+    }
+
+    #[test]
+    fn an_engine_that_speaks_first_takes_the_figures_of_what_it_quotes() {
+        let torch = with(event("pytorch", Resource::Gpu, 2), Fact::Requested, GIB);
+        let incidents = incidents("", vec![event("sglang", Resource::Gpu, 1), torch]);
+        assert_eq!((incidents.len(), incidents[0].event.framework), (1, "sglang"));
         assert_eq!(incidents[0].event.facts.get(Fact::Requested).unwrap().bytes, GIB);
     }
 

@@ -373,12 +373,20 @@ impl Keeper {
 
     fn finish(self, tail: Part, mut draft: Draft) -> Document {
         let line_count = self.ends + u64::from(!self.ends_with_line_end);
+        let input_end = tail.start + tail.bytes.len() as u64;
         draft.repairs.insert(Repair::Sampled);
         let mut parts: Vec<Part> = self.head.into_iter().chain(self.early).chain(self.samples).collect();
         parts.extend(self.late.into_iter().map(|(part, _)| part));
         parts.push(tail);
         parts.retain(|part| !part.bytes.is_empty());
         parts.sort_by_key(|part| part.start);
+        // A part that ends neither with a line nor with the input was cut out of a line that is too long.
+        let cut = |part: &Part| {
+            !matches!(part.bytes.last(), Some(b'\n' | b'\r')) && part.start + (part.bytes.len() as u64) < input_end
+        };
+        if parts.iter().any(cut) {
+            draft.repairs.insert(Repair::LongLines);
+        }
         let mut covered = 0;
         for part in parts {
             draft.push_part(part.start, part.number, &part.bytes, &mut covered);

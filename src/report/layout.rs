@@ -303,10 +303,17 @@ impl Screen {
                 let ellipsis = if self.unicode { "…" } else { "..." };
                 let room = (self.width - indent).saturating_sub(columns(ellipsis));
                 let mut used: usize = row.iter().map(|(c, _)| c.width().unwrap_or(0)).sum();
+                let mut cut = false;
                 while used > room
                     && let Some((c, _)) = row.pop()
                 {
                     used -= c.width().unwrap_or(0);
+                    cut = c != ' ';
+                }
+                // Back to the end of a word, if that is near.
+                let word = row.iter().rev().take_while(|(c, _)| c.is_ascii() && *c != ' ').count();
+                if cut && word < 12 && word < row.len() {
+                    row.truncate(row.len() - word);
                 }
                 while row.last().is_some_and(|(c, _)| matches!(c, ' ' | ',' | '，' | '；' | ';')) {
                     row.pop();

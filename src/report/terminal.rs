@@ -5,7 +5,7 @@ use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
 use crate::cause::Finding;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
-use crate::fix::{Frees, Ranked};
+use crate::fix::{Frees, Numerics, Ranked};
 use crate::ledger::{Holder, Ledger};
 use crate::text;
 use crate::text::{Lang, Text};
@@ -50,11 +50,10 @@ const LEVELS: [Detail; 12] = {
     let fewer_fixes = Detail { fixes: 4, ..some };
     let less_evidence = Detail { evidence: 2, ..fewer_fixes };
     let three_fixes = Detail { fixes: 3, refute_lines: 3, others: 1, ..less_evidence };
-    let tighter =
-        Detail { evidence_lines: 2, refute_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
+    let tighter = Detail { evidence_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
     let second_short = Detail { second_cause_lines: 1, ..tighter };
     let no_folklore = Detail { wont_help: 0, others: 0, ..second_short };
-    let no_frame = Detail { frame: false, ..no_folklore };
+    let no_frame = Detail { frame: false, refute_lines: 2, ..no_folklore };
     let one_reason = Detail { evidence: 1, ..no_frame };
     let bare = Detail { evidence_lines: 1, refute_lines: 1, contradiction_lines: 1, fix_lines: 1, ..one_reason };
     let least = Detail { fixes: 2, contradictions: 0, second_cause_lines: 0, ..bare };
@@ -450,12 +449,19 @@ impl Page {
         }
     }
 
-    /// What it frees, costs and changes, in brackets behind a title.
-    fn price(&self, ranked: &Ranked) -> String {
+    /// What it frees, costs and changes, in brackets behind a title; nothing where it only costs the doing.
+    fn price(&self, ranked: &Ranked, with_benign: bool) -> String {
+        let offer = &ranked.offer;
+        let free_of_charge = offer.slowdown == (0.0, 0.0) && offer.numerics == Numerics::Same;
+        if free_of_charge && matches!(offer.frees, Frees::Unknown(_)) {
+            return String::new();
+        }
         let frees = wording::frees(&ranked.offer.frees);
         let cost = wording::slowdown(ranked.offer.slowdown);
         let mut parts = vec![self.say(&frees).to_string(), self.say(&cost).to_string()];
-        if let Some(numerics) = wording::numerics(ranked.offer.numerics) {
+        if (with_benign || ranked.offer.numerics != Numerics::Benign)
+            && let Some(numerics) = wording::numerics(ranked.offer.numerics)
+        {
             parts.push(self.say(&numerics).to_string());
         }
         match self.style.lang {
@@ -467,11 +473,22 @@ impl Page {
     fn fix(&mut self, number: usize, ranked: &Ranked, detail: Detail) {
         let title = (ranked.fix.title)();
         let head = [run(Tone::Plain, format!("  {number}. "))];
-        let body = [run(Tone::Strong, self.say(&title)), run(Tone::Faint, self.price(ranked))];
+        // That results differ in their last digits is said only where it takes no second line.
+        let fits = |price: &str| 5 + columns(self.say(&title)) + columns(price) <= self.screen.width();
+        let price = Some(self.price(ranked, true)).filter(|price| fits(price));
+        let price = price.unwrap_or_else(|| self.price(ranked, false));
+        let body = [run(Tone::Strong, self.say(&title)), run(Tone::Faint, price)];
         self.screen.clipped(&head, 5, &body, detail.fix_lines);
         if let Some(knob) = ranked.offer.knobs.first() {
-            let body = [run(Tone::Command, one_line(&knob.line))];
-            self.screen.clipped(&[run(Tone::Plain, "     ")], 7, &body, detail.fix_lines);
+            let indent = [run(Tone::Plain, "     ")];
+            let lines: Vec<&str> = knob.line.lines().filter(|line| !line.trim().is_empty()).collect();
+            if let [only] = lines.as_slice() {
+                self.screen.clipped(&indent, 7, &[run(Tone::Command, *only)], detail.fix_lines);
+            } else {
+                for line in lines.into_iter().take(detail.fix_lines.min(3)) {
+                    self.screen.clipped(&indent, 7, &[run(Tone::Command, line)], 1);
+                }
+            }
         }
     }
 
@@ -480,7 +497,7 @@ impl Page {
         let head = [run(Tone::Plain, format!("  {number}. "))];
         let body = [
             run(Tone::Strong, self.say(&title)),
-            run(Tone::Faint, format!("{} [{}]", self.price(ranked), ranked.fix.id)),
+            run(Tone::Faint, format!("{} [{}]", self.price(ranked, true), ranked.fix.id)),
         ];
         self.screen.paragraph(&head, 5, &body);
         let indent = [run(Tone::Plain, "     ")];
@@ -611,7 +628,7 @@ impl Page {
         self.screen.blank();
         self.heading(&Text::new("The account", "明细账"));
         let names: Vec<String> =
-            ledger.entries.iter().map(|entry| self.say(&wording::holder_meaning(entry.holder)).to_string()).collect();
+            ledger.entries.iter().map(|entry| self.say(&wording::holder(entry.holder)).to_string()).collect();
         let amounts: Vec<String> = ledger.entries.iter().map(|entry| bounds(entry.amount)).collect();
         let name_width = names.iter().map(|name| columns(name)).max().unwrap_or(0).min(self.style.width / 2);
         let amount_width = amounts.iter().map(|amount| columns(amount)).max().unwrap_or(0);
@@ -621,7 +638,10 @@ impl Page {
                 run(Tone::Strong, format!("{}{amount}", " ".repeat(amount_width - columns(amount)))),
             ];
             self.screen.paragraph(&[], 4, &head);
-            self.screen.paragraph(&[run(Tone::Plain, "    ")], 4, &[run(Tone::Faint, self.say(&entry.basis))]);
+            let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
+            let meaning = wording::holder_meaning(entry.holder);
+            let basis = format!("{}{separator}{}", self.say(&meaning), self.say(&entry.basis));
+            self.screen.paragraph(&[run(Tone::Plain, "    ")], 4, &[run(Tone::Faint, basis)]);
         }
     }
 

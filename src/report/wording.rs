@@ -244,7 +244,7 @@ pub fn slowdown((low, high): (f64, f64)) -> Text {
     let whole = |share: f64| format!("{:.0}", (share * 100.0).abs());
     let (a, b) = (whole(low), whole(high));
     if high <= 0.005 && low >= -0.005 {
-        Text::new("no cost in speed", "不影响速度")
+        Text::new("no slowdown", "不影响速度")
     } else if high <= 0.0 {
         let range = if a == b { a } else { format!("{b}–{a}") };
         text!(en: "{range}% faster", zh: "提速 {range}%")
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn cost_in_words() {
-        assert_eq!(slowdown((0.0, 0.0)).en, "no cost in speed");
+        assert_eq!(slowdown((0.0, 0.0)).en, "no slowdown");
         assert_eq!(slowdown((0.2, 0.35)).en, "20–35% slower");
         assert_eq!(slowdown((-0.3, -0.1)).en, "10–30% faster");
         assert_eq!(slowdown((-0.05, 0.1)).zh, "提速 5% 至变慢 10%");

@@ -38,7 +38,6 @@ pub const DIALECT: Dialect = Dialect {
         "illegal memory access",
         "no kernel image",
         "failed with OOM",
-        "Ran out of memory",
         "valid cuDNN algorithm",
     ],
     read,

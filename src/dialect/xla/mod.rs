@@ -27,7 +27,6 @@ pub const DIALECT: Dialect = Dialect {
         "OOM when",
         "out of memory",
         "Out of memory",
-        "Ran out of memory",
         "llocate ",
         "bfc_allocator",
         "Dst tensor is not",

@@ -1,0 +1,9 @@
+//! How memory depends on batch, sequence, precision, optimizer and sharding. Pure arithmetic; the sources and the error
+//! bands stand with each function.
+
+pub mod activations;
+pub mod batch;
+pub mod kv_cache;
+pub mod loader;
+pub mod logits;
+pub mod states;

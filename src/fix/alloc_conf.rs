@@ -1,0 +1,130 @@
+//! The line that sets PyTorch's allocator options: what the user already has in it, changed by as little as needed.
+
+use super::case::Case;
+use crate::dialect::Sign;
+
+/// The options of one `PYTORCH_*ALLOC_CONF` value, in the user's order.
+pub struct AllocConf {
+    options: Vec<(String, String)>,
+    variable: &'static str,
+}
+
+impl AllocConf {
+    /// The user's options as far as the log shows them, and the variable's name for this version of PyTorch:
+    /// `PYTORCH_ALLOC_CONF` from 2.10 (the CUDA name is read as well and wins), `PYTORCH_CUDA_ALLOC_CONF` before,
+    /// `PYTORCH_HIP_ALLOC_CONF` where the message speaks of HIP (PyTorch 2.10, CUDAAllocatorConfig.cpp).
+    pub fn of(case: &Case) -> AllocConf {
+        let new_name = case.torch_version().is_some_and(|version| version >= (2, 10));
+        let variable = if new_name && !case.context.alloc_conf.is_known() {
+            "PYTORCH_ALLOC_CONF"
+        } else if case.sign(Sign::Hip) {
+            "PYTORCH_HIP_ALLOC_CONF"
+        } else {
+            "PYTORCH_CUDA_ALLOC_CONF"
+        };
+        let value = case.context.alloc_conf.get().map(String::as_str).unwrap_or_default();
+        AllocConf { options: parse(value), variable }
+    }
+
+    pub fn get(&self, option: &str) -> Option<&str> {
+        self.options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
+    }
+
+    /// True when expandable segments are already on.
+    pub fn expandable(&self) -> bool {
+        self.get("expandable_segments") == Some("True")
+    }
+
+    pub fn with(mut self, option: &str, value: impl Into<String>) -> AllocConf {
+        let value = value.into();
+        match self.options.iter_mut().find(|(name, _)| name == option) {
+            Some(slot) => slot.1 = value,
+            None => self.options.push((option.to_string(), value)),
+        }
+        self
+    }
+
+    pub fn without(mut self, option: &str) -> AllocConf {
+        self.options.retain(|(name, _)| name != option);
+        self
+    }
+
+    /// The value alone.
+    pub fn value(&self) -> String {
+        let options: Vec<String> = self.options.iter().map(|(name, value)| format!("{name}:{value}")).collect();
+        options.join(",")
+    }
+
+    /// The shell line.
+    pub fn export(&self) -> String {
+        if self.options.is_empty() {
+            format!("unset {}", self.variable)
+        } else {
+            format!("export {}={}", self.variable, self.value())
+        }
+    }
+
+    /// The same in Python, which must run before the first CUDA call because the variable is read once.
+    pub fn python(&self) -> String {
+        if self.options.is_empty() {
+            format!("os.environ.pop(\"{}\", None)  # before importing torch", self.variable)
+        } else {
+            format!("os.environ[\"{}\"] = \"{}\"  # before importing torch", self.variable, self.value())
+        }
+    }
+}
+
+/// Splits `a:1,b:[x:1,y:2],c:True` at the commas outside brackets; a leading `NAME=` and quotes are dropped.
+fn parse(value: &str) -> Vec<(String, String)> {
+    let value = value.trim().trim_matches(|c| c == '"' || c == '\'');
+    let value = match value.split_once('=') {
+        Some((name, rest)) if name.ends_with("ALLOC_CONF") => rest.trim_matches(|c| c == '"' || c == '\''),
+        _ => value,
+    };
+    let mut options = Vec::new();
+    let (mut depth, mut start) = (0i32, 0);
+    let mut push = |part: &str| {
+        if let Some((name, setting)) = part.trim().split_once(':') {
+            options.push((name.trim().to_string(), setting.trim().to_string()));
+        }
+    };
+    for (position, c) in value.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            ',' if depth <= 0 => {
+                push(&value[start..position]);
+                start = position + 1;
+            }
+            _ => {}
+        }
+    }
+    push(&value[start..]);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_already_set_are_kept_when_one_is_added() {
+        let conf = AllocConf {
+            options: parse("roundup_power2_divisions:[256:1,>:4],max_split_size_mb:128"),
+            variable: "PYTORCH_CUDA_ALLOC_CONF",
+        };
+        assert_eq!(conf.get("max_split_size_mb"), Some("128"));
+        assert_eq!(
+            conf.without("max_split_size_mb").with("expandable_segments", "True").export(),
+            "export PYTORCH_CUDA_ALLOC_CONF=roundup_power2_divisions:[256:1,>:4],expandable_segments:True"
+        );
+    }
+
+    #[test]
+    fn odd_values_are_read_without_harm() {
+        assert!(parse("").is_empty());
+        assert!(parse("max_split_size_mb=128").is_empty());
+        assert_eq!(parse("PYTORCH_CUDA_ALLOC_CONF='expandable_segments:True'").len(), 1);
+        assert_eq!(parse("]],[a:1").len(), 1);
+    }
+}

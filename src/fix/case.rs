@@ -1,0 +1,480 @@
+//! An incident as fixes look at it: what is missing, what holds it, which program's knobs count, and how likely each cause is.
+
+use super::{Frees, Knob};
+use crate::cause::{CauseId, Finding};
+use crate::dialect::{Fact, Resource, Sign};
+use crate::incident::Incident;
+use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Trainer};
+use crate::ledger::Ledger;
+use crate::text::Text;
+use crate::units::{Bytes, Interval, MIB, signed};
+
+/// Share of the probability that no cause claimed which goes to the plain shortage of the resource.
+const RESIDUAL: f64 = 0.8;
+
+/// A borrowed view of one incident and its findings with the derived quantities that several fixes need.
+pub struct Case<'a> {
+    pub incident: &'a Incident,
+    pub context: &'a Context,
+    pub ledger: &'a Ledger,
+    findings: &'a [Finding],
+}
+
+impl<'a> Case<'a> {
+    pub fn new(incident: &'a Incident, findings: &'a [Finding]) -> Case<'a> {
+        Case { incident, context: &incident.context, ledger: &incident.ledger, findings }
+    }
+
+    pub fn resource(&self) -> Resource {
+        self.incident.event.resource
+    }
+
+    pub fn on_device(&self) -> bool {
+        self.resource().on_device()
+    }
+
+    pub fn on_gpu(&self) -> bool {
+        self.resource() == Resource::Gpu
+    }
+
+    pub fn on_host(&self) -> bool {
+        self.resource().on_host()
+    }
+
+    pub fn framework(&self) -> &'static str {
+        self.incident.event.framework
+    }
+
+    pub fn sign(&self, sign: Sign) -> bool {
+        self.incident.event.has(sign)
+    }
+
+    pub fn clue(&self, clue: Clue) -> bool {
+        self.context.has(clue)
+    }
+
+    pub fn phase(&self) -> Option<Phase> {
+        self.context.phase.value()
+    }
+
+    pub fn trainer(&self) -> Option<Trainer> {
+        self.context.trainer.value()
+    }
+
+    /// Probability of a cause: its finding's confidence, and for the resource's plain shortage a share of what no cause claims.
+    pub fn confidence(&self, cause: CauseId) -> f64 {
+        let found: f64 =
+            self.findings.iter().filter(|finding| finding.cause.id == cause).map(|finding| finding.confidence).sum();
+        if cause != self.plain_shortage() {
+            return found.clamp(0.0, 1.0);
+        }
+        let claimed: f64 = self.findings.iter().map(|finding| finding.confidence).sum();
+        (found + (1.0 - claimed).max(0.0) * RESIDUAL).clamp(0.0, 1.0)
+    }
+
+    /// The cause that stands for "simply too much" of this resource.
+    fn plain_shortage(&self) -> CauseId {
+        match self.resource() {
+            Resource::Gpu => CauseId::Capacity,
+            Resource::Host | Resource::Cgroup => CauseId::HostMemory,
+            Resource::Shm | Resource::CudaSharedMemory => CauseId::SharedMemory,
+            Resource::KvCache => CauseId::KvCache,
+        }
+    }
+
+    /// Σ P(cause) × P(cured | cause) over a fix's table, in 0 … 1.
+    pub fn cures(&self, table: &[(CauseId, f64)]) -> f64 {
+        table.iter().map(|(cause, cured)| self.confidence(*cause) * cured).sum::<f64>().clamp(0.0, 1.0)
+    }
+
+    /// The account's value, or the printed figure where the account leaves it open.
+    fn figure(&self, settled: Option<Interval>, fact: Fact) -> Option<Interval> {
+        settled.or_else(|| self.incident.event.facts.get(fact).map(|figure| figure.interval()))
+    }
+
+    pub fn capacity(&self) -> Option<Interval> {
+        self.figure(self.ledger.capacity, Fact::Capacity)
+    }
+
+    pub fn requested(&self) -> Option<Interval> {
+        self.figure(self.ledger.requested, Fact::Requested)
+    }
+
+    pub fn free(&self) -> Option<Interval> {
+        self.figure(self.ledger.free, Fact::Free)
+    }
+
+    pub fn allocated(&self) -> Option<Interval> {
+        self.figure(self.ledger.allocated, Fact::Allocated)
+    }
+
+    pub fn cached(&self) -> Option<Interval> {
+        self.figure(self.ledger.cached, Fact::ReservedUnallocated).map(|cached| cached.at_least_zero())
+    }
+
+    pub fn others(&self) -> Option<Interval> {
+        self.ledger.others.map(|others| others.at_least_zero()).filter(|others| others.high > 0)
+    }
+
+    /// What was missing, lower bound to upper bound: at best all of the cache could have served, at worst none of it.
+    /// The true peak may lie beyond the request that failed, so even the upper bound is one-sided.
+    pub fn missing(&self) -> Option<Interval> {
+        if let (Some(needed), Some(available)) =
+            (self.incident.event.facts.get(Fact::Needed), self.incident.event.facts.get(Fact::Available))
+        {
+            return Some((needed.interval() - available.interval()).at_least_zero());
+        }
+        let requested = self.requested()?;
+        let short = self.ledger.short_of_free.or_else(|| Some(requested - self.free()?))?.at_least_zero();
+        let with_cache = self
+            .ledger
+            .short_of_free_and_cached
+            .or_else(|| Some(short - self.cached()?))
+            .unwrap_or(Interval::exactly(0))
+            .at_least_zero();
+        Some(Interval::between(with_cache.low, short.high.max(with_cache.high)))
+    }
+
+    /// Probability in 0 … 1 that freeing an amount somewhere in `range` covers what was missing, with a twentieth of what is
+    /// in use as a margin for the unseen rest of the peak. 1 where the log does not tell what was missing.
+    pub fn reach(&self, range: Interval) -> f64 {
+        let Some(missing) = self.missing() else { return 1.0 };
+        if range.high < missing.low || range.high <= 0 {
+            return 0.0;
+        }
+        let margin = self.allocated().map_or(0, |allocated| allocated.middle() / 20);
+        let enough = (missing.high + margin).max(1);
+        if range.low >= enough {
+            return 1.0;
+        }
+        let middle = (range.low.max(0) + range.high) as f64 / 2.0;
+        (middle / enough as f64).clamp(0.05, 1.0)
+    }
+
+    /// True when a log shows training: a trainer, a loss, a backward pass, an optimizer.
+    pub fn training(&self) -> bool {
+        if self.engine().is_some() {
+            return false;
+        }
+        match self.phase() {
+            Some(Phase::Inference | Phase::Warmup) => false,
+            Some(
+                Phase::Backward
+                | Phase::OptimizerStep
+                | Phase::Train
+                | Phase::Loss
+                | Phase::Validation
+                | Phase::Checkpoint,
+            ) => true,
+            _ => {
+                matches!(
+                    self.trainer(),
+                    Some(
+                        Trainer::HfTrainer
+                            | Trainer::Trl
+                            | Trainer::Lightning
+                            | Trainer::DeepSpeed
+                            | Trainer::Ultralytics
+                            | Trainer::Megatron
+                            | Trainer::LlamaFactory
+                            | Trainer::Swift
+                            | Trainer::Fsdp
+                            | Trainer::MmEngine
+                            | Trainer::Fastai
+                            | Trainer::NeMo
+                    )
+                ) || self.context.optimizer.is_known()
+                    || self.context.epochs.is_known()
+                    || self.context.epoch.is_known()
+                    || self.clue(Clue::OptimizerState)
+                    || self.context.gradient_checkpointing.is_known()
+                    || self.context.zero_stage.is_known()
+            }
+        }
+    }
+
+    /// True when the log shows that it is not training, or shows nothing that looks like it.
+    pub fn inference(&self) -> bool {
+        self.engine().is_some()
+            || matches!(self.phase(), Some(Phase::Inference | Phase::Warmup))
+            || matches!(self.trainer(), Some(Trainer::Diffusers | Trainer::ComfyUi | Trainer::StableDiffusionWebUi))
+    }
+
+    pub fn evaluating(&self) -> bool {
+        self.phase() == Some(Phase::Validation)
+    }
+
+    /// True while weights go to the device: no activation exists yet, so no batch matters.
+    pub fn loading(&self) -> bool {
+        matches!(self.phase(), Some(Phase::Load | Phase::Startup | Phase::Resume))
+            || (self.phase().is_none() && self.clue(Clue::LoadsModel))
+    }
+
+    pub fn diffusion(&self) -> bool {
+        matches!(self.trainer(), Some(Trainer::Diffusers | Trainer::ComfyUi | Trainer::StableDiffusionWebUi))
+    }
+
+    /// True when the memory in question is PyTorch's caching allocator on a GPU, so that its options count.
+    pub fn caching_allocator(&self) -> bool {
+        self.on_gpu()
+            && !self.sign(Sign::Mps)
+            && !self.sign(Sign::Xpu)
+            && !self.sign(Sign::Npu)
+            && !self.sign(Sign::AsyncBackend)
+            && !self.sign(Sign::ContextCreation)
+            && (self.framework() == "pytorch"
+                || matches!(self.framework(), "vllm" | "sglang" | "lmdeploy" | "tgi") && self.allocated().is_some())
+    }
+
+    /// The inference engine whose memory it is, by the slug of its knobs.
+    pub fn engine(&self) -> Option<&'static str> {
+        match self.trainer() {
+            Some(Trainer::Vllm) => return Some("vllm"),
+            Some(Trainer::Sglang) => return Some("sglang"),
+            _ => {}
+        }
+        match self.framework() {
+            "vllm" => Some("vllm"),
+            "sglang" => Some("sglang"),
+            "tgi" => Some("tgi"),
+            "tensorrt-llm" => Some("tensorrt-llm"),
+            "llama.cpp" => Some("llama.cpp"),
+            "ollama" => Some("ollama"),
+            "lmdeploy" => Some("lmdeploy"),
+            "exllama" => Some("exllama"),
+            _ => None,
+        }
+    }
+
+    pub fn windows(&self) -> bool {
+        self.sign(Sign::Windows) || self.context.platform.value() == Some(Platform::Windows)
+    }
+
+    pub fn precision(&self) -> Option<Precision> {
+        self.context.precision.value()
+    }
+
+    /// Version of torch as (major, minor): the one printed, else the newest that the message's wording allows.
+    pub fn torch_version(&self) -> Option<(u16, u16)> {
+        if let Some(version) = self.context.torch_version.get() {
+            let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
+            if let (Some(major), Some(minor)) = (parts.next(), parts.next()) {
+                return Some((major, minor));
+            }
+        }
+        self.incident.event.versions.filter(|_| self.framework() == "pytorch").and_then(|versions| versions.to)
+    }
+
+    /// The targets whose knobs this incident's user can turn, nearest first.
+    pub fn targets(&self) -> Vec<&'static str> {
+        let mut targets: Vec<&'static str> = match self.trainer() {
+            Some(Trainer::PlainPytorch) => vec!["pytorch"],
+            Some(Trainer::HfTrainer) => vec!["hf-trainer", "accelerate", "pytorch"],
+            Some(Trainer::Trl) => vec!["trl", "hf-trainer", "accelerate", "pytorch"],
+            Some(Trainer::Accelerate) => vec!["accelerate", "pytorch", "hf-trainer"],
+            Some(Trainer::Lightning) => vec!["lightning", "pytorch"],
+            Some(Trainer::DeepSpeed) => vec!["deepspeed", "hf-trainer", "pytorch"],
+            Some(Trainer::Ultralytics) => vec!["ultralytics", "pytorch"],
+            Some(Trainer::Megatron) => vec!["megatron", "pytorch"],
+            Some(Trainer::LlamaFactory) => vec!["llamafactory", "hf-trainer", "deepspeed", "pytorch"],
+            Some(Trainer::Swift) => vec!["swift", "hf-trainer", "deepspeed", "pytorch"],
+            Some(Trainer::Fsdp) => vec!["fsdp", "pytorch"],
+            Some(Trainer::Diffusers) => vec!["diffusers", "accelerate", "pytorch"],
+            Some(Trainer::ComfyUi) => vec!["comfyui"],
+            Some(Trainer::StableDiffusionWebUi) => vec!["sd-webui"],
+            Some(Trainer::MmEngine) => vec!["mmengine", "pytorch"],
+            Some(Trainer::Fastai) => vec!["fastai", "pytorch"],
+            Some(Trainer::NeMo) => vec!["lightning", "megatron", "pytorch"],
+            Some(Trainer::Vllm) => vec!["vllm"],
+            Some(Trainer::Sglang) => vec!["sglang"],
+            None => Vec::new(),
+        };
+        if !targets.contains(&self.framework()) {
+            targets.push(self.framework());
+        }
+        if self.framework() == "slurm" || self.incident.event.dialect.starts_with("slurm") {
+            targets.insert(0, "slurm");
+        }
+        if self.framework() == "kubernetes" {
+            targets.insert(0, "kubernetes");
+        }
+        if self.windows() {
+            targets.push("windows");
+        }
+        targets.extend(["shell", "docker", "kubernetes", "slurm"]);
+        targets
+    }
+
+    /// Sorts knobs so that those of this incident's programs come first. Where any of them fits, knobs of programs that the
+    /// log rules out are dropped; at most five remain.
+    pub fn order(&self, mut knobs: Vec<Knob>) -> Vec<Knob> {
+        let targets = self.targets();
+        let place = |knob: &Knob| targets.iter().position(|target| *target == knob.target);
+        let trainer_known = self.trainer().is_some() || self.engine().is_some();
+        if trainer_known && knobs.iter().any(|knob| place(knob).is_some()) {
+            knobs.retain(|knob| place(knob).is_some());
+        }
+        knobs.sort_by_key(|knob| place(knob).unwrap_or(usize::MAX));
+        knobs.truncate(5);
+        knobs
+    }
+
+    /// The physical bound of anything that can be freed here: the device, the limit, or the machine.
+    pub fn bound(&self) -> Option<Interval> {
+        if self.on_device() {
+            return self.capacity();
+        }
+        self.capacity()
+            .or_else(|| self.incident.event.facts.get(Fact::Limit).map(|figure| figure.interval()))
+            .or_else(|| self.context.memory_limit.get().map(|figure| figure.interval()))
+            .or_else(|| self.context.host_total.get().map(|figure| figure.interval()))
+    }
+
+    /// What the framework holds at the failure together with the request: the least that this step needs.
+    pub fn demand(&self) -> Option<Interval> {
+        Some(self.allocated()? + self.requested()?)
+    }
+
+    /// What the framework could have used at all: free and reserved, both by the message.
+    pub fn usable(&self) -> Option<Interval> {
+        let reserved =
+            self.figure(self.ledger.reserved, Fact::Reserved).or_else(|| Some(self.allocated()? + self.cached()?));
+        Some(self.free()? + reserved?)
+    }
+}
+
+/// A size the way every text here prints it.
+pub fn show(bytes: i128) -> String {
+    signed(bytes)
+}
+
+/// A count of bytes as PyTorch prints it.
+pub fn bytes(count: u64) -> String {
+    Bytes(count).to_string()
+}
+
+/// Whole MiB of an interval's middle, for settings given in MB.
+pub fn mib(amount: Interval) -> u64 {
+    amount.middle_bytes() / MIB
+}
+
+/// A range cut to what physically is there.
+pub fn clamp_to(range: Interval, bound: Option<Interval>) -> Interval {
+    let range = range.at_least_zero();
+    match bound {
+        Some(bound) => Interval::between(range.low.min(bound.high.max(0)), range.high.min(bound.high.max(0))),
+        None => range,
+    }
+}
+
+/// What a fix frees when no figure tells.
+pub fn unknown(en: &str, zh: &str) -> Frees {
+    Frees::Unknown(Text::new(en, zh))
+}
+
+/// Two statements, one after the other.
+pub fn join(first: Text, second: Text) -> Text {
+    if first.is_empty() {
+        return second;
+    }
+    if second.is_empty() {
+        return first;
+    }
+    Text::new(format!("{}; {}", first.en, second.en), format!("{}；{}", first.zh, second.zh))
+}
+
+impl Case<'_> {
+    /// What the failing moment held and wanted, with every figure that is known; empty where none is.
+    pub fn situation(&self) -> Text {
+        match (self.allocated(), self.requested(), self.capacity()) {
+            (Some(a), Some(r), Some(c)) => {
+                let (a, r, c) = (show(a.middle()), show(r.middle()), show(c.middle()));
+                crate::text!(
+                    en: "{a} was handed out and {r} more was asked for, of {c}",
+                    zh: "已分配 {a}，又申请 {r}，总容量 {c}"
+                )
+            }
+            (None, Some(r), Some(c)) => {
+                let (r, c) = (show(r.middle()), show(c.middle()));
+                crate::text!(en: "{r} was asked for, of {c}", zh: "申请 {r}，总容量 {c}")
+            }
+            (_, Some(r), None) => {
+                let r = show(r.middle());
+                crate::text!(en: "{r} was asked for", zh: "申请了 {r}")
+            }
+            _ => Text::default(),
+        }
+    }
+
+    /// `low` and `high` shares of what is handed out, with the formula, where that figure is known.
+    pub fn share_of_allocated(&self, low: f64, high: f64, what: Text) -> Option<(Interval, Text)> {
+        let allocated = self.allocated().filter(|allocated| allocated.low > 0)?;
+        let range = Interval::between(allocated.scale(low).low, allocated.scale(high).high);
+        let total = show(allocated.middle());
+        let (from, to) = ((low * 100.0).round(), (high * 100.0).round());
+        Some((
+            range,
+            Text::new(
+                format!("{} at {from}–{to} % of {total} allocated (rule of thumb)", what.en),
+                format!("{}：已分配 {total} 的 {from}–{to} %（经验值）", what.zh),
+            ),
+        ))
+    }
+
+    /// The figure to ask for where activations cannot be told from states.
+    pub fn ask_for_peak(&self) -> Text {
+        crate::text!(
+            en: "the log does not separate activations from states; torch.cuda.max_memory_allocated() of a step at a smaller batch would",
+            zh: "日志无法区分激活与模型状态；在较小批大小下打印一次 torch.cuda.max_memory_allocated() 即可算出"
+        )
+    }
+}
+
+impl Case<'_> {
+    /// True when activations of a training step may be at stake: on a GPU, past loading, not known to be inference.
+    pub fn training_step(&self) -> bool {
+        self.on_gpu() && !self.inference() && !self.loading() && !self.evaluating() && self.learns()
+    }
+
+    /// True for frameworks that train and failures that are a program's own.
+    pub fn learns(&self) -> bool {
+        matches!(self.framework(), "pytorch" | "tensorflow" | "jax" | "paddle" | "mxnet") || self.trainer().is_some()
+    }
+
+    /// 1 where the log proves training, less where it only does not rule it out.
+    pub fn if_training(&self) -> f64 {
+        if self.training() { 1.0 } else { 0.55 }
+    }
+
+    /// True when a language model is at work, by the trainer, the clues or the sequence length.
+    pub fn language_model(&self) -> bool {
+        matches!(
+            self.trainer(),
+            Some(Trainer::HfTrainer | Trainer::Trl | Trainer::LlamaFactory | Trainer::Swift | Trainer::Megatron)
+        ) || self.clue(Clue::VocabularyLogits)
+            || self.context.sequence_length.is_known()
+            || self.context.lora.is_known()
+    }
+
+    /// Parameters times bytes each, with the formula, where the number of parameters is known.
+    pub fn of_parameters(&self, low: f64, high: f64) -> Option<(Interval, Text)> {
+        let count = self.context.parameters.value().filter(|count| *count > 0.0)?;
+        let billions = format!("{:.2}", count / 1e9);
+        let bytes = if low == high { format!("{low}") } else { format!("{low}–{high}") };
+        Some((
+            Interval::between((count * low) as i128, (count * high) as i128),
+            crate::text!(
+                en: "{bytes} bytes × {billions} G parameters",
+                zh: "每参数 {bytes} 字节 × {billions} G 参数"
+            ),
+        ))
+    }
+
+    /// The figure to ask for where the number of parameters decides.
+    pub fn ask_for_parameters(&self) -> Text {
+        crate::text!(
+            en: "the log does not tell the number of trainable parameters; sum(p.numel() for p in model.parameters() if p.requires_grad) does",
+            zh: "日志没有给出可训练参数量；用 sum(p.numel() for p in model.parameters() if p.requires_grad) 可得"
+        )
+    }
+}

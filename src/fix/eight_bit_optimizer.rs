@@ -1,0 +1,64 @@
+//! Adam's state in 8 bit.
+
+use super::case::Case;
+use super::draft::Draft;
+use super::{Advice, Certainty, Class, Fix, Numerics};
+use crate::cause::CauseId;
+use crate::estimate::states;
+use crate::incident::context::{Clue, Phase};
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "eight-bit-optimizer",
+    class: Class::Optimizer,
+    title: || text!(en: "8-bit optimizer", zh: "8-bit 优化器"),
+    doc: || {
+        text!(
+            en: "Adam keeps 8 bytes of state per 32-bit parameter; the 8-bit form 2.03, with tensors below 4096 elements left at 32 bit. The paged form can be pushed out to the host. Some runs need the embeddings at 32 bit for stability.",
+            zh: "Adam 每个 32 位参数保存 8 字节状态；8-bit 版本为 2.03 字节，少于 4096 个元素的张量仍为 32 位。paged 版本可换出到主机。有些任务需要把 embedding 保持 32 位以稳定训练。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.on_gpu() || !case.training() || case.framework() != "pytorch" || case.evaluating() {
+        return Advice::Silent;
+    }
+    let name = case.context.optimizer.get().cloned();
+    let known = name.as_deref().and_then(states::Optimizer::named);
+    if known.is_some_and(|optimizer| optimizer.state() < 4.0) {
+        let name = name.unwrap_or_default();
+        return Advice::Withheld(text!(en: "{name} keeps little state already", zh: "{name} 的状态已经很小"));
+    }
+    if case.context.lora.value() == Some(true) {
+        return Advice::WontHelp(text!(
+            en: "only the adapters have optimizer state: there is little to shrink",
+            zh: "只有适配器才有优化器状态：没有多少可压缩"
+        ));
+    }
+    let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
+    let state = known.map_or(8.0, states::Optimizer::state);
+    let high = state - states::Optimizer::Adam8bit.state();
+    Draft::new(case, &[(CauseId::Capacity, 0.4), (CauseId::TransientPeak, if stepping { 0.4 } else { 0.1 })])
+        .weight(if stepping {
+            1.6
+        } else if case.language_model() {
+            0.9
+        } else {
+            0.4
+        })
+        .frees_if(case.of_parameters(high / 2.0, high), case.ask_for_parameters())
+        .slows(-0.05, 0.05)
+        .numerics(Numerics::Benign)
+        .certainty(if stepping { Certainty::Likely } else { Certainty::RuleOfThumb })
+        .knob("hf-trainer", "optim=\"adamw_8bit\"   # or \"paged_adamw_8bit\"")
+        .knob("llamafactory", "optim: adamw_8bit")
+        .knob("swift", "--optim adamw_8bit")
+        .knob("diffusers", "--use_8bit_adam")
+        .knob("pytorch", "bitsandbytes.optim.AdamW8bit(params, lr=lr)")
+        .because(text!(
+            en: "Adam's state takes 8 bytes per 32-bit parameter, 2.03 in 8 bit",
+            zh: "Adam 状态每个 32 位参数 8 字节，8-bit 为 2.03 字节"
+        ))
+}

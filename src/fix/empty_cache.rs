@@ -1,0 +1,64 @@
+//! The most tried remedy.
+
+use super::case::{Case, show};
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::dialect::Sign;
+use crate::incident::context::Clue;
+use crate::text;
+use crate::units::Interval;
+
+pub const FIX: Fix = Fix {
+    id: "empty-cache",
+    class: Class::AllocConfig,
+    title: || text!(en: "torch.cuda.empty_cache()", zh: "torch.cuda.empty_cache()"),
+    doc: || {
+        text!(
+            en: "Returns whole unused segments to the driver. PyTorch does exactly that by itself before it raises an out-of-memory error, so it cannot prevent one; calling it every step costs time. It helps another process or library on the same GPU, or once between two phases.",
+            zh: "把整段未用的缓存还给驱动。PyTorch 在抛出显存不足之前本来就会做同样的事，所以它无法避免报错；每步调用还会变慢。它有用的场合是同一块 GPU 上有其他进程或库需要显存，或在两个阶段之间调用一次。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.on_gpu() {
+        return Advice::Silent;
+    }
+    if case.sign(Sign::Mps) || (case.framework() != "pytorch" && case.trainer().is_none()) {
+        return Advice::Silent;
+    }
+    if case.clue(Clue::SecondFramework) || case.sign(Sign::ForeignLibrary) {
+        return Draft::new(case, &[(CauseId::NonFramework, 0.35)])
+            .frees_if(
+                case.cached().map(|cached| {
+                    let shown = show(cached.middle());
+                    (
+                        Interval::between(0, cached.high),
+                        text!(en: "at most the {shown} cached", zh: "最多为缓存的 {shown}"),
+                    )
+                }),
+                text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"),
+            )
+            .slows(0.0, 0.1)
+            .knob("pytorch", "torch.cuda.empty_cache()   # once, before the other library allocates")
+            .because(text!(
+                en: "a library beside PyTorch asks the driver for memory that PyTorch's cache holds",
+                zh: "PyTorch 之外的库要向驱动申请被 PyTorch 缓存占住的显存"
+            ));
+    }
+    Advice::WontHelp(match case.cached() {
+        Some(cached) => {
+            let shown = show(cached.middle());
+            text!(
+                en: "PyTorch already gave back every unused segment before it raised this error; the {shown} still cached lies in segments with live tensors",
+                zh: "PyTorch 在报错前已归还所有完全空闲的段；仍缓存的 {shown} 位于含有存活张量的段内"
+            )
+        }
+        None => text!(
+            en: "PyTorch gives unused segments back by itself before it raises this error",
+            zh: "PyTorch 在抛出该错误之前会自行归还未用的段"
+        ),
+    })
+}

@@ -1,0 +1,112 @@
+//! Let PyTorch grow its segments instead of cutting new ones.
+
+use super::alloc_conf::AllocConf;
+use super::case::{Case, join, show};
+use super::draft::Draft;
+use super::{Advice, Certainty, Class, Fix};
+use crate::cause::CauseId;
+use crate::dialect::Sign;
+use crate::text;
+use crate::text::Text;
+use crate::units::Interval;
+
+pub const FIX: Fix = Fix {
+    id: "expandable-segments",
+    class: Class::AllocConfig,
+    title: || text!(en: "Turn on expandable segments", zh: "开启 expandable_segments"),
+    doc: || {
+        text!(
+            en: "PyTorch then maps memory in 20 MiB granules into growing segments, so that free pieces join instead of staying apart. PyTorch 2.1 or newer on Linux; on Windows the option is accepted and does nothing. A live tensor still pins its own granule. Together with `max_split_size_mb` PyTorch up to 2.4 fails an internal assertion at the next shortage: drop that option.",
+            zh: "PyTorch 以 20 MiB 为粒度把物理显存映射进可增长的段，空闲块可以合并而不再各自孤立。需要 Linux 上的 PyTorch 2.1 或更新；Windows 上接受该选项但不起作用。仍存活的张量会占住自己所在的粒度。与 `max_split_size_mb` 同用时，PyTorch 2.4 及更早版本在显存不足时会触发内部断言：请去掉后者。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.caching_allocator() {
+        return Advice::Silent;
+    }
+    let conf = AllocConf::of(case);
+    if conf.expandable() || case.sign(Sign::ExpandableSegmentsOn) {
+        return Advice::Withheld(
+            text!(en: "expandable_segments:True is already set", zh: "已设置 expandable_segments:True"),
+        );
+    }
+    if case.windows() {
+        return Advice::Withheld(text!(
+            en: "Windows builds accept expandable segments and ignore them",
+            zh: "Windows 版接受 expandable_segments 但不起作用"
+        ));
+    }
+    if case.torch_version().is_some_and(|version| version < (2, 1)) {
+        return Advice::Withheld(text!(
+            en: "expandable segments need PyTorch 2.1; this is an older one",
+            zh: "expandable_segments 需要 PyTorch 2.1，当前版本更旧"
+        ));
+    }
+    if let (Some(cached), Some(requested)) = (case.cached(), case.requested()) {
+        let free = case.free().unwrap_or(Interval::exactly(0)).at_least_zero();
+        if (cached + free).high < requested.low {
+            let (c, f, r) = (show(cached.middle()), show(free.middle()), show(requested.middle()));
+            return Advice::WontHelp(text!(
+                en: "even all {c} cached and {f} free together are less than the {r} asked for: no allocator option can serve it",
+                zh: "缓存的 {c} 加空闲的 {f} 全部合起来也不到申请的 {r}：任何分配器选项都无法满足"
+            ));
+        }
+    }
+    let conf = match case.torch_version() {
+        Some(version) if version >= (2, 5) => conf,
+        _ => conf.without("max_split_size_mb"),
+    }
+    .with("expandable_segments", "True");
+    let formula = case.cached().map(|cached| {
+        let shown = show(cached.middle());
+        (
+            Interval::between(0, cached.high),
+            text!(
+                en: "at most the {shown} that is cached and not handed out",
+                zh: "最多为已缓存但未分配的 {shown}"
+            ),
+        )
+    });
+    Draft::new(
+        case,
+        &[
+            (CauseId::Fragmentation, 0.9),
+            (CauseId::Capacity, 0.04),
+            (CauseId::LeakGrowth, 0.03),
+            (CauseId::TransientPeak, 0.05),
+        ],
+    )
+    .frees_if(
+        formula,
+        text!(
+            en: "the message does not print how much is cached; torch.cuda.memory_reserved() − memory_allocated() does",
+            zh: "报错没有给出缓存量；torch.cuda.memory_reserved() − memory_allocated() 可得"
+        ),
+    )
+    .slows(0.0, 0.03)
+    .certainty(Certainty::Likely)
+    .knob("pytorch", conf.export())
+    .knob("shell", conf.export())
+    .knob("pytorch", conf.python())
+    .because(join(reserve(case), case.situation()))
+}
+
+/// The comparison that speaks for the option.
+fn reserve(case: &Case) -> Text {
+    match case.cached() {
+        Some(cached) => {
+            let shown = show(cached.middle());
+            text!(
+                en: "{shown} is cached in pieces; growing segments let the pieces join",
+                zh: "有 {shown} 以碎片形式留在缓存中；可增长的段能让碎片合并"
+            )
+        }
+        None => text!(
+            en: "pieces of the cache can join when segments grow",
+            zh: "段可以增长后，缓存中的碎片能够合并"
+        ),
+    }
+}

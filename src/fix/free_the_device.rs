@@ -1,0 +1,95 @@
+//! Free what other processes hold on the device.
+
+use super::case::{Case, join, show};
+use super::draft::Draft;
+use super::{Advice, Certainty, Class, Fix};
+use crate::cause::CauseId;
+use crate::text;
+use crate::units::Interval;
+
+pub const FIX: Fix = Fix {
+    id: "free-the-device",
+    class: Class::FreeTheDevice,
+    title: || text!(en: "Free what other processes hold on this GPU", zh: "释放其他进程占用的显存"),
+    doc: || {
+        text!(
+            en: "Another process holds memory that this job needs. Stop it if it is yours, wait for it, or agree on shares. The pids of a message inside a container may be those of the host; one of the listed processes may even be the failing job itself.",
+            zh: "另一个进程占用了本任务需要的显存。若是自己的进程就结束它，否则等待或协商配额。容器内报错里的 pid 可能是宿主机 pid；列出的进程甚至可能就是本任务自己。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.on_device() {
+        return Advice::Silent;
+    }
+    let Some(others) = case.others() else {
+        if let Some(pid) = case.ledger.self_listed_as {
+            return Advice::WontHelp(text!(
+                en: "process {pid} in the message is this job itself, seen from outside the container: killing it frees nothing for it",
+                zh: "报错中的进程 {pid} 就是本任务自己（从容器外看到的 pid），结束它毫无用处"
+            ));
+        }
+        return unnamed(case);
+    };
+    let held = show(others.middle());
+    let pids: Vec<String> = case
+        .incident
+        .event
+        .facts
+        .other_processes
+        .iter()
+        .filter(|process| Some(process.pid) != case.ledger.self_listed_as)
+        .take(4)
+        .map(|process| process.pid.to_string())
+        .collect();
+    let list = pids.join(" ");
+    Draft::new(
+        case,
+        &[
+            (CauseId::OtherProcess, 0.9),
+            (CauseId::Preallocation, 0.4),
+            (CauseId::DuplicateModel, 0.3),
+            (CauseId::Capacity, 0.1),
+        ],
+    )
+    .frees(others, text!(en: "all that other processes hold: {held}", zh: "其他进程占用的全部：{held}"))
+    .certainty(Certainty::Arithmetic)
+    .knob("shell", format!("ps -o pid,user,etime,cmd -p {}   # yours and idle: kill {list}", pids.join(",")))
+    .knob("windows", "nvidia-smi   # then end the listed programs in Task Manager")
+    .because(text!(
+        en: "other processes hold {held} of this GPU; their memory comes back at once when they end",
+        zh: "其他进程占用了这块 GPU 的 {held}；进程一结束显存立即归还"
+    ))
+}
+
+/// Memory that nobody named holds, or findings that point to others without a figure.
+fn unnamed(case: &Case) -> Advice {
+    let amount = case.ledger.unexplained.map(|held| held.at_least_zero()).filter(|held| held.middle() > 0);
+    let reason = text!(
+        en: "the message does not say what others hold; nvidia-smi at the time of the failure does",
+        zh: "报错没有给出其他进程占用多少；出错时的 nvidia-smi 可以看到"
+    );
+    Draft::new(case, &[(CauseId::OtherProcess, 0.75), (CauseId::Preallocation, 0.35)])
+        .frees_if(
+            amount.map(|held| {
+                let shown = show(held.middle());
+                (
+                    Interval::between(0, held.high),
+                    text!(en: "at most the {shown} that nobody named holds", zh: "最多是无人认领的 {shown}"),
+                )
+            }),
+            reason,
+        )
+        .certainty(Certainty::Likely)
+        .knob("ollama", "ollama ps   # then: ollama stop MODEL")
+        .knob("shell", "nvidia-smi --query-compute-apps=pid,used_memory,process_name --format=csv")
+        .because(join(
+            text!(
+                en: "the device was taken up by something other than this job: look who it is and end it",
+                zh: "显存被本任务之外的程序占用：先看是谁，再结束它"
+            ),
+            case.situation(),
+        ))
+}

@@ -1,0 +1,52 @@
+//! End leftovers of an earlier run.
+
+use super::case::{Case, show};
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::incident::context::Clue;
+use crate::text;
+use crate::units::Interval;
+
+pub const FIX: Fix = Fix {
+    id: "kill-zombies",
+    class: Class::FreeTheDevice,
+    title: || text!(en: "End leftover processes of an earlier run", zh: "清理上一次运行残留的进程"),
+    doc: || {
+        text!(
+            en: "A run that died can leave workers behind that keep their CUDA context; a notebook keeps the tensors of a failed cell alive through its traceback. They show as memory in use that no listed process explains.",
+            zh: "异常退出的任务可能留下仍持有 CUDA 上下文的子进程；notebook 会因 traceback 一直引用出错单元的张量。表现为显存已用但找不到对应进程。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.on_device() {
+        return Advice::Silent;
+    }
+    let hidden = case.ledger.unexplained.map(|held| held.at_least_zero()).filter(|held| held.high > 0);
+    let weight = if case.clue(Clue::LongLived) { 1.5 } else { 1.0 };
+    let mut draft =
+        Draft::new(case, &[(CauseId::OtherProcess, 0.45), (CauseId::NonFramework, 0.1), (CauseId::LeakGrowth, 0.05)])
+            .weight(weight);
+    draft = match hidden.or(case.others()) {
+        Some(held) => {
+            let shown = show(held.middle());
+            draft.frees(
+                Interval::between(0, held.high),
+                text!(en: "up to {shown} if it belongs to leftovers", zh: "若属于残留进程，最多 {shown}"),
+            )
+        }
+        None => draft.frees_unknown(text!(
+            en: "how much leftovers hold shows only in nvidia-smi",
+            zh: "残留进程占用多少只能在 nvidia-smi 中看到"
+        )),
+    };
+    draft
+        .knob("shell", "sudo fuser -v /dev/nvidia*   # lists every process that has a GPU open, hidden ones too; kill your own leftovers")
+        .because(text!(
+            en: "processes of an earlier run may still hold the GPU, listed or not",
+            zh: "上一次运行的进程可能仍占着 GPU，不一定会被列出"
+        ))
+}

@@ -1,0 +1,34 @@
+//! A cap is no source of memory.
+
+use super::case::Case;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "set-per-process-memory-fraction",
+    class: Class::Limits,
+    title: || text!(en: "torch.cuda.set_per_process_memory_fraction", zh: "torch.cuda.set_per_process_memory_fraction"),
+    doc: || {
+        text!(
+            en: "It caps what PyTorch may reserve, as a share of the whole device. It protects neighbours; the job itself runs out earlier.",
+            zh: "它限制 PyTorch 可保留的显存（按整卡比例）。它保护的是邻居；任务自己只会更早耗尽。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.caching_allocator() || case.engine().is_some() {
+        return Advice::Silent;
+    }
+    if case.confidence(CauseId::Capacity) + case.confidence(CauseId::Fragmentation) < 0.5
+        || case.confidence(CauseId::FrameworkLimit) > 0.2
+    {
+        return Advice::Silent;
+    }
+    Advice::WontHelp(text!(
+        en: "it is a cap: with it this job would have failed earlier",
+        zh: "它是上限：设置后本任务只会更早失败"
+    ))
+}

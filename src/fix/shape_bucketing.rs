@@ -1,0 +1,48 @@
+//! Few different shapes instead of many.
+
+use super::alloc_conf::AllocConf;
+use super::case::{Case, show};
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::incident::context::Clue;
+use crate::text;
+use crate::units::Interval;
+
+pub const FIX: Fix = Fix {
+    id: "shape-bucketing",
+    class: Class::Shapes,
+    title: || text!(en: "Round shapes to a few sizes", zh: "把形状归并为少数几种"),
+    doc: || {
+        text!(
+            en: "Every new shape needs blocks of new sizes; the old ones stay cached. Pad lengths to multiples (64, 128), bucket images by size, or let the allocator round with `roundup_power2_divisions`. Costs some padding.",
+            zh: "每种新形状都需要新尺寸的块，而旧块留在缓存中。把长度填充到 64 或 128 的倍数、按尺寸分桶，或用 `roundup_power2_divisions` 让分配器取整。代价是少量填充。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.caching_allocator() {
+        return Advice::Silent;
+    }
+    let conf = AllocConf::of(case).with("roundup_power2_divisions", "8");
+    let weight = if case.clue(Clue::VariableShapes) { 1.5 } else { 1.0 };
+    let cached = case.cached().map(|cached| {
+        let shown = show(cached.middle());
+        (
+            Interval::between(0, cached.high),
+            text!(en: "at most the {shown} that lies unused in the cache", zh: "最多为缓存中闲置的 {shown}"),
+        )
+    });
+    Draft::new(case, &[(CauseId::Fragmentation, 0.35)])
+        .weight(weight)
+        .frees_if(cached, text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"))
+        .slows(0.0, 0.1)
+        .knob("hf-trainer", "data_collator=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)")
+        .knob("pytorch", conf.export())
+        .because(text!(
+            en: "changing shapes leave cached blocks that fit no later request",
+            zh: "不断变化的形状会留下后续申请用不上的缓存块"
+        ))
+}

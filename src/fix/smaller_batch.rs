@@ -1,0 +1,159 @@
+//! Fewer samples at once, with accumulation to keep the effective batch.
+
+use super::case::{Case, join, show};
+use super::draft::Draft;
+use super::{Advice, Certainty, Class, Fix, Numerics};
+use crate::cause::CauseId;
+use crate::estimate::{batch, states};
+use crate::incident::context::{Clue, Phase};
+use crate::text;
+use crate::text::Text;
+use crate::units::Interval;
+
+pub const FIX: Fix = Fix {
+    id: "smaller-batch",
+    class: Class::Batch,
+    title: || text!(en: "Smaller batch (accumulate to keep the effective batch)", zh: "减小批大小（用梯度累积保持等效批大小）"),
+    doc: || {
+        text!(
+            en: "Activations grow with the batch: `peak(b) = c + k·b`. From one failure at batch b only a one-sided estimate follows: at most `b·(usable − c)/(allocated + requested − c)`, and a fifth less as a first try. Accumulating over micro-steps keeps the effective batch; batch normalisation and contrastive losses still see the small one. A batch does nothing about weights and optimizer state.",
+            zh: "激活随批大小增长：`peak(b) = c + k·b`。由批大小 b 处的一次失败只能得到单侧估计：至多 `b·(可用 − c)/(已分配 + 申请 − c)`，首次尝试再减五分之一。用多个微步累积梯度可保持等效批大小；但 BatchNorm 和对比损失看到的仍是小批。批大小对权重和优化器状态没有影响。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.on_gpu() || case.engine().is_some() {
+        return Advice::Silent;
+    }
+    if case.loading() {
+        return Advice::WontHelp(text!(
+            en: "it failed while weights went to the device: no batch was there yet",
+            zh: "失败发生在权重加载到设备时：此时还没有任何批数据"
+        ));
+    }
+    if let Some(other) = case.evaluating().then_some(case.context.eval_batch_size.value()).flatten() {
+        return Advice::Withheld(text!(
+            en: "it failed in validation at batch {other}: see smaller-eval-batch",
+            zh: "失败发生在验证阶段（批大小 {other}）：见 smaller-eval-batch"
+        ));
+    }
+    let table = [
+        (CauseId::Capacity, if case.diffusion() { 0.35 } else { 0.75 }),
+        (CauseId::TransientPeak, 0.45),
+        (CauseId::SingleHugeAllocation, 0.25),
+        (CauseId::Fragmentation, 0.3),
+        (CauseId::NonFramework, 0.25),
+        (CauseId::OtherProcess, 0.15),
+        (CauseId::FrameworkLimit, 0.2),
+    ];
+    if let Some((name, count)) = case.context.other_batch.get().cloned() {
+        if !case.context.batch_size.is_known() && count > 1 {
+            let tried = first(case, count).unwrap_or(count / 2).max(1);
+            return Draft::new(case, &table)
+                .frees_if(saved(case, count, tried), case.ask_for_peak())
+                .certainty(Certainty::Likely)
+                .knob("pytorch", format!("{name}={tried}   # was {count}"))
+                .because(text!(
+                    en: "{name} {count} → {tried}: memory grows with it",
+                    zh: "{name} {count} → {tried}：显存随之增长"
+                ));
+        }
+    }
+    let Some(batch) = case.context.batch_size.value() else {
+        return Draft::new(case, &table)
+            .weight(0.75)
+            .frees_if(
+                case.share_of_allocated(0.0, 0.45, text!(en: "half the batch", zh: "批大小减半")),
+                case.ask_for_peak(),
+            )
+            .slows(0.0, 0.3)
+            .numerics(Numerics::Benign)
+            .knob("hf-trainer", "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
+            .knob("trl", "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
+            .knob("lightning", "Trainer(accumulate_grad_batches=2)  # and half the DataLoader's batch_size")
+            .knob("deepspeed", "\"train_micro_batch_size_per_gpu\": <half>, \"gradient_accumulation_steps\": <twice>")
+            .knob("ultralytics", "batch=<half>   # accumulates to nbs=64 by itself")
+            .knob("pytorch", if case.framework() == "pytorch" { "DataLoader(..., batch_size=<half>)   # or feed the model fewer samples per call" } else { "batch_size=<half>" })
+            .knob("tensorflow", "model.fit(..., batch_size=<half>)   # or dataset.batch(<half>)")
+            .knob("jax", "split the batch: jax.lax.map(step, batch.reshape(2, -1, ...))")
+            .because(join(
+                text!(en: "activations grow with the batch; its size is not in the log, so halve it", zh: "激活随批大小增长；日志里没有批大小，先减半"),
+                case.situation(),
+            ));
+    };
+    if batch <= 1 {
+        return Advice::WontHelp(text!(en: "the batch is {batch} already", zh: "批大小已经是 {batch}"));
+    }
+    let tried = first(case, batch).unwrap_or(batch / 2).clamp(1, batch - 1);
+    let effective = batch.saturating_mul(case.context.accumulation.value().unwrap_or(1));
+    let split = batch::split(effective, tried).unwrap_or(batch::Split { batch: 1, accumulation: effective });
+    let (b, a) = (split.batch, split.accumulation);
+    let phase = if case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState) { 0.35 } else { 1.0 };
+    let again = if case.clue(Clue::SmallerBatchTried) { 0.2 } else { 1.0 };
+    Draft::new(case, &table)
+        .weight(phase * again)
+        .frees_if(saved(case, batch, b), case.ask_for_peak())
+        .slows(0.0, 0.3)
+        .numerics(Numerics::Benign)
+        .certainty(if first(case, batch).is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
+        .knob("hf-trainer", format!("per_device_train_batch_size={b}, gradient_accumulation_steps={a}"))
+        .knob("llamafactory", format!("per_device_train_batch_size: {b}\ngradient_accumulation_steps: {a}"))
+        .knob("swift", format!("--per_device_train_batch_size {b} --gradient_accumulation_steps {a}"))
+        .knob("lightning", format!("DataLoader(batch_size={b}); Trainer(accumulate_grad_batches={a})"))
+        .knob("deepspeed", format!("\"train_micro_batch_size_per_gpu\": {b}, \"gradient_accumulation_steps\": {a}"))
+        .knob("accelerate", format!("Accelerator(gradient_accumulation_steps={a})  # with DataLoader(batch_size={b})"))
+        .knob("ultralytics", format!("batch={b}   # accumulates to nbs=64 by itself"))
+        .knob("megatron", format!("--micro-batch-size {b}"))
+        .knob("mmengine", format!("train_dataloader.batch_size={b}, optim_wrapper.accumulative_counts={a}"))
+        .knob("diffusers", format!("--train_batch_size={b} --gradient_accumulation_steps={a}"))
+        .knob("tensorflow", format!("model.fit(..., batch_size={b})"))
+        .knob("jax", format!("batch_size = {b}   # optax.MultiSteps(optimizer, every_k_schedule={a}) keeps the effective batch"))
+        .knob("pytorch", format!("DataLoader(..., batch_size={b})   # loss / {a}, optimizer.step() every {a} steps"))
+        .because(join(
+            text!(
+                en: "batch {batch} → {b}, accumulated over {a} steps; one failure bounds the peak from below only, so this is a first try",
+                zh: "批大小 {batch} → {b}，累积 {a} 步；一次失败只给出峰值的下界，因此这是首次尝试值"
+            ),
+            case.situation(),
+        ))
+}
+
+/// The batch to try by the failing moment's figures.
+fn first(case: &Case, batch: u64) -> Option<u64> {
+    let allocated = case.allocated()?.middle() as f64;
+    let requested = case.requested()?.middle() as f64;
+    let usable = case.usable().or(case.capacity())?.middle() as f64;
+    batch::first_try(batch, allocated, requested, usable, constant(case))
+}
+
+/// What does not depend on the batch, where the number of parameters is known: full-precision weights alone in inference,
+/// the usual states in training.
+fn constant(case: &Case) -> f64 {
+    let Some(parameters) = case.context.parameters.value() else { return 0.0 };
+    if !case.training() || case.context.lora.value() == Some(true) {
+        return 2.0 * parameters;
+    }
+    let optimizer = case.context.optimizer.get().and_then(|name| states::Optimizer::named(name));
+    let regime = states::Regime::full_precision(optimizer.unwrap_or(states::Optimizer::Adam));
+    let stage = case.context.zero_stage.value().unwrap_or(if case.context.fsdp.value() == Some(true) { 3 } else { 0 });
+    parameters * regime.sharded(stage, case.context.world_size.value().unwrap_or(1))
+}
+
+/// k·Δb: at most the share of the demand that goes with the samples, at least half of that.
+fn saved(case: &Case, from: u64, to: u64) -> Option<(Interval, Text)> {
+    let demand = case.demand()?;
+    let c = constant(case).min(demand.low.max(0) as f64);
+    let share = (from - to.min(from)) as f64 / from.max(1) as f64;
+    let most = (demand.high as f64 - c) * share;
+    let low = if c > 0.0 { most * 0.8 } else { most * 0.4 };
+    let (d, k) = (show(demand.middle()), show(c as i128));
+    Some((
+        Interval::between(low as i128, most as i128),
+        text!(
+            en: "at most (allocated + requested − constant)·(1 − {to}/{from}) = ({d} − {k})·{share:.2}; less as far as states that the log does not show are larger",
+            zh: "最多（已分配 + 申请 − 常量）·(1 − {to}/{from}) = ({d} − {k})·{share:.2}；日志未显示的状态越大，节省越少"
+        ),
+    ))
+}

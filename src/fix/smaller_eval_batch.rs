@@ -1,0 +1,54 @@
+//! Fewer samples per validation step.
+
+use super::case::Case;
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::incident::context::Phase;
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "smaller-eval-batch",
+    class: Class::Evaluation,
+    title: || text!(en: "Smaller evaluation batch", zh: "减小验证批大小"),
+    doc: || {
+        text!(
+            en: "Validation has its own batch size: the HF Trainer's default is 8, Ultralytics uses twice the training batch for most tasks. It matters only when validation is what fails.",
+            zh: "验证有单独的批大小：HF Trainer 默认 8，Ultralytics 对大多数任务使用训练批的两倍。只有失败发生在验证阶段时才有意义。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.on_gpu() || case.engine().is_some() {
+        return Advice::Silent;
+    }
+    if !case.evaluating() {
+        if case.training() && matches!(case.phase(), Some(Phase::Backward | Phase::OptimizerStep)) {
+            return Advice::WontHelp(text!(
+                en: "it failed in training, which the evaluation batch has no part in",
+                zh: "失败发生在训练阶段，与验证批大小无关"
+            ));
+        }
+        return Advice::Silent;
+    }
+    let batch = case.context.eval_batch_size.value().or(case.context.batch_size.value());
+    if batch == Some(1) {
+        return Advice::WontHelp(text!(en: "the evaluation batch is 1 already", zh: "验证批大小已经是 1"));
+    }
+    let tried = batch.map_or("<half>".to_string(), |batch| (batch / 2).max(1).to_string());
+    Draft::new(case, &[(CauseId::TransientPeak, 0.6), (CauseId::Capacity, 0.5), (CauseId::SingleHugeAllocation, 0.3)])
+        .frees_if(
+            case.share_of_allocated(0.0, 0.4, text!(en: "half of the evaluation's activations", zh: "验证激活的一半")),
+            case.ask_for_peak(),
+        )
+        .slows(0.0, 0.05)
+        .knob("hf-trainer", format!("per_device_eval_batch_size={tried}"))
+        .knob("ultralytics", "val=False   # validate afterwards: yolo val batch=<half>")
+        .knob("pytorch", format!("val_loader = DataLoader(val_set, batch_size={tried})"))
+        .because(text!(
+            en: "it failed in validation, which has a batch of its own; results do not depend on it",
+            zh: "失败发生在验证阶段，它有自己的批大小；结果不受影响"
+        ))
+}

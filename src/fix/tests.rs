@@ -1,0 +1,1 @@
+//! What must hold for every fix on any incident, and what the ranking must do on plain ones.
