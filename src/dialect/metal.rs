@@ -4,8 +4,7 @@ use super::notice::{PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Sign};
 use crate::input::Document;
 
-pub const DIALECT: Dialect =
-    Dialect { name: "metal", triggers: &["metal::malloc", "OutOfMemory", "llocate ", "nsufficient Memory"], read };
+pub const DIALECT: Dialect = Dialect { name: "metal", triggers: &["metal::malloc", "OutOfMemory", "llocate "], read };
 
 const PHRASES: [Phrase; 5] = [
     // One buffer beyond what Metal makes (`mlx/backend/metal/allocator.cpp`).

@@ -144,12 +144,14 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
     let notice = Notice::at(document, position, longest)?;
     let (phrase, from) = phrases.iter().find_map(|phrase| {
         let from = notice.starts_any(phrase.words)?;
-        phrase.and.iter().all(|and| notice.text.contains(and)).then_some((phrase, from))
+        let own = notice.text.squeezed.get(..notice.text.end_of_lines(phrase.lines))?;
+        phrase.and.iter().all(|and| own.contains(and)).then_some((phrase, from))
     })?;
+    let own_end = notice.text.end_of_lines(phrase.lines);
     let mut event = notice.event(phrase.dialect, phrase.framework, phrase.resource, from, notice.first_line_ends);
     let mut end = notice.first_line_ends;
     for (fact, words) in phrase.sizes {
-        if let Some((figure, at)) = notice.size(words, from) {
+        if let Some((figure, at)) = notice.size(words, from).filter(|(_, at)| *at <= own_end) {
             event.facts.note(*fact, figure);
             end = end.max(at);
         }

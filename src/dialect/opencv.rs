@@ -46,5 +46,15 @@ const PHRASES: [Phrase; 4] = [
 ];
 
 fn read(document: &Document, position: usize) -> Option<Event> {
-    Some(first_of(document, position, &PHRASES)?.0)
+    let (mut event, _) = first_of(document, position, &PHRASES)?;
+    // roslaunch's word on the node that it was: `[node-2] process has died [pid 4711, exit code -6, …`
+    for line in document.lines.get(position + 1..).unwrap_or_default().iter().take(REACH) {
+        if let Some(pid) = super::field::number_after(&line.text, "process has died [pid ") {
+            event.facts.pid.note(pid, crate::evidence::Span::line(line.number));
+        }
+    }
+    Some(event)
 }
+
+/// How far below the message a launcher's notice of the death may stand.
+const REACH: usize = 12;

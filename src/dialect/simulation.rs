@@ -16,7 +16,6 @@ pub const DIALECT: Dialect = Dialect {
         "OUT_OF_ME",
         "llocate ",
         "cudaErrorMemoryAllocation",
-        "GPU and shared host memory",
     ],
     read,
 };

@@ -6,8 +6,7 @@ use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::input::Document;
 use crate::units::{Base, Figure, size};
 
-pub const DIALECT: Dialect =
-    Dialect { name: "sycl", triggers: &["_OUT_OF_", "MEM_OBJECT_ALLOC", "malloc_device", "llocate "], read };
+pub const DIALECT: Dialect = Dialect { name: "sycl", triggers: &["_OUT_OF_", "malloc_device", "llocate "], read };
 
 const PHRASES: [Phrase; 6] = [
     Phrase {

@@ -6,11 +6,8 @@ use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::input::Document;
 use crate::units::Figure;
 
-pub const DIALECT: Dialect = Dialect {
-    name: "triton",
-    triggers: &["shared memory", "too much shared", "hared memory size", "out of resource"],
-    read,
-};
+pub const DIALECT: Dialect =
+    Dialect { name: "triton", triggers: &["shared memory", "too much shared", "RESOURCE_EXHAUSTED"], read };
 
 const PHRASES: [Phrase; 3] = [
     Phrase {
