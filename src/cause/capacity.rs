@@ -20,7 +20,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["pytorch/reserved-oom-class", "pytorch/private-pools", "context/ranks"],
 };
 
 fn doc() -> Text {

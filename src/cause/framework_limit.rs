@@ -16,7 +16,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["pytorch/allowed", "pytorch/expandable-reserve", "pytorch/mempool"],
 };
 
 fn doc() -> Text {

@@ -18,7 +18,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["context/leak"],
 };
 
 fn doc() -> Text {

@@ -20,7 +20,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["cause/dense-adjacency", "pytorch/more-than-1eb", "pytorch/mps-buffer-size"],
 };
 
 fn doc() -> Text {

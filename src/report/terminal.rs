@@ -102,6 +102,12 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
     screen.render()
 }
 
+/// The request as it stands beside its bar, with and without what was missing.
+struct RequestLabel {
+    long: String,
+    short: String,
+}
+
 /// A page under construction: the screen and how to write on it.
 struct Page {
     screen: Screen,
@@ -277,9 +283,21 @@ impl Page {
             let drawn = to.saturating_sub(from).max(1);
             let inside = drawn.min(device.saturating_sub(from));
             let (fit, over) = if self.style.unicode { ("▔", "▔") } else { ("~", "!") };
-            let label = self.request_label(ledger, requested);
-            let mark =
-                [run(Tone::Free, fit.repeat(inside)), run(Tone::Alarm, over.repeat(drawn.saturating_sub(inside)))];
+            let asked = self.request_label(ledger, requested);
+            // What is missing is said where there is room for it: a huge request fills the row with its own length.
+            let label = match columns(&asked.long) < from + 2 || from + 3 + drawn + columns(&asked.long) <= room {
+                true => asked.long,
+                false => asked.short,
+            };
+            // An arrow where the request goes on beyond the screen.
+            let outside = drawn.saturating_sub(inside);
+            let beyond = outside > 0 && start.saturating_add(requested) > reach;
+            let arrow = if self.style.unicode { "→" } else { ">" };
+            let mark = [
+                run(Tone::Free, fit.repeat(inside)),
+                run(Tone::Alarm, over.repeat(outside - usize::from(beyond))),
+                run(Tone::Alarm, if beyond { arrow } else { "" }),
+            ];
             let lead = from + 2;
             let mut runs = Vec::new();
             if columns(&label) < lead {
@@ -324,18 +342,21 @@ impl Page {
         (if self.style.unicode { "·" } else { "_" }, Text::new("not told", "未说明"))
     }
 
-    fn request_label(&self, ledger: &Ledger, requested: u64) -> String {
+    fn request_label(&self, ledger: &Ledger, requested: u64) -> RequestLabel {
         let asked = Bytes(requested);
-        let missing = ledger.short_of_free.filter(|short| short.low > 0).map(wording::range);
-        let text = match missing {
+        let plain = text!(en: "asked for {asked}", zh: "申请 {asked}");
+        let full = match ledger.short_of_free.filter(|short| short.low > 0).map(wording::range) {
             Some(missing) => {
                 let (en, zh) = (missing.en, missing.zh);
                 text!(en: "asked for {asked}: {en} more than is free", zh: "申请 {asked}：比空闲多 {zh}")
             }
-            None => text!(en: "asked for {asked}", zh: "申请 {asked}"),
+            None => plain.clone(),
         };
-        let label = self.say(&text).to_string();
-        if self.style.unicode { label } else { super::layout::ascii(&label) }
+        let shown = |text: &Text| {
+            let label = self.say(text);
+            if self.style.unicode { label.to_string() } else { super::layout::ascii(label) }
+        };
+        RequestLabel { long: shown(&full), short: shown(&plain) }
     }
 
     fn mark(&self, holder: Holder) -> (&'static str, Tone) {
@@ -483,7 +504,9 @@ impl Page {
             let indent = [run(Tone::Plain, "     ")];
             let lines: Vec<&str> = knob.line.lines().filter(|line| !line.trim().is_empty()).collect();
             if let [only] = lines.as_slice() {
-                self.screen.clipped(&indent, 7, &[run(Tone::Command, *only)], detail.fix_lines);
+                // A comment does not leave its mark behind at the end of a line.
+                let only = only.replace("# ", &format!("#{NO_BREAK}"));
+                self.screen.clipped(&indent, 7, &[run(Tone::Command, only)], detail.fix_lines);
             } else {
                 for line in lines.into_iter().take(detail.fix_lines.min(3)) {
                     self.screen.clipped(&indent, 7, &[run(Tone::Command, line)], 1);
@@ -904,12 +927,12 @@ mod tests {
             "4.15 GiB asked for",
             "runs/train.log:412  torch.OutOfMemoryError",
             "at /home/ada/fold/train.py:181 update_nodes",
-            "█ allocated 36.78 GiB 83%",
-            "Why: the cache is fragmented (probably, 61%)",
+            "█ allocated 36.78 GiB 83 %",
+            "Why: the cache is fragmented (probably, 61 %)",
             "[line 412]",
             "To disprove: with expandable_segments:True",
-            "Or: the job does not fit the device (possibly, 29%)",
-            "1. let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2% slower)",
+            "Or: the job does not fit the device (possibly, 29 %)",
+            "1. let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2 % slower)",
             "     export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
             "frees: unknown",
         ] {
@@ -919,7 +942,7 @@ mod tests {
         let zh = shown(Style { lang: Lang::Zh, ..STYLE });
         for answer in [
             "GPU 0 显存不足（反向传播时）：申请 4.15 GiB",
-            "原因：显存碎片化（较可能，61%）",
+            "原因：显存碎片化（较可能，61 %）",
             "无效做法：减少数据加载进程",
         ] {
             assert!(zh.contains(answer), "{answer} is not in\n{zh}");

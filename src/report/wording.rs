@@ -34,11 +34,11 @@ pub fn confidence(share: f64) -> Text {
 pub fn percent(share: f64) -> String {
     let whole = (share * 100.0).round();
     if share > 0.0 && whole < 1.0 {
-        "<1%".into()
+        "<1 %".into()
     } else if share < 1.0 && whole >= 100.0 {
-        ">99%".into()
+        ">99 %".into()
     } else {
-        format!("{whole:.0}%")
+        format!("{whole:.0} %")
     }
 }
 
@@ -247,12 +247,12 @@ pub fn slowdown((low, high): (f64, f64)) -> Text {
         Text::new("no slowdown", "不影响速度")
     } else if high <= 0.0 {
         let range = if a == b { a } else { format!("{b}–{a}") };
-        text!(en: "{range}% faster", zh: "提速 {range}%")
+        text!(en: "{range} % faster", zh: "提速 {range} %")
     } else if low < 0.0 {
-        text!(en: "{a}% faster to {b}% slower", zh: "提速 {a}% 至变慢 {b}%")
+        text!(en: "{a} % faster to {b} % slower", zh: "提速 {a} % 至变慢 {b} %")
     } else {
         let range = if a == b { a } else { format!("{a}–{b}") };
-        text!(en: "{range}% slower", zh: "变慢 {range}%")
+        text!(en: "{range} % slower", zh: "变慢 {range} %")
     }
 }
 
@@ -309,8 +309,8 @@ mod tests {
 
     #[test]
     fn confidence_never_reads_as_proof() {
-        assert_eq!(percent(0.999), ">99%");
-        assert_eq!(percent(0.004), "<1%");
+        assert_eq!(percent(0.999), ">99 %");
+        assert_eq!(percent(0.004), "<1 %");
         assert_eq!(confidence(0.9).in_lang(Lang::En), "almost certain");
         assert_eq!(confidence(0.44).in_lang(Lang::Zh), "也有可能");
     }
@@ -318,9 +318,9 @@ mod tests {
     #[test]
     fn cost_in_words() {
         assert_eq!(slowdown((0.0, 0.0)).en, "no slowdown");
-        assert_eq!(slowdown((0.2, 0.35)).en, "20–35% slower");
-        assert_eq!(slowdown((-0.3, -0.1)).en, "10–30% faster");
-        assert_eq!(slowdown((-0.05, 0.1)).zh, "提速 5% 至变慢 10%");
+        assert_eq!(slowdown((0.2, 0.35)).en, "20–35 % slower");
+        assert_eq!(slowdown((-0.3, -0.1)).en, "10–30 % faster");
+        assert_eq!(slowdown((-0.05, 0.1)).zh, "提速 5 % 至变慢 10 %");
     }
 
     #[test]
