@@ -5,13 +5,22 @@
 //! rules out. [`plan`] asks all of [`FIXES`] and ranks what they offer.
 
 pub mod alloc_conf;
+mod buffer_the_dataset;
 pub mod case;
+mod chunk_the_operation;
 mod detach_logged_tensors;
 pub mod draft;
 mod eight_bit_optimizer;
 mod empty_cache;
+mod engine_fraction_down;
+mod engine_fraction_up;
 mod expandable_segments;
+mod fewer_at_once;
+mod fewer_graphs;
+mod fewer_sequences;
+mod fewer_workers;
 mod find_the_leak;
+mod fix_the_shape;
 mod free_the_device;
 mod fused_attention;
 mod fused_optimizer;
@@ -20,21 +29,36 @@ mod gc_collect;
 mod gradient_accumulation;
 mod gradient_checkpointing;
 mod group_by_length;
+mod host_load_less;
 mod kill_zombies;
+mod kv_cache_dtype;
 mod launch_blocking;
 mod lighter_optimizer;
+mod load_weights_once;
 mod max_split_size;
 mod memory_fraction_cap;
 mod mixed_precision;
+mod mps_watermark;
 mod no_grad_in_eval;
 mod offload_eval_predictions;
 mod other_device;
+mod preallocation_fraction;
+mod raise_fraction;
+mod raise_host_limit;
+mod raise_runtime_limit;
+mod raise_ulimit;
 mod record_a_snapshot;
 mod shape_bucketing;
+mod shm_size;
+mod shorter_context;
 mod shorter_sequences;
 mod smaller_batch;
 mod smaller_eval_batch;
 mod smaller_images;
+mod swap;
+mod tensor_parallel;
+mod weight_offload;
+mod weight_quantisation;
 
 use crate::cause::Finding;
 use crate::incident::Incident;
@@ -227,6 +251,30 @@ pub const FIXES: &[&Fix] = &[
     &memory_fraction_cap::FIX,
     &launch_blocking::FIX,
     &record_a_snapshot::FIX,
+    &shm_size::FIX,
+    &fewer_workers::FIX,
+    &buffer_the_dataset::FIX,
+    &raise_host_limit::FIX,
+    &host_load_less::FIX,
+    &swap::FIX,
+    &raise_ulimit::FIX,
+    &load_weights_once::FIX,
+    &fewer_at_once::FIX,
+    &raise_runtime_limit::FIX,
+    &raise_fraction::FIX,
+    &mps_watermark::FIX,
+    &engine_fraction_up::FIX,
+    &engine_fraction_down::FIX,
+    &shorter_context::FIX,
+    &fewer_sequences::FIX,
+    &kv_cache_dtype::FIX,
+    &fewer_graphs::FIX,
+    &weight_quantisation::FIX,
+    &tensor_parallel::FIX,
+    &weight_offload::FIX,
+    &preallocation_fraction::FIX,
+    &chunk_the_operation::FIX,
+    &fix_the_shape::FIX,
 ];
 
 /// Most offers of one class among the first [`HEAD`].
