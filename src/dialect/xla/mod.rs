@@ -23,7 +23,6 @@ pub const DIALECT: Dialect = Dialect {
     name: "xla",
     triggers: &[
         "RESOURCE_EXHAUSTED",
-        "esource exhausted",
         "OOM when",
         "out of memory",
         "Out of memory",
