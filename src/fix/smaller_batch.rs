@@ -48,18 +48,19 @@ fn advise(case: &Case) -> Advice {
         (CauseId::OtherProcess, 0.15),
         (CauseId::FrameworkLimit, 0.2),
     ];
-    if let Some((name, count)) = case.context.other_batch.get().cloned() {
-        if !case.context.batch_size.is_known() && count > 1 {
-            let tried = first(case, count).unwrap_or(count / 2).max(1);
-            return Draft::new(case, &table)
-                .frees_if(saved(case, count, tried), case.ask_for_peak())
-                .certainty(Certainty::Likely)
-                .knob("pytorch", format!("{name}={tried}   # was {count}"))
-                .because(text!(
-                    en: "{name} {count} → {tried}: memory grows with it",
-                    zh: "{name} {count} → {tried}：显存随之增长"
-                ));
-        }
+    if let Some((name, count)) = case.context.other_batch.get().cloned()
+        && !case.context.batch_size.is_known()
+        && count > 1
+    {
+        let tried = first(case, count).unwrap_or(count / 2).max(1);
+        return Draft::new(case, &table)
+            .frees_if(saved(case, count, tried), case.ask_for_peak())
+            .certainty(Certainty::Likely)
+            .knob("pytorch", format!("{name}={tried}   # was {count}"))
+            .because(text!(
+                en: "{name} {count} → {tried}: memory grows with it",
+                zh: "{name} {count} → {tried}：显存随之增长"
+            ));
     }
     let Some(batch) = case.context.batch_size.value() else {
         return Draft::new(case, &table)
