@@ -82,6 +82,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Limit)),
         );
     }
+    if event.dialect.ends_with("nvmap") {
+        found.push(
+            Evidence::new(4.5, text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"))
+                .at(event.at),
+        );
+    }
     if event.has(Sign::CustomAllocator) {
         found.push(
             Evidence::new(5.0, text!(en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing here", zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"))
