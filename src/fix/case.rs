@@ -301,7 +301,7 @@ impl<'a> Case<'a> {
         if self.windows() {
             targets.push("windows");
         }
-        targets.extend(["shell", "docker", "kubernetes", "slurm"]);
+        targets.extend(["shell", "docker", "kubernetes", "slurm", "linux"]);
         targets
     }
 

@@ -10,7 +10,7 @@ use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "check-ids",
-    class: Class::Diagnosis,
+    class: Class::Shapes,
     title: || text!(en: "Check ids against the embedding's size", zh: "检查 id 是否超出 embedding 大小"),
     doc: || {
         text!(

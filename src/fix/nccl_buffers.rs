@@ -4,7 +4,6 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
-use crate::dialect::Sign;
 use crate::text;
 use crate::units::Interval;
 
@@ -22,7 +21,8 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let nccl = case.sign(Sign::ForeignLibrary) || case.incident.event.dialect.contains("nccl");
+    let event = &case.incident.event;
+    let nccl = event.dialect.contains("nccl") || event.message.contains("NCCL");
     let many = case.context.world_size.value().is_some_and(|ranks| ranks > 1);
     if !case.on_gpu() || !(nccl || many) {
         return Advice::Silent;

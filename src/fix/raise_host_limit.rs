@@ -51,7 +51,10 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4)])
         .weight(cgroup)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
-        .knob("program", "free -h   # then a machine or an allocation with more RAM")
+        .knob(
+            if limit.is_none() && case.resource() == Resource::Host { "shell" } else { "program" },
+            "free -h   # then a machine or an allocation with more RAM",
+        )
         .knob("slurm", slurm)
         .knob("kubernetes", kube)
         .knob("docker", docker)

@@ -37,7 +37,8 @@ fn advise(case: &Case) -> Advice {
                     | "rapids"
                     | "cupy"
             );
-    let pool = case.on_gpu() && matches!(case.framework(), "rapids" | "cupy" | "onnxruntime" | "tensorrt" | "rmm");
+    let pool = case.on_gpu()
+        && matches!(case.framework(), "rapids" | "dask-cuda" | "cupy" | "onnxruntime" | "tensorrt" | "rmm");
     if !(own || pool) {
         return Advice::Silent;
     }
@@ -56,6 +57,7 @@ fn advise(case: &Case) -> Advice {
     .knob("dask", "dask-worker --memory-limit 0   # or a larger one")
     .knob("ray", "RAY_memory_monitor_refresh_ms=0   # for a short loading peak; or RAY_memory_usage_threshold=0.98")
     .knob("tensorflow", "TF_CUDA_HOST_MEM_LIMIT_IN_MB=65536")
+    .knob("dask-cuda", "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)")
     .knob("rapids", "rmm.reinitialize(pool_allocator=True, maximum_pool_size=<below the card's memory>)")
     .knob("cupy", "cupy.get_default_memory_pool().set_limit(fraction=0.95)")
     .knob("onnxruntime", "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"")
