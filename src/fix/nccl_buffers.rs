@@ -34,7 +34,7 @@ fn advise(case: &Case) -> Advice {
             text!(en: "a part of the {shown} outside the framework", zh: "框架之外 {shown} 的一部分"),
         )
     });
-    Draft::new(case, &[(CauseId::NonFramework, if nccl { 0.5 } else { 0.3 }), (CauseId::Capacity, if nccl { 0.1 } else { 0.0 })])
+    Draft::new(case, &[(CauseId::NonFramework, if nccl { 0.5 } else { 0.3 }), (CauseId::Capacity, if nccl { 0.3 } else { 0.0 })])
         .frees_if(amount, text!(en: "the log does not separate NCCL's memory", zh: "日志没有单独给出 NCCL 的占用"))
         .slows(0.0, 0.3)
         .knob("vllm", "NCCL_CUMEM_ENABLE=0 NCCL_NVLS_ENABLE=0 <your command>")

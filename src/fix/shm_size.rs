@@ -59,7 +59,7 @@ fn advise(case: &Case) -> Advice {
         )
         .knob("shell", format!("mount -o remount,size={size}G /dev/shm"))
         .knob(
-            "pytorch",
+            "python",
             "torch.multiprocessing.set_sharing_strategy(\"file_system\")   # if the mount cannot be changed",
         )
         .because(basis)
