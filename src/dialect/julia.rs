@@ -8,7 +8,7 @@ use super::notice::{Notice, settle};
 use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::input::Document;
 
-pub const DIALECT: Dialect = Dialect { name: "julia", triggers: &["of GPU memory", "OUT_OF_ME", "OutOfMemory"], read };
+pub const DIALECT: Dialect = Dialect { name: "julia", triggers: &["GPU memory", "OUT_OF_", "OutOfMemory"], read };
 
 /// The message has at most five lines of its own; a wrapped paste twice as many.
 const LINES: usize = 10;

@@ -31,7 +31,7 @@ pub const DIALECT: Dialect = Dialect {
         "Dst tensor is not",
         "onvolution algorithm",
         "cudnn handle",
-        "OUT_OF_ME",
+        "OUT_OF_",
     ],
     read,
 };
