@@ -10,7 +10,7 @@ use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect {
     name: "cuda",
-    triggers: &["out of memory", "ALLOC_FAILED", "OUT_OF_ME", "cudaErrorMemoryAllocation", "OutOfMemory"],
+    triggers: &["out of memory", "ALLOC_FAILED", "OUT_OF_", "cudaErrorMemoryAllocation", "OutOfMemory"],
     read,
 };
 

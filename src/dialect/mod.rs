@@ -5,6 +5,7 @@ pub mod containers;
 pub mod cuda;
 pub mod cupy;
 pub mod dataloader;
+pub mod engines;
 pub mod field;
 pub mod joined;
 pub mod julia;
@@ -382,6 +383,12 @@ pub struct Dialect {
 pub const DIALECTS: &[&Dialect] = &[
     &torch_host::DIALECT,
     &julia::DIALECT,
+    &engines::vllm::DIALECT,
+    &engines::sglang::DIALECT,
+    &engines::tensorrt_llm::DIALECT,
+    &engines::ollama::DIALECT,
+    &engines::llama_cpp::DIALECT,
+    &engines::others::DIALECT,
     &xla::DIALECT,
     &boosting::DIALECT,
     &cupy::DIALECT,

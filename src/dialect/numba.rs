@@ -4,7 +4,7 @@ use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Resource, Sign};
 use crate::input::Document;
 
-pub const DIALECT: Dialect = Dialect { name: "numba", triggers: &["OUT_OF_ME", "out of memory"], read };
+pub const DIALECT: Dialect = Dialect { name: "numba", triggers: &["OUT_OF_", "out of memory"], read };
 
 const PHRASES: [Phrase; 5] = [
     Phrase {

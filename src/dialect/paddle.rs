@@ -5,7 +5,6 @@ use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::evidence::Known;
 use crate::input::Document;
-use crate::units::Base;
 
 pub const DIALECT: Dialect =
     Dialect { name: "paddle", triggers: &["Out of memory", "out of memory", "llocate ", "ALLOC_FAILED"], read };
@@ -55,8 +54,10 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, notice) = first_of(document, position, &PHRASES)?;
     if event.dialect == "paddle-out-of-memory" {
         // `7.084717GB memory has been allocated` is the card's use, by whomever: Paddle asks the driver.
+        // The index of the GPU and a comma stand in front of it.
         if let Some(at) = notice.text.find("memoryhasbeenallocated", 0)
-            && let Some((super::joined::Printed::Size(figure), _)) = notice.text.size_before(at, Base::Binary)
+            && let Some(comma) = notice.text.squeezed.get(..at).and_then(|text| text.rfind(','))
+            && let Some((figure, _)) = notice.size_at(comma + 1)
         {
             event.facts.note(Fact::Allocated, figure);
             event.facts.note(Fact::Used, figure);

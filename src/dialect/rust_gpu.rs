@@ -4,7 +4,7 @@ use super::notice::{PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Sign};
 use crate::input::Document;
 
-pub const DIALECT: Dialect = Dialect { name: "candle", triggers: &["OUT_OF_ME", "ALLOC_FAILED"], read };
+pub const DIALECT: Dialect = Dialect { name: "candle", triggers: &["OUT_OF_", "ALLOC_FAILED"], read };
 
 const PHRASES: [Phrase; 2] = [
     Phrase {

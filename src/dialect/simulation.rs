@@ -10,10 +10,10 @@ pub const DIALECT: Dialect = Dialect {
     name: "simulation",
     triggers: &[
         "nsufficient memory",
-        "of GPU memory",
+        "GPU memory",
         "out of memory",
         "Out of memory",
-        "OUT_OF_ME",
+        "OUT_OF_",
         "llocate ",
         "cudaErrorMemoryAllocation",
     ],

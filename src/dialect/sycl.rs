@@ -6,7 +6,7 @@ use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::input::Document;
 use crate::units::{Base, Figure, size};
 
-pub const DIALECT: Dialect = Dialect { name: "sycl", triggers: &["_OUT_OF_", "malloc_device", "llocate "], read };
+pub const DIALECT: Dialect = Dialect { name: "sycl", triggers: &["OUT_OF_", "malloc_device", "llocate "], read };
 
 const PHRASES: [Phrase; 6] = [
     Phrase {

@@ -7,7 +7,7 @@ use crate::text::Text;
 
 pub const DIALECT: Dialect = Dialect {
     name: "tensorrt",
-    triggers: &["of GPU memory", "OutOfMemory", "out of memory", "NvMapMem", "nsufficient memory"],
+    triggers: &["GPU memory", "OutOfMemory", "out of memory", "NvMapMem", "nsufficient memory"],
     read,
 };
 

@@ -25,7 +25,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     Draft::new(case, &[(CauseId::Capacity, 0.45), (CauseId::TransientPeak, 0.15)])
-        .weight(case.if_training())
+        .weight(if case.training() { 1.0 } else { 0.3 })
         .frees_if(
             case.share_of_allocated(0.1, 0.6, text!(en: "70–90 % of the activations", zh: "激活的 70–90 %")),
             case.ask_for_peak(),

@@ -10,7 +10,7 @@ use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "check-ids",
-    class: Class::Diagnosis,
+    class: Class::Shapes,
     title: || text!(en: "Check ids against the embedding's size", zh: "检查 id 是否超出 embedding 大小"),
     doc: || {
         text!(
@@ -28,7 +28,7 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu() || !(echo || case.sign(Sign::OtherCudaError)) {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::DriverOrUnrelated, 0.55), (CauseId::Capacity, 0.15), (CauseId::NonFramework, 0.15), (CauseId::SingleHugeAllocation, 0.1)])
+    Draft::new(case, &[(CauseId::DriverOrUnrelated, 0.55), (CauseId::Capacity, 0.4), (CauseId::NonFramework, 0.15), (CauseId::SingleHugeAllocation, 0.1)])
         .frees_unknown(text!(en: "frees nothing: memory may not be the matter", zh: "不释放显存：问题可能不在显存"))
         .certainty(Certainty::Likely)
         .knob("hf-trainer", "model.resize_token_embeddings(len(tokenizer))")

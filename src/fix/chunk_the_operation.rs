@@ -40,6 +40,7 @@ fn advise(case: &Case) -> Advice {
         .slows(0.0, 0.2)
         .certainty(if requested.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .knob("pytorch", frame(case))
+        .knob("program", "process the input in blocks, e.g. 1024 rows at a time, and reduce each before the next")
         .knob("jax", "jax.lax.map(f, xs, batch_size=1024)   # instead of jax.vmap(f)(xs)")
         .knob("tensorflow", "tf.map_fn(f, xs)   # over blocks, instead of one broadcast")
         .because(join(text!(en: "one operation makes an intermediate that need not exist as a whole", zh: "某个操作产生了不必整体存在的中间结果"), case.situation()))
@@ -47,7 +48,7 @@ fn advise(case: &Case) -> Advice {
 
 /// The loop, with the place of the user's line when the traceback names it.
 fn frame(case: &Case) -> String {
-    match case.context.user_frame() {
+    match case.context.user_frame().filter(|frame| frame.line > 0) {
         Some(frame) => {
             let file = frame.file.rsplit(['/', '\\']).next().unwrap_or_default();
             format!("for block in x.split(1024): ...   # at {file}:{}", frame.line)

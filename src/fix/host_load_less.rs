@@ -46,6 +46,7 @@ fn advise(case: &Case) -> Advice {
     )
     .slows(0.0, 0.2)
     .numerics(Numerics::Same)
+    .knob("program", "read the input in blocks or through a memory map; keep float32 instead of float64")
     .knob("numpy", "np.load(path, mmap_mode=\"r\")   # or dtype=np.float32, or blocks of rows")
     .knob("python", "for chunk in pd.read_csv(path, chunksize=100_000): ...")
     .knob("pytorch", "datasets.load_dataset(..., streaming=True)   # or np.load(path, mmap_mode=\"r\")")

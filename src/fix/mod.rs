@@ -57,6 +57,7 @@ mod mps_watermark;
 mod nccl_buffers;
 mod no_grad_in_eval;
 mod offload_eval_predictions;
+mod one_region;
 mod other_device;
 mod pin_memory_off;
 mod preallocation_fraction;
@@ -250,6 +251,7 @@ pub const FIXES: &[&Fix] = &[
     &other_device::FIX,
     &kill_zombies::FIX,
     &expandable_segments::FIX,
+    &one_region::FIX,
     &garbage_collection_threshold::FIX,
     &max_split_size::FIX,
     &shape_bucketing::FIX,

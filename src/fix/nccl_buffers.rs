@@ -4,7 +4,6 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
-use crate::dialect::Sign;
 use crate::text;
 use crate::units::Interval;
 
@@ -22,7 +21,8 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let nccl = case.sign(Sign::ForeignLibrary) || case.incident.event.dialect.contains("nccl");
+    let event = &case.incident.event;
+    let nccl = event.dialect.contains("nccl") || event.message.contains("NCCL");
     let many = case.context.world_size.value().is_some_and(|ranks| ranks > 1);
     if !case.on_gpu() || !(nccl || many) {
         return Advice::Silent;
@@ -34,7 +34,7 @@ fn advise(case: &Case) -> Advice {
             text!(en: "a part of the {shown} outside the framework", zh: "框架之外 {shown} 的一部分"),
         )
     });
-    Draft::new(case, &[(CauseId::NonFramework, if nccl { 0.5 } else { 0.3 }), (CauseId::Capacity, if nccl { 0.1 } else { 0.0 })])
+    Draft::new(case, &[(CauseId::NonFramework, if nccl { 0.5 } else { 0.3 }), (CauseId::Capacity, if nccl { 0.3 } else { 0.0 })])
         .frees_if(amount, text!(en: "the log does not separate NCCL's memory", zh: "日志没有单独给出 NCCL 的占用"))
         .slows(0.0, 0.3)
         .knob("vllm", "NCCL_CUMEM_ENABLE=0 NCCL_NVLS_ENABLE=0 <your command>")

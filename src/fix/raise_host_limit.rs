@@ -6,7 +6,7 @@ use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Resource};
 use crate::text;
-use crate::units::GIB;
+use crate::units::{GIB, MIB};
 
 pub const FIX: Fix = Fix {
     id: "raise-host-limit",
@@ -27,12 +27,18 @@ fn advise(case: &Case) -> Advice {
     }
     let facts = &case.incident.event.facts;
     let limit = facts.get(Fact::Limit).or(case.context.memory_limit.get().copied()).map(|figure| figure.bytes);
-    let tried = limit.map_or(0, |limit| limit.saturating_mul(3).div_ceil(2 * GIB).max(1));
+    let more = limit.map(|limit| limit.saturating_add(limit / 2));
+    // Whole GiB, or MiB where the limit is small.
+    let (tried, unit) = match more {
+        Some(more) if more < 4 * GIB => (more.div_ceil(MIB).max(1), "M"),
+        Some(more) => (more.div_ceil(GIB), "G"),
+        None => (0, "G"),
+    };
     let (slurm, kube, docker) = if limit.is_some() {
         (
-            format!("#SBATCH --mem={tried}G"),
-            format!("resources: {{limits: {{memory: {tried}Gi}}}}"),
-            format!("docker run --memory={tried}g ..."),
+            format!("#SBATCH --mem={tried}{unit}"),
+            format!("resources: {{limits: {{memory: {tried}{unit}i}}}}"),
+            format!("docker run --memory={tried}{unit} ..."),
         )
     } else {
         (
@@ -45,6 +51,10 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4)])
         .weight(cgroup)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
+        .knob(
+            if limit.is_none() && case.resource() == Resource::Host { "shell" } else { "program" },
+            "free -h   # then a machine or an allocation with more RAM",
+        )
         .knob("slurm", slurm)
         .knob("kubernetes", kube)
         .knob("docker", docker)
@@ -52,7 +62,7 @@ fn advise(case: &Case) -> Advice {
         .because(match limit {
             Some(limit) => {
                 let shown = bytes(limit);
-                text!(en: "the job was held to {shown}; half as much again is {tried} GiB", zh: "任务被限制在 {shown}；增加一半为 {tried} GiB")
+                text!(en: "the job was held to {shown}; half as much again is {tried} {unit}iB", zh: "任务被限制在 {shown}；增加一半为 {tried} {unit}iB")
             }
             None => text!(
                 en: "the job needed more host memory than it may use; the log does not print the limit",

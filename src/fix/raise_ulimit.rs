@@ -22,10 +22,11 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let limited = case.sign(Sign::AddressSpaceLimit);
-    if case.on_gpu() || !limited && !(case.on_host() && case.confidence(CauseId::FrameworkLimit) > 0.3) {
+    let suspected = case.on_host() && case.confidence(CauseId::FrameworkLimit) > 0.3;
+    if case.on_gpu() || !(limited || suspected) {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::FrameworkLimit, 0.65), (CauseId::HostMemory, if limited { 0.5 } else { 0.1 }), (CauseId::SharedMemory, 0.1)])
+    Draft::new(case, &[(CauseId::FrameworkLimit, 0.65), (CauseId::HostMemory, if limited { 0.35 } else { 0.05 }), (CauseId::SharedMemory, 0.1)])
         .weight(if limited { 1.0 } else { 0.3 })
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .knob("shell", "ulimit -v unlimited   # and: sysctl vm.overcommit_memory=1")

@@ -57,9 +57,9 @@ fn advise(case: &Case) -> Advice {
                 "volumes: [{{name: shm, emptyDir: {{medium: Memory, sizeLimit: {size}Gi}}}}]   # mounted at /dev/shm"
             ),
         )
-        .knob("shell", format!("mount -o remount,size={size}G /dev/shm"))
+        .knob("linux", format!("mount -o remount,size={size}G /dev/shm"))
         .knob(
-            "pytorch",
+            "python",
             "torch.multiprocessing.set_sharing_strategy(\"file_system\")   # if the mount cannot be changed",
         )
         .because(basis)

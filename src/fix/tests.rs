@@ -294,3 +294,22 @@ fn every_offer_keeps_its_promises() {
         }
     }
 }
+
+#[test]
+fn knobs_of_programs_that_the_log_rules_out_are_dropped() {
+    let plan = planned(&incident("lightgbm", Resource::Gpu, &[], Context::default()));
+    for ranked in &plan.offers {
+        for knob in &ranked.offer.knobs {
+            assert!(!["jax", "hf-trainer", "pytorch", "ollama"].contains(&knob.target), "{}", ranked.fix.id);
+        }
+    }
+    assert!(offered(&plan, "smaller-batch").is_some(), "a generic knob remains");
+}
+
+#[test]
+fn a_limit_in_mebibytes_is_raised_by_half() {
+    let figures = [(Fact::Limit, "128 MiB")];
+    let plan = planned(&incident("kubernetes", Resource::Cgroup, &figures, Context::default()));
+    let raise = offered(&plan, "raise-host-limit").expect("a higher limit");
+    assert!(raise.offer.knobs.iter().any(|knob| knob.line == "resources: {limits: {memory: 192Mi}}"));
+}

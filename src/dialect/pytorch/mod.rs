@@ -32,7 +32,7 @@ pub const DIALECT: Dialect = Dialect {
         "CUDACachingAllocator.cpp",
         "libnvidia-ml.so.1",
         "CUDA calloc",
-        "OUT_OF_ME",
+        "OUT_OF_",
         "cudaErrorMemoryAllocation",
         "device-side assert",
         "illegal memory access",
