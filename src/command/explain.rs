@@ -105,6 +105,7 @@ pub fn diagnose(files: Vec<FileEvents>, given: &Given) -> Explanation {
         .into_par_iter()
         .map(|(input, mut incident)| {
             incident.context.override_with(given);
+            incident.ledger.add_loader(&incident.event, &incident.context);
             let findings = cause::rank(&incident);
             let plan = fix::plan(&incident, &findings);
             Diagnosis { input, incident, findings, plan }
