@@ -132,6 +132,7 @@ enum ColorArg {
 #[command(after_help = "Examples:
   oomdoc explain train.log                     one screen; -v for everything behind it
   oomdoc explain slurm-*.out                   several files, one report
+  oomdoc explain logs/                         a folder with a log for each rank
   kubectl logs trainer-0 | oomdoc explain      a pipe
   oomdoc explain                               paste a message, then Ctrl-D
   oomdoc explain -f json train.log | jq '.incidents[] | select(.primary).causes[0]'

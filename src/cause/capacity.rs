@@ -11,7 +11,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure, Phase};
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, GIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Capacity,
@@ -20,7 +20,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["pytorch/reserved-oom-class", "pytorch/private-pools", "context/ranks"],
 };
 
 fn doc() -> Text {
@@ -105,6 +105,17 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                     .at(place(event, Fact::Requested)),
             );
         }
+    }
+    if on_gpu(incident)
+        && kind(incident) != Kind::WeightBuffers
+        && request_share(incident).is_none()
+        && let Some(requested) = ledger.requested.filter(|requested| requested.middle() > (12 * GIB) as i128)
+    {
+        let want = size(requested);
+        found.push(
+            Evidence::new(-0.6, text!(en: "{want} in one piece is more than a steady shortage would show", zh: "单次请求 {want}，不像一般的容量不足"))
+                .at(place(event, Fact::Requested)),
+        );
     }
     if let (Some((parameters, at)), Some(total)) =
         (event.facts.numbers.get("parameter_bytes"), event.facts.number("program_total_bytes"))

@@ -17,7 +17,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["cause/refused-with-room"],
 };
 
 fn doc() -> Text {

@@ -16,7 +16,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["cause/second-copy"],
 };
 
 fn doc() -> Text {

@@ -17,7 +17,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["pytorch/epoch-five", "pytorch/writeup-en", "context/ultralytics"],
 };
 
 fn doc() -> Text {

@@ -16,7 +16,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["pytorch/allowed", "pytorch/expandable-reserve", "pytorch/mempool"],
 };
 
 fn doc() -> Text {
@@ -80,6 +80,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(4.0, text!(en: "the pool of pinned memory may take {limit}; it holds {held} and {want} more were asked for", zh: "锁页内存池上限为 {limit}，已持有 {held}，又请求 {want}"))
                 .at(place(event, Fact::Limit)),
+        );
+    }
+    if event.dialect.ends_with("nvmap") {
+        found.push(
+            Evidence::new(4.5, text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"))
+                .at(event.at),
         );
     }
     if event.has(Sign::CustomAllocator) {

@@ -17,7 +17,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["slurm/step-killed", "context/deepspeed"],
 };
 
 fn doc() -> Text {

@@ -16,7 +16,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["cause/workers-fill-group", "kernel/memcg-workers"],
 };
 
 fn doc() -> Text {
@@ -99,7 +99,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         let beyond = *sum > bound.bytes as f64;
         found.push(
             Evidence::new(
-                3.0,
+                4.0,
                 if beyond {
                     text!(en: "{count} tasks named {name} count {together} together, over the {all} that bind: pages shared at the fork are becoming private copies", zh: "{count} 个名为 {name} 的任务合计 {together}，超过生效的 {all}：fork 时共享的页正在变成各自的私有副本")
                 } else {

@@ -18,7 +18,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["context/leak"],
 };
 
 fn doc() -> Text {
@@ -95,6 +95,18 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(1.8, text!(en: "a request of {want} was the last straw: the pool had filled up with what is kept", zh: "{want} 的请求只是最后一根稻草：内存池已被保留的内容填满"))
                 .at(requested.at),
+        );
+    }
+    if kind(incident) == Kind::Tensor
+        && incident.ledger.capacity.is_none()
+        && let (Some(free), Some(requested)) = (event.facts.get(Fact::Free), event.facts.get(Fact::Requested))
+        && free.bytes < 64 * MIB
+        && requested.bytes < 256 * MIB
+    {
+        let (left, want) = (Bytes(free.bytes), Bytes(requested.bytes));
+        found.push(
+            Evidence::new(2.0, text!(en: "{want} were asked for with {left} left: the device had filled up before, this request is the last straw", zh: "只剩 {left} 时请求 {want}：设备早已被填满，这只是最后一根稻草"))
+                .at(free.at),
         );
     }
     if let Some((seconds, at)) = event.facts.numbers.get("lifetime_seconds") {

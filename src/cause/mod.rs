@@ -145,13 +145,14 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
     let all = odds(SOMETHING_ELSE) + weighed.iter().map(|(.., score)| odds(*score)).sum::<f64>();
     let mut findings: Vec<Finding> = weighed
         .into_iter()
-        .map(|(cause, evidence, score)| Finding {
+        .map(|(cause, evidence, score)| (cause, evidence, odds(score) / all))
+        .filter(|(.., confidence)| *confidence >= WORTH_TELLING)
+        .map(|(cause, evidence, confidence)| Finding {
             cause,
-            confidence: odds(score) / all,
+            confidence,
             evidence: presentable(cause, evidence, incident),
             refute: (cause.refute)(incident),
         })
-        .filter(|finding| finding.confidence >= WORTH_TELLING)
         .collect();
     findings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     findings

@@ -17,7 +17,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["cause/simulator-beside"],
 };
 
 fn doc() -> Text {

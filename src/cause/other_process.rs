@@ -18,7 +18,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["pytorch/two-processes", "context/neighbour"],
 };
 
 fn doc() -> Text {

@@ -200,4 +200,22 @@ mod tests {
         engine.context.trainer = Known::Seen(Trainer::Vllm, Span::line(1));
         assert!(confidence(&engine, CauseId::Preallocation) > 0.05);
     }
+
+    /// An engine that wants 90 % of a 40 GiB device at start, of which some is free.
+    fn starting(free: &'static str) -> Incident {
+        let figures = [(Fact::Capacity, "40.00 GiB"), (Fact::Free, free), (Fact::Desired, "36.00 GiB")];
+        let mut event = event("vllm", Resource::Gpu, &figures);
+        event.sign(Sign::EngineStartup);
+        settled(event)
+    }
+
+    #[test]
+    fn a_fraction_a_little_above_what_is_free_is_set_too_high() {
+        assert_eq!(first(&starting("35.80 GiB")), CauseId::Preallocation);
+    }
+
+    #[test]
+    fn a_device_half_full_at_start_is_somebody_elses() {
+        assert_eq!(first(&starting("18.00 GiB")), CauseId::OtherProcess);
+    }
 }

@@ -16,7 +16,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["pytorch-host/worker-bus-error", "pytorch-host/nccl-segment"],
 };
 
 fn doc() -> Text {

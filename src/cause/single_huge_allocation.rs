@@ -20,7 +20,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["cause/dense-adjacency", "pytorch/more-than-1eb", "pytorch/mps-buffer-size"],
 };
 
 fn doc() -> Text {
@@ -140,7 +140,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         } else {
             // Without a capacity: the largest single devices have 288 GiB; training cards in wide use 16 … 80.
             let gib = requested.middle() as f64 / GIB as f64;
-            let weight = ramp(gib, &[(0.5, -1.5), (4.0, -0.3), (12.0, 0.6), (24.0, 1.5), (80.0, 3.0), (192.0, 5.0)]);
+            let weight = ramp(
+                gib,
+                &[(0.5, -1.5), (4.0, -0.3), (12.0, 0.8), (18.0, 1.6), (32.0, 2.4), (80.0, 3.6), (192.0, 5.0)],
+            );
             found.push(
                 Evidence::new(weight, text!(en: "{want} were asked for in one piece", zh: "单次请求 {want}")).at(at),
             );

@@ -19,7 +19,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["context/hf-trainer"],
 };
 
 fn doc() -> Text {
@@ -79,8 +79,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             )
             .at(place(event, Fact::Requested)),
         );
-        if share >= 0.15
-            && share < 1.0
+        if (0.15..1.0).contains(&share)
             && let (Some(held), Some(allocated)) = (allocated_share(incident), ledger.allocated)
             && held >= 0.7
         {

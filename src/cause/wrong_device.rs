@@ -16,7 +16,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["cause/ranks-on-card-0"],
 };
 
 fn doc() -> Text {

@@ -24,10 +24,10 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         );
         let _ = writeln!(std::io::stderr(), "{}", hint.in_lang(style.lang));
     }
-    let progress = Progress::new(&options.sources);
+    let sources = input::expand(&options.sources);
+    let progress = Progress::new(&sources);
     // Each document is dropped as soon as its incidents are read, so that thousands of logs need the memory of a few.
-    let read: Vec<anyhow::Result<FileEvents>> = options
-        .sources
+    let read: Vec<anyhow::Result<FileEvents>> = sources
         .par_iter()
         .map(|source| {
             let document = input::read_with_progress(source, &mut progress.meter())?;

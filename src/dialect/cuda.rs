@@ -1,11 +1,90 @@
 //! CUDA's own errors in programs that no other dialect knows: `CUDA_ERROR_OUT_OF_MEMORY` and its kin.
 //!
-//! The last dialect to be asked: whoever knows the program that printed it tells more.
+//! The last dialect to be asked: whoever knows the program that printed it tells more. Where the lines around the error
+//! name the program, the failure is that program's.
 
-use super::Dialect;
+use super::notice::{PHRASE, Phrase, first_of};
+use super::{Dialect, Event, Fact, Sign};
+use crate::evidence::Known;
+use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect {
     name: "cuda",
-    triggers: &["out of memory", "ALLOC_FAILED", "OUT_OF_ME", "cudaErrorMemoryAllocation", "OutOfMemory"],
-    read: super::pytorch::library::read,
+    triggers: &["out of memory", "ALLOC_FAILED", "OUT_OF_", "cudaErrorMemoryAllocation", "OutOfMemory"],
+    read,
 };
+
+/// Programs by words that only they or their paths print, the more particular ones first.
+const PROGRAMS: [(&str, &[&str]); 25] = [
+    ("paddle", &["paddle"]),
+    ("mxnet", &["mxnet", "MXNet"]),
+    ("cupy", &["cupy", "chainer"]),
+    ("numba", &["numba.cuda", "numba/cuda"]),
+    ("dask-cuda", &["dask_cuda", "dask-cuda"]),
+    ("xgboost", &["xgboost", "XGBoost"]),
+    ("lightgbm", &["LightGBM", "lightgbm"]),
+    ("catboost", &["catboost", "CatBoost"]),
+    ("rapids", &["cudf", "cuml", "cugraph", "/rmm/", "raft/"]),
+    ("onnxruntime", &["onnxruntime"]),
+    ("tensorrt", &["[TRT]", "tensorrt", "TensorRT", "nvinfer"]),
+    ("jax", &["jaxlib", "jax.", "jax/"]),
+    ("tensorflow", &["tensorflow", "keras"]),
+    ("candle", &["candle_core", "candle-core"]),
+    ("burn", &["burn_cuda", "burn-cuda", "cubecl"]),
+    ("julia", &["CUDA.jl", "CuArrays", ".julia/"]),
+    ("taichi", &["taichi", "Taichi"]),
+    ("lammps", &["LAMMPS"]),
+    ("gromacs", &["GROMACS", "gromacs", "gmx mdrun"]),
+    ("namd", &["NAMD"]),
+    ("kokkos", &["Kokkos"]),
+    ("opencv", &["cv::Exception", "OpenCV"]),
+    ("blender", &["Blender", "Cycles"]),
+    ("ffmpeg", &["ffmpeg", "cuvid", "nvenc"]),
+    ("colmap", &["COLMAP", "colmap"]),
+];
+
+/// Lines around the error in which a program may show itself.
+const BEFORE: usize = 40;
+const AFTER: usize = 15;
+
+const FAISS: [Phrase; 1] = [Phrase {
+    words: &["StandardGpuResources:allocfail", "allocfailtype"],
+    and: &["outofmemory"],
+    dialect: "faiss-alloc-fail",
+    framework: "faiss",
+    sizes: &[(Fact::Requested, "size")],
+    lines: 3,
+    ..PHRASE
+}];
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    if let Some((mut event, notice)) = first_of(document, position, &FAISS) {
+        if let Some((index, _)) = notice.count("dev", notice.text.find("type", 0).unwrap_or(0))
+            && let Ok(index) = u32::try_from(index)
+        {
+            event.facts.device = Known::Seen(index, event.at);
+        }
+        return Some(event);
+    }
+    let mut event = super::pytorch::library::read(document, position)?;
+    if event.framework == "cuda" {
+        if let Some(program) = program(document, position) {
+            event.framework = program;
+        } else if event.has(Sign::Hip) {
+            event.framework = "rocm";
+        }
+    }
+    Some(event)
+}
+
+/// The program that shows itself nearest to the error.
+fn program(document: &Document, position: usize) -> Option<&'static str> {
+    let named = |text: &str| {
+        PROGRAMS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(program, _)| *program)
+    };
+    let from = position.saturating_sub(BEFORE);
+    let to = position.saturating_add(AFTER + 1).min(document.lines.len());
+    let before = document.lines.get(from..=position).unwrap_or_default().iter().rev();
+    let after = document.lines.get(position + 1..to).unwrap_or_default().iter();
+    before.chain(after).find_map(|line| named(&line.text))
+}

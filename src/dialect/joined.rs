@@ -109,6 +109,11 @@ impl Joined {
         self.starts.get(1).map_or(self.squeezed.len(), |(start, _)| *start)
     }
 
+    /// Where the line after the first `count` ones starts; the end of the text if there are no more.
+    pub fn end_of_lines(&self, count: usize) -> usize {
+        self.starts.get(count).map_or(self.squeezed.len(), |(start, _)| *start)
+    }
+
     /// Where `needle` ends, for reading what follows it.
     pub fn after(&self, needle: &str, from: usize) -> Option<usize> {
         self.find(needle, from).map(|at| at + needle.len())

@@ -8,7 +8,7 @@ use super::notice::{Notice, settle};
 use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::input::Document;
 
-pub const DIALECT: Dialect = Dialect { name: "julia", triggers: &["of GPU memory", "OUT_OF_ME", "OutOfMemory"], read };
+pub const DIALECT: Dialect = Dialect { name: "julia", triggers: &["GPU memory", "OUT_OF_", "OutOfMemory"], read };
 
 /// The message has at most five lines of its own; a wrapped paste twice as many.
 const LINES: usize = 10;
@@ -54,7 +54,6 @@ fn out_of_memory(notice: &Notice, from: usize) -> Option<Event> {
     {
         keep(Fact::Capacity, notice.size_at(slash + 1));
     }
-    keep(Fact::Allocated, notice.size("CUDAallocatorusage:", from));
     let pool = text.after("Memorypoolusage:", from).or_else(|| text.after("Poolusage:", from)).or_else(|| {
         // CuArrays: `CuArrays.jl SplittingPool usage: …`.
         text.after("Poolusage", from)?;
@@ -87,6 +86,8 @@ fn out_of_memory(notice: &Notice, from: usize) -> Option<Event> {
             }
         }
     }
+    // 3.x; with the pool's split it says the same or the pool's sum.
+    keep(Fact::Allocated, notice.size("CUDAallocatorusage:", from));
     keep(Fact::Limit, notice.size("Hardmemorylimit:", from).or_else(|| notice.size("hardlimit:", from)));
     let mut event = notice.event("julia-out-of-gpu-memory", "julia", Resource::Gpu, from, end);
     for (fact, figure) in figures {

@@ -1,23 +1,39 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod boosting;
 pub mod containers;
 pub mod cuda;
+pub mod cupy;
 pub mod dataloader;
+pub mod engines;
 pub mod field;
 pub mod joined;
 pub mod julia;
 pub mod kernel;
 pub mod launcher;
+pub mod metal;
+pub mod mxnet;
 pub mod nccl_shm;
 pub mod notice;
+pub mod numba;
+pub mod onnxruntime;
 pub mod oom_daemons;
+pub mod opencv;
+pub mod paddle;
 pub mod proof;
 pub mod pytorch;
+pub mod rapids;
 pub mod ray;
 pub mod runtimes;
+pub mod rust_gpu;
 pub mod schedulers;
+pub mod simulation;
 pub mod slurm;
+pub mod sycl;
+pub mod tensorrt;
 pub mod torch_host;
+pub mod triton_language;
+pub mod triton_server;
 pub mod xla;
 
 use crate::evidence::{Known, Span};
@@ -367,7 +383,28 @@ pub struct Dialect {
 pub const DIALECTS: &[&Dialect] = &[
     &torch_host::DIALECT,
     &julia::DIALECT,
+    &engines::vllm::DIALECT,
+    &engines::sglang::DIALECT,
+    &engines::tensorrt_llm::DIALECT,
+    &engines::ollama::DIALECT,
+    &engines::llama_cpp::DIALECT,
+    &engines::others::DIALECT,
     &xla::DIALECT,
+    &boosting::DIALECT,
+    &cupy::DIALECT,
+    &numba::DIALECT,
+    &rapids::DIALECT,
+    &paddle::DIALECT,
+    &mxnet::DIALECT,
+    &onnxruntime::DIALECT,
+    &tensorrt::DIALECT,
+    &triton_language::DIALECT,
+    &triton_server::DIALECT,
+    &opencv::DIALECT,
+    &metal::DIALECT,
+    &sycl::DIALECT,
+    &rust_gpu::DIALECT,
+    &simulation::DIALECT,
     &pytorch::DIALECT,
     &nccl_shm::DIALECT,
     &dataloader::DIALECT,

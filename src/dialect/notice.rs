@@ -104,3 +104,80 @@ pub fn settle(event: &mut Event) {
         event.sign(Sign::AbsurdRequest);
     }
 }
+
+/// One wording of a program: the words it is known by and the figures that stand behind labels.
+pub struct Phrase {
+    /// One of these starts on the line that was hit. Written without blanks, as all words here.
+    pub words: &'static [&'static str],
+    /// All of these stand somewhere in the message.
+    pub and: &'static [&'static str],
+    pub dialect: &'static str,
+    pub framework: &'static str,
+    pub resource: Resource,
+    pub signs: &'static [Sign],
+    /// Figures and the words in front of them.
+    pub sizes: &'static [(Fact, &'static str)],
+    /// Most lines that the message takes, wraps included.
+    pub lines: usize,
+}
+
+/// A phrase without conditions, signs or figures, to be completed by the family's table.
+pub const PHRASE: Phrase = Phrase {
+    words: &[],
+    and: &[],
+    dialect: "",
+    framework: "",
+    resource: Resource::Gpu,
+    signs: &[],
+    sizes: &[],
+    lines: 4,
+};
+
+/// Reads the first of a family's phrases that stands on a line.
+pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Option<(Event, Notice)> {
+    let line = document.lines.get(position)?;
+    let longest = phrases.iter().map(|phrase| phrase.lines).max()?;
+    // A very long line is a dump of something; the words of these programs stand near its start or its end.
+    if line.text.len() > 64 << 10 {
+        return None;
+    }
+    let notice = Notice::at(document, position, longest)?;
+    let (phrase, from) = phrases.iter().find_map(|phrase| {
+        let from = notice.starts_any(phrase.words)?;
+        let own = notice.text.squeezed.get(..notice.text.end_of_lines(phrase.lines))?;
+        phrase.and.iter().all(|and| own.contains(and)).then_some((phrase, from))
+    })?;
+    let own_end = notice.text.end_of_lines(phrase.lines);
+    let mut event = notice.event(phrase.dialect, phrase.framework, phrase.resource, from, notice.first_line_ends);
+    let mut end = notice.first_line_ends;
+    for (fact, words) in phrase.sizes {
+        if let Some((figure, at)) = notice.size(words, from).filter(|(_, at)| *at <= own_end) {
+            event.facts.note(*fact, figure);
+            end = end.max(at);
+        }
+    }
+    event.at.last = event.at.last.max(notice.text.span(from, end).last);
+    event.message = notice.text.readable(0, end, LONGEST);
+    for sign in phrase.signs {
+        event.sign(*sign);
+    }
+    if event.facts.sizes.is_empty()
+        && super::pytorch::is_code_or_advice(&line.text, line.text.find("emory").unwrap_or(0))
+    {
+        return None;
+    }
+    settle(&mut event);
+    Some((event, notice))
+}
+
+/// True when one of some words stands within `before` lines before or `after` lines behind.
+pub fn nearby(document: &Document, position: usize, before: usize, after: usize, words: &[&str]) -> bool {
+    let from = position.saturating_sub(before);
+    let to = position.saturating_add(after + 1).min(document.lines.len());
+    document
+        .lines
+        .get(from..to)
+        .unwrap_or_default()
+        .iter()
+        .any(|line| words.iter().any(|word| line.text.contains(word)))
+}

@@ -7,7 +7,7 @@ use crate::text;
 use crate::units::{self, Base, Figure, KIB, MIB};
 
 pub const DIALECT: Dialect =
-    Dialect { name: "slurm", triggers: &["oom-kill", "illed", "Out Of Memory", "OUT_OF_ME", "emory limit"], read };
+    Dialect { name: "slurm", triggers: &["oom-kill", "illed", "Out Of Memory", "OUT_OF_", "emory limit"], read };
 
 /// Lines around a report in which the same failure is told in other words.
 const NEAR: usize = 12;

@@ -58,7 +58,7 @@ pub fn split(effective: u64, most: u64) -> Option<Split> {
     let mut best = 1;
     let mut small = 1u64;
     while small <= effective / small && small <= 1 << 20 {
-        if effective % small == 0 {
+        if effective.is_multiple_of(small) {
             for divisor in [small, effective / small] {
                 if divisor <= most {
                     best = best.max(divisor);

@@ -301,22 +301,47 @@ impl<'a> Case<'a> {
         if self.windows() {
             targets.push("windows");
         }
-        targets.extend(["shell", "docker", "kubernetes", "slurm"]);
+        targets.extend(["shell", "docker", "kubernetes", "slurm", "linux"]);
         targets
     }
 
-    /// Sorts knobs so that those of this incident's programs come first. Where any of them fits, knobs of programs that the
-    /// log rules out are dropped; at most five remain.
+    /// Sorts knobs so that those of this incident's programs come first, and drops those of programs that the log rules out.
+    /// A message of PyTorch alone leaves open which trainer ran; one of CUDA or the operating system, which framework.
+    /// At most five remain; none where the fix has no knob for what runs here.
     pub fn order(&self, mut knobs: Vec<Knob>) -> Vec<Knob> {
-        let targets = self.targets();
-        let place = |knob: &Knob| targets.iter().position(|target| *target == knob.target);
-        let trainer_known = self.trainer().is_some() || self.engine().is_some();
-        if trainer_known && knobs.iter().any(|knob| place(knob).is_some()) {
-            knobs.retain(|knob| place(knob).is_some());
+        let mut targets = self.targets();
+        if self.trainer().is_none() && self.engine().is_none() {
+            let anonymous =
+                ["cuda", "linux-kernel", "slurm", "kubernetes", "docker", "python", "systemd-oomd", "earlyoom"];
+            if anonymous.contains(&self.framework()) || self.framework() == "pytorch" {
+                targets.extend(["python", "numpy", "pytorch", "hf-trainer", "lightning", "deepspeed", "accelerate"]);
+            }
+            if anonymous.contains(&self.framework()) {
+                targets.extend(["jax", "tensorflow"]);
+            }
+            if self.framework() == "numpy" {
+                targets.push("python");
+            }
         }
-        knobs.sort_by_key(|knob| place(knob).unwrap_or(usize::MAX));
+        // What any program understands comes last: a knob of its own is better.
+        targets.push("program");
+        let place = |knob: &Knob| targets.iter().position(|target| *target == knob.target);
+        knobs.retain(|knob| place(knob).is_some());
+        knobs.sort_by_key(place);
+        if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != "program") {
+            knobs.retain(|knob| knob.target != "program");
+        }
         knobs.truncate(5);
         knobs
+    }
+
+    /// True for a device that NVIDIA's or AMD's tools list processes of.
+    pub fn discrete_gpu(&self) -> bool {
+        self.on_device()
+            && !self.sign(Sign::Mps)
+            && !self.sign(Sign::Xpu)
+            && !self.sign(Sign::Npu)
+            && !matches!(self.framework(), "metal" | "mlx" | "sycl")
     }
 
     /// The physical bound of anything that can be freed here: the device, the limit, or the machine.

@@ -8,7 +8,7 @@ use crate::text::Text;
 use crate::units::Interval;
 
 /// Below this probability a fix is nothing to do with the incident.
-const FAINTEST: f64 = 0.015;
+const FAINTEST: f64 = 0.03;
 
 /// An offer in the making.
 pub struct Draft<'a> {
@@ -85,7 +85,8 @@ impl<'a> Draft<'a> {
     /// The finished advice. The saving decides where it is known: a maximum below what is missing withholds the fix.
     pub fn because(self, why: Text) -> Advice {
         let mut cures = self.cures;
-        if cures < FAINTEST {
+        let knobs = self.case.order(self.knobs);
+        if cures < FAINTEST || knobs.is_empty() {
             return Advice::Silent;
         }
         if let Frees::Bytes { range, .. } = &self.frees {
@@ -111,7 +112,7 @@ impl<'a> Draft<'a> {
             numerics: self.numerics,
             certainty: self.certainty,
             cures: cures.clamp(0.0, 1.0),
-            knobs: self.case.order(self.knobs),
+            knobs,
             why,
         })
     }

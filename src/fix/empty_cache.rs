@@ -26,7 +26,20 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu() {
         return Advice::Silent;
     }
-    if case.sign(Sign::Mps) || (case.framework() != "pytorch" && case.trainer().is_none()) {
+    if case.sign(Sign::Mps) {
+        return Draft::new(
+            case,
+            &[(CauseId::NonFramework, 0.35), (CauseId::LeakGrowth, 0.3), (CauseId::Capacity, 0.08)],
+        )
+        .frees_unknown(text!(en: "the cache's size is not in the message", zh: "报错没有给出缓存大小"))
+        .slows(0.0, 0.1)
+        .knob("pytorch", "torch.mps.empty_cache()   # between independent pieces of work")
+        .because(text!(
+            en: "the watermark counts everything Metal holds for this process, the cache included",
+            zh: "水位线统计 Metal 为本进程持有的全部内存，包括缓存"
+        ));
+    }
+    if case.framework() != "pytorch" && case.trainer().is_none() {
         return Advice::Silent;
     }
     if case.clue(Clue::SecondFramework) || case.sign(Sign::ForeignLibrary) {

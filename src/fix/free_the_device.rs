@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_device() {
+    if !case.discrete_gpu() {
         return Advice::Silent;
     }
     let Some(others) = case.others() else {

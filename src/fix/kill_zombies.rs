@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_device() {
+    if !case.discrete_gpu() {
         return Advice::Silent;
     }
     let hidden = case.ledger.unexplained.map(|held| held.at_least_zero()).filter(|held| held.high > 0);

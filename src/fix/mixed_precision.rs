@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.training_step() && !(case.on_gpu() && case.learns() && !case.loading() && case.engine().is_none()) {
+    if !case.on_gpu() || !case.learns() || case.loading() || case.engine().is_some() {
         return Advice::Silent;
     }
     match case.precision() {

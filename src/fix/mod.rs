@@ -4,15 +4,35 @@
 //! A fix sees the incident through [`case::Case`] and speaks through [`draft::Draft`], which withholds what the arithmetic
 //! rules out. [`plan`] asks all of [`FIXES`] and ranks what they offer.
 
+mod activation_offload;
 pub mod alloc_conf;
+mod bf16_states;
+mod buffer_the_dataset;
+mod carve_out;
 pub mod case;
+mod check_vocab_ids;
+mod chunk_the_operation;
+mod chunked_loss;
+mod cpu_offload;
+mod cudnn_workspace;
+mod data_parallel;
+mod ddp_bucket_view;
 mod detach_logged_tensors;
 pub mod draft;
 mod eight_bit_optimizer;
+mod ema_on_cpu;
 mod empty_cache;
+mod engine_fraction_down;
+mod engine_fraction_up;
 mod expandable_segments;
+mod fewer_at_once;
+mod fewer_graphs;
+mod fewer_sequences;
+mod fewer_workers;
 mod find_the_leak;
+mod fix_the_shape;
 mod free_the_device;
+mod freeze_layers;
 mod fused_attention;
 mod fused_optimizer;
 mod garbage_collection_threshold;
@@ -20,21 +40,49 @@ mod gc_collect;
 mod gradient_accumulation;
 mod gradient_checkpointing;
 mod group_by_length;
+mod half_in_training;
+mod host_load_less;
 mod kill_zombies;
+mod kv_cache_dtype;
 mod launch_blocking;
 mod lighter_optimizer;
+mod load_to_cpu;
+mod load_weights_once;
+mod logits_to_keep;
+mod lora;
 mod max_split_size;
 mod memory_fraction_cap;
 mod mixed_precision;
+mod mps_watermark;
+mod nccl_buffers;
 mod no_grad_in_eval;
 mod offload_eval_predictions;
+mod one_region;
 mod other_device;
+mod pin_memory_off;
+mod preallocation_fraction;
+mod qlora;
+mod raise_fraction;
+mod raise_host_limit;
+mod raise_runtime_limit;
+mod raise_ulimit;
 mod record_a_snapshot;
+mod sample_cache_off;
 mod shape_bucketing;
+mod sharding;
+mod share_one_model;
+mod shm_size;
+mod shorter_context;
 mod shorter_sequences;
 mod smaller_batch;
 mod smaller_eval_batch;
 mod smaller_images;
+mod smaller_tiles;
+mod swap;
+mod tensor_parallel;
+mod vae_tiling;
+mod weight_offload;
+mod weight_quantisation;
 
 use crate::cause::Finding;
 use crate::incident::Incident;
@@ -203,6 +251,7 @@ pub const FIXES: &[&Fix] = &[
     &other_device::FIX,
     &kill_zombies::FIX,
     &expandable_segments::FIX,
+    &one_region::FIX,
     &garbage_collection_threshold::FIX,
     &max_split_size::FIX,
     &shape_bucketing::FIX,
@@ -227,6 +276,53 @@ pub const FIXES: &[&Fix] = &[
     &memory_fraction_cap::FIX,
     &launch_blocking::FIX,
     &record_a_snapshot::FIX,
+    &shm_size::FIX,
+    &fewer_workers::FIX,
+    &buffer_the_dataset::FIX,
+    &raise_host_limit::FIX,
+    &host_load_less::FIX,
+    &swap::FIX,
+    &raise_ulimit::FIX,
+    &load_weights_once::FIX,
+    &fewer_at_once::FIX,
+    &raise_runtime_limit::FIX,
+    &raise_fraction::FIX,
+    &mps_watermark::FIX,
+    &engine_fraction_up::FIX,
+    &engine_fraction_down::FIX,
+    &shorter_context::FIX,
+    &fewer_sequences::FIX,
+    &kv_cache_dtype::FIX,
+    &fewer_graphs::FIX,
+    &weight_quantisation::FIX,
+    &tensor_parallel::FIX,
+    &weight_offload::FIX,
+    &preallocation_fraction::FIX,
+    &chunk_the_operation::FIX,
+    &fix_the_shape::FIX,
+    &activation_offload::FIX,
+    &bf16_states::FIX,
+    &half_in_training::FIX,
+    &lora::FIX,
+    &qlora::FIX,
+    &freeze_layers::FIX,
+    &chunked_loss::FIX,
+    &logits_to_keep::FIX,
+    &sharding::FIX,
+    &cpu_offload::FIX,
+    &ddp_bucket_view::FIX,
+    &nccl_buffers::FIX,
+    &cudnn_workspace::FIX,
+    &load_to_cpu::FIX,
+    &share_one_model::FIX,
+    &ema_on_cpu::FIX,
+    &vae_tiling::FIX,
+    &smaller_tiles::FIX,
+    &carve_out::FIX,
+    &check_vocab_ids::FIX,
+    &data_parallel::FIX,
+    &pin_memory_off::FIX,
+    &sample_cache_off::FIX,
 ];
 
 /// Most offers of one class among the first [`HEAD`].

@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_device() {
+    if !case.discrete_gpu() {
         return Advice::Silent;
     }
     let used = case.incident.event.facts.device.value();

@@ -60,6 +60,9 @@ fn advise(case: &Case) -> Advice {
                 zh: "峰值时的匿名、共享与文件内存能区分泄漏和正常负载"
             ));
     }
+    if !case.discrete_gpu() {
+        return Advice::Silent;
+    }
     draft
         .knob("shell", "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
         .because(text!(en: "the course of memory tells growth from one jump", zh: "显存曲线能区分缓慢增长与一次跳变"))

@@ -38,6 +38,7 @@ fn advise(case: &Case) -> Advice {
     .frees_if(case.share_of_allocated(0.05, 0.5, text!(en: "half the length", zh: "长度减半")), case.ask_for_peak())
     .slows(-0.3, 0.0)
     .numerics(Numerics::Optimisation)
+    .knob("program", format!("sequence length {tried}{from}"))
     .knob("trl", format!("SFTConfig(max_length={tried}){from}"))
     .knob("llamafactory", format!("cutoff_len: {tried}{from}"))
     .knob("swift", format!("--max_length {tried}{from}"))

@@ -48,18 +48,19 @@ fn advise(case: &Case) -> Advice {
         (CauseId::OtherProcess, 0.15),
         (CauseId::FrameworkLimit, 0.2),
     ];
-    if let Some((name, count)) = case.context.other_batch.get().cloned() {
-        if !case.context.batch_size.is_known() && count > 1 {
-            let tried = first(case, count).unwrap_or(count / 2).max(1);
-            return Draft::new(case, &table)
-                .frees_if(saved(case, count, tried), case.ask_for_peak())
-                .certainty(Certainty::Likely)
-                .knob("pytorch", format!("{name}={tried}   # was {count}"))
-                .because(text!(
-                    en: "{name} {count} → {tried}: memory grows with it",
-                    zh: "{name} {count} → {tried}：显存随之增长"
-                ));
-        }
+    if let Some((name, count)) = case.context.other_batch.get().cloned()
+        && !case.context.batch_size.is_known()
+        && count > 1
+    {
+        let tried = first(case, count).unwrap_or(count / 2).max(1);
+        return Draft::new(case, &table)
+            .frees_if(saved(case, count, tried), case.ask_for_peak())
+            .certainty(Certainty::Likely)
+            .knob("pytorch", format!("{name}={tried}   # was {count}"))
+            .because(text!(
+                en: "{name} {count} → {tried}: memory grows with it",
+                zh: "{name} {count} → {tried}：显存随之增长"
+            ));
     }
     let Some(batch) = case.context.batch_size.value() else {
         return Draft::new(case, &table)
@@ -77,6 +78,7 @@ fn advise(case: &Case) -> Advice {
             .knob("ultralytics", "batch=<half>   # accumulates to nbs=64 by itself")
             .knob("pytorch", if case.framework() == "pytorch" { "DataLoader(..., batch_size=<half>)   # or feed the model fewer samples per call" } else { "batch_size=<half>" })
             .knob("tensorflow", "model.fit(..., batch_size=<half>)   # or dataset.batch(<half>)")
+            .knob("program", "half as many samples, pages, frames or requests at once")
             .knob("jax", "split the batch: jax.lax.map(step, batch.reshape(2, -1, ...))")
             .because(join(
                 text!(en: "activations grow with the batch; its size is not in the log, so halve it", zh: "激活随批大小增长；日志里没有批大小，先减半"),
@@ -110,6 +112,7 @@ fn advise(case: &Case) -> Advice {
         .knob("diffusers", format!("--train_batch_size={b} --gradient_accumulation_steps={a}"))
         .knob("tensorflow", format!("model.fit(..., batch_size={b})"))
         .knob("jax", format!("batch_size = {b}   # optax.MultiSteps(optimizer, every_k_schedule={a}) keeps the effective batch"))
+        .knob("program", format!("batch size {b}   # was {batch}"))
         .knob("pytorch", format!("DataLoader(..., batch_size={b})   # loss / {a}, optimizer.step() every {a} steps"))
         .because(join(
             text!(

@@ -1,1 +1,315 @@
 //! What must hold for every fix on any incident, and what the ranking must do on plain ones.
+
+use super::*;
+use crate::cause;
+use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
+use crate::evidence::{Known, Span};
+use crate::incident::Context;
+use crate::incident::context::{Clue, Phase, Precision, Trainer};
+use crate::ledger;
+use crate::units::{self, Base, GIB};
+
+fn seen<T>(value: T) -> Known<T> {
+    Known::Seen(value, Span::line(3))
+}
+
+fn incident(framework: &'static str, resource: Resource, figures: &[(Fact, &str)], context: Context) -> Incident {
+    let mut event = Event::new("test", framework, resource, Span::line(7));
+    for (fact, text) in figures {
+        event.facts.note(*fact, units::parse(text, Base::Binary).unwrap().at(Span::line(7)));
+    }
+    settled(event, context)
+}
+
+fn settled(event: Event, context: Context) -> Incident {
+    let ledger = ledger::settle(&event);
+    Incident { primary: true, event, followers: Vec::new(), ranks: Vec::new(), clock: None, context, ledger }
+}
+
+fn planned(incident: &Incident) -> Plan {
+    plan(incident, &cause::rank(incident))
+}
+
+fn offered<'a>(plan: &'a Plan, id: &str) -> Option<&'a Ranked> {
+    plan.offers.iter().find(|ranked| ranked.fix.id == id)
+}
+
+fn refused(plan: &Plan, id: &str) -> bool {
+    plan.wont_help.iter().any(|(fix, _)| fix.id == id)
+}
+
+fn withheld(plan: &Plan, id: &str) -> bool {
+    plan.withheld.iter().any(|(fix, _)| fix.id == id)
+}
+
+/// A full 24 GiB card.
+const FULL: &[(Fact, &str)] = &[
+    (Fact::Requested, "1.50 GiB"),
+    (Fact::Capacity, "23.65 GiB"),
+    (Fact::Free, "312.00 MiB"),
+    (Fact::Process, "23.33 GiB"),
+    (Fact::Allocated, "22.41 GiB"),
+    (Fact::ReservedUnallocated, "480.00 MiB"),
+];
+
+/// The same card with a cache that would have sufficed in one piece.
+const SPLINTERED: &[(Fact, &str)] = &[
+    (Fact::Requested, "2.00 GiB"),
+    (Fact::Capacity, "23.65 GiB"),
+    (Fact::Free, "312.00 MiB"),
+    (Fact::Process, "23.33 GiB"),
+    (Fact::Allocated, "15.41 GiB"),
+    (Fact::ReservedUnallocated, "7.40 GiB"),
+];
+
+#[test]
+fn ids_are_slugs_and_stand_once() {
+    let ids: std::collections::BTreeSet<_> = FIXES.iter().map(|fix| fix.id).collect();
+    assert_eq!(ids.len(), FIXES.len());
+    assert!(FIXES.len() >= 40);
+    assert!(ids.iter().all(|id| id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')));
+}
+
+#[test]
+fn a_smaller_batch_comes_with_numbers_and_its_accumulation() {
+    let context = Context { batch_size: seen(16), trainer: seen(Trainer::HfTrainer), ..Context::default() };
+    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    let batch = offered(&plan, "smaller-batch").expect("a smaller batch");
+    assert_eq!(batch.offer.knobs[0].target, "hf-trainer");
+    assert_eq!(batch.offer.knobs[0].line, "per_device_train_batch_size=8, gradient_accumulation_steps=2");
+    assert!(plan.offers.iter().take(5).any(|ranked| ranked.fix.id == "smaller-batch"));
+    assert!(refused(&plan, "empty-cache") && refused(&plan, "expandable-segments"));
+}
+
+#[test]
+fn one_sample_cannot_be_split() {
+    let context = Context { batch_size: seen(1), phase: seen(Phase::Backward), ..Context::default() };
+    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    assert!(refused(&plan, "smaller-batch") && refused(&plan, "gradient-accumulation"));
+    assert!(offered(&plan, "gradient-checkpointing").is_some());
+}
+
+#[test]
+fn optimizer_state_is_not_cured_by_accumulation() {
+    let mut context = Context { batch_size: seen(4), phase: seen(Phase::OptimizerStep), ..Context::default() };
+    context.clues.insert(Clue::OptimizerState, Span::line(5));
+    context.parameters = seen(1.4e9);
+    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    assert!(refused(&plan, "gradient-accumulation") && refused(&plan, "gradient-checkpointing"));
+    assert!(offered(&plan, "eight-bit-optimizer").is_some());
+}
+
+#[test]
+fn splintered_cache_asks_for_expandable_segments_first() {
+    let context = Context { alloc_conf: seen("garbage_collection_threshold:0.8".to_string()), ..Context::default() };
+    let plan = planned(&incident("pytorch", Resource::Gpu, SPLINTERED, context));
+    let first = &plan.offers[0];
+    assert_eq!(first.fix.id, "expandable-segments");
+    assert_eq!(
+        first.offer.knobs[0].line,
+        "export PYTORCH_CUDA_ALLOC_CONF=garbage_collection_threshold:0.8,expandable_segments:True"
+    );
+    let Frees::Bytes { range, .. } = &first.offer.frees else { panic!("a range") };
+    assert!(range.high <= (7.41 * GIB as f64) as i128);
+}
+
+#[test]
+fn expandable_segments_are_withheld_where_they_are_on_or_unsupported() {
+    let on = Context { alloc_conf: seen("expandable_segments:True".to_string()), ..Context::default() };
+    assert!(withheld(&planned(&incident("pytorch", Resource::Gpu, SPLINTERED, on)), "expandable-segments"));
+    let old = Context { torch_version: seen("1.13.1".to_string()), ..Context::default() };
+    assert!(withheld(&planned(&incident("pytorch", Resource::Gpu, SPLINTERED, old)), "expandable-segments"));
+    let mut event = incident("pytorch", Resource::Gpu, SPLINTERED, Context::default()).event;
+    event.sign(Sign::Windows);
+    assert!(withheld(&planned(&settled(event, Context::default())), "expandable-segments"));
+}
+
+#[test]
+fn the_variable_has_its_new_name_from_torch_2_10() {
+    let new = Context { torch_version: seen("2.10.0+cu128".to_string()), ..Context::default() };
+    let plan = planned(&incident("pytorch", Resource::Gpu, SPLINTERED, new));
+    assert_eq!(
+        offered(&plan, "expandable-segments").unwrap().offer.knobs[0].line,
+        "export PYTORCH_ALLOC_CONF=expandable_segments:True"
+    );
+}
+
+#[test]
+fn memory_of_others_is_freed_first() {
+    let mut event = incident(
+        "pytorch",
+        Resource::Gpu,
+        &[
+            (Fact::Requested, "512.00 MiB"),
+            (Fact::Capacity, "23.65 GiB"),
+            (Fact::Free, "200.00 MiB"),
+            (Fact::Process, "2.10 GiB"),
+            (Fact::Allocated, "1.50 GiB"),
+            (Fact::ReservedUnallocated, "100.00 MiB"),
+        ],
+        Context::default(),
+    )
+    .event;
+    let figure = units::parse("21.30 GiB", Base::Binary).unwrap().at(Span::line(7));
+    event.facts.other_processes.push(ProcessUse { pid: 4711, figure });
+    let plan = planned(&settled(event, Context::default()));
+    assert_eq!(plan.offers[0].fix.id, "free-the-device");
+    assert!(plan.offers[0].offer.knobs[0].line.contains("4711"));
+}
+
+#[test]
+fn shared_memory_is_sized_from_workers_and_batch() {
+    let context = Context {
+        workers: seen(8),
+        batch_size: seen(32),
+        sample_size: seen(units::parse("3 MiB", Base::Binary).unwrap().at(Span::line(2))),
+        ..Context::default()
+    };
+    let plan = planned(&incident("pytorch", Resource::Shm, &[], context));
+    assert_eq!(plan.offers[0].fix.id, "shm-size");
+    // 1.5 × 18 × 96 MiB = 2592 MiB.
+    assert!(plan.offers[0].offer.knobs.iter().any(|knob| knob.line.contains("--shm-size=3g")));
+    let plan = planned(&incident("pytorch", Resource::Shm, &[], Context::default()));
+    assert!(plan.offers[0].offer.knobs.iter().any(|knob| knob.line.contains("--shm-size=8g")));
+}
+
+#[test]
+fn the_context_that_fits_follows_from_need_and_room() {
+    let figures = [(Fact::Needed, "4.00 GiB"), (Fact::Available, "3.00 GiB")];
+    let context = Context { sequence_length: seen(32_768), ..Context::default() };
+    let plan = planned(&incident("vllm", Resource::KvCache, &figures, context));
+    let context = offered(&plan, "max-model-len").expect("a shorter context");
+    assert_eq!(context.offer.knobs[0].line, "--max-model-len 24576");
+    assert_eq!(context.offer.certainty, Certainty::Arithmetic);
+}
+
+#[test]
+fn what_cannot_reach_is_withheld() {
+    // An 8-bit optimizer for 10 M parameters frees 60 MB where gigabytes are missing.
+    let mut context = Context { parameters: seen(1e7), phase: seen(Phase::OptimizerStep), ..Context::default() };
+    context.clues.insert(Clue::OptimizerState, Span::line(5));
+    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    assert!(withheld(&plan, "eight-bit-optimizer"));
+}
+
+#[test]
+fn growth_in_evaluation_comes_before_the_batch() {
+    let mut context =
+        Context { phase: seen(Phase::Validation), trainer: seen(Trainer::HfTrainer), ..Context::default() };
+    context.clues.insert(Clue::Accumulates, Span::line(5));
+    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    let place = |id: &str| plan.offers.iter().position(|ranked| ranked.fix.id == id);
+    assert!(place("offload-eval-predictions").is_some_and(|first| first < 3));
+    assert!(place("smaller-batch").is_none_or(|batch| place("offload-eval-predictions").unwrap() < batch));
+}
+
+/// Digit groups of a text, to compare languages.
+fn digits(text: &str) -> Vec<String> {
+    let mut groups: Vec<String> =
+        text.split(|c: char| !c.is_ascii_digit()).filter(|group| !group.is_empty()).map(str::to_string).collect();
+    groups.sort();
+    groups
+}
+
+fn same_in_both(text: &crate::text::Text, of: &str) {
+    assert!(!text.en.is_empty() && !text.zh.is_empty(), "{of}: {text:?}");
+    assert_eq!(digits(&text.en), digits(&text.zh), "{of}: {text:?}");
+}
+
+/// Many incidents: every pairing of figures, resource, program, phase and clue that this list spans.
+fn synthetic() -> Vec<Incident> {
+    let mut incidents = Vec::new();
+    let figures: [&[(Fact, &str)]; 4] =
+        [FULL, SPLINTERED, &[], &[(Fact::Requested, "1024.00 GiB"), (Fact::Capacity, "8.00 GiB")]];
+    let programs = ["pytorch", "jax", "tensorflow", "vllm", "llama.cpp", "linux-kernel", "kubernetes", "dask"];
+    let resources = [Resource::Gpu, Resource::Host, Resource::Cgroup, Resource::Shm, Resource::KvCache];
+    let phases = [None, Some(Phase::Load), Some(Phase::Backward), Some(Phase::OptimizerStep), Some(Phase::Validation)];
+    let trainers = [None, Some(Trainer::HfTrainer), Some(Trainer::Diffusers), Some(Trainer::Vllm)];
+    for (i, figures) in figures.iter().enumerate() {
+        for program in programs {
+            for resource in resources {
+                for phase in phases {
+                    for trainer in trainers {
+                        let mut context = Context::default();
+                        if let Some(phase) = phase {
+                            context.phase = seen(phase);
+                        }
+                        if let Some(trainer) = trainer {
+                            context.trainer = seen(trainer);
+                        }
+                        if i % 2 == 0 {
+                            context.batch_size = seen(7);
+                            context.parameters = seen(7e9);
+                            context.workers = seen(4);
+                            context.world_size = seen(4);
+                            context.precision = seen(Precision::Fp32);
+                        }
+                        for clue in [Clue::VocabularyLogits, Clue::Quadratic, Clue::Accumulates] {
+                            if i == 1 {
+                                context.clues.insert(clue, Span::line(4));
+                            }
+                        }
+                        incidents.push(incident(program, resource, figures, context));
+                    }
+                }
+            }
+        }
+    }
+    incidents
+}
+
+#[test]
+fn every_offer_keeps_its_promises() {
+    for fix in FIXES {
+        same_in_both(&(fix.title)(), fix.id);
+        same_in_both(&(fix.doc)(), fix.id);
+    }
+    for incident in synthetic() {
+        let plan = planned(&incident);
+        for (fix, why) in plan.wont_help.iter().chain(&plan.withheld) {
+            same_in_both(why, fix.id);
+        }
+        for ranked in &plan.offers {
+            let (id, offer) = (ranked.fix.id, &ranked.offer);
+            assert!(!offer.knobs.is_empty(), "{id}");
+            assert!(offer.knobs.iter().all(|knob| !knob.line.is_empty() && !knob.target.is_empty()), "{id}");
+            assert!((0.0..=1.0).contains(&offer.cures), "{id}");
+            assert!(offer.slowdown.0 <= offer.slowdown.1, "{id}");
+            same_in_both(&offer.why, id);
+            match &offer.frees {
+                Frees::Bytes { range, formula } => {
+                    same_in_both(formula, id);
+                    assert!(0 <= range.low && range.low <= range.high, "{id}: {range:?}");
+                    if let (Some(capacity), true) = (incident.ledger.capacity, incident.event.resource.on_device()) {
+                        assert!(range.high <= capacity.high, "{id}: {range:?}");
+                    }
+                }
+                Frees::Unknown(reason) => same_in_both(reason, id),
+            }
+        }
+        for class in plan.offers.iter().take(5).map(|ranked| ranked.fix.class) {
+            let alike = plan.offers.iter().take(5).filter(|ranked| ranked.fix.class == class).count();
+            let others = plan.offers.iter().filter(|ranked| ranked.fix.class != class).count();
+            assert!(alike <= 2 || others < 3, "{class:?}");
+        }
+    }
+}
+
+#[test]
+fn knobs_of_programs_that_the_log_rules_out_are_dropped() {
+    let plan = planned(&incident("lightgbm", Resource::Gpu, &[], Context::default()));
+    for ranked in &plan.offers {
+        for knob in &ranked.offer.knobs {
+            assert!(!["jax", "hf-trainer", "pytorch", "ollama"].contains(&knob.target), "{}", ranked.fix.id);
+        }
+    }
+    assert!(offered(&plan, "smaller-batch").is_some(), "a generic knob remains");
+}
+
+#[test]
+fn a_limit_in_mebibytes_is_raised_by_half() {
+    let figures = [(Fact::Limit, "128 MiB")];
+    let plan = planned(&incident("kubernetes", Resource::Cgroup, &figures, Context::default()));
+    let raise = offered(&plan, "raise-host-limit").expect("a higher limit");
+    assert!(raise.offer.knobs.iter().any(|knob| knob.line == "resources: {limits: {memory: 192Mi}}"));
+}

@@ -16,7 +16,7 @@ mod source;
 mod terminal;
 
 use crate::text::Text;
-pub use source::ReadError;
+pub use source::{ReadError, expand};
 use std::borrow::Cow;
 use std::io::Read;
 

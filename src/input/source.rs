@@ -6,7 +6,7 @@ use flate2::read::MultiGzDecoder;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Why an input could not be read, and what to do about it, in both languages.
@@ -56,6 +56,55 @@ impl Opened {
     }
 }
 
+/// Folders below a folder that are looked into: `torchrun --log-dir` nests its logs four deep.
+const FOLDER_DEPTH: usize = 6;
+/// Files of one folder that are read at most; more are a mistake, or a job larger than any.
+const FOLDER_FILES: usize = 100_000;
+
+/// Puts the log files inside in the place of each folder, sorted by path; links to folders are not followed. A folder
+/// without log files stays, so that opening it says what is wrong.
+pub fn expand(sources: &[Source]) -> Vec<Source> {
+    let mut expanded = Vec::with_capacity(sources.len());
+    for source in sources {
+        match source {
+            Source::File(path) if path.is_dir() => {
+                let mut files = Vec::new();
+                collect_logs(path, FOLDER_DEPTH, &mut files);
+                if files.is_empty() {
+                    expanded.push(source.clone());
+                }
+                files.sort();
+                expanded.extend(files.into_iter().map(Source::File));
+            }
+            _ => expanded.push(source.clone()),
+        }
+    }
+    expanded
+}
+
+fn collect_logs(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if files.len() >= FOLDER_FILES {
+            return;
+        }
+        let Ok(kind) = entry.file_type() else { continue };
+        let path = entry.path();
+        if kind.is_dir() && depth > 0 {
+            collect_logs(&path, depth - 1, files);
+        } else if !kind.is_dir() && path.is_file() && looks_like_log(&path) {
+            files.push(path);
+        }
+    }
+}
+
+fn looks_like_log(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    matches!(name, "stdout" | "stderr")
+        || [".log", ".txt", ".out", ".err"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
+}
+
 /// Opens a source and looks at its first two bytes to tell gzip from text, so that a pipe and a misnamed file work too.
 pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
     match source {
@@ -66,8 +115,8 @@ pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
                 return Err(ReadError {
                     cause: None,
                     text: crate::text!(
-                        en: "{p} is a directory: name the log file inside it, or pipe several: cat {p}/*.log | oomdoc explain -",
-                        zh: "{p} 是目录：请指定其中的日志文件，或用管道合并多个：cat {p}/*.log | oomdoc explain -",
+                        en: "{p} is a directory without log files (*.log, *.txt, *.out, *.err, stdout, stderr, also .gz): name the file to read",
+                        zh: "目录 {p} 中没有日志文件（*.log、*.txt、*.out、*.err、stdout、stderr，可为 .gz）：请指定要读取的文件",
                         p = path.display()
                     ),
                 });

@@ -89,6 +89,11 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
             if let Some(device) = fall.device {
                 out.insert("device".into(), device.into());
             }
+            if explanation.inputs.len() > 1
+                && let Some(summary) = explanation.inputs.get(fall.file)
+            {
+                out.insert("source".into(), summary.source.as_str().into());
+            }
             out.insert("line".into(), fall.line.into());
             Value::Object(out)
         });

@@ -31,6 +31,12 @@ struct Detail {
     frame: bool,
 }
 
+/// Ranks that are listed with `--verbose`; a job may have thousands, all of them in the JSON.
+const RANKS_SHOWN: usize = 64;
+
+/// Inputs that are listed with `--verbose`.
+const INPUTS_SHOWN: usize = 16;
+
 /// From everything a screen can hold to the least that is still an answer. Whole statements are left out before any is cut.
 const LEVELS: [Detail; 12] = {
     let rich = Detail {
@@ -154,7 +160,7 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
         page.fixes(diagnosis, EVERYTHING);
         page.withheld(diagnosis);
         page.context_table(diagnosis);
-        page.ranks(diagnosis);
+        page.ranks(explanation, diagnosis);
         page.followers(diagnosis);
     }
     if !explanation.diagnoses.is_empty() {
@@ -590,7 +596,12 @@ impl Page {
         }
         let ranks = diagnosis.incident.ranks.len();
         if ranks > 1 {
-            let text = text!(en: "{ranks} ranks fell", zh: "{ranks} 个 rank 同时失败");
+            let text = match diagnosis.incident.ranks.first().and_then(|fall| fall.rank) {
+                Some(first) => {
+                    text!(en: "{ranks} ranks fell, rank {first} first", zh: "{ranks} 个 rank 失败，rank {first} 最先")
+                }
+                None => text!(en: "{ranks} ranks fell", zh: "{ranks} 个 rank 失败"),
+            };
             notes.push(self.say(&text).into());
         }
         let followers = &diagnosis.incident.followers;
@@ -733,24 +744,39 @@ impl Page {
         }
     }
 
-    fn ranks(&mut self, diagnosis: &Diagnosis) {
-        if diagnosis.incident.ranks.is_empty() {
+    fn ranks(&mut self, explanation: &Explanation, diagnosis: &Diagnosis) {
+        let ranks = &diagnosis.incident.ranks;
+        if ranks.is_empty() {
             return;
         }
         self.screen.blank();
         self.heading(&Text::new("The ranks, in the order in which they fell", "各 rank 失败的先后"));
-        let cells: Vec<Vec<Run>> = diagnosis
-            .incident
-            .ranks
+        let cells: Vec<Vec<Run>> = ranks
             .iter()
+            .take(RANKS_SHOWN)
             .map(|fall| {
                 let rank = fall.rank.map_or_else(|| "?".into(), |rank| rank.to_string());
                 let device = fall.device.map(|device| format!(" GPU {device}")).unwrap_or_default();
-                let place = self.places(&[fall.line]).unwrap_or_default();
+                let place = match explanation.inputs.get(fall.file) {
+                    Some(input) if explanation.inputs.len() > 1 => {
+                        format!("{}:{}", shorten_path(&input.source, self.style.width / 3), fall.line)
+                    }
+                    _ => self.places(&[fall.line]).unwrap_or_default(),
+                };
                 vec![run(Tone::Plain, format!("rank {rank}{device} ")), run(Tone::Faint, place)]
             })
             .collect();
         self.screen.grid(2, &cells);
+        self.and_more(ranks.len(), RANKS_SHOWN);
+    }
+
+    /// Says how many of a list were not shown, if any.
+    fn and_more(&mut self, all: usize, shown: usize) {
+        let left = all.saturating_sub(shown);
+        if left > 0 {
+            let text = text!(en: "  … and {left} more", zh: "  … 另有 {left} 个");
+            self.screen.line(&[run(Tone::Faint, self.say(&text).to_string())]);
+        }
     }
 
     fn followers(&mut self, diagnosis: &Diagnosis) {
@@ -769,9 +795,10 @@ impl Page {
     fn inputs(&mut self, explanation: &Explanation) {
         self.screen.blank();
         self.heading(&Text::new("Input", "输入"));
-        for input in &explanation.inputs {
+        for input in explanation.inputs.iter().take(INPUTS_SHOWN) {
             self.input(input);
         }
+        self.and_more(explanation.inputs.len(), INPUTS_SHOWN);
     }
 
     fn input(&mut self, input: &InputSummary) {

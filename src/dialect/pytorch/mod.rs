@@ -32,7 +32,7 @@ pub const DIALECT: Dialect = Dialect {
         "CUDACachingAllocator.cpp",
         "libnvidia-ml.so.1",
         "CUDA calloc",
-        "OUT_OF_ME",
+        "OUT_OF_",
         "cudaErrorMemoryAllocation",
         "device-side assert",
         "illegal memory access",
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
 
 /// True for a line that holds a message's words without being one: source code, documentation, advice.
 /// Only for texts without figures; a figure is never hypothetical. What counts stands in front of the words, at `hit`.
-fn is_code_or_advice(line: &str, hit: usize) -> bool {
+pub(super) fn is_code_or_advice(line: &str, hit: usize) -> bool {
     const CODE: [&str; 12] = [
         "except ",
         "raise ",

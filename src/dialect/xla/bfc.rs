@@ -91,15 +91,17 @@ impl Dump {
             return None;
         }
         if body.contains("in_use: 0") && body.contains("Size:") {
-            // Only the free chunk's own size: its neighbours follow behind `prev:` and `next:`.
-            self.free(after(body, "Size:").and_then(|rest| leading_size(rest, Base::Binary)).map(|s| s.at(at)));
+            // Only the free chunk's own size: its neighbours follow behind `prev:` and `next:`. The list of all chunks
+            // has it again, exactly.
+            let size = after(body, "Size:").and_then(|rest| leading_size(rest, Base::Binary));
+            self.free(size.map(|size| size.at(at)), false);
             return Some(Voice::Account);
         }
         let chunk = body.starts_with("InUse at") || body.starts_with("Chunk at");
         if chunk || body.starts_with("Free at") || body.starts_with("Free  at") {
             let size = exact(number_after(body, "of size "), at);
             if !chunk {
-                self.free(size);
+                self.free(size, true);
             }
             return Some(Voice::Account);
         }
@@ -120,13 +122,15 @@ impl Dump {
         prefixed.then_some(Voice::Account)
     }
 
-    fn free(&mut self, figure: Option<Figure>) {
+    fn free(&mut self, figure: Option<Figure>, of_all: bool) {
         let Some(figure) = figure else { return };
         if self.largest_free.is_none_or(|known| figure.bytes > known.bytes) {
             self.largest_free = Some(figure);
         }
-        let sum = self.free_chunks.map_or(0, |known| known.bytes).saturating_add(figure.bytes);
-        self.free_chunks = Some(Figure { bytes: sum, ..figure });
+        if of_all {
+            let sum = self.free_chunks.map_or(0, |known| known.bytes).saturating_add(figure.bytes);
+            self.free_chunks = Some(Figure { bytes: sum, ..figure });
+        }
     }
 
     fn statistic(&mut self, text: &str, at: Span) -> Option<Voice> {

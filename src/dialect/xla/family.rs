@@ -15,11 +15,15 @@ pub struct Surroundings {
     tensorflow: bool,
     jax: bool,
     exla: bool,
+    /// Words of XLA's runtime, which JAX prints and TensorFlow only with `jit_compile`.
+    xla: bool,
     /// The run goes on after it.
     pub goes_on: bool,
     total: Option<Figure>,
     free: Option<Figure>,
     pool: Option<(f64, Span)>,
+    index: Option<(u32, Span)>,
+    many: bool,
 }
 
 impl Surroundings {
@@ -61,6 +65,7 @@ impl Surroundings {
             || has("compiler/xla/python")
             || has("compiler/xla/pjrt")
             || has("XLA_PYTHON_CLIENT");
+        self.xla |= has("RESOURCE_EXHAUSTED: ") || has("emory while trying to allocate") || has("XLA") || has("xla");
         self.tensorflow |= has("tensorflow") || has("keras") || has("/job:localhost") || has("Keras");
     }
 
@@ -74,6 +79,15 @@ impl Surroundings {
         }
         if let Some(free) = size("Free memory: ") {
             self.free = Some(free);
+        }
+        // `-> (device: 0, name: GeForce GTX 1070, …)`, `Found device 0 with properties`.
+        let index = number_after(text, "(device: ").or_else(|| number_after(text, "Found device "));
+        if let Some(index) = index.and_then(|n| u32::try_from(n).ok()) {
+            match self.index {
+                // Several devices: none of them is surely the failing one.
+                Some((known, _)) if known != index => self.many = true,
+                _ => self.index = Some((index, at)),
+            }
         }
         if text.contains("MB memory)")
             && let Some(rest) = after(text, "device:GPU:")
@@ -89,7 +103,7 @@ impl Surroundings {
             "exla"
         } else if self.jax && !spoken_by_tensorflow {
             "jax"
-        } else if self.tensorflow || spoken_by_tensorflow {
+        } else if self.tensorflow || spoken_by_tensorflow || !self.xla {
             "tensorflow"
         } else {
             "jax"
@@ -103,6 +117,9 @@ impl Surroundings {
         }
         if let Some(free) = self.free {
             facts.note(Fact::Free, free);
+        }
+        if let Some((index, at)) = self.index.filter(|_| !self.many) {
+            facts.device.note(index, at);
         }
         if let Some(pool) = self.pool {
             facts.numbers.entry("pool_at_start_bytes").or_insert(pool);

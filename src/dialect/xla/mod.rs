@@ -23,7 +23,6 @@ pub const DIALECT: Dialect = Dialect {
     name: "xla",
     triggers: &[
         "RESOURCE_EXHAUSTED",
-        "esource exhausted",
         "OOM when",
         "out of memory",
         "Out of memory",
@@ -32,7 +31,7 @@ pub const DIALECT: Dialect = Dialect {
         "Dst tensor is not",
         "onvolution algorithm",
         "cudnn handle",
-        "OUT_OF_ME",
+        "OUT_OF_",
     ],
     read,
 };
@@ -128,6 +127,8 @@ enum Request {
     Shape,
     /// With a unit.
     Rounded,
+    /// In bytes, padded to the allocator's granularity.
+    Padded,
     /// In bytes.
     Exact,
 }
@@ -257,7 +258,7 @@ impl<'a> Failure<'a> {
                 self.ask(Request::Rounded, size.at(at));
             }
             if let Some(bytes) = number_after(rest, "(rounded to ") {
-                self.ask(Request::Exact, Figure { bytes, half_width: 0, at });
+                self.ask(Request::Padded, Figure { bytes, half_width: 0, at });
             }
             return Some(Voice::Allocator);
         }
@@ -317,11 +318,14 @@ impl<'a> Failure<'a> {
             }
             return Some(Voice::Exception);
         }
-        if text.contains("cuDevicePrimaryCtxRetain") && text.contains("OUT_OF_MEMORY") {
+        if text.contains("failed call to cuDevicePrimaryCtxRetain") && text.contains("OUT_OF_MEMORY") {
             self.device(number_after(text, "device ordinal "), at);
             return Some(Voice::Exception);
         }
         let exhausted = text.contains("RESOURCE_EXHAUSTED") || text.contains("esource exhausted");
+        if text.contains("hared memory size limit") {
+            return None;
+        }
         if exhausted && (text.contains("emory") || text.contains("OOM")) {
             return Some(Voice::Exception);
         }

@@ -62,6 +62,13 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
             end = at;
         }
     }
+    // A kernel's scratchpad: `Scoped allocation with size 24.50M and limit 16.00M exceeded scoped vmem limit …`
+    for (fact, words) in [(Fact::Requested, "Scopedallocationwithsize"), (Fact::Limit, "andlimit")] {
+        if let Some((figure, at)) = notice.size(words, from).filter(|_| on_chip) {
+            event.facts.note(fact, figure);
+            end = end.max(at);
+        }
+    }
     // The parts: `reserved 260.00M`, `program 55.24G`, `arguments 0B`, `HLO temp 54.99G`.
     let parts = [
         ("reserved", "reserved_by_runtime_bytes"),

@@ -1,0 +1,64 @@
+//! Gradient boosting: XGBoost, LightGBM, CatBoost on a GPU.
+//!
+//! XGBoost prints free and requested memory below its first line, in bytes before 2.0 and with binary units labelled
+//! `GB`, `MB`, `KB` since (`src/common/device_helpers`); inside an exception's repr the line ends are literal `\n`.
+
+use super::notice::{PHRASE, Phrase, first_of};
+use super::{Dialect, Event, Fact, Sign};
+use crate::input::Document;
+
+pub const DIALECT: Dialect =
+    Dialect { name: "boosting", triggers: &["emory allocation", "out of memory", "Out of memory"], read };
+
+const PHRASES: [Phrase; 4] = [
+    Phrase {
+        words: &["Memoryallocationerroronworker"],
+        dialect: "xgboost-memory-allocation",
+        framework: "xgboost",
+        sizes: &[(Fact::Free, "-Freememory:"), (Fact::Requested, "-Requestedmemory:")],
+        lines: 6,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["[LightGBM][Fatal]", "[CUDA]outofmemory"],
+        and: &["[CUDA]outofmemory"],
+        dialect: "lightgbm-cuda",
+        framework: "lightgbm",
+        lines: 3,
+        ..PHRASE
+    },
+    Phrase { words: &["Outofmemory.Requested"], dialect: "catboost-pool", framework: "catboost", lines: 3, ..PHRASE },
+    Phrase {
+        words: &["catboost/cuda/", "TCudaException"],
+        and: &["outofmemory"],
+        dialect: "catboost-cuda",
+        framework: "catboost",
+        signs: &[Sign::Disguised],
+        lines: 3,
+        ..PHRASE
+    },
+];
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let (mut event, notice) = first_of(document, position, &PHRASES)?;
+    if event.dialect == "catboost-pool" {
+        // Bare numbers of MiB: `Requested 5083.25; Free 2340.5`.
+        for (fact, words) in [(Fact::Requested, "Outofmemory.Requested"), (Fact::Free, ";Free")] {
+            let Some(at) = notice.text.after(words, 0) else { continue };
+            let rest = notice.text.squeezed.get(at..).unwrap_or_default();
+            let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+            let number = rest.get(..digits).unwrap_or_default().trim_end_matches('.');
+            if let Some(size) = crate::units::size(number, "MiB", crate::units::Base::Binary) {
+                event.facts.note(fact, size.at(event.at));
+            }
+        }
+        super::notice::settle(&mut event);
+        event.signs.remove(&Sign::NoFigures);
+    }
+    if event.dialect == "xgboost-memory-allocation"
+        && let Some((worker, _)) = notice.count("onworker", 0)
+    {
+        event.facts.numbers.insert("worker", (worker as f64, event.at));
+    }
+    Some(event)
+}

@@ -1,0 +1,59 @@
+//! CuPy and what is built on it: its pool's message, in plain bytes with thousands separators (`cupy/cuda/memory.pyx`).
+
+use super::notice::{PHRASE, Phrase, first_of};
+use super::{Dialect, Event, Fact, Sign};
+use crate::input::Document;
+
+pub const DIALECT: Dialect =
+    Dialect { name: "cupy", triggers: &["Out of memory", "out of memory", "cudaErrorMemoryAllocation"], read };
+
+const PHRASES: [Phrase; 3] = [
+    Phrase {
+        words: &["Outofmemoryallocating"],
+        and: &["allocatedsofar:"],
+        dialect: "cupy-pool",
+        framework: "cupy",
+        sizes: &[
+            (Fact::Requested, "Outofmemoryallocating"),
+            (Fact::Allocated, "allocatedsofar:"),
+            (Fact::FractionLimit, "limitsetto:"),
+            (Fact::Limit, "limitsetto:"),
+        ],
+        ..PHRASE
+    },
+    // Before 7.0: `out of memory to allocate N bytes (total M bytes)`.
+    Phrase {
+        words: &["outofmemorytoallocate", "Outofmemoryallocating"],
+        and: &["bytes"],
+        dialect: "cupy-pool",
+        framework: "cupy",
+        sizes: &[
+            (Fact::Requested, "outofmemorytoallocate"),
+            (Fact::Requested, "Outofmemoryallocating"),
+            (Fact::Allocated, "(total"),
+        ],
+        ..PHRASE
+    },
+    Phrase {
+        words: &["CUDARuntimeError:cudaErrorMemoryAllocation", "CUDADriverError:CUDA_ERROR_OUT_OF_MEMORY"],
+        dialect: "cupy-runtime",
+        framework: "cupy",
+        signs: &[Sign::Disguised],
+        ..PHRASE
+    },
+];
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let (mut event, _) = first_of(document, position, &PHRASES)?;
+    // XLA on the CPU says `Out of memory allocating N bytes.` too.
+    if event.dialect == "cupy-pool" && event.message.contains("RESOURCE_EXHAUSTED") {
+        return None;
+    }
+    for fact in [Fact::Limit, Fact::FractionLimit] {
+        // 0 stands for no limit.
+        if event.facts.get(fact).is_some_and(|limit| limit.bytes == 0) {
+            event.facts.sizes.remove(&fact);
+        }
+    }
+    Some(event)
+}

@@ -1,0 +1,246 @@
+//! llama.cpp and what is built on ggml: a buffer for weights, cache or computation that the device refused.
+//!
+//! `ggml/src/ggml-cuda/ggml-cuda.cu`, `ggml/src/ggml-alloc.c`, `src/llama-model.cpp`, `src/llama-context.cpp`. Which buffer it was
+//! stands in the lines that follow.
+
+use super::surroundings;
+use crate::dialect::joined::Printed;
+use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::evidence::Span;
+use crate::input::Document;
+use crate::text;
+use crate::units::Base;
+
+pub const DIALECT: Dialect =
+    Dialect { name: "llama.cpp", triggers: &["out of memory", "llocate ", "emory allocation"], read };
+
+/// A refusal is told by up to this many lines: the buffer, the graph, the context, the model, the server.
+const REPORT: usize = 12;
+
+/// What the refused buffer was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Buffer {
+    Unknown,
+    Model,
+    Cache,
+    Compute,
+}
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if !is_ours(line) {
+        return None;
+    }
+    // `allocating … on device 0:` may stand on a line of its own.
+    let torn = !line.contains("allocating")
+        && line.contains("cudaMalloc failed")
+        && position.checked_sub(1).is_some_and(|before| field::text(document, before).trim_end().ends_with(':'));
+    let position = if torn { position - 1 } else { position };
+    let mut event = buffer_refused(document, position)?;
+    if field::before(position, 80)
+        .chain(field::behind(document, position, 20))
+        .any(|at| is_ollama(field::text(document, at)))
+    {
+        event.framework = "ollama";
+    }
+    Some(event)
+}
+
+fn is_ollama(line: &str) -> bool {
+    line.contains("ollama") && !line.contains("github.com/ollama/ollama/llama")
+        || line.contains(" source=") && line.contains("msg=")
+}
+
+/// Words that only ggml and llama.cpp print.
+fn is_ours(line: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "cudaMalloc failed",
+        "ggml",
+        "llama_",
+        "llama-",
+        "load_tensors:",
+        "alloc_tensor_range",
+        "graph_reserve",
+        "sched_reserve",
+        "unable to allocate CUDA",
+        "unable to allocate ROCm",
+        "unable to allocate Vulkan",
+        "of pinned memory:",
+    ];
+    WORDS.iter().any(|word| line.contains(word))
+        // Intel's refusals end in its runtime's own words, which tell more.
+        && !line.contains("sycl")
+}
+
+/// A line that belongs to the report of one refusal.
+fn continues(line: &str) -> bool {
+    is_ours(line) && ["fail", "error", "unable", "rror "].iter().any(|word| line.contains(word))
+        || [
+            "failed to allocate",
+            "failed to load model",
+            "failed to initialize the context",
+            "unable to allocate",
+            "exiting due to model loading",
+            "retrying without pipeline",
+            "failed to create context",
+            "ErrorOutOfDeviceMemory",
+            "  current device:",
+            "cudaMalloc failed",
+            "GGML_ASSERT",
+            "unable to load model",
+        ]
+        .iter()
+        .any(|word| line.contains(word))
+}
+
+/// The number of the last line of the report that starts at `position`.
+pub(super) fn end_of_report(document: &Document, position: usize) -> u64 {
+    let last = field::behind(document, position, REPORT).take_while(|at| continues(field::text(document, *at))).last();
+    field::number(document, last.unwrap_or(position))
+}
+
+/// Reads a refusal that starts at `position`.
+pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if line.contains("pinned memory") {
+        return Some(unpinned(document, position));
+    }
+    let text = field::joined(document, position, 3);
+    let first_ends = text.end_of_first_line();
+    let host = line.contains("cpu_buffer")
+        || line.contains("aligned_malloc")
+        || line.contains("CPU buffer")
+        || line.contains("CPU_");
+    let verdicts = [
+        "cudaMallocfailed:outofmemory",
+        "hipMallocfailed:outofmemory",
+        "failedtoallocate",
+        "unabletoallocate",
+        "Devicememoryallocationofsize",
+        "attemptedtoallocate",
+    ];
+    let verdict = verdicts
+        .iter()
+        .filter_map(|words| text.find(words, 0))
+        .min()
+        // `allocating … on device 0:` may be torn from `cudaMalloc failed`.
+        .filter(|at| *at < first_ends || line.contains("allocating"))?;
+    let mut event = field::event(
+        document,
+        position,
+        "llamacpp-cuda-buffer-alloc",
+        "llama.cpp",
+        if host { Resource::Host } else { Resource::Gpu },
+    );
+    event.at = Span::lines(event.at.first, text.line_at(verdict));
+    if host {
+        event.dialect = "llamacpp-cpu-buffer";
+    }
+    // `allocating 590.07 MiB on device 0:`, `buffer of size 5064192000`, `size = 512.00 MiB`.
+    let labels = ["allocating", "bufferofsize", "allocationofsize", "size=", "attemptedtoallocate", "failedtoallocate"];
+    let found = labels.iter().find_map(|label| {
+        let at = text.after(label, 0)?;
+        match text.size_at(at, Base::Binary) {
+            Some((Printed::Size(figure), _)) => Some(figure),
+            // The caller's plain number of bytes has no unit.
+            _ => text.count_at(at).filter(|(bytes, _)| *bytes > 4096).map(|(bytes, end)| crate::units::Figure {
+                bytes,
+                half_width: 0,
+                at: text.span(at, end),
+            }),
+        }
+    });
+    if let Some(figure) = found {
+        event.facts.note(Fact::Requested, figure);
+    }
+    let device = ["ondevice", "allocateCUDA", "allocateROCm", "allocateVulkan", "allocateMetal"]
+        .iter()
+        .find_map(|label| text.after(label, 0).and_then(|at| text.count_at(at)));
+    if let Some(device) = device.and_then(|(device, _)| u32::try_from(device).ok()) {
+        event.facts.device.note(device, event.at);
+    }
+    event.at.last = event.at.last.max(end_of_report(document, position));
+    let last = document.lines.partition_point(|line| line.number <= event.at.last);
+    let report: Vec<&str> =
+        document.lines.get(position..last).unwrap_or_default().iter().map(|line| line.text.as_str()).collect();
+    match purpose(&report, field::before(position, 3).map(|at| field::text(document, at))) {
+        Buffer::Cache => {
+            event.dialect = "llamacpp-kv-buffer";
+            event.sign(Sign::EngineStartup);
+        }
+        Buffer::Compute => {
+            event.dialect = if host { "llamacpp-cpu-buffer" } else { "llamacpp-compute-buffer" };
+            event.sign(Sign::EngineWarmup);
+        }
+        Buffer::Model | Buffer::Unknown => event.sign(Sign::EngineStartup),
+    }
+    if report.iter().any(|line| line.contains("retrying without pipeline")) {
+        event.dialect = "llamacpp-retry-without-pipeline";
+        event.standing = Standing::Harmless;
+        event.harmless_because = Some(text!(
+            en: "the buffers for pipelined copies did not fit, and it tried again without them; only a failure after that would count",
+            zh: "流水线并行所需的多份缓冲区放不下，程序已改为不使用流水线重试；只有此后再次失败才算数"
+        ));
+        return Some(event);
+    }
+    if event.facts.sizes.is_empty() {
+        event.sign(Sign::NoFigures);
+    }
+    surroundings::note(document, position, &mut event);
+    memory_of_device(document, position, &mut event);
+    Some(event)
+}
+
+fn purpose<'a>(report: &[&str], before: impl Iterator<Item = &'a str>) -> Buffer {
+    let has = |words: &[&str]| report.iter().any(|line| words.iter().any(|word| line.contains(word)));
+    if has(&["kv cache", "KV cache", "kv_cache", "self-attention cache", "buffer for kv"]) {
+        Buffer::Cache
+    } else if has(&["compute", "graph_reserve", "gallocr"]) {
+        Buffer::Compute
+    } else if has(&["loading model", "alloc_tensor_range", "load_tensors", "unable to allocate"])
+        || before.into_iter().any(|line| line.contains("loading model tensors"))
+    {
+        Buffer::Model
+    } else {
+        Buffer::Unknown
+    }
+}
+
+/// Page-locked memory only speeds copies up; without it ordinary memory serves.
+fn unpinned(document: &Document, position: usize) -> Event {
+    let mut event = field::event(document, position, "llamacpp-unpinned", "llama.cpp", Resource::Host);
+    event.sign(Sign::PinnedHost);
+    event.standing = Standing::Harmless;
+    event.harmless_because = Some(text!(
+        en: "page-locked host memory was refused, and ordinary memory is used instead: copies get slower, nothing else",
+        zh: "锁页内存申请被拒，改用普通内存：仅拷贝变慢"
+    ));
+    event
+}
+
+/// Lines before a refusal in which the device's memory and the buffers already made are told.
+const LOADING: usize = 200;
+
+/// Notes what the device had free when it was found, and the buffers that were made on it before the refusal.
+fn memory_of_device(document: &Document, position: usize, event: &mut Event) {
+    let Some(device) = event.facts.device.value() else { return };
+    let free_label = format!("device CUDA{device} (");
+    for at in field::before(position, LOADING) {
+        let line = field::text(document, at);
+        let span = Span::line(field::number(document, at));
+        if line.contains("buffer size") {
+            if let Some(figure) = surroundings::buffer(line, device, "model", span) {
+                event.facts.note(Fact::Weights, figure);
+            }
+            if let Some(figure) = surroundings::buffer(line, device, "KV", span) {
+                event.facts.numbers.entry("kv_buffer_bytes").or_insert((figure.bytes as f64, span));
+            }
+        } else if line.contains(&free_label)
+            && let Some((_, tail)) = line.rsplit_once(") - ")
+            && let Some(free) = field::leading_size(tail, Base::Binary)
+        {
+            event.facts.numbers.entry("device_free_at_start_bytes").or_insert((free.bytes as f64, span));
+            break;
+        }
+    }
+}

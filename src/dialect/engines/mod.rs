@@ -1,0 +1,84 @@
+//! Engines that serve language models: they size pools at start, and fail in words of their own.
+//!
+//! Where such an engine passes on PyTorch's message, the figures are read by [`super::pytorch::allocator`]. What an engine was
+//! told (length of the context, share of the device) and what it reported before it failed (size of the weights, room
+//! for the cache) stands in other lines, which [`surroundings`] reads.
+
+pub mod llama_cpp;
+pub mod ollama;
+pub mod others;
+pub mod sglang;
+pub mod surroundings;
+pub mod tensorrt_llm;
+pub mod vllm;
+
+use super::notice::Notice;
+use super::{Event, Fact};
+use crate::input::Document;
+use crate::units::{Base, Figure, size};
+
+/// The message whose first words, written without blanks, stand on the line of a hit or on one of the `back` lines before
+/// it: the hit may lie behind a wrap. Also gives where the words start.
+fn message(
+    document: &Document,
+    position: usize,
+    words: &[&str],
+    back: usize,
+    lines: usize,
+) -> Option<(Notice, usize, usize)> {
+    (0..=back).find_map(|back| {
+        let first = position.checked_sub(back)?;
+        let notice = Notice::at(document, first, lines.saturating_add(back))?;
+        notice.starts_any(words).map(|from| (notice, from, first))
+    })
+}
+
+/// The decimal number behind `words` in a squeezed text, such as a share of the device.
+fn decimal(notice: &Notice, words: &str, from: usize) -> Option<(f64, usize)> {
+    let at = notice.text.after(words, from)?;
+    let rest = notice.text.squeezed.get(at..)?;
+    let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+    let number = rest[..digits].trim_end_matches('.');
+    number.parse().ok().map(|value| (value, at + number.len()))
+}
+
+/// A figure whose unit stands in its label: `Free GPU memory … (GiB): 12.34`. `label` is what stands before the unit.
+fn labelled(notice: &Notice, label: &str, from: usize) -> Option<(Figure, usize)> {
+    let text = &notice.text;
+    let open = text.after(label, from)?;
+    let open = text.after("(", open).filter(|at| at - open < 80)?;
+    let close = text.find("):", open).filter(|at| at - open < 8)?;
+    let unit = text.squeezed.get(open..close)?;
+    let start = close + "):".len();
+    let rest = text.squeezed.get(start..)?;
+    let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+    // Without blanks the next line's words follow directly; a number has at most one point.
+    let figure = size(rest[..digits].trim_end_matches('.'), unit, Base::Binary)?;
+    Some((figure.at(text.span(start, start + digits)), start + digits))
+}
+
+/// Takes the figures of PyTorch's message that an engine passes on in or right behind its own.
+fn take_pytorch(event: &mut Event, inner: Event) {
+    for (fact, figure) in inner.facts.sizes {
+        event.facts.sizes.entry(fact).or_insert(figure);
+    }
+    event.facts.unreadable.extend(inner.facts.unreadable);
+    event.facts.device = inner.facts.device;
+    event.facts.other_processes = inner.facts.other_processes;
+    if !event.facts.pid.is_known() {
+        event.facts.pid = inner.facts.pid;
+    }
+    for (sign, at) in inner.signs {
+        event.signs.entry(sign).or_insert(at);
+    }
+    event.versions = inner.versions;
+    event.at.first = event.at.first.min(inner.at.first);
+    event.at.last = event.at.last.max(inner.at.last);
+}
+
+/// Notes a figure of the message itself.
+fn note(event: &mut Event, fact: Fact, found: Option<(Figure, usize)>) -> Option<usize> {
+    let (figure, end) = found?;
+    event.facts.note(fact, figure);
+    Some(end)
+}

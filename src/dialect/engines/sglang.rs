@@ -1,0 +1,90 @@
+//! SGLang: the static pool, graph capture, and the scheduler's words around PyTorch's message.
+//!
+//! `sglang/srt/model_executor/*`, `sglang/srt/managers/schedule*.py`. Sizes are printed as `GB` and are 2^30 bytes.
+
+use super::{message, surroundings, take_pytorch};
+use crate::dialect::pytorch::allocator;
+use crate::dialect::{Dialect, Event, Resource, Sign, Standing, field};
+use crate::input::Document;
+use crate::text;
+
+pub const DIALECT: Dialect = Dialect { name: "sglang", triggers: &["ot enough memory", "out of memory"], read };
+
+const LINES: usize = 12;
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if line.contains("ot enough memory") {
+        return pool_too_small(document, position);
+    }
+    if line.contains("raph failed") {
+        return wrapped(document, position, &["Capturecudagraphfailed", "graphfailed"], "sglang-capture-graph-failed");
+    }
+    if line.contains("hit an exception") {
+        return wrapped(
+            document,
+            position,
+            &["Schedulerhitanexception", "hitanexception"],
+            "sglang-scheduler-exception",
+        );
+    }
+    if line.contains("ode out of memory") || line.contains("fill out of memory") {
+        return batch_too_large(document, position);
+    }
+    None
+}
+
+/// The pool holds no token: `Not enough memory. Please try to increase --mem-fraction-static.`
+fn pool_too_small(document: &Document, position: usize) -> Option<Event> {
+    let (notice, from, first) = message(document, position, &["Notenoughmemory.Pleasetryto"], 0, LINES)?;
+    let end = notice.text.after("mem-fraction-static", from)?;
+    let mut event = notice.event("sglang-mem-fraction-static", "sglang", Resource::KvCache, from, end);
+    event.sign(Sign::EngineStartup);
+    event.sign(Sign::NoFigures);
+    surroundings::note(document, first, &mut event);
+    Some(event)
+}
+
+/// PyTorch's message in the engine's own sentence.
+fn wrapped(document: &Document, position: usize, words: &[&str], dialect: &'static str) -> Option<Event> {
+    let (notice, from, first) = message(document, position, words, 0, LINES)?;
+    let inner = allocator::read(document, position)?;
+    let mut event = notice.event(dialect, "sglang", Resource::Gpu, from, from + 1);
+    event.message = crate::dialect::field::quoted(field::text(document, position));
+    take_pytorch(&mut event, inner);
+    if dialect == "sglang-capture-graph-failed" {
+        event.sign(Sign::EngineWarmup);
+    }
+    surroundings::note(document, first, &mut event);
+    Some(event)
+}
+
+/// `Decode out of memory. Try to lower your batch size.`: no request of the batch could be set back.
+fn batch_too_large(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if line.contains("happened") {
+        return Some(retracted(document, position));
+    }
+    let words = ["Decodeoutofmemory.", "Prefilloutofmemory."];
+    let (notice, from, first) = message(document, position, &words, 0, LINES)?;
+    let end = notice.text.after("outofmemory", from)?;
+    let mut event = notice.event("sglang-batch-too-large", "sglang", Resource::KvCache, from, end);
+    event.message = field::quoted(line);
+    for (name, words) in [("tokens_requested", "Trytoallocate"), ("tokens_available", "Availabletokens:")] {
+        field::note_number(&mut event, name, notice.count(words, end).map(|(count, _)| count as f64));
+    }
+    surroundings::note(document, first, &mut event);
+    Some(event)
+}
+
+/// The cache was full and requests were set back; before 0.4.9 it is told in words that sound worse:
+/// `Decode out of memory happened. #retracted_reqs: 1`.
+fn retracted(document: &Document, position: usize) -> Event {
+    let mut event = field::event(document, position, "sglang-retracted", "sglang", Resource::KvCache);
+    event.standing = Standing::Harmless;
+    event.harmless_because = Some(text!(
+        en: "the cache was full for a moment; requests were set back and run again, which costs time and nothing else",
+        zh: "KV cache 一时占满，部分请求被撤回并稍后重跑，只损失时间"
+    ));
+    event
+}

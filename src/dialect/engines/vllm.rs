@@ -1,0 +1,186 @@
+//! vLLM: the checks of its start-up and its own words around PyTorch's message.
+//!
+//! `vllm/v1/worker/*_worker.py` (free memory at start, profiling), `vllm/v1/core/kv_cache_utils.py` (cache), and before 0.8
+//! `vllm/worker/worker.py`. The wordings differ between versions in blanks, quotes and parentheses, so the labels decide.
+
+use super::{decimal, message, note, surroundings};
+use crate::dialect::notice::Notice;
+use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::input::Document;
+use crate::text;
+use crate::units::{Base, Figure, size};
+
+pub const DIALECT: Dialect = Dialect {
+    name: "vllm",
+    triggers: &["GPU memory", "max seq", "memory for ", "out of memory", "memory profiling"],
+    read,
+};
+
+/// The longest message has five lines of a narrow terminal.
+const LINES: usize = 6;
+/// A hit may stand this many lines below the first words.
+const BACK: usize = 2;
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if line.contains("GPU memory") || line.contains("on device") {
+        return startup(document, position);
+    }
+    if line.contains("max seq") {
+        return too_long(document, position);
+    }
+    if line.contains("cache blocks") {
+        return no_blocks(document, position);
+    }
+    if line.contains("memory profiling") {
+        return profiling(document, position);
+    }
+    if line.contains("warming up") {
+        return warm_up(document, position);
+    }
+    None
+}
+
+/// `Free memory on device cuda:0 (17.1/22.05 GiB) on startup is less than desired GPU memory utilization (0.92, 20.28 GiB)`;
+/// before 0.11 without the device's name.
+fn startup(document: &Document, position: usize) -> Option<Event> {
+    let (notice, from, first) = message(document, position, &["Freememoryondevice"], BACK, LINES)?;
+    let text = &notice.text;
+    let verdict = text.find("GPUmemoryutilization", from).or_else(|| text.find("lessthandesired", from))?;
+    let mut to = verdict + "GPUmemoryutilization".len();
+    let mut event = notice.event("vllm-free-memory-on-startup", "vllm", Resource::Gpu, from, to);
+    if let Some(open) = text.after("(", from).filter(|open| *open < verdict)
+        && let Some((free, capacity, _)) = of(&notice, open)
+    {
+        event.facts.note(Fact::Free, free);
+        event.facts.note(Fact::Capacity, capacity);
+        let name = text.squeezed.get(from..open).unwrap_or_default();
+        if let Some(index) = name.rsplit(':').next().and_then(field::leading_number).filter(|_| name.contains(':')) {
+            event.facts.device.note(u32::try_from(index).ok()?, event.at);
+        }
+    }
+    if let Some((share, end)) = decimal(&notice, "utilization(", verdict) {
+        field::note_number(&mut event, "gpu_memory_utilization", Some(share));
+        to = end;
+        if let Some(end) = note(&mut event, Fact::Desired, notice.size(",", end).filter(|(_, at)| at - end < 20)) {
+            to = end + 1;
+        }
+    }
+    event.at.last = event.at.last.max(text.span(from, to).last);
+    event.message = text.readable(from, to, 600);
+    event.sign(Sign::EngineStartup);
+    surroundings::note(document, first, &mut event);
+    Some(event)
+}
+
+/// `17.1/22.05GiB`: the unit stands behind the second figure only.
+fn of(notice: &Notice, open: usize) -> Option<(Figure, Figure, usize)> {
+    let text = &notice.text.squeezed;
+    let (number, _) = text.get(open..)?.split_once('/')?;
+    let slash = open + number.len();
+    let (whole, end) = notice.size_at(slash + 1)?;
+    let digits = text.get(slash + 1..end)?.find(|c: char| c.is_ascii_alphabetic())?;
+    let unit = text.get(slash + 1 + digits..end)?;
+    let number = number.strip_suffix(unit).unwrap_or(number);
+    let part = size(number, unit, Base::Binary)?.at(notice.text.span(open, slash));
+    Some((part, whole, end))
+}
+
+/// The cache holds less than one request of full length: in tokens (up to 0.7), or in bytes since.
+fn too_long(document: &Document, position: usize) -> Option<Event> {
+    let (notice, from, first) =
+        message(document, position, &["Themodel'smaxseq", "model'smaxseq", "models'maxseq", "maxseq"], 0, LINES)?;
+    let text = &notice.text;
+    let length = text.after("(", from).and_then(|at| text.count_at(at));
+    let needed = text.find("KVcacheisneeded", from);
+    let stored = text.find("storedinKVcache", from).or_else(|| text.find("storedintheKVcache", from));
+    let (dialect, end) = match (needed, stored) {
+        (Some(at), None) => ("vllm-v1-kv-needed", at + "KVcacheisneeded".len()),
+        (None, Some(at)) => ("vllm-max-seq-len-v0", at + "storedinKVcache".len()),
+        (Some(a), Some(b)) if a < b => ("vllm-v1-kv-needed", a + "KVcacheisneeded".len()),
+        (_, Some(at)) => ("vllm-max-seq-len-v0", at + "storedinKVcache".len()),
+        (None, None) => return None,
+    };
+    let mut event = notice.event(dialect, "vllm", Resource::KvCache, from, end);
+    event.sign(Sign::EngineStartup);
+    let mut to = end;
+    field::note_number(&mut event, "max_model_len", length.map(|(tokens, _)| tokens as f64));
+    if dialect == "vllm-max-seq-len-v0" {
+        if let Some((tokens, at)) = notice.count("KVcache(", end - "KVcache".len()).filter(|(_, at)| at - end < 24) {
+            field::note_number(&mut event, "kv_cache_tokens", Some(tokens as f64));
+            to = at + 1;
+        }
+    } else {
+        if let Some((printed, start)) = text.size_before(end - "KVcacheisneeded".len(), Base::Binary)
+            && let crate::dialect::joined::Printed::Size(figure) = printed
+            && start > from
+        {
+            event.facts.note(Fact::Needed, figure);
+        }
+        if let Some(at) = text.after("availableKVcachememory", end).filter(|at| at - end < 90) {
+            to = at;
+            let open = if text.squeezed.get(at..).is_some_and(|rest| rest.starts_with('(')) { at + 1 } else { at };
+            if let Some(at) = note(&mut event, Fact::Available, notice.size_at(open)) {
+                to = at + 1;
+            }
+        }
+        if let Some((tokens, at)) = notice.count("estimatedmaximummodellengthis", to) {
+            field::note_number(&mut event, "estimated_max_model_len", Some(tokens as f64));
+            to = at;
+        }
+    }
+    event.at.last = event.at.last.max(text.span(from, to.min(text.squeezed.len())).last);
+    event.message = text.readable(from, to, 600);
+    surroundings::note(document, first, &mut event);
+    Some(event)
+}
+
+/// `No available memory for the cache blocks`: the weights and the peak of profiling leave nothing of the share.
+fn no_blocks(document: &Document, position: usize) -> Option<Event> {
+    let words = ["Noavailablememoryforthecacheblocks", "availablememoryforthecacheblocks"];
+    let (notice, from, first) = message(document, position, &words, 0, LINES)?;
+    let end = notice.text.after("cacheblocks", from)?;
+    let mut event = notice.event("vllm-no-cache-blocks", "vllm", Resource::KvCache, from, end);
+    event.sign(Sign::EngineStartup);
+    surroundings::note(document, first, &mut event);
+    if event.facts.number("kv_available_bytes").is_some_and(|bytes| bytes < 0.0) {
+        event.dialect = "vllm-no-cache-blocks-negative";
+    }
+    if event.facts.sizes.is_empty() {
+        event.sign(Sign::NoFigures);
+    }
+    Some(event)
+}
+
+/// `CUDA out of memory occurred when warming up sampler with 1024 dummy requests.`
+fn warm_up(document: &Document, position: usize) -> Option<Event> {
+    let (notice, from, first) =
+        message(document, position, &["outofmemoryoccurredwhenwarmingup", "memoryoccurredwhenwarmingup"], 1, LINES)?;
+    let end = notice.text.after("warmingup", from)?;
+    let mut event = notice.event("vllm-sampler-warmup", "vllm", Resource::Gpu, from, end);
+    event.message = notice.text.readable(from.saturating_sub("CUDA".len()), end + 60, 200);
+    event.sign(Sign::EngineWarmup);
+    field::note_number(&mut event, "dummy_requests", notice.count("with", end).map(|(count, _)| count as f64));
+    surroundings::note(document, first, &mut event);
+    Some(event)
+}
+
+/// The profiling run found more free memory at its end than at its start: another process let go meanwhile.
+fn profiling(document: &Document, position: usize) -> Option<Event> {
+    let (notice, from, _) = message(document, position, &["Errorinmemoryprofiling"], 0, LINES)?;
+    let mut event =
+        notice.event("vllm-memory-profiling-race", "vllm", Resource::Gpu, from, from + "Errorinmemoryprofiling".len());
+    let sizes = [
+        ("initial_free_bytes", notice.size("Initialfreememory", from)),
+        ("current_free_bytes", notice.size("currentfreememory", from)),
+    ];
+    for (name, found) in sizes {
+        field::note_number(&mut event, name, found.map(|(figure, _)| figure.bytes as f64));
+    }
+    event.standing = Standing::Harmless;
+    event.harmless_because = Some(text!(
+        en: "nothing ran out: memory was freed by another process on the device while vLLM measured its own use; start it when the others are settled",
+        zh: "并非显存不足：vLLM 测量自身用量期间，同一设备上的其他进程释放了显存；待其他进程稳定后再启动"
+    ));
+    Some(event)
+}

@@ -1,0 +1,76 @@
+//! Apple's Metal outside PyTorch: MLX's allocator and command buffers that ran out of the GPU's working set.
+
+use super::notice::{PHRASE, Phrase, first_of, nearby};
+use super::{Dialect, Event, Fact, Sign};
+use crate::input::Document;
+
+pub const DIALECT: Dialect = Dialect { name: "metal", triggers: &["metal::malloc", "OutOfMemory", "llocate "], read };
+
+const PHRASES: [Phrase; 5] = [
+    // One buffer beyond what Metal makes (`mlx/backend/metal/allocator.cpp`).
+    Phrase {
+        words: &["[metal::malloc]Attemptingtoallocate"],
+        dialect: "mlx-buffer-size",
+        framework: "mlx",
+        signs: &[Sign::Mps, Sign::RefusedByLimit],
+        sizes: &[(Fact::Requested, "Attemptingtoallocate"), (Fact::Limit, "maximumallowedbuffersizeof")],
+        ..PHRASE
+    },
+    // A count of buffers, not of bytes.
+    Phrase {
+        words: &["[metal::malloc]Resourcelimit("],
+        dialect: "mlx-resource-limit",
+        framework: "mlx",
+        signs: &[Sign::Mps, Sign::RefusedByLimit],
+        lines: 2,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["[malloc_or_wait]Unabletoallocate", "[metal::malloc]Unabletoallocate"],
+        dialect: "mlx-unable-to-allocate",
+        framework: "mlx",
+        signs: &[Sign::Mps],
+        sizes: &[(Fact::Requested, "Unabletoallocate")],
+        lines: 2,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["kIOGPUCommandBufferCallbackErrorOutOfMemory"],
+        and: &[],
+        dialect: "metal-command-buffer",
+        framework: "metal",
+        signs: &[Sign::Mps],
+        lines: 2,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["InsufficientMemory("],
+        and: &["kIOGPUCommandBuffer"],
+        dialect: "metal-command-buffer",
+        framework: "metal",
+        signs: &[Sign::Mps],
+        lines: 2,
+        ..PHRASE
+    },
+];
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let (mut event, notice) = first_of(document, position, &PHRASES)?;
+    if event.dialect == "mlx-resource-limit"
+        && let Some((count, _)) = notice.count("Resourcelimit(", 0)
+    {
+        event.facts.numbers.insert("resource_limit_count", (count as f64, event.at));
+    }
+    if event.dialect == "metal-command-buffer" {
+        // llama.cpp and PyTorch print the same code below words of their own.
+        if nearby(document, position, 12, 6, &["ggml_metal", "ggml-metal", "llama_"]) {
+            return None;
+        }
+        if nearby(document, position, 12, 12, &["[METAL]", "mlx"]) {
+            event.framework = "mlx";
+        } else if nearby(document, position, 12, 12, &["torch", "MPS"]) {
+            event.framework = "pytorch";
+        }
+    }
+    Some(event)
+}

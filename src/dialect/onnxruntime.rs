@@ -1,0 +1,91 @@
+//! ONNX Runtime: its arena (`core/framework/bfc_arena.cc`), in plain bytes, and the CUDA provider's calls.
+//!
+//! The arena prints the same for the CPU and for CUDA, so the memory is told from the surroundings; where they are
+//! silent, from a request that no accelerator could serve.
+
+use super::notice::{PHRASE, Phrase, first_of, nearby};
+use super::{Dialect, Event, Fact, Resource, Sign};
+use crate::evidence::Known;
+use crate::input::Document;
+
+pub const DIALECT: Dialect = Dialect {
+    name: "onnxruntime",
+    triggers: &["llocate ", "out of memory", "ALLOC_FAILED", "smaller than requested"],
+    read,
+};
+
+/// More than any accelerator has (the largest have 288 GB), and less than what only a bug can ask for.
+const BEYOND_ACCELERATORS: std::ops::Range<u64> = (512 << 30)..(1 << 50);
+
+const PHRASES: [Phrase; 4] = [
+    Phrase {
+        words: &["Failedtoallocatememoryforrequestedbufferofsize"],
+        dialect: "onnxruntime-arena",
+        framework: "onnxruntime",
+        sizes: &[(Fact::Requested, "requestedbufferofsize")],
+        lines: 3,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["Availablememoryof"],
+        and: &["smallerthanrequestedbytesof"],
+        dialect: "onnxruntime-arena-limit",
+        framework: "onnxruntime",
+        signs: &[Sign::RefusedByLimit],
+        sizes: &[(Fact::Requested, "requestedbytesof"), (Fact::Available, "Availablememoryof")],
+        lines: 3,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["CUDAfailure2:outofmemory", "CUDAerrorcudaErrorMemoryAllocation:outofmemory", "HIPfailure2:"],
+        dialect: "onnxruntime-cuda",
+        framework: "onnxruntime",
+        signs: &[Sign::Disguised],
+        lines: 3,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["CUBLASfailure3:CUBLAS_STATUS_ALLOC_FAILED", "CUDNNfailure", "CUBLASfailure"],
+        and: &["ALLOC_FAILED"],
+        dialect: "onnxruntime-library",
+        framework: "onnxruntime",
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        lines: 3,
+        ..PHRASE
+    },
+];
+
+const CUDA: [&str; 14] = [
+    "CUDAExecutionProvider",
+    "TensorrtExecutionProvider",
+    "ROCMExecutionProvider",
+    "MIGraphXExecutionProvider",
+    "DmlExecutionProvider",
+    "CUDA failure",
+    "CUDA error",
+    "cuda_call",
+    "onnxruntime-gpu",
+    "onnxruntime_gpu",
+    "nvidia-smi",
+    "GPU",
+    "KIND_GPU",
+    "device: cuda",
+];
+
+const CPU: [&str; 3] = ["CPUExecutionProvider", "device: cpu", "onnxruntime-node"];
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let (mut event, notice) = first_of(document, position, &PHRASES)?;
+    if let Some((index, _)) = notice.count(";GPU=", 0)
+        && let Ok(index) = u32::try_from(index)
+    {
+        event.facts.device = Known::Seen(index, event.at);
+    }
+    if event.dialect.starts_with("onnxruntime-arena") && !nearby(document, position, 200, 60, &CUDA) {
+        let requested = event.facts.get(Fact::Requested).map_or(0, |figure| figure.bytes);
+        if nearby(document, position, 200, 60, &CPU) || BEYOND_ACCELERATORS.contains(&requested) {
+            event.resource = Resource::Host;
+        }
+    }
+    Some(event)
+}

@@ -1,0 +1,75 @@
+//! PaddlePaddle: `Out of memory error on GPU 0. Cannot allocate 1.0GB memory on GPU 0, …`. Its GB and MB are binary
+//! (`paddle/fluid/string/printf`, `HumanReadableSize`), and units may differ within one sentence.
+
+use super::notice::{PHRASE, Phrase, first_of};
+use super::{Dialect, Event, Fact, Resource, Sign};
+use crate::evidence::Known;
+use crate::input::Document;
+
+pub const DIALECT: Dialect =
+    Dialect { name: "paddle", triggers: &["Out of memory", "out of memory", "llocate ", "ALLOC_FAILED"], read };
+
+const PHRASES: [Phrase; 4] = [
+    Phrase {
+        words: &["OutofmemoryerroronGPU", "OutofmemoryerroronXPU", "OutofmemoryerroronNPU", "Outofmemoryerroronnpu"],
+        dialect: "paddle-out-of-memory",
+        framework: "paddle",
+        sizes: &[
+            (Fact::Requested, "Cannotallocate"),
+            (Fact::Free, "availablememoryisonly"),
+            (Fact::FractionLimit, "maxlimitis"),
+        ],
+        lines: 4,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["Failtoallocmemoryof"],
+        dialect: "paddle-host",
+        framework: "paddle",
+        resource: Resource::Host,
+        sizes: &[(Fact::Requested, "Failtoallocmemoryof")],
+        lines: 2,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["CUDAerror(2),outofmemory", "ExternalError:CUDAerror(2)"],
+        dialect: "paddle-cuda-error",
+        framework: "paddle",
+        signs: &[Sign::Disguised],
+        lines: 2,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["CUBLASerror(3)", "CUDNNerror(2)"],
+        and: &["ALLOC_FAILED"],
+        dialect: "paddle-library",
+        framework: "paddle",
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        lines: 2,
+        ..PHRASE
+    },
+];
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let (mut event, notice) = first_of(document, position, &PHRASES)?;
+    if event.dialect == "paddle-out-of-memory" {
+        // `7.084717GB memory has been allocated` is the card's use, by whomever: Paddle asks the driver.
+        // The index of the GPU and a comma stand in front of it.
+        if let Some(at) = notice.text.find("memoryhasbeenallocated", 0)
+            && let Some(comma) = notice.text.squeezed.get(..at).and_then(|text| text.rfind(','))
+            && let Some((figure, _)) = notice.size_at(comma + 1)
+        {
+            event.facts.note(Fact::Allocated, figure);
+            event.facts.note(Fact::Used, figure);
+        }
+        if let Some((index, _)) = notice.count("memoryerroronGPU", 0)
+            && let Ok(index) = u32::try_from(index)
+        {
+            event.facts.device = Known::Seen(index, event.at);
+        }
+        if notice.text.contains("availablememoryisonly") && event.facts.get(Fact::Free).is_none() {
+            event.sign(Sign::Cut);
+        }
+    }
+    Some(event)
+}

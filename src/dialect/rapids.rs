@@ -1,0 +1,80 @@
+//! RAPIDS: RMM's resources below cuDF, cuML, cuGraph and Dask's CUDA workers.
+//!
+//! A `MemoryError` or `std::bad_alloc` of these is the card's memory when the path is `rmm/mr/device`. Sizes, where
+//! printed, are binary (`rmm::detail::format_bytes`).
+
+use super::notice::{Notice, PHRASE, Phrase, first_of, nearby};
+use super::{Dialect, Event, Fact, Sign};
+use crate::input::Document;
+
+pub const DIALECT: Dialect = Dialect {
+    name: "rapids",
+    triggers: &["bad_alloc", "pool size exceeded", "cudaErrorMemoryAllocation", "out of memory", "llocate "],
+    read,
+};
+
+const PHRASES: [Phrase; 5] = [
+    Phrase {
+        words: &["Maximumpoolsizeexceeded"],
+        dialect: "rapids-pool",
+        framework: "rapids",
+        signs: &[Sign::RefusedByLimit],
+        sizes: &[(Fact::Requested, "(failedtoallocate"), (Fact::Requested, "failedtoallocate")],
+        lines: 3,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["Exceededmemorylimit(failedtoallocate"],
+        dialect: "rapids-limit",
+        framework: "rapids",
+        signs: &[Sign::RefusedByLimit],
+        sizes: &[(Fact::Requested, "(failedtoallocate")],
+        lines: 3,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["std::bad_alloc", "rmm::out_of_memory", "rmm::bad_alloc"],
+        and: &["rmm/"],
+        dialect: "rapids-bad-alloc",
+        framework: "rapids",
+        sizes: &[(Fact::Requested, "(failedtoallocate")],
+        lines: 3,
+        ..PHRASE
+    },
+    // cuML and raft beside the pool.
+    Phrase {
+        words: &["call='cudaMalloc"],
+        and: &["cudaErrorMemoryAllocation"],
+        dialect: "rapids-outside-pool",
+        framework: "rapids",
+        signs: &[Sign::ForeignLibrary],
+        lines: 3,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["CUDAerrorat:", "CUDAerrorencounteredat:"],
+        and: &["cudaErrorMemoryAllocation"],
+        dialect: "rapids-cuda-error",
+        framework: "rapids",
+        signs: &[Sign::Disguised],
+        lines: 3,
+        ..PHRASE
+    },
+];
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let (mut event, notice) = first_of(document, position, &PHRASES)?;
+    let dask = ["dask-cuda", "dask_cuda", "LocalCUDACluster", "dask cuda"];
+    if nearby(document, position, 60, 20, &dask) {
+        event.framework = "dask-cuda";
+    }
+    if event.dialect == "rapids-bad-alloc" && pinned(&notice) {
+        event.sign(Sign::PinnedHost);
+        event.resource = super::Resource::Host;
+    }
+    Some(event)
+}
+
+fn pinned(notice: &Notice) -> bool {
+    notice.text.contains("rmm/mr/host/") || notice.text.contains("pinned_memory_resource")
+}

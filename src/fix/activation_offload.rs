@@ -1,0 +1,38 @@
+//! Activations in host memory between forward and backward.
+
+use super::case::Case;
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::incident::context::Phase;
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "activation-offload",
+    class: Class::Offload,
+    title: || text!(en: "Offload activations to host memory", zh: "把激活卸载到主机内存"),
+    doc: || {
+        text!(
+            en: "Saved tensors move to pinned host memory and come back in backward. Hidden only while the copy is faster than the compute; needs that much host RAM.",
+            zh: "保存的张量移到锁页主机内存，反向时取回。只有拷贝快于计算时才能被掩盖；需要相应的主机内存。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.training_step() || case.framework() != "pytorch" || case.phase() == Some(Phase::OptimizerStep) {
+        return Advice::Silent;
+    }
+    Draft::new(case, &[(CauseId::Capacity, 0.45), (CauseId::TransientPeak, 0.15)])
+        .weight(if case.training() { 1.0 } else { 0.3 })
+        .frees_if(
+            case.share_of_allocated(0.1, 0.6, text!(en: "70–90 % of the activations", zh: "激活的 70–90 %")),
+            case.ask_for_peak(),
+        )
+        .slows(0.05, 0.5)
+        .knob("trl", "SFTConfig(activation_offloading=True)")
+        .knob("deepspeed", "\"activation_checkpointing\": {\"cpu_checkpointing\": true}")
+        .knob("pytorch", "with torch.autograd.graph.save_on_cpu(pin_memory=True):   # around the forward pass")
+        .because(text!(en: "activations wait in host memory instead of on the GPU", zh: "激活在主机内存而不是显存中等待反向"))
+}

@@ -1,0 +1,44 @@
+//! One buffer instead of millions of objects.
+
+use super::case::Case;
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::dialect::{Resource, Sign};
+use crate::incident::context::Clue;
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "no-python-lists-in-dataset",
+    class: Class::Host,
+    title: || text!(en: "Keep samples in one array, not in Python lists", zh: "样本用一个数组存放，不用 Python 列表"),
+    doc: || {
+        text!(
+            en: "After fork, reading a Python object writes its reference count and copies the page: measured half of a list of dicts per worker after one epoch, against 1 MiB for one array. Store samples as NumPy or Arrow, or serialised in one buffer with offsets, or memory-map them.",
+            zh: "fork 之后读取 Python 对象会改写引用计数并复制内存页：实测字典列表一个 epoch 后每个 worker 复制约一半，而单个数组只有 1 MiB。把样本存为 NumPy/Arrow，或序列化到一个缓冲加偏移，或用内存映射。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.on_host() || case.resource() == Resource::Shm || case.context.workers.value() == Some(0) {
+        return Advice::Silent;
+    }
+    let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known() || case.clue(Clue::SampleCache);
+    Draft::new(
+        case,
+        &[
+            (CauseId::HostWorkers, 0.5),
+            (CauseId::LeakGrowth, if loader { 0.3 } else { 0.05 }),
+            (CauseId::HostMemory, if loader { 0.12 } else { 0.03 }),
+        ],
+    )
+    .frees_unknown(text!(en: "needs the size of the sample list in the parent", zh: "需要主进程中样本列表的大小"))
+    .knob("pytorch", "self.samples = np.array(paths)   # or datasets.Dataset / pyarrow memory map, not list[dict]")
+    .knob("ultralytics", "cache=False   # or cache=\"disk\"")
+    .because(text!(
+        en: "each worker copies the Python objects it reads; one array stays shared",
+        zh: "每个 worker 都会复制读到的 Python 对象；单个数组则保持共享"
+    ))
+}

@@ -1,0 +1,37 @@
+//! Ids beyond the table.
+
+use super::case::Case;
+use super::draft::Draft;
+use super::{Advice, Certainty, Class, Fix};
+use crate::cause::CauseId;
+use crate::dialect::Sign;
+use crate::incident::context::Clue;
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "check-ids",
+    class: Class::Shapes,
+    title: || text!(en: "Check ids against the embedding's size", zh: "检查 id 是否超出 embedding 大小"),
+    doc: || {
+        text!(
+            en: "An index beyond an embedding or a class count trips an assertion on the device; the next library call then fails with \"allocation failed\" or a cuBLAS error. Run on the CPU for the true message.",
+            zh: "超出 embedding 或类别数的索引会触发设备断言；随后的库调用以 \"allocation failed\" 或 cuBLAS 错误失败。在 CPU 上运行即可看到真实错误。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    let echo = case.clue(Clue::DeviceAssert)
+        || case.incident.event.dialect.contains("cublas")
+        || case.incident.event.dialect.contains("assert");
+    if !case.on_gpu() || !(echo || case.sign(Sign::OtherCudaError)) {
+        return Advice::Silent;
+    }
+    Draft::new(case, &[(CauseId::DriverOrUnrelated, 0.55), (CauseId::Capacity, 0.4), (CauseId::NonFramework, 0.15), (CauseId::SingleHugeAllocation, 0.1)])
+        .frees_unknown(text!(en: "frees nothing: memory may not be the matter", zh: "不释放显存：问题可能不在显存"))
+        .certainty(Certainty::Likely)
+        .knob("hf-trainer", "model.resize_token_embeddings(len(tokenizer))")
+        .knob("pytorch", "assert input_ids.max() < model.get_input_embeddings().num_embeddings and labels.min() >= -100")
+        .because(text!(en: "an index out of range shows as a failed allocation or library error at the next call", zh: "索引越界会在下一次调用中表现为分配失败或库错误"))
+}

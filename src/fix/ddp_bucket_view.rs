@@ -1,0 +1,41 @@
+//! One copy of the gradients.
+
+use super::case::Case;
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "ddp-bucket-view",
+    class: Class::Sharding,
+    title: || text!(en: "DDP: gradients as views of the buckets", zh: "DDP：梯度作为通信桶的视图"),
+    doc: || {
+        text!(
+            en: "DDP keeps gradients and a copy in its buckets; `gradient_as_bucket_view=True` keeps one: up to 4 bytes per 32-bit parameter.",
+            zh: "DDP 同时保存梯度和桶中的副本；`gradient_as_bucket_view=True` 只留一份：每个 32 位参数最多省 4 字节。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    let sharded = case.context.zero_stage.is_known() || case.context.fsdp.value() == Some(true);
+    let ranks = case.context.world_size.value().or(case.context.local_processes.value());
+    if !case.on_gpu()
+        || !case.training()
+        || sharded
+        || ranks.is_none_or(|ranks| ranks < 2)
+        || case.framework() != "pytorch"
+    {
+        return Advice::Silent;
+    }
+    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.15)])
+        .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
+        .knob("lightning", "DDPStrategy(gradient_as_bucket_view=True)")
+        .knob("accelerate", "DistributedDataParallelKwargs(gradient_as_bucket_view=True)")
+        .knob("pytorch", "DistributedDataParallel(model, gradient_as_bucket_view=True)")
+        .because(
+            text!(en: "gradients lie in memory twice: as tensors and in the buckets", zh: "梯度存了两份：张量与通信桶"),
+        )
+}

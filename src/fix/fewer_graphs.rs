@@ -1,0 +1,57 @@
+//! No or fewer graphs.
+
+use super::case::{Case, bytes};
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::dialect::{Fact, Sign};
+use crate::incident::context::{Clue, Phase};
+use crate::text;
+use crate::units::Interval;
+
+pub const FIX: Fix = Fix {
+    id: "fewer-cuda-graphs",
+    class: Class::Inference,
+    title: || text!(en: "Fewer CUDA graphs (eager mode)", zh: "减少 CUDA graph（eager 模式）"),
+    doc: || {
+        text!(
+            en: "Captured graphs keep private pools, one size after the other. Without them decoding is up to a third slower for small models.",
+            zh: "捕获的 CUDA graph 会为每个尺寸保留私有池。关闭后小模型解码最多慢约三分之一。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    let engine = case.engine();
+    if !case.on_device()
+        || engine.is_none() && !case.clue(Clue::CudaGraphs) && case.context.compile.value() != Some(true)
+    {
+        return Advice::Silent;
+    }
+    if matches!(engine, Some("llama.cpp" | "ollama" | "exllama")) {
+        return Advice::Silent;
+    }
+    let capture = if case.clue(Clue::CudaGraphs) || case.sign(Sign::EngineWarmup) || case.phase() == Some(Phase::Warmup)
+    {
+        1.5
+    } else {
+        0.8
+    };
+    let pools = case.incident.event.facts.get(Fact::PrivatePools).map(|pools| {
+        let shown = bytes(pools.bytes);
+        (
+            Interval::between(0, pools.interval().high),
+            text!(en: "at most the {shown} in private pools", zh: "最多为私有池中的 {shown}"),
+        )
+    });
+    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
+        .weight(capture)
+        .frees_if(pools, text!(en: "the log does not show how much the graphs hold", zh: "日志没有给出 CUDA graph 的占用"))
+        .slows(0.0, 0.3)
+        .knob("vllm", "--enforce-eager")
+        .knob("sglang", "--cuda-graph-max-bs 32   # or --disable-cuda-graph")
+        .knob("tgi", "--cuda-graphs 0")
+        .knob("pytorch", "torch.compile(model)   # mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"")
+        .because(text!(en: "captured graphs keep memory of their own beside the cache", zh: "捕获的 CUDA graph 在缓存之外另占显存"))
+}

@@ -1,0 +1,37 @@
+//! Less at the same time.
+
+use super::case::{Case, join};
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "fewer-sequences",
+    class: Class::Inference,
+    title: || text!(en: "Fewer concurrent sequences or batched tokens", zh: "减少并发序列数或批内 token 数"),
+    doc: || {
+        text!(
+            en: "Activations of the warm-up and of prefill grow with the tokens in one step; graphs and sampling with the sequences. Fewer of either lower the peak and throughput under load.",
+            zh: "预热和 prefill 的激活随单步 token 数增长；CUDA graph 与采样随序列数增长。减少任一项都会降低峰值与满载吞吐。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if case.engine().is_none() || !case.on_device() {
+        return Advice::Silent;
+    }
+    Draft::new(case, &[(CauseId::Capacity, 0.4), (CauseId::TransientPeak, 0.6), (CauseId::KvCache, 0.25), (CauseId::SingleHugeAllocation, 0.4), (CauseId::NonFramework, 0.2)])
+        .frees_unknown(text!(en: "needs the engine's activation peak, which its profiling line prints", zh: "需要引擎 profiling 打印的激活峰值"))
+        .slows(0.0, 0.4)
+        .knob("vllm", "--max-num-seqs 64 --max-num-batched-tokens 4096")
+        .knob("sglang", "--max-running-requests 64 --chunked-prefill-size 2048")
+        .knob("tgi", "--max-batch-prefill-tokens 4096")
+        .knob("llama.cpp", "-ub 256 -np 1")
+        .knob("ollama", "OLLAMA_NUM_PARALLEL=1 ollama serve")
+        .knob("lmdeploy", "--max-batch-size 32")
+        .knob("tensorrt-llm", "--max_batch_size 32 --max_num_tokens 4096")
+        .because(join(text!(en: "activations grow with what is computed in one step", zh: "激活随单步计算量增长"), case.situation()))
+}

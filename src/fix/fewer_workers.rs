@@ -1,0 +1,64 @@
+//! Fewer loader processes, fewer batches ahead.
+
+use super::case::Case;
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::dialect::Sign;
+use crate::incident::context::Phase;
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "fewer-workers",
+    class: Class::Host,
+    title: || text!(en: "Fewer DataLoader workers, less prefetch", zh: "减少 DataLoader worker 与预取"),
+    doc: || {
+        text!(
+            en: "Each worker holds its own copies of what it touches and `prefetch_factor` batches. Workers hold no GPU memory unless they touch CUDA themselves. `num_workers=0` is the proof: if the failure stays, workers are not it.",
+            zh: "每个 worker 都保有自己触碰过的数据副本和 `prefetch_factor` 个批。除非 worker 自己使用 CUDA，否则不占显存。`num_workers=0` 可作验证：若仍失败，就与 worker 无关。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    let workers = case.context.workers.value();
+    if case.on_gpu() {
+        if workers.is_some_and(|workers| workers > 0) && case.training() {
+            let workers = workers.unwrap_or_default();
+            return Advice::WontHelp(text!(
+                en: "the {workers} loader workers and pinned buffers live in host memory, not on the GPU",
+                zh: "{workers} 个 worker 与锁页缓冲都在主机内存，不在显存"
+            ));
+        }
+        return Advice::Silent;
+    }
+    if !case.on_host() {
+        return Advice::Silent;
+    }
+    if workers == Some(0) {
+        return Advice::Withheld(text!(en: "num_workers is 0 already", zh: "num_workers 已经是 0"));
+    }
+    let tried = workers.map_or(2, |workers| workers / 2);
+    let from = workers.map_or(String::new(), |workers| format!("   # was {workers}"));
+    let loader = case.sign(Sign::DataLoaderWorker) || workers.is_some() || case.phase() == Some(Phase::DataLoading);
+    Draft::new(case, &[(CauseId::HostWorkers, 0.7), (CauseId::SharedMemory, 0.4), (CauseId::HostMemory, if loader { 0.3 } else { 0.06 }), (CauseId::LeakGrowth, if loader { 0.15 } else { 0.03 })])
+        .frees_unknown(text!(
+            en: "(private pages + prefetch × batch) per worker; the log does not tell these, PSS in /proc/PID/smaps_rollup does",
+            zh: "每个 worker 为（私有页 + prefetch × 批）；日志未给出，可看 /proc/PID/smaps_rollup 的 PSS"
+        ))
+        .slows(0.0, 0.4)
+        .knob("hf-trainer", format!("dataloader_num_workers={tried}, dataloader_prefetch_factor=1{from}"))
+        .knob("ultralytics", format!("workers={tried}{from}"))
+        .knob("pytorch", format!("DataLoader(..., num_workers={tried}, prefetch_factor={}, persistent_workers=False){from}", if tried == 0 { "None" } else { "1" }))
+        .because(match workers {
+            Some(workers) => text!(
+                en: "{workers} workers per process each hold their own copies and prefetched batches: try {tried}",
+                zh: "每个进程 {workers} 个 worker，各有自己的副本与预取批：先试 {tried}"
+            ),
+            None => text!(
+                en: "every worker holds its own copies and prefetched batches: try {tried}",
+                zh: "每个 worker 都有自己的副本与预取批：先试 {tried}"
+            ),
+        })
+}

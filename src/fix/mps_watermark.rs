@@ -1,0 +1,41 @@
+//! Apple's watermark.
+
+use super::case::{Case, join};
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::dialect::Sign;
+use crate::text;
+
+pub const FIX: Fix = Fix {
+    id: "mps-watermark",
+    class: Class::Limits,
+    title: || text!(en: "Raise the MPS watermark", zh: "提高 MPS 水位线"),
+    doc: || {
+        text!(
+            en: "PyTorch on Apple silicon refuses above a multiple of Metal's recommended working set (1.7 by default). 0.0 removes the limit and can freeze the whole machine. Smaller batches or half precision are safer.",
+            zh: "Apple 芯片上的 PyTorch 在超过 Metal 推荐工作集的若干倍（默认 1.7）时拒绝分配。设为 0.0 会取消上限，可能让整机卡死。减小批或使用半精度更安全。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.sign(Sign::Mps) {
+        return Advice::Silent;
+    }
+    Draft::new(case, &[(CauseId::FrameworkLimit, 0.65), (CauseId::Capacity, 0.25), (CauseId::LeakGrowth, 0.05)])
+        .frees_unknown(text!(en: "as far as the machine's memory reaches", zh: "取决于整机内存"))
+        .slows(0.0, 0.5)
+        .knob("pytorch", "export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0   # no limit: save your work first")
+        .knob("pytorch", "torch.mps.empty_cache()   # between independent pieces of work")
+        .knob(
+            "mlx",
+            "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>; mx.set_cache_limit(0)   # and mx.eval per step",
+        )
+        .knob("metal", "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>")
+        .because(join(
+            text!(en: "the watermark refused, not the machine", zh: "拒绝的是水位线，而不是机器本身"),
+            case.situation(),
+        ))
+}

@@ -1,0 +1,72 @@
+//! More memory for the job.
+
+use super::case::{Case, bytes};
+use super::draft::Draft;
+use super::{Advice, Class, Fix};
+use crate::cause::CauseId;
+use crate::dialect::{Fact, Resource};
+use crate::text;
+use crate::units::{GIB, MIB};
+
+pub const FIX: Fix = Fix {
+    id: "raise-host-limit",
+    class: Class::Host,
+    title: || text!(en: "Raise the job's memory limit", zh: "提高任务的内存上限"),
+    doc: || {
+        text!(
+            en: "Slurm's `--mem`, Kubernetes' `resources.limits.memory` and Docker's `--memory` kill at their own line, far below the machine's RAM. Raise it to the measured peak and a fifth more. If usage climbs over hours, a higher limit only moves the kill.",
+            zh: "Slurm 的 `--mem`、Kubernetes 的 `resources.limits.memory`、Docker 的 `--memory` 在各自的上限处杀进程，远低于机器内存。调到实测峰值再加五分之一。若占用持续数小时上升，提高上限只是推迟被杀。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if !case.on_host() || case.resource() == Resource::Shm {
+        return Advice::Silent;
+    }
+    let facts = &case.incident.event.facts;
+    let limit = facts.get(Fact::Limit).or(case.context.memory_limit.get().copied()).map(|figure| figure.bytes);
+    let more = limit.map(|limit| limit.saturating_add(limit / 2));
+    // Whole GiB, or MiB where the limit is small.
+    let (tried, unit) = match more {
+        Some(more) if more < 4 * GIB => (more.div_ceil(MIB).max(1), "M"),
+        Some(more) => (more.div_ceil(GIB), "G"),
+        None => (0, "G"),
+    };
+    let (slurm, kube, docker) = if limit.is_some() {
+        (
+            format!("#SBATCH --mem={tried}{unit}"),
+            format!("resources: {{limits: {{memory: {tried}{unit}i}}}}"),
+            format!("docker run --memory={tried}{unit} ..."),
+        )
+    } else {
+        (
+            "#SBATCH --mem=<peak + 20 %>   # sacct -j JOB --format=MaxRSS shows the peak".to_string(),
+            "resources: {limits: {memory: <peak + 20 %>}}".to_string(),
+            "docker run --memory=<peak + 20 %> ...   # or without --memory".to_string(),
+        )
+    };
+    let cgroup = if case.resource() == Resource::Cgroup || limit.is_some() { 1.0 } else { 0.5 };
+    Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4)])
+        .weight(cgroup)
+        .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
+        .knob(
+            if limit.is_none() && case.resource() == Resource::Host { "shell" } else { "program" },
+            "free -h   # then a machine or an allocation with more RAM",
+        )
+        .knob("slurm", slurm)
+        .knob("kubernetes", kube)
+        .knob("docker", docker)
+        .knob("ray", "ray.remote(memory=<bytes>)   # or RAY_memory_usage_threshold=0.98 for a short peak")
+        .because(match limit {
+            Some(limit) => {
+                let shown = bytes(limit);
+                text!(en: "the job was held to {shown}; half as much again is {tried} {unit}iB", zh: "任务被限制在 {shown}；增加一半为 {tried} {unit}iB")
+            }
+            None => text!(
+                en: "the job needed more host memory than it may use; the log does not print the limit",
+                zh: "任务需要的主机内存超过允许值；日志没有打印上限"
+            ),
+        })
+}

@@ -1,0 +1,66 @@
+//! Room in /dev/shm.
+
+use super::case::{Case, bytes};
+use super::draft::Draft;
+use super::{Advice, Certainty, Class, Fix};
+use crate::cause::CauseId;
+use crate::dialect::Resource;
+use crate::estimate::loader;
+use crate::text;
+use crate::units::GIB;
+
+pub const FIX: Fix = Fix {
+    id: "shm-size",
+    class: Class::Host,
+    title: || text!(en: "Enlarge /dev/shm", zh: "增大 /dev/shm"),
+    doc: || {
+        text!(
+            en: "Loader workers hand batches over through /dev/shm, which Docker and Kubernetes limit to 64 MiB by default. It needs `1.5 × ranks × (workers × prefetch + 2) × bytes of a batch`, and NCCL some more. It counts against the container's memory limit.",
+            zh: "DataLoader 的 worker 通过 /dev/shm 传递批数据，Docker 和 Kubernetes 默认只给 64 MiB。所需为 `1.5 × 进程数 × (workers × prefetch + 2) × 每批字节数`，NCCL 另需一些。它计入容器的内存上限。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+fn advise(case: &Case) -> Advice {
+    if case.resource() != Resource::Shm && case.confidence(CauseId::SharedMemory) < 0.05 {
+        return Advice::Silent;
+    }
+    if case.resource() == Resource::CudaSharedMemory {
+        return Advice::Silent;
+    }
+    let computed =
+        case.context.sample_size.get().zip(case.context.batch_size.value()).zip(case.context.workers.value()).map(
+            |((sample, batch), workers)| {
+                let prefetch = case.context.prefetch.value().unwrap_or(loader::DEFAULT_PREFETCH);
+                let ranks = case.context.local_processes.value().unwrap_or(1);
+                loader::shm_size(ranks, workers, prefetch, sample.bytes.saturating_mul(batch))
+            },
+        );
+    let size = computed.map_or(8, |need| need.div_ceil(GIB).max(1));
+    let basis = match computed {
+        Some(need) => {
+            let need = bytes(need);
+            text!(en: "workers × prefetch × batch bytes come to {need} with a margin of half", zh: "workers × prefetch × 批字节数（含一半余量）为 {need}")
+        }
+        None => {
+            text!(en: "{size} GiB is a rule of thumb: the log does not tell the bytes of a batch", zh: "{size} GiB 是经验值：日志没有给出每批字节数")
+        }
+    };
+    Draft::new(case, &[(CauseId::SharedMemory, 0.9), (CauseId::HostWorkers, 0.25)])
+        .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
+        .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
+        .knob("docker", format!("docker run --shm-size={size}g ...   # or --ipc=host"))
+        .knob(
+            "kubernetes",
+            format!(
+                "volumes: [{{name: shm, emptyDir: {{medium: Memory, sizeLimit: {size}Gi}}}}]   # mounted at /dev/shm"
+            ),
+        )
+        .knob("linux", format!("mount -o remount,size={size}G /dev/shm"))
+        .knob(
+            "python",
+            "torch.multiprocessing.set_sharing_strategy(\"file_system\")   # if the mount cannot be changed",
+        )
+        .because(basis)
+}
