@@ -70,7 +70,8 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
     let anonymous = number(event, "anon_bytes");
     if let Some(victim) = victim {
         // A task killed in an outer group holds no more of this one than the group has.
-        let amount = anonymous.map_or(victim, |all| Interval::between(victim.low.min(all.high), victim.high.min(all.high)));
+        let amount =
+            anonymous.map_or(victim, |all| Interval::between(victim.low.min(all.high), victim.high.min(all.high)));
         add(Holder::Victim, amount, text!(en: "anon-rss of the kill line", zh: "杀进程行中的 anon-rss"));
     }
     let held = victim.unwrap_or(zero);
@@ -157,7 +158,8 @@ fn listed(event: &Event) -> Vec<Entry> {
 /// Only the process that failed is known.
 fn alone(event: &Event) -> Vec<Entry> {
     let facts = &event.facts;
-    let printed = [Fact::AnonRss, Fact::Process].into_iter().find_map(|fact| facts.get(fact)).map(|figure| figure.interval());
+    let printed =
+        [Fact::AnonRss, Fact::Process].into_iter().find_map(|fact| facts.get(fact)).map(|figure| figure.interval());
     let held = printed.or_else(|| number(event, "victim_rss_bytes"));
     held.map(|amount| Entry {
         holder: Holder::Victim,
@@ -184,7 +186,9 @@ pub fn loader(event: &Event, context: &Context) -> Option<LoaderAccount> {
         Some(size) if size.bytes == 0 => Cache::None,
         Some(size) => Cache::Bounded(size.bytes),
         // Who gives the number of samples beside the size of one asks what keeping them would take.
-        None if context.samples.is_known() && (context.has(Clue::SampleCache) || context.samples.span() == Some(Span::GIVEN)) => {
+        None if context.samples.is_known()
+            && (context.has(Clue::SampleCache) || context.samples.span() == Some(Span::GIVEN)) =>
+        {
             Cache::Unbounded
         }
         None => Cache::None,
@@ -304,7 +308,12 @@ mod tests {
     fn a_group_is_divided_by_its_counters() {
         let killed = event(
             &[(Fact::Limit, 4 * GIB), (Fact::AnonRss, GIB)],
-            &[("anon_bytes", 3 * GIB), ("shmem_bytes", GIB / 2), ("file_bytes", 5 * GIB / 8), ("pagetables_bytes", GIB / 4)],
+            &[
+                ("anon_bytes", 3 * GIB),
+                ("shmem_bytes", GIB / 2),
+                ("file_bytes", 5 * GIB / 8),
+                ("pagetables_bytes", GIB / 4),
+            ],
         );
         let (total, entries) = settle(&killed).unwrap();
         assert_eq!(total, Interval::exactly(4 * GIB));

@@ -126,6 +126,11 @@ pub struct LoaderAccount {
 }
 
 impl LoaderAccount {
+    /// True when all that the settings take, caches in the end included, surely stays within the limit.
+    pub fn fits(&self) -> bool {
+        self.limit.surely_at_least(self.need.in_the_end())
+    }
+
     pub fn new(loader: Loader, limit: Interval, batch_known: bool) -> LoaderAccount {
         LoaderAccount {
             need: loader.need(),

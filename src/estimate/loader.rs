@@ -137,10 +137,8 @@ impl Loader {
         // The samples of a batch wait in the worker until it is complete and is copied into shared memory.
         let collating = Interval::between(self.sample.low, batch.high);
         let ahead = product(self.workers, self.prefetch);
-        let held = Interval::between(
-            times(batch, ahead.saturating_add(1)).low,
-            times(batch, ahead.saturating_add(2)).high,
-        );
+        let held =
+            Interval::between(times(batch, ahead.saturating_add(1)).low, times(batch, ahead.saturating_add(2)).high);
         let pinned = if self.pinned {
             let rounded = u64::try_from(batch.high).ok().and_then(u64::checked_next_power_of_two);
             let rounded = Interval::exactly(rounded.unwrap_or(u64::MAX));

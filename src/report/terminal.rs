@@ -3,6 +3,7 @@
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
 use crate::cause::Finding;
+use crate::dialect::stated;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Frees, Numerics, Ranked};
@@ -296,7 +297,8 @@ impl Page {
                 run(Tone::Free, fit.repeat(there)),
                 run(Tone::Alarm, over.repeat(device - there)),
             ]);
-            let label = if self.style.unicode { self.say(&label).to_string() } else { super::layout::ascii(self.say(&label)) };
+            let label =
+                if self.style.unicode { self.say(&label).to_string() } else { super::layout::ascii(self.say(&label)) };
             self.screen.line(&[run(Tone::Plain, format!("  {label}"))]);
         } else if let (Some(requested), Some(start)) = (requested, start) {
             let from = ((start as f64 / scale).round() as usize).min(device.saturating_sub(1));
@@ -816,6 +818,21 @@ impl Page {
 /// What ran out, where, how much was asked and there, in one sentence.
 pub fn verdict(diagnosis: &Diagnosis) -> Text {
     let event = &diagnosis.incident.event;
+    if let (stated::ASKED, Some(account)) = (event.dialect, &diagnosis.incident.ledger.loader) {
+        let limit = Bytes(account.limit.middle_bytes());
+        let first = wording::range(account.need.after_one_epoch());
+        let end = wording::range(account.need.in_the_end());
+        return Text::new(
+            format!(
+                "The log holds no message, but these data loaders do not fit {limit}: they take {} by the end of the first epoch and {} in the end.",
+                first.en, end.en
+            ),
+            format!(
+                "日志中没有报错，但这样的数据加载设置放不进 {limit}：第一个 epoch 结束时占用 {}，最终 {}。",
+                first.zh, end.zh
+            ),
+        );
+    }
     let place = wording::place(event.resource, event.facts.device.value());
     let mut en: Vec<String> = Vec::new();
     let mut zh: Vec<String> = Vec::new();

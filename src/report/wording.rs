@@ -81,17 +81,23 @@ pub fn holder_meaning(holder: Holder) -> Text {
         Holder::Outside => Text::new("context, libraries and other processes together", "上下文、库与其他进程合计"),
         Holder::Free => Text::new("free", "空闲"),
         Holder::Unexplained => Text::new("held by nobody that the message names", "报错未指明的占用"),
-        Holder::Victim => Text::new("private pages of the process that was killed or failed", "被杀或失败进程的私有内存"),
+        Holder::Victim => {
+            Text::new("private pages of the process that was killed or failed", "被杀或失败进程的私有内存")
+        }
         Holder::OtherTasks => Text::new("the other processes that share the limit", "共享该上限的其他进程"),
         Holder::SharedFiles => Text::new("files in /dev/shm and tmpfs", "/dev/shm 与 tmpfs 中的文件"),
         Holder::Kernel => Text::new("page tables and kernel objects", "页表与内核对象"),
         Holder::FileCache => Text::new("cached files, which can be dropped", "可回收的文件缓存"),
         Holder::Unlisted => Text::new("in use, but by none of the processes listed", "已使用，但不属于列出的任何进程"),
         Holder::TrainingProcesses => Text::new("the training processes (computed)", "训练进程（计算值）"),
-        Holder::Workers => Text::new("private pages of the loader's workers (computed)", "加载 worker 的私有内存（计算值）"),
+        Holder::Workers => {
+            Text::new("private pages of the loader's workers (computed)", "加载 worker 的私有内存（计算值）")
+        }
         Holder::PrefetchedBatches => Text::new("prefetched batches (computed)", "预取的批次（计算值）"),
         Holder::PinnedBatches => Text::new("pinned copies of batches (computed)", "批次的锁页副本（计算值）"),
-        Holder::SampleCaches => Text::new("cached samples after one epoch (computed)", "一个 epoch 后的样本缓存（计算值）"),
+        Holder::SampleCaches => {
+            Text::new("cached samples after one epoch (computed)", "一个 epoch 后的样本缓存（计算值）")
+        }
     }
 }
 
