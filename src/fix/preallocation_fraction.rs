@@ -9,7 +9,7 @@ use crate::text;
 use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
-    id: "preallocation",
+    id: "preallocation-fraction",
     class: Class::Limits,
     title: || text!(en: "Limit framework preallocation", zh: "限制框架的显存预分配"),
     doc: || {
