@@ -1,6 +1,9 @@
 //! The memory account of a failure: every byte of the device named, or marked as unexplained, with its error bounds.
 
 use crate::dialect::{Event, Fact, Sign};
+use crate::estimate::loader::{Loader, Need};
+use crate::host_ledger;
+use crate::incident::Context;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval, MIB, signed};
@@ -26,6 +29,28 @@ pub enum Holder {
     Free,
     /// Neither free nor held by anyone the message names.
     Unexplained,
+    /// Host: the process that was killed or failed, its private pages.
+    Victim,
+    /// Host: private pages of the other tasks that share the limit.
+    OtherTasks,
+    /// Host: files in /dev/shm and tmpfs.
+    SharedFiles,
+    /// Host: page tables and kernel objects.
+    Kernel,
+    /// Host: file pages that can be dropped.
+    FileCache,
+    /// Host: in use, but by none of the processes listed.
+    Unlisted,
+    /// Host, computed: the training processes that the loaders belong to.
+    TrainingProcesses,
+    /// Host, computed: private pages of the loaders' workers.
+    Workers,
+    /// Host, computed: prefetched batches in shared memory.
+    PrefetchedBatches,
+    /// Host, computed: pinned copies of batches.
+    PinnedBatches,
+    /// Host, computed: samples kept by the processes that read them.
+    SampleCaches,
 }
 
 /// One line of the account.
@@ -76,6 +101,48 @@ pub struct Ledger {
     pub short_of_free_and_cached: Option<Interval>,
     /// The cap of a memory fraction or watermark, where one applies.
     pub cap: Option<Interval>,
+    /// What the entries of a failure on the host are held against: the limit that was hit, or the machine's RAM.
+    pub bound: Option<Interval>,
+    /// What the data loaders take by their settings, where these are known.
+    pub loader: Option<LoaderAccount>,
+}
+
+/// The arithmetic of a job's data loaders against the memory that is to hold them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoaderAccount {
+    pub loader: Loader,
+    pub need: Need,
+    pub limit: Interval,
+    /// False where the batch size is not known and 1 stands for it, which makes the need a lower bound.
+    pub batch_known: bool,
+    /// The most workers per process for which all of it stays within the limit, caches in the end included.
+    pub workers_that_fit: Option<u64>,
+    /// The same for the batch size.
+    pub batch_that_fits: Option<u64>,
+    /// Bytes that each process which reads samples may cache.
+    pub cache_that_fits: Option<u64>,
+    /// Bytes of one cache that all processes share.
+    pub shared_cache_that_fits: Option<u64>,
+}
+
+impl LoaderAccount {
+    /// True when all that the settings take, caches in the end included, surely stays within the limit.
+    pub fn fits(&self) -> bool {
+        self.limit.surely_at_least(self.need.in_the_end())
+    }
+
+    pub fn new(loader: Loader, limit: Interval, batch_known: bool) -> LoaderAccount {
+        LoaderAccount {
+            need: loader.need(),
+            limit,
+            batch_known,
+            workers_that_fit: loader.workers_that_fit(limit),
+            batch_that_fits: loader.batch_that_fits(limit),
+            cache_that_fits: loader.cache_that_fits(limit),
+            shared_cache_that_fits: loader.shared_cache_that_fits(limit),
+            loader,
+        }
+    }
 }
 
 impl Ledger {
@@ -83,9 +150,25 @@ impl Ledger {
         self.entries.iter().find(|entry| entry.holder == holder).map(|entry| entry.amount)
     }
 
-    /// An amount as a share of the capacity, by the middles of both; `None` without a capacity.
+    /// What the entries are parts of: the device, or on the host the limit or the machine's RAM.
+    pub fn whole(&self) -> Option<Interval> {
+        self.bound.or(self.capacity)
+    }
+
+    /// Puts in what the data loaders take by the settings in the log and those that the user gave. Where the failure itself
+    /// tells no parts, these are the account.
+    pub fn add_loader(&mut self, event: &Event, context: &Context) {
+        let Some(account) = host_ledger::loader(event, context) else { return };
+        if self.entries.iter().all(|entry| entry.holder == Holder::Free) {
+            self.entries = host_ledger::loader_entries(&account);
+            self.bound = Some(account.limit);
+        }
+        self.loader = Some(account);
+    }
+
+    /// An amount as a share of [`Ledger::whole`], by the middles of both; `None` without one.
     pub fn share(&self, amount: Option<Interval>) -> Option<f64> {
-        let capacity = self.capacity?.middle();
+        let capacity = self.whole()?.middle();
         if capacity <= 0 { None } else { Some(amount?.middle() as f64 / capacity as f64) }
     }
 }
@@ -177,6 +260,12 @@ pub fn settle(event: &Event) -> Ledger {
         }
     }
     ledger.entries = entries(event, &ledger, default_cached, pools, process, &named);
+    if event.resource.on_host() {
+        if let Some((bound, entries)) = host_ledger::settle(event) {
+            ledger.bound = Some(bound);
+            ledger.entries = entries;
+        }
+    }
     ledger.contradictions = contradictions(event, &ledger, process, held);
     ledger
 }

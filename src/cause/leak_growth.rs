@@ -109,6 +109,15 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(free.at),
         );
     }
+    if let Some((rounds, at)) = event.facts.numbers.get("rounds_before") {
+        // A second round may be a larger one; after dozens what failed is what the earlier ones left behind.
+        let weight = ramp(*rounds, &[(1.0, 2.0), (10.0, 2.8), (100.0, 3.6)]);
+        let rounds = *rounds as u64;
+        found.push(
+            Evidence::new(weight, text!(en: "the same work had been done {rounds} times before in this process: earlier models or buffers are still held", zh: "同样的工作在该进程中此前已完成 {rounds} 次：先前的模型或缓冲区仍未释放"))
+                .at(*at),
+        );
+    }
     if let Some((seconds, at)) = event.facts.numbers.get("lifetime_seconds") {
         // Start-up needs show within minutes; what takes hours to reach the limit grew.
         let hours = seconds / 3600.0;
@@ -276,5 +285,13 @@ mod tests {
         let mut incident = torch(&[]);
         incident.context.clues.insert(Clue::Accumulates, Span::line(5));
         assert_eq!(first(&incident), CauseId::LeakGrowth);
+    }
+
+    #[test]
+    fn work_that_fitted_many_times_before_leaves_something_behind() {
+        let mut incident = torch(&[]);
+        let before = confidence(&incident, CauseId::LeakGrowth);
+        incident.event.facts.numbers.insert("rounds_before", (120.0, Span::line(2)));
+        assert!(confidence(&incident, CauseId::LeakGrowth) > 3.0 * before);
     }
 }

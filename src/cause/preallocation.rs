@@ -120,6 +120,21 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    if event.dialect.starts_with("rapids") {
+        if event.has(Sign::EngineStartup) {
+            found.push(
+                Evidence::new(6.5, text!(en: "the pool itself was being made: its configured size is more than the device can give", zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"))
+                    .at(event.at),
+            );
+        } else if let Some((_, at)) = event.facts.numbers.get("pool_configured")
+            && event.dialect != "rapids-pool"
+        {
+            found.push(
+                Evidence::new(3.8, text!(en: "a memory pool is switched on and it was CUDA beneath it that refused: the pool holds the device, or grows in steps too large for it", zh: "已启用内存池，而拒绝请求的是其下层的 CUDA：设备已被内存池占住，或池的增长步长过大"))
+                    .at(*at),
+            );
+        }
+    }
     if event.has(Sign::ForeignLibrary) {
         found.push(
             Evidence::new(if kind(incident) == Kind::PooledTensor { 2.6 } else { 0.8 }, text!(en: "a library beside the framework found nothing left for itself: the framework's pool holds the device", zh: "框架之外的库分配不到显存：设备被框架的内存池占满"))
@@ -218,5 +233,15 @@ mod tests {
     #[test]
     fn a_device_half_full_at_start_is_somebody_elses() {
         assert_eq!(first(&starting("18.00 GiB")), CauseId::OtherProcess);
+    }
+
+    #[test]
+    fn a_pool_that_cannot_be_made_is_too_large() {
+        let mut refused = event("rapids", Resource::Gpu, &[]);
+        refused.dialect = "rapids-pool";
+        refused.sign(Sign::RefusedByLimit);
+        assert_eq!(first(&settled(refused.clone())), CauseId::FrameworkLimit);
+        refused.sign(Sign::EngineStartup);
+        assert_eq!(first(&settled(refused)), CauseId::Preallocation);
     }
 }

@@ -90,6 +90,21 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
         return clues(incident, found);
     }
+    if matches!(event.framework, "cuquantum" | "pennylane" | "qiskit") {
+        found.push(
+            Evidence::new(3.2, text!(en: "a simulator keeps the state of n qubits as one array of 2^n amplitudes of 8 or 16 bytes: each qubit more doubles it", zh: "模拟器把 n 个量子比特的状态存成一个含 2^n 个振幅（每个 8 或 16 字节）的数组：每多一个量子比特就翻倍"))
+                .at(event.at),
+        );
+    }
+    if let Some((side, place)) = event.facts.numbers.get("square_side")
+        && *side >= 4096.0
+    {
+        let (side, weight) = (*side as u64, if on_gpu(incident) { 1.2 } else { 2.4 });
+        found.push(
+            Evidence::new(weight, text!(en: "the tensor is {side} × {side}: it grows with the square of that number", zh: "张量为 {side} × {side}：随该数的平方增长"))
+                .at(*place),
+        );
+    }
     let Some(requested) = ledger.requested.filter(|_| one_piece(incident)) else { return clues(incident, found) };
     let want = size(requested);
     if on_gpu(incident) {
@@ -234,8 +249,10 @@ fn refute(incident: &Incident) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::{FULL_CARD, confidence, first, host, torch};
+    use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
     use super::*;
+    use crate::dialect::Resource;
+    use crate::evidence::Span;
 
     #[test]
     fn more_than_the_device_in_one_piece_is_certain() {
@@ -280,5 +297,15 @@ mod tests {
             confidence(&super::super::trial::settled(event), CauseId::SingleHugeAllocation)
         };
         assert!(asked("40.00 GiB") > 0.8 && asked("1.00 GiB") < 0.1);
+    }
+
+    #[test]
+    fn a_square_and_a_state_vector_are_one_request() {
+        let figures = [(Fact::Requested, "25.66 GiB")];
+        let mut square = event("tensorflow", Resource::Host, &figures);
+        square.facts.numbers.insert("square_side", (83000.0, Span::line(1)));
+        assert_eq!(first(&settled(square)), CauseId::SingleHugeAllocation);
+        let circuit = event("cuquantum", Resource::Gpu, &[]);
+        assert_eq!(first(&settled(circuit)), CauseId::SingleHugeAllocation);
     }
 }

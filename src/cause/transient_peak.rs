@@ -10,7 +10,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, GIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::TransientPeak,
@@ -100,6 +100,14 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                     .at(*at),
             );
         }
+    } else if let Some((_, at)) = event.facts.numbers.get("whole_program")
+        && let Some(requested) = ledger.requested.filter(|requested| requested.middle() >= GIB as i128)
+    {
+        let want = size(requested);
+        found.push(
+            Evidence::new(3.0, text!(en: "{want} are all temporary buffers of one compiled program at once: activations and scratch", zh: "{want} 是一个编译后程序的全部临时缓冲区：激活和中间结果"))
+                .at(*at),
+        );
     } else if !one_piece(incident) && event.facts.number("parameter_bytes") == Some(0.0) {
         found.push(
             Evidence::new(1.8, text!(en: "the program has no arguments: all that it needs is temporary", zh: "程序没有参数：所需全部是临时缓冲区"))
@@ -173,8 +181,9 @@ fn refute(incident: &Incident) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::{FULL_CARD, confidence, first, torch};
+    use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
+    use crate::dialect::Resource;
     use crate::evidence::{Known, Span};
 
     #[test]
@@ -200,5 +209,12 @@ mod tests {
     #[test]
     fn a_small_request_shows_no_peak() {
         assert!(confidence(&torch(&FULL_CARD), CauseId::TransientPeak) < 0.1);
+    }
+
+    #[test]
+    fn what_a_compiled_program_asks_for_at_once_is_temporary() {
+        let mut event = event("jax", Resource::Gpu, &[(Fact::Requested, "9.00 GiB")]);
+        event.facts.numbers.insert("whole_program", (1.0, Span::line(1)));
+        assert_eq!(first(&settled(event)), CauseId::TransientPeak);
     }
 }

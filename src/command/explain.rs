@@ -2,6 +2,7 @@
 
 use super::progress::Progress;
 use crate::cli::{ExplainFormat, ExplainOptions};
+use crate::dialect::stated;
 use crate::incident::context::Given;
 use crate::incident::{Incident, job};
 use crate::input::Source;
@@ -31,7 +32,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         .par_iter()
         .map(|source| {
             let document = input::read_with_progress(source, &mut progress.meter())?;
-            Ok(FileEvents::of(&document))
+            Ok(FileEvents::of(&document, &options.given))
         })
         .collect();
     drop(progress);
@@ -82,18 +83,39 @@ pub struct FileEvents {
     summary: InputSummary,
     incidents: Vec<Incident>,
     harmless: Vec<dialect::Event>,
+    /// A failure that the text or the user only tells of; counts where no input holds a message.
+    told: Option<Incident>,
 }
 
 impl FileEvents {
     /// Reads the failures of a document and their context.
-    pub fn of(document: &Document) -> FileEvents {
+    pub fn of(document: &Document, given: &Given) -> FileEvents {
         let (incidents, harmless) = incident::assemble(document, dialect::events(document));
-        FileEvents { summary: InputSummary::from(document), incidents, harmless }
+        let told = if incidents.is_empty() { told(document, given) } else { None };
+        FileEvents { summary: InputSummary::from(document), incidents, harmless, told }
     }
 }
 
+/// A failure without a message: stated in prose, or asked about by options whose figures do not fit the host's memory.
+fn told(document: &Document, given: &Given) -> Option<Incident> {
+    let stated = stated::read(document);
+    let asked = || given.describes_loaders().then(|| stated::asked(document));
+    let event = stated.or_else(asked)?;
+    let (mut incidents, _) = incident::assemble(document, vec![event]);
+    let mut incident = incidents.pop()?;
+    incident.context.override_with(given);
+    incident.ledger.add_loader(&incident.event, &incident.context);
+    let fits = incident.ledger.loader.is_none_or(|account| account.fits());
+    (incident.event.dialect == stated::STATED || !fits).then_some(incident)
+}
+
 /// Diagnoses every failure of one job's logs, with the values that the user gave in place of those read from them.
-pub fn diagnose(files: Vec<FileEvents>, given: &Given) -> Explanation {
+pub fn diagnose(mut files: Vec<FileEvents>, given: &Given) -> Explanation {
+    if files.iter().all(|file| file.incidents.is_empty())
+        && let Some(file) = files.iter_mut().find(|file| file.told.is_some())
+    {
+        file.incidents.extend(file.told.take());
+    }
     let mut explanation = Explanation { inputs: Vec::new(), diagnoses: Vec::new(), harmless: Vec::new() };
     let mut incidents = Vec::with_capacity(files.len());
     for file in files {
@@ -105,6 +127,7 @@ pub fn diagnose(files: Vec<FileEvents>, given: &Given) -> Explanation {
         .into_par_iter()
         .map(|(input, mut incident)| {
             incident.context.override_with(given);
+            incident.ledger.add_loader(&incident.event, &incident.context);
             let findings = cause::rank(&incident);
             let plan = fix::plan(&incident, &findings);
             Diagnosis { input, incident, findings, plan }

@@ -29,6 +29,7 @@ pub mod rust_gpu;
 pub mod schedulers;
 pub mod simulation;
 pub mod slurm;
+pub mod stated;
 pub mod sycl;
 pub mod tensorrt;
 pub mod torch_host;

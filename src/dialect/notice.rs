@@ -2,6 +2,7 @@
 
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure, size};
 
@@ -161,6 +162,9 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
     for sign in phrase.signs {
         event.sign(*sign);
     }
+    if let Some((rounds, at)) = rounds_before(document, position).filter(|(rounds, _)| *rounds >= 1.0) {
+        event.facts.numbers.insert("rounds_before", (rounds, at));
+    }
     if event.facts.sizes.is_empty()
         && super::pytorch::is_code_or_advice(&line.text, line.text.find("emory").unwrap_or(0))
     {
@@ -168,6 +172,25 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
     }
     settle(&mut event);
     Some((event, notice))
+}
+
+/// How often a search or service had done the same work before, as the lines in front show: the number of the last
+/// finished trial, or how many times a training was started.
+fn rounds_before(document: &Document, position: usize) -> Option<(f64, Span)> {
+    const LOOKED_AT: usize = 400;
+    let lines = document.lines.get(position.saturating_sub(LOOKED_AT)..=position)?;
+    let trial = lines.iter().rev().find_map(|line| {
+        let text = line.text.as_str();
+        let rest = ["Trial ", "trial "].iter().find_map(|word| super::field::after(text, word))?;
+        let number = super::field::leading_number(rest)?;
+        (rest.contains("finished") || rest.contains("failed")).then_some((number as f64, Span::line(line.number)))
+    });
+    trial.or_else(|| {
+        let starts = ["Starting training", "Start training"];
+        let begun = lines.iter().filter(|line| starts.iter().any(|word| line.text.contains(word)));
+        let last = begun.clone().next_back()?.number;
+        Some((begun.count().saturating_sub(1) as f64, Span::line(last)))
+    })
 }
 
 /// True when one of some words stands within `before` lines before or `after` lines behind.

@@ -72,6 +72,16 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::PinnedHost);
         event.resource = super::Resource::Host;
     }
+    // The pool itself is being made, as large as its setting says.
+    let setting_up =
+        [".reinitialize(", "plugin.setup", "initial_pool_size=", "PoolMemoryResource(", "pool_memory_resource("];
+    if nearby(document, position, 12, 12, &setting_up) && !nearby(document, position, 3, 0, &[".DeviceBuffer("]) {
+        event.sign(Sign::EngineStartup);
+    }
+    let asked = ["pool_allocator=True", "rmm-pool-size", "rmm_pool_size", "rmm_pool", "PoolMemoryResource"];
+    if nearby(document, position, 200, 30, &asked) {
+        event.facts.numbers.insert("pool_configured", (1.0, event.at));
+    }
     Some(event)
 }
 

@@ -23,7 +23,7 @@ fn advise(case: &Case) -> Advice {
     if case.engine().is_none() || !case.on_device() {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::Capacity, 0.4), (CauseId::TransientPeak, 0.6), (CauseId::KvCache, 0.25), (CauseId::SingleHugeAllocation, 0.4), (CauseId::NonFramework, 0.2)])
+    Draft::new(case, &[(CauseId::Preallocation, 0.3), (CauseId::Capacity, 0.4), (CauseId::TransientPeak, 0.6), (CauseId::KvCache, 0.25), (CauseId::SingleHugeAllocation, 0.4), (CauseId::NonFramework, 0.2)])
         .frees_unknown(text!(en: "needs the engine's activation peak, which its profiling line prints", zh: "需要引擎 profiling 打印的激活峰值"))
         .slows(0.0, 0.4)
         .knob("vllm", "--max-num-seqs 64 --max-num-batched-tokens 4096")

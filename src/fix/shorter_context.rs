@@ -37,7 +37,7 @@ fn advise(case: &Case) -> Advice {
     let tried = computed.or(length.map(|length| (length / 2).max(16)));
     let shown = tried.map_or("8192".to_string(), |tokens| tokens.to_string());
     let sure = computed.is_some();
-    Draft::new(case, &[(CauseId::KvCache, if sure { 0.85 } else { 0.65 }), (CauseId::Capacity, 0.35), (CauseId::FrameworkLimit, 0.3), (CauseId::TransientPeak, 0.35)])
+    Draft::new(case, &[(CauseId::KvCache, if sure { 0.85 } else { 0.65 }), (CauseId::Preallocation, 0.35), (CauseId::Capacity, 0.35), (CauseId::FrameworkLimit, 0.3), (CauseId::TransientPeak, 0.35)])
         .frees_if(
             case.missing().filter(|missing| sure && missing.high > 0).map(|missing| {
                 let short = show(missing.middle());

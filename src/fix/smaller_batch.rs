@@ -65,10 +65,7 @@ fn advise(case: &Case) -> Advice {
     let Some(batch) = case.context.batch_size.value() else {
         return Draft::new(case, &table)
             .weight(0.75)
-            .frees_if(
-                case.share_of_allocated(0.0, 0.45, text!(en: "half the batch", zh: "批大小减半")),
-                case.ask_for_peak(),
-            )
+            .frees_if(halved(case), case.ask_for_peak())
             .slows(0.0, 0.3)
             .numerics(Numerics::Benign)
             .knob("hf-trainer", "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
@@ -157,6 +154,19 @@ fn saved(case: &Case, from: u64, to: u64) -> Option<(Interval, Text)> {
         text!(
             en: "at most (allocated + requested − constant)·(1 − {to}/{from}) = ({d} − {k})·{share:.2}; less as far as states that the log does not show are larger",
             zh: "最多（已分配 + 申请 − 常量）·(1 − {to}/{from}) = ({d} − {k})·{share:.2}；日志未显示的状态越大，节省越少"
+        ),
+    ))
+}
+
+/// Half of the demand at most, where the batch is unknown: the request that failed shrinks with the batch as well.
+fn halved(case: &Case) -> Option<(Interval, Text)> {
+    let demand = case.demand()?;
+    let shown = show(demand.middle());
+    Some((
+        Interval::between(0, demand.scale(0.5).high),
+        text!(
+            en: "at most half of allocated + requested = {shown} for half the batch",
+            zh: "批大小减半最多省下（已分配 + 申请）{shown} 的一半"
         ),
     ))
 }

@@ -313,3 +313,19 @@ fn a_limit_in_mebibytes_is_raised_by_half() {
     let raise = offered(&plan, "raise-host-limit").expect("a higher limit");
     assert!(raise.offer.knobs.iter().any(|knob| knob.line == "resources: {limits: {memory: 192Mi}}"));
 }
+
+#[test]
+fn a_request_that_grows_with_an_unknown_batch_shrinks_with_it() {
+    let figures = [
+        (Fact::Requested, "11.00 GiB"),
+        (Fact::Capacity, "15.70 GiB"),
+        (Fact::Free, "300.00 MiB"),
+        (Fact::Allocated, "13.00 GiB"),
+        (Fact::ReservedUnallocated, "1.90 GiB"),
+    ];
+    let plan = planned(&incident("pytorch", Resource::Gpu, &figures, Context::default()));
+    let Frees::Bytes { range, .. } = &offered(&plan, "smaller-batch").expect("half the batch").offer.frees else {
+        panic!("a range")
+    };
+    assert!(range.high >= 12 * GIB as i128 && range.high < 13 * GIB as i128);
+}

@@ -8,7 +8,7 @@ use crate::evidence::Evidence;
 use crate::fix::{Fix, Frees, Ranked};
 use crate::incident::Context;
 use crate::incident::context::Series;
-use crate::ledger::{Entry, Holder, Ledger};
+use crate::ledger::{Entry, Holder, Ledger, LoaderAccount};
 use crate::text::{Lang, Text};
 use crate::units::Interval;
 use serde_json::{Map, Value, json};
@@ -243,6 +243,7 @@ fn derived(ledger: &Ledger, lang: Lang) -> Value {
         ("short_of_free", ledger.short_of_free),
         ("short_of_free_and_cached", ledger.short_of_free_and_cached),
         ("cap", ledger.cap),
+        ("bound", ledger.bound),
     ];
     for (name, amount) in amounts {
         if let Some(amount) = amount {
@@ -252,12 +253,40 @@ fn derived(ledger: &Ledger, lang: Lang) -> Value {
     if let Some(pid) = ledger.self_listed_as {
         out.insert("self_listed_as_pid".into(), pid.into());
     }
+    if let Some(account) = &ledger.loader {
+        out.insert("loader".into(), loader(account));
+    }
     if !ledger.entries.is_empty() {
         out.insert("account".into(), ledger.entries.iter().map(|e| entry(e, lang)).collect());
     }
     if !ledger.contradictions.is_empty() {
         let list = ledger.contradictions.iter().map(|c| json!({"text": c.text.in_lang(lang), "lines": c.lines}));
         out.insert("contradictions".into(), list.collect());
+    }
+    Value::Object(out)
+}
+
+/// What the data loaders need by their settings, and what would fit.
+fn loader(account: &LoaderAccount) -> Value {
+    let LoaderAccount { loader, need, .. } = account;
+    let mut out = Map::new();
+    out.insert("processes".into(), loader.processes.into());
+    out.insert("workers".into(), loader.workers.into());
+    out.insert("batch_known".into(), account.batch_known.into());
+    out.insert("limit".into(), range(account.limit));
+    out.insert("without_caches".into(), range(need.without_caches()));
+    out.insert("after_one_epoch".into(), range(need.after_one_epoch()));
+    out.insert("in_the_end".into(), range(need.in_the_end()));
+    let fitting = [
+        ("workers_that_fit", account.workers_that_fit),
+        ("batch_that_fits", account.batch_that_fits),
+        ("cache_per_process_that_fits", account.cache_that_fits),
+        ("shared_cache_that_fits", account.shared_cache_that_fits),
+    ];
+    for (name, value) in fitting {
+        if let Some(value) = value {
+            out.insert(name.into(), value.into());
+        }
     }
     Value::Object(out)
 }

@@ -3,6 +3,7 @@
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
 use crate::cause::Finding;
+use crate::dialect::stated;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Frees, Numerics, Ranked};
@@ -236,7 +237,7 @@ impl Page {
     fn account(&mut self, ledger: &Ledger, detail: Detail) {
         let entries = drawn_entries(ledger);
         if !entries.is_empty()
-            && let Some(capacity) = ledger.capacity.map(|c| c.middle_bytes()).filter(|c| *c > 0)
+            && let Some(capacity) = ledger.whole().map(|c| c.middle_bytes()).filter(|c| *c > 0)
         {
             self.screen.blank();
             self.bar(ledger, &entries, capacity);
@@ -261,9 +262,12 @@ impl Page {
             (Some(requested), Some(start)) => start.saturating_add(requested).min(capacity / 100 * 130),
             _ => capacity,
         };
-        let scale = reach.max(capacity) as f64 / room as f64;
-        let device = ((capacity as f64 / scale).round() as usize).clamp(1, room);
-        let cells = apportion(&entries.iter().map(|(_, a)| a.middle_bytes()).collect::<Vec<_>>(), capacity, device);
+        let sizes: Vec<u64> = entries.iter().map(|(_, amount)| amount.middle_bytes()).collect();
+        // A computed need may be larger than what there is; pages that tasks share count more than once.
+        let filled = sizes.iter().fold(0u64, |sum, size| sum.saturating_add(*size)).max(capacity);
+        let scale = reach.max(filled) as f64 / room as f64;
+        let device = ((filled as f64 / scale).round() as usize).clamp(1, room);
+        let cells = apportion(&sizes, filled, device);
         // Free memory stands at the device's end; what the message does not account for stays open in front of it.
         let open = device.saturating_sub(cells.iter().sum());
         let (dot, _) = self.open_mark();
@@ -283,7 +287,20 @@ impl Page {
         }
         self.screen.line(&runs);
 
-        if let (Some(requested), Some(start)) = (requested, start) {
+        if filled > capacity.saturating_add(capacity / 100) && ledger.loader.is_some() {
+            let there = ((capacity as f64 / scale).round() as usize).clamp(1, device);
+            let (fit, over) = if self.style.unicode { ("▔", "▔") } else { ("~", "!") };
+            let (capacity, beyond) = (Bytes(capacity), Bytes(filled - capacity));
+            let label = text!(en: "there is {capacity}: {beyond} too little", zh: "共有 {capacity}：还差 {beyond}");
+            self.screen.line(&[
+                run(Tone::Plain, "  "),
+                run(Tone::Free, fit.repeat(there)),
+                run(Tone::Alarm, over.repeat(device - there)),
+            ]);
+            let label =
+                if self.style.unicode { self.say(&label).to_string() } else { super::layout::ascii(self.say(&label)) };
+            self.screen.line(&[run(Tone::Plain, format!("  {label}"))]);
+        } else if let (Some(requested), Some(start)) = (requested, start) {
             let from = ((start as f64 / scale).round() as usize).min(device.saturating_sub(1));
             let to = ((start.saturating_add(requested)) as f64 / scale).round().min(room as f64) as usize;
             let drawn = to.saturating_sub(from).max(1);
@@ -375,6 +392,12 @@ impl Page {
             Holder::Outside => ("▒", "=", Tone::Foreign),
             Holder::Free => ("░", ".", Tone::Free),
             Holder::Unexplained => ("?", "?", Tone::Alarm),
+            Holder::Victim | Holder::Workers => ("█", "#", Tone::Used),
+            Holder::OtherTasks | Holder::SampleCaches => ("▞", "o", Tone::Foreign),
+            Holder::SharedFiles | Holder::PrefetchedBatches => ("▓", "+", Tone::Idle),
+            Holder::Kernel | Holder::TrainingProcesses => ("▒", "=", Tone::Foreign),
+            Holder::FileCache | Holder::PinnedBatches => ("▚", "%", Tone::Idle),
+            Holder::Unlisted => ("?", "?", Tone::Alarm),
         };
         (if self.style.unicode { unicode } else { plain }, tone)
     }
@@ -795,6 +818,21 @@ impl Page {
 /// What ran out, where, how much was asked and there, in one sentence.
 pub fn verdict(diagnosis: &Diagnosis) -> Text {
     let event = &diagnosis.incident.event;
+    if let (stated::ASKED, Some(account)) = (event.dialect, &diagnosis.incident.ledger.loader) {
+        let limit = Bytes(account.limit.middle_bytes());
+        let first = wording::range(account.need.after_one_epoch());
+        let end = wording::range(account.need.in_the_end());
+        return Text::new(
+            format!(
+                "The log holds no message, but these data loaders do not fit {limit}: they take {} by the end of the first epoch and {} in the end.",
+                first.en, end.en
+            ),
+            format!(
+                "日志中没有报错，但这样的数据加载设置放不进 {limit}：第一个 epoch 结束时占用 {}，最终 {}。",
+                first.zh, end.zh
+            ),
+        );
+    }
     let place = wording::place(event.resource, event.facts.device.value());
     let mut en: Vec<String> = Vec::new();
     let mut zh: Vec<String> = Vec::new();

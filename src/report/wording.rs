@@ -53,6 +53,17 @@ pub fn holder(holder: Holder) -> Text {
         Holder::Outside => Text::new("context, others", "上下文与其他进程"),
         Holder::Free => Text::new("free", "空闲"),
         Holder::Unexplained => Text::new("unexplained", "去向不明"),
+        Holder::Victim => Text::new("the killed process", "被杀进程"),
+        Holder::OtherTasks => Text::new("other processes", "其他进程"),
+        Holder::SharedFiles => Text::new("shared memory, tmpfs", "共享内存与 tmpfs"),
+        Holder::Kernel => Text::new("page tables, kernel", "页表与内核"),
+        Holder::FileCache => Text::new("file cache", "文件缓存"),
+        Holder::Unlisted => Text::new("not among those listed", "未列出的占用"),
+        Holder::TrainingProcesses => Text::new("training processes", "训练进程"),
+        Holder::Workers => Text::new("workers' own pages", "worker 私有内存"),
+        Holder::PrefetchedBatches => Text::new("prefetched batches", "预取批次"),
+        Holder::PinnedBatches => Text::new("pinned batches", "锁页批次"),
+        Holder::SampleCaches => Text::new("cached samples", "样本缓存"),
     }
 }
 
@@ -70,6 +81,23 @@ pub fn holder_meaning(holder: Holder) -> Text {
         Holder::Outside => Text::new("context, libraries and other processes together", "上下文、库与其他进程合计"),
         Holder::Free => Text::new("free", "空闲"),
         Holder::Unexplained => Text::new("held by nobody that the message names", "报错未指明的占用"),
+        Holder::Victim => {
+            Text::new("private pages of the process that was killed or failed", "被杀或失败进程的私有内存")
+        }
+        Holder::OtherTasks => Text::new("the other processes that share the limit", "共享该上限的其他进程"),
+        Holder::SharedFiles => Text::new("files in /dev/shm and tmpfs", "/dev/shm 与 tmpfs 中的文件"),
+        Holder::Kernel => Text::new("page tables and kernel objects", "页表与内核对象"),
+        Holder::FileCache => Text::new("cached files, which can be dropped", "可回收的文件缓存"),
+        Holder::Unlisted => Text::new("in use, but by none of the processes listed", "已使用，但不属于列出的任何进程"),
+        Holder::TrainingProcesses => Text::new("the training processes (computed)", "训练进程（计算值）"),
+        Holder::Workers => {
+            Text::new("private pages of the loader's workers (computed)", "加载 worker 的私有内存（计算值）")
+        }
+        Holder::PrefetchedBatches => Text::new("prefetched batches (computed)", "预取的批次（计算值）"),
+        Holder::PinnedBatches => Text::new("pinned copies of batches (computed)", "批次的锁页副本（计算值）"),
+        Holder::SampleCaches => {
+            Text::new("cached samples after one epoch (computed)", "一个 epoch 后的样本缓存（计算值）")
+        }
     }
 }
 
@@ -85,6 +113,17 @@ pub fn holder_id(holder: Holder) -> &'static str {
         Holder::Outside => "outside",
         Holder::Free => "free",
         Holder::Unexplained => "unexplained",
+        Holder::Victim => "victim",
+        Holder::OtherTasks => "other-tasks",
+        Holder::SharedFiles => "shared-files",
+        Holder::Kernel => "kernel",
+        Holder::FileCache => "file-cache",
+        Holder::Unlisted => "unlisted",
+        Holder::TrainingProcesses => "training-processes",
+        Holder::Workers => "workers",
+        Holder::PrefetchedBatches => "prefetched-batches",
+        Holder::PinnedBatches => "pinned-batches",
+        Holder::SampleCaches => "sample-caches",
     }
 }
 

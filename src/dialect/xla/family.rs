@@ -17,6 +17,8 @@ pub struct Surroundings {
     exla: bool,
     /// Words of XLA's runtime, which JAX prints and TensorFlow only with `jit_compile`.
     xla: bool,
+    /// A compiled program was being started: what is asked for is all of its temporary buffers at once.
+    pub program: bool,
     /// The run goes on after it.
     pub goes_on: bool,
     total: Option<Figure>,
@@ -66,6 +68,11 @@ impl Surroundings {
             || has("compiler/xla/pjrt")
             || has("XLA_PYTHON_CLIENT");
         self.xla |= has("RESOURCE_EXHAUSTED: ") || has("emory while trying to allocate") || has("XLA") || has("xla");
+        self.program |= has("Execution of replica")
+            || has("executable_name=")
+            || has("compiled.execute(")
+            || has("execute_sharded(")
+            || has("ExecuteReplicated");
         self.tensorflow |= has("tensorflow") || has("keras") || has("/job:localhost") || has("Keras");
     }
 

@@ -272,6 +272,9 @@ impl<'a> Failure<'a> {
             if let Some(count) = tensor::elements(words) {
                 self.facts.numbers.entry("tensor_elements").or_insert((count, at));
             }
+            if let Some(side) = tensor::square(words) {
+                self.facts.numbers.entry("square_side").or_insert((side as f64, at));
+            }
             if let Some(by) = after(words, "by allocator ").and_then(|rest| rest.split_whitespace().next()) {
                 self.place(by, at);
             }
@@ -435,6 +438,9 @@ impl<'a> Failure<'a> {
         around.startup_figures(&mut self.facts);
         self.dump.finish(&mut self.facts);
         self.buffers.finish(&mut self.facts);
+        if framework != "tensorflow" && around.program {
+            self.facts.numbers.entry("whole_program").or_insert((1.0, span));
+        }
         let request = self.request.map(|(_, figure)| figure).or(self.dump.requested);
         event.facts = self.facts;
         if let Some(figure) = request {

@@ -19,12 +19,19 @@ pub fn elements(text: &str) -> Option<f64> {
     product(text).map(|n| n as f64)
 }
 
-fn product(text: &str) -> Option<u64> {
+fn dimensions(text: &str) -> Option<Vec<u64>> {
     let shape = after(text, "shape")?.trim_start().strip_prefix('[')?;
     let (dimensions, _) = shape.split_once(']')?;
-    let mut all = dimensions.split(',').map(|d| d.trim().parse::<u64>().ok()).peekable();
-    all.peek()?;
-    all.try_fold(1u64, |product, dimension| product.checked_mul(dimension?))
+    dimensions.split(',').take(32).map(|d| d.trim().parse().ok()).collect()
+}
+
+fn product(text: &str) -> Option<u64> {
+    dimensions(text)?.into_iter().try_fold(1u64, u64::checked_mul)
+}
+
+/// The side of the largest square in the shape: two equal neighbours, as in `[60000,60000]`.
+pub fn square(text: &str) -> Option<u64> {
+    dimensions(text)?.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).max()
 }
 
 /// Bytes of the tensor, where its type is printed and has a fixed size.
@@ -46,5 +53,6 @@ mod tests {
         assert_eq!(elements("tensor with shape[8,3,5]"), Some(120.0));
         assert_eq!(elements("tensor with shape[4294967296,4294967296,4]"), None);
         assert_eq!(elements("tensor with shape[8,3"), None);
+        assert_eq!((square("shape[2,9,9,4]"), square("shape[9,4,9]")), (Some(9), None));
     }
 }

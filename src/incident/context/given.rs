@@ -30,6 +30,14 @@ pub struct Given {
     pub precision: Option<Precision>,
 }
 
+impl Given {
+    /// True when the figures describe data loaders against the host's memory, so that there is something to compute even
+    /// without a message in the log.
+    pub fn describes_loaders(&self) -> bool {
+        self.workers.is_some() && self.sample_bytes.is_some() && self.host_bytes.is_some()
+    }
+}
+
 impl Context {
     /// Puts the user's values in place of those read from the log. They carry [`Span::GIVEN`] as their place.
     pub fn override_with(&mut self, given: &Given) {
