@@ -145,6 +145,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Free)),
         );
     }
+    if kind(incident) == Kind::Host
+        && event.has(Sign::EngineStartup)
+        && let (Some(need), Some(free)) = (event.facts.get(Fact::Requested), event.facts.get(Fact::Free))
+    {
+        let (need, left) = (Bytes(need.bytes), Bytes(free.bytes));
+        found.push(
+            Evidence::new(1.6, text!(en: "the program refused by its own count, {need} against {left}, before the system was asked: a container's or virtual machine's limit counts there as the machine's", zh: "程序按自己的统计（{need} 对 {left}）提前拒绝：容器或虚拟机的上限在此被当作整机内存"))
+                .at(place(event, Fact::Free)),
+        );
+    }
     if let Some((tables, at)) =
         ["pagetables_bytes", "victim_pagetables_bytes"].into_iter().find_map(|name| event.facts.numbers.get(name))
         && let Some(limit) = event.facts.get(Fact::Limit)

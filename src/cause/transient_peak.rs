@@ -119,6 +119,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             Phase::Validation => Some((2.2, "validation", "验证阶段")),
             Phase::Loss => Some((0.6, "the loss", "损失计算")),
             Phase::OptimizerStep => Some((0.9, "the optimizer step", "优化器更新")),
+            // Rank 0 gathers the whole state in RAM before it is written.
+            Phase::Checkpoint if kind(incident) == Kind::Host => Some((3.4, "saving a checkpoint", "保存检查点")),
             Phase::Checkpoint => Some((1.8, "saving a checkpoint", "保存检查点")),
             Phase::Resume => Some((0.6, "restoring a checkpoint", "恢复检查点")),
             Phase::Warmup => Some((1.0, "warm-up", "预热")),
