@@ -3,7 +3,7 @@
 use super::reading::{
     Kind, about, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
 };
-use super::{Cause, CauseId};
+use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
@@ -133,6 +133,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(row.used.at),
         );
     }
+    found.extend(engine::crowded_out(incident));
     found
 }
 

@@ -3,7 +3,7 @@
 use super::reading::{
     Kind, allocated_share, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free, request_share, size,
 };
-use super::{Cause, CauseId};
+use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
@@ -162,6 +162,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    found.extend(engine::beside_the_pool(incident));
     found
 }
 

@@ -48,6 +48,8 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
             "vllm.entrypoints",
             "vllm-openai",
             "[gpu_worker.py",
+            "enginecore",
+            "gpu kv cache size:",
         ]),
     );
     add(Trainer::Sglang, says(&["/sglang/", "sglang/srt/", "sglang.launch_server", "--mem-fraction-static"]));
