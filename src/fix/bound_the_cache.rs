@@ -21,6 +21,9 @@ pub const FIX: Fix = Fix {
     advise: |incident, findings| advise(&Case::new(incident, findings)),
 };
 
+/// Workers that keep most steps fed, for the comparison.
+const FEWER: u64 = 4;
+
 fn advise(case: &Case) -> Advice {
     let Some(account) = case.ledger.loader.filter(|account| account.loader.cache != Cache::None && !account.fits())
     else {
@@ -34,16 +37,30 @@ fn advise(case: &Case) -> Advice {
             zh: "{readers} 个进程平均每个连一个样本的缓存都放不下：改用一个共享缓存，或减少 worker"
         ));
     };
+    let samples = i128::from(each) / loader.sample.high.max(1);
     let bounded = Loader { cache: Cache::Bounded(each), ..loader }.need();
     let (all, held) = (account.need.caches_in_the_end, bounded.caches_in_the_end);
     let range = Interval::between((account.need.caches_at_first - bounded.caches_at_first).low, (all - held).high);
     let (each_shown, end, after) = (bytes(each), show(all.middle()), show(held.middle()));
+    // A cache of a few samples is hit by none: fewer readers with larger ones then help more.
+    let useful = if samples < 32 { 0.6 } else { 1.0 };
+    let fewer = Loader { workers: FEWER, ..loader };
+    let (fewer_en, fewer_zh) = match fewer.cache_that_fits(account.limit).filter(|_| loader.workers > FEWER) {
+        Some(larger) => {
+            let larger = bytes(larger);
+            (
+                format!("; with {FEWER} workers for each training process it could be {larger}"),
+                format!("；若每个训练进程只用 {FEWER} 个 worker，可为 {larger}"),
+            )
+        }
+        None => (String::new(), String::new()),
+    };
     let gib = (each as f64 / GIB as f64 * 100.0).floor() / 100.0;
-    let samples = i128::from(each) / loader.sample.high.max(1);
     Draft::new(
         case,
         &[(CauseId::HostWorkers, 0.85), (CauseId::HostMemory, 0.6), (CauseId::LeakGrowth, 0.6)],
     )
+    .weight(useful)
     .frees(
         range,
         text!(
@@ -58,13 +75,13 @@ fn advise(case: &Case) -> Advice {
         Cache::Bounded(given) => {
             let given = bytes(given);
             text!(
-                en: "{given} counts once in each of {readers} reading processes; {each_shown} each fits",
-                zh: "{given} 的上限在 {readers} 个读数据进程中各算一次；每个 {each_shown} 才放得下"
+                en: "{given} counts once in each of {readers} reading processes; {each_shown} each fits{fewer_en}",
+                zh: "{given} 的上限在 {readers} 个读数据进程中各算一次；每个 {each_shown} 才放得下{fewer_zh}"
             )
         }
         _ => text!(
-            en: "every one of {readers} reading processes keeps what it reads; {each_shown} each ({samples} samples) fits",
-            zh: "{readers} 个读数据进程都保留读到的样本；每个 {each_shown}（{samples} 个样本）才放得下"
+            en: "every one of {readers} reading processes keeps what it reads; {each_shown} each ({samples} samples) fits{fewer_en}",
+            zh: "{readers} 个读数据进程都保留读到的样本；每个 {each_shown}（{samples} 个样本）才放得下{fewer_zh}"
         ),
     })
 }

@@ -52,9 +52,11 @@ fn advise(case: &Case) -> Advice {
             zh: "按其设置，数据加载最多占用 {most}，而总共有 {all}"
         ));
     }
-    let fitting = account.and_then(|account| account.workers_that_fit);
-    let tried = fitting.or(workers.map(|workers| workers / 2)).unwrap_or(2);
-    let enough = fitting.is_some() || account.is_none();
+    let fitting = account.and_then(|account| account.workers_that_fit).filter(|fitting| Some(*fitting) < workers);
+    // Eight for each process keep most steps fed; where no number fits, fewer divide the caches.
+    let half = workers.map(|workers| if account.is_some() { (workers / 2).min(8) } else { workers / 2 });
+    let tried = fitting.or(half).unwrap_or(2);
+    let enough = account.is_none_or(|account| account.workers_that_fit.is_some());
     let from = workers.map_or(String::new(), |workers| format!("   # was {workers}"));
     let loader = case.sign(Sign::DataLoaderWorker) || workers.is_some() || case.phase() == Some(Phase::DataLoading);
     Draft::new(case, &[(CauseId::HostWorkers, 0.7), (CauseId::SharedMemory, 0.4), (CauseId::HostMemory, if loader { 0.3 } else { 0.06 }), (CauseId::LeakGrowth, if loader { 0.15 } else { 0.03 })])
@@ -70,6 +72,10 @@ fn advise(case: &Case) -> Advice {
         .knob("ultralytics", format!("workers={tried}{from}"))
         .knob("pytorch", format!("DataLoader(..., num_workers={tried}, prefetch_factor={}, persistent_workers=False){from}", if tried == 0 { "None" } else { "1" }))
         .because(match workers {
+            Some(workers) if !enough => text!(
+                en: "no number of workers is enough while caches have no bound; {tried} instead of {workers} divide them by as much",
+                zh: "缓存不设上限时，任何 worker 数都不够；由 {workers} 减到 {tried} 可按比例减少缓存份数"
+            ),
             Some(workers) if fitting.is_some() => text!(
                 en: "{workers} workers per process do not fit, {tried} do by the formula",
                 zh: "每个进程 {workers} 个 worker 放不下，按公式 {tried} 个放得下"

@@ -150,7 +150,9 @@ fn on_host(case: &Case) -> Advice {
                 zh: "仅预取批次就占去三分之一以上的内存"
             ));
     }
-    if case.resource() == Resource::Shm || !case.learns() {
+    // Where the batch is not known, the queues may well be what fills memory.
+    let open = case.ledger.loader.is_some_and(|account| !account.batch_known);
+    if case.resource() == Resource::Shm || !case.learns() || open {
         return Advice::Silent;
     }
     Advice::WontHelp(text!(
