@@ -433,7 +433,7 @@ fn mentions_are_told_from_messages() {
         "CUDA out of memory",
         "**CUDA out of memory.**",
         "RuntimeError: CUDA out of memory.",
-        "[2024-05-02 10:00:11 TP3] worker hit an exception: torch.OutOfMemoryError: CUDA out of memory.",
+        "[2024-05-02 10:00:11] worker 3 hit an exception: torch.OutOfMemoryError: CUDA out of memory.",
         "Training failed (CUDA out of memory)",
         "| WARNING: ran out of memory with exception: CUDA out of memory. Tried to allocate 1.00 GiB",
         "torch.cuda.OutOfMemoryError",

@@ -4,7 +4,7 @@ use super::reading::{
     Kind, allocated_share, fitted_before, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free,
     request_share, size, whole, whole_name,
 };
-use super::{Cause, CauseId};
+use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
@@ -195,6 +195,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             .at(place(event, Fact::Allocated)),
         );
     }
+    found.extend(engine::too_much(incident));
     found
 }
 

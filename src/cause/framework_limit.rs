@@ -1,7 +1,7 @@
 //! A limit set by the framework or its user, below the device's.
 
 use super::reading::{Kind, kind, looks_integrated, looks_like_wddm, on_gpu, place, refused_although_free, size};
-use super::{Cause, CauseId};
+use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
@@ -145,6 +145,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Free)),
         );
     }
+    if kind(incident) == Kind::Host
+        && event.has(Sign::EngineStartup)
+        && let (Some(need), Some(free)) = (event.facts.get(Fact::Requested), event.facts.get(Fact::Free))
+    {
+        let (need, left) = (Bytes(need.bytes), Bytes(free.bytes));
+        found.push(
+            Evidence::new(1.6, text!(en: "the program refused by its own count, {need} against {left}, before the system was asked: a container's or virtual machine's limit counts there as the machine's", zh: "程序按自己的统计（{need} 对 {left}）提前拒绝：容器或虚拟机的上限在此被当作整机内存"))
+                .at(place(event, Fact::Free)),
+        );
+    }
     if let Some((tables, at)) =
         ["pagetables_bytes", "victim_pagetables_bytes"].into_iter().find_map(|name| event.facts.numbers.get(name))
         && let Some(limit) = event.facts.get(Fact::Limit)
@@ -157,36 +167,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if kind(incident) == Kind::KvCache {
-        let available = event.facts.get(Fact::Available);
-        if !event.facts.numbers.contains_key("kv_cache_tokens") && event.facts.get(Fact::Needed).is_none() {
-            found.push(
-                Evidence::new(1.0, text!(en: "nothing was left for the cache under the share of the device that is set", zh: "在所设显存占比下没有给缓存留下空间"))
-                    .at(event.at),
-            );
-        }
-        if let Some(utilization) = event.facts.numbers.get("gpu_memory_utilization")
-            && utilization.0 < 0.88
-        {
-            let share = utilization.0;
-            found.push(
-                Evidence::new(
-                    1.0,
-                    text!(en: "the engine may use only {share} of the device", zh: "引擎只被允许使用设备的 {share}"),
-                )
-                .at(utilization.1),
-            );
-        }
-        if let (Some(needed), Some(available)) = (event.facts.get(Fact::Needed), available)
-            && needed.bytes < available.bytes.saturating_mul(3) / 2
-        {
-            let missing = Bytes(needed.bytes.saturating_sub(available.bytes));
-            found.push(
-                Evidence::new(1.3, text!(en: "only {missing} were missing: a slightly larger share of the device would do", zh: "只差 {missing}：略微提高显存占比即可"))
-                    .at(available.at),
-            );
-        }
-    }
+    found.extend(engine::share_too_small(incident));
     found
 }
 

@@ -1,7 +1,7 @@
 //! An inference engine's cache does not fit as configured.
 
-use super::reading::{Kind, kind, place, size};
-use super::{Cause, CauseId};
+use super::reading::{Kind, kind, size};
+use super::{Cause, CauseId, engine};
 use crate::dialect::Fact;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
@@ -71,15 +71,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if event.dialect.contains("kv") {
-        found.push(
-            Evidence::new(
-                2.0,
-                text!(en: "the buffer that failed is the KV cache", zh: "分配失败的缓冲区正是 KV cache"),
-            )
-            .at(place(event, Fact::Requested)),
-        );
-    }
+    found.extend(engine::the_cache_itself(incident));
     found
 }
 

@@ -6,6 +6,7 @@
 mod capacity;
 mod driver_or_unrelated;
 mod duplicate_model;
+mod engine;
 mod fragmentation;
 mod framework_limit;
 mod host_memory;

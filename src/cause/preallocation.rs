@@ -1,7 +1,7 @@
 //! A framework took (almost) the whole device up front.
 
 use super::reading::{Kind, kind, on_gpu, percent, place, ramp, request_share, short_of_desired, size};
-use super::{Cause, CauseId};
+use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
@@ -157,6 +157,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(*span),
         );
     }
+    found.extend(engine::pool_took_it(incident));
     found
 }
 

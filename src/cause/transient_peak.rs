@@ -3,7 +3,7 @@
 use super::reading::{
     Kind, allocated_share, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free, request_share, size,
 };
-use super::{Cause, CauseId};
+use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
@@ -119,6 +119,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             Phase::Validation => Some((2.2, "validation", "验证阶段")),
             Phase::Loss => Some((0.6, "the loss", "损失计算")),
             Phase::OptimizerStep => Some((0.9, "the optimizer step", "优化器更新")),
+            // Rank 0 gathers the whole state in RAM before it is written.
+            Phase::Checkpoint if kind(incident) == Kind::Host => Some((3.4, "saving a checkpoint", "保存检查点")),
             Phase::Checkpoint => Some((1.8, "saving a checkpoint", "保存检查点")),
             Phase::Resume => Some((0.6, "restoring a checkpoint", "恢复检查点")),
             Phase::Warmup => Some((1.0, "warm-up", "预热")),
@@ -162,6 +164,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
+    found.extend(engine::beside_the_pool(incident));
     found
 }
 

@@ -443,6 +443,8 @@ static TRIGGERS: LazyLock<Option<Triggers>> = LazyLock::new(|| {
 /// it ended, in the last.
 const FIRST_EVENTS: usize = 1024;
 const LAST_EVENTS: usize = 512;
+/// So many of a document's events are asked whether an engine's settings stand around them: the look takes hundreds of lines.
+const INSIDE_ENGINES: usize = 48;
 
 /// Reads the messages of a document, in order; of a flood the first and the last ones. A line that lies inside a message already read is not asked again, unless
 /// another rank printed it.
@@ -468,7 +470,15 @@ pub fn events(document: &Document) -> Vec<Event> {
         }
         asked.sort_unstable();
         asked.dedup();
-        let event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
+        let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
+        if let Some(event) = event.as_mut()
+            && event.framework == "pytorch"
+            && event.resource == Resource::Gpu
+            && event.standing != Standing::Harmless
+            && events.len() < INSIDE_ENGINES
+        {
+            engines::surroundings::note_where_an_engine_runs(document, position, event);
+        }
         if let Some(event) = event
             && !events.iter().rev().take(16).any(|earlier| {
                 earlier.at.first <= event.at.last

@@ -6,4 +6,5 @@ pub mod batch;
 pub mod kv_cache;
 pub mod loader;
 pub mod logits;
+pub mod serving;
 pub mod states;

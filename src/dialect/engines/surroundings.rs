@@ -114,6 +114,29 @@ pub fn note(document: &Document, position: usize, event: &mut Event) {
     }
 }
 
+/// Words that only a serving engine's log holds.
+const ENGINE_WORDS: [&str; 7] = [
+    "KV cache",
+    "gpu_memory_utilization",
+    "gpu-memory-utilization",
+    "mem-fraction-static",
+    "mem_fraction_static",
+    "vllm/",
+    "sglang/",
+];
+
+/// As [`note`], for the message of a framework that may have failed inside an engine: adds nothing where no line around it is
+/// an engine's.
+pub fn note_where_an_engine_runs(document: &Document, position: usize, event: &mut Event) {
+    let engine = field::before(position + 1, BEFORE)
+        .chain(field::behind(document, position, BEHIND))
+        .map(|at| field::text(document, at))
+        .any(|line| line.len() <= LONGEST && ENGINE_WORDS.iter().any(|word| line.contains(word)));
+    if engine {
+        note(document, position, event);
+    }
+}
+
 /// True for a shell's prompt with a command: another run begins there.
 fn is_prompt(line: &str) -> bool {
     let line = line.trim_start();

@@ -48,6 +48,8 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
             "vllm.entrypoints",
             "vllm-openai",
             "[gpu_worker.py",
+            "enginecore",
+            "gpu kv cache size:",
         ]),
     );
     add(Trainer::Sglang, says(&["/sglang/", "sglang/srt/", "sglang.launch_server", "--mem-fraction-static"]));
@@ -182,6 +184,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "试图加载所有数据到ram",
         ]),
     );
+    add(Clue::GrowingList, says(&["tcmalloc: large alloc"]));
     add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));
     add(
         Clue::SecondFramework,
