@@ -268,9 +268,10 @@ fn refute(incident: &Incident) -> Text {
             zh: "每分钟记录主进程和 worker 的常驻内存（`ps -o rss= -p PID`）：若第一个 epoch 后不再上升，则没有泄漏。"
         );
     }
+    let now = super::meter::meter(incident).now;
     text!(
-        en: "Print `torch.cuda.memory_allocated()` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
-        zh: "在每一步的同一位置打印 `torch.cuda.memory_allocated()`：若第 10 步与第 200 步相同，则没有增长。"
+        en: "Print `{now}` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
+        zh: "在每一步的同一位置打印 `{now}`：若第 10 步与第 200 步相同，则没有增长。"
     )
 }
 
