@@ -165,7 +165,9 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
     if let Some((rounds, at)) = rounds_before(document, position).filter(|(rounds, _)| *rounds >= 1.0) {
         event.facts.numbers.insert("rounds_before", (rounds, at));
     }
+    // A library's error quoted by its caller is no advice, whatever stands in front of it.
     if event.facts.sizes.is_empty()
+        && !event.has(Sign::ForeignLibrary)
         && super::pytorch::is_code_or_advice(&line.text, line.text.find("emory").unwrap_or(0))
     {
         return None;
