@@ -200,18 +200,19 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
+    let peak = super::meter::meter(incident).peak;
     let batch = incident.context.batch_size.value().filter(|batch| *batch > 1);
     match batch {
         Some(batch) => {
             let half = batch / 2;
             text!(
-                en: "Run once with batch size {half} instead of {batch} and print `torch.cuda.max_memory_allocated()` after step 3: if the peak stays where it was, the batch is not what fills the device.",
-                zh: "将批大小从 {batch} 改为 {half} 运行一次，在第 3 步后打印 `torch.cuda.max_memory_allocated()`：若峰值不变，则显存并非被批大小占满。"
+                en: "Run once with batch size {half} instead of {batch} and print `{peak}` after step 3: if the peak stays where it was, the batch is not what fills the device.",
+                zh: "将批大小从 {batch} 改为 {half} 运行一次，在第 3 步后打印 `{peak}`：若峰值不变，则显存并非被批大小占满。"
             )
         }
         None => text!(
-            en: "Run once with half the batch (or half the sequence or image size) and print `torch.cuda.max_memory_allocated()` after step 3: if the peak does not fall, the device is filled by something else.",
-            zh: "将批大小（或序列长度、图像尺寸）减半运行一次，在第 3 步后打印 `torch.cuda.max_memory_allocated()`：若峰值没有下降，则显存被别的东西占满。"
+            en: "Run once with half the batch (or half the sequence or image size) and print `{peak}` after step 3: if the peak does not fall, the device is filled by something else.",
+            zh: "将批大小（或序列长度、图像尺寸）减半运行一次，在第 3 步后打印 `{peak}`：若峰值没有下降，则显存被别的东西占满。"
         ),
     }
 }

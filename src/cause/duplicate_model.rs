@@ -89,10 +89,11 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     found
 }
 
-fn refute(_incident: &Incident) -> Text {
+fn refute(incident: &Incident) -> Text {
+    let now = super::meter::meter(incident).now;
     text!(
-        en: "Print `torch.cuda.memory_allocated()` before and after each load of a model or checkpoint: if it rises once only, there is one copy.",
-        zh: "在每次加载模型或检查点前后打印 `torch.cuda.memory_allocated()`：若只上升一次，则只有一份。"
+        en: "Print `{now}` before and after each load of a model or checkpoint: if it rises once only, there is one copy.",
+        zh: "在每次加载模型或检查点前后打印 `{now}`：若只上升一次，则只有一份。"
     )
 }
 

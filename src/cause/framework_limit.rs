@@ -145,6 +145,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Free)),
         );
     }
+    if kind(incident) == Kind::Host
+        && event.has(Sign::EngineStartup)
+        && let (Some(need), Some(free)) = (event.facts.get(Fact::Requested), event.facts.get(Fact::Free))
+    {
+        let (need, left) = (Bytes(need.bytes), Bytes(free.bytes));
+        found.push(
+            Evidence::new(1.6, text!(en: "the program refused by its own count, {need} against {left}, before the system was asked: a container's or virtual machine's limit counts there as the machine's", zh: "程序按自己的统计（{need} 对 {left}）提前拒绝：容器或虚拟机的上限在此被当作整机内存"))
+                .at(place(event, Fact::Free)),
+        );
+    }
     if let Some((tables, at)) =
         ["pagetables_bytes", "victim_pagetables_bytes"].into_iter().find_map(|name| event.facts.numbers.get(name))
         && let Some(limit) = event.facts.get(Fact::Limit)
@@ -183,6 +193,22 @@ fn carve_out(incident: &Incident) -> Option<Evidence> {
     )
 }
 
+/// Where a program outside PyTorch tells its own limit.
+fn own_limit(framework: &str) -> Option<&'static str> {
+    Some(match framework {
+        "cupy" => "cupy.get_default_memory_pool().get_limit()",
+        "rapids" | "dask-cuda" => "rmm.mr.get_current_device_resource()",
+        "onnxruntime" => "session.get_provider_options()",
+        "mlx" => "mx.metal.device_info()",
+        "sycl" | "opencl" => "clinfo | grep -i 'max memory allocation'",
+        "julia" => "ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"]",
+        "jax" => "echo $XLA_CLIENT_MEM_FRACTION $XLA_PYTHON_CLIENT_MEM_FRACTION",
+        "tensorflow" => "tf.config.get_logical_device_configuration(gpu)",
+        "tensorrt" => "tegrastats",
+        _ => return None,
+    })
+}
+
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
     match kind(incident) {
@@ -194,6 +220,13 @@ fn refute(incident: &Incident) -> Text {
             en: "Start once with the memory fraction at 0.95: if the same figure is still missing, no fraction is to blame.",
             zh: "将显存占比设为 0.95 启动一次：若缺口不变，则与占比设置无关。"
         ),
+        _ if own_limit(event.framework).is_some() => {
+            let told = own_limit(event.framework).unwrap_or_default();
+            text!(
+                en: "Look at `{told}`: if it shows no limit, or one above what was asked for, no limit of the program's own refused.",
+                zh: "查看 `{told}`：若没有上限，或上限高于请求量，则拒绝请求的不是程序自身的上限。"
+            )
+        }
         _ if event.has(Sign::Mps) => text!(
             en: "Run `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO` and `sysctl iogpu.wired_limit_mb`, and search the program for `set_per_process_memory_fraction`: if none is set, the limit is the machine's own.",
             zh: "查看 `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO`、`sysctl iogpu.wired_limit_mb`，并在程序中搜索 `set_per_process_memory_fraction`：若都未设置，则上限来自机器本身。"

@@ -123,11 +123,43 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             .at(limit.at),
         );
     }
+    found.extend(restarts(incident));
     if context.phase.value() == Some(Phase::Load) || context.cpu_offload.value() == Some(true) {
         found.push(Evidence::new(
             0.5,
             text!(en: "weights or optimizer state pass through RAM here", zh: "此处权重或优化器状态要经过主机内存"),
         ));
+    }
+    found
+}
+
+/// What a container's state tells of when it dies: a need at start shows within seconds, again and again.
+fn restarts(incident: &Incident) -> Vec<Evidence> {
+    let numbers = &incident.event.facts.numbers;
+    let mut found = Vec::new();
+    if let Some((seconds, at)) = numbers.get("lifetime_seconds")
+        && *seconds < 300.0
+    {
+        found.push(
+            Evidence::new(0.9, text!(en: "it was killed {seconds:.0} seconds after its start: what it needs to start does not fit", zh: "启动 {seconds:.0} 秒后被杀：启动所需就放不下"))
+                .at(*at),
+        );
+    }
+    if let Some((restarts, at)) = numbers.get("restart_count")
+        && *restarts >= 5.0
+    {
+        found.push(
+            Evidence::new(0.6, text!(en: "it was restarted {restarts:.0} times: every run meets the limit", zh: "已重启 {restarts:.0} 次：每次运行都会触及上限"))
+                .at(*at),
+        );
+    }
+    if let Some((request, at)) = numbers.get("memory_request_bytes")
+        && *request == 0.0
+    {
+        found.push(
+            Evidence::new(0.3, text!(en: "the pod requests no memory, so it is the first to be evicted when the node runs short", zh: "该 pod 没有声明内存 request，节点内存紧张时最先被驱逐"))
+                .at(*at),
+        );
     }
     found
 }

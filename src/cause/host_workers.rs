@@ -1,6 +1,6 @@
 //! Data-loading workers fill the RAM.
 
-use super::reading::{Kind, kind};
+use super::reading::{Kind, kind, ramp};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -63,7 +63,13 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let Some(workers) = context.workers.value() {
-        if workers >= 4 {
+        let all = workers.saturating_mul(context.local_processes.value().unwrap_or(1));
+        if workers >= 4 && all >= 24 {
+            found.push(
+                Evidence::new(ramp(all as f64, &[(24.0, 1.4), (100.0, 2.6)]), text!(en: "{all} workers on one machine each hold copies and prefetched batches", zh: "同一台机器上 {all} 个 worker 各自持有副本和预取的批次"))
+                    .seen(&context.workers),
+            );
+        } else if workers >= 4 {
             found.push(
                 Evidence::new(0.8, text!(en: "{workers} workers each hold copies and prefetched batches", zh: "{workers} 个 worker 各自持有副本和预取的批次"))
                     .seen(&context.workers),
@@ -109,6 +115,13 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             .at(*at),
         );
     }
+    found.extend(arithmetic(incident));
+    if event.dialect == "compiler-killed" {
+        found.push(
+            Evidence::new(2.3, text!(en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB", zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"))
+                .at(event.at),
+        );
+    }
     if let Some(processes) = context.local_processes.value()
         && processes >= 8
     {
@@ -131,6 +144,42 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         .seen(&context.local_processes));
     }
     found
+}
+
+/// What the loaders take by their own settings, against what there is.
+fn arithmetic(incident: &Incident) -> Option<Evidence> {
+    let account = incident.ledger.loader?;
+    let (need, limit) = (account.need, account.limit);
+    let all = Bytes(limit.middle_bytes());
+    let (weight, text) = if need.without_caches().low > limit.high {
+        let least = Bytes(need.without_caches().low.clamp(0, u64::MAX as i128) as u64);
+        (
+            6.0,
+            text!(en: "workers and prefetched batches alone take {least}, and there is {all}", zh: "仅 worker 和预取批次就占用 {least}，而总共只有 {all}"),
+        )
+    } else if need.after_one_epoch().low > limit.high {
+        let (first, end) = (need.after_one_epoch().middle_bytes(), need.in_the_end().middle_bytes());
+        let (first, end, readers) = (Bytes(first), Bytes(end), account.loader.readers());
+        (
+            5.0,
+            text!(en: "{readers} processes that keep what they read hold {first} by the end of the first epoch, {end} if it goes on, and there is {all}", zh: "{readers} 个进程各自缓存读到的样本：第一个 epoch 结束时占用 {first}，继续下去将达到 {end}，而总共只有 {all}"),
+        )
+    } else if need.in_the_end().low > limit.high {
+        let (end, readers) = (Bytes(need.in_the_end().middle_bytes()), account.loader.readers());
+        (
+            3.2,
+            text!(en: "the caches of {readers} processes grow to {end} in all, and there is {all}", zh: "{readers} 个进程的缓存合计将增长到 {end}，而总共只有 {all}"),
+        )
+    } else if need.in_the_end().high < limit.low / 3 && account.batch_known {
+        let most = Bytes(need.in_the_end().high.clamp(0, u64::MAX as i128) as u64);
+        (
+            -2.0,
+            text!(en: "by their settings the loaders take {most} at most, of {all}", zh: "按其设置，数据加载最多占用 {most}，而总共有 {all}"),
+        )
+    } else {
+        return None;
+    };
+    Some(Evidence::new(weight, text).seen(&incident.context.workers))
 }
 
 fn refute(_incident: &Incident) -> Text {

@@ -86,7 +86,9 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let Some((text, at)) = fitted_before(incident) {
-        found.push(Evidence::new(0.6, text).at(at));
+        // On a host, what loaders and models need is in place after the first epoch.
+        let weight = if kind(incident) == Kind::Host { 1.5 } else { 0.6 };
+        found.push(Evidence::new(weight, text).at(at));
     }
     if kind(incident) == Kind::PooledTensor
         && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes < MIB)
@@ -140,6 +142,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
+    found.extend(host_growth(incident));
     if event.resource == Resource::Host
         && let Some((share, at)) = hog_of_machine(incident)
     {
@@ -163,6 +166,42 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             -1.5,
             text!(en: "it failed at start-up, before anything could grow", zh: "失败发生在启动阶段，还来不及增长"),
         ));
+    }
+    found
+}
+
+/// What on a host tells growth from a need that was there from the start.
+fn host_growth(incident: &Incident) -> Vec<Evidence> {
+    let event = &incident.event;
+    let mut found = Vec::new();
+    if kind(incident) != Kind::Host {
+        return found;
+    }
+    if let (Some(requested), Some(held)) = (event.facts.get(Fact::Requested), event.facts.get(Fact::Allocated))
+        && requested.bytes <= held.bytes / 8
+    {
+        let (want, held) = (Bytes(requested.bytes), Bytes(held.bytes));
+        found.push(
+            Evidence::new(2.4, text!(en: "{want} more were asked for on top of {held} in use: the request is the last straw", zh: "已用 {held}，又请求 {want}：这只是最后一根稻草"))
+                .at(requested.at),
+        );
+    }
+    if let Some(at) = incident.context.clues.get(&Clue::GrowingList) {
+        found.push(
+            Evidence::new(2.8, text!(en: "single blocks of a GiB and more are reported on the way: one list or buffer that is enlarged again and again", zh: "途中多次报告 1 GiB 以上的单块分配：某个列表或缓冲区在反复扩容"))
+                .at(*at),
+        );
+    }
+    if let Some((slab, at)) = event.facts.numbers.get("slab_unreclaimable_bytes")
+        && let Some(all) = incident.ledger.bound
+        && *slab >= 0.3 * all.middle() as f64
+        && event.resource == Resource::Host
+    {
+        let (slab, all) = (Bytes(*slab as u64), Bytes(all.middle_bytes()));
+        found.push(
+            Evidence::new(3.0, text!(en: "{slab} of {all} are kernel objects that cannot be reclaimed: a leak in the kernel or a driver, no process is to blame", zh: "{all} 中有 {slab} 是不可回收的内核对象：内核或驱动泄漏，与任何进程无关"))
+                .at(*at),
+        );
     }
     found
 }
@@ -229,9 +268,10 @@ fn refute(incident: &Incident) -> Text {
             zh: "每分钟记录主进程和 worker 的常驻内存（`ps -o rss= -p PID`）：若第一个 epoch 后不再上升，则没有泄漏。"
         );
     }
+    let now = super::meter::meter(incident).now;
     text!(
-        en: "Print `torch.cuda.memory_allocated()` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
-        zh: "在每一步的同一位置打印 `torch.cuda.memory_allocated()`：若第 10 步与第 200 步相同，则没有增长。"
+        en: "Print `{now}` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
+        zh: "在每一步的同一位置打印 `{now}`：若第 10 步与第 200 步相同，则没有增长。"
     )
 }
 

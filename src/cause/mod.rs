@@ -13,6 +13,7 @@ mod host_memory;
 mod host_workers;
 mod kv_cache;
 mod leak_growth;
+mod meter;
 mod non_framework;
 mod other_process;
 mod preallocation;

@@ -125,6 +125,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     found.extend(bystander(incident));
+    found.extend(engine_finds_little(incident));
     if let Some((row, holder)) = busy_rival(incident) {
         let used = Bytes(row.used.bytes);
         let index = row.index;
@@ -161,9 +162,25 @@ fn bystander(incident: &Incident) -> Option<Evidence> {
     let victim = victim.or_else(|| facts.numbers.get("victim_rss_bytes").copied())?;
     (event.resource == Resource::Host && victim.0 < 0.03 * used).then(|| {
         let held = Bytes(victim.0 as u64);
-        Evidence::new(1.8, text!(en: "the victim held only {held} of {used_size} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used_size}：它只是旁观者"))
+        Evidence::new(2.8, text!(en: "the victim held only {held} of {used_size} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used_size}：它只是旁观者"))
             .at(victim.1)
     })
+}
+
+/// On a host: a program that compares what a model needs with what is available before it loads it. A gap of a few percent
+/// is a machine too small; where half is missing, somebody else is using it.
+fn engine_finds_little(incident: &Incident) -> Option<Evidence> {
+    let event = &incident.event;
+    if kind(incident) != Kind::Host || !event.has(Sign::EngineStartup) {
+        return None;
+    }
+    let (need, free) = (event.facts.get(Fact::Requested)?, event.facts.get(Fact::Free)?);
+    let missing = need.bytes.saturating_sub(free.bytes) as f64 / need.bytes.max(1) as f64;
+    let (need_size, left) = (Bytes(need.bytes), Bytes(free.bytes));
+    Some(
+        Evidence::new(ramp(missing, &[(0.05, 0.3), (0.3, 1.5), (0.6, 2.4)]), text!(en: "{left} were available of the {need_size} needed, before the program had taken anything", zh: "程序尚未占用内存时，所需 {need_size} 中只有 {left} 可用"))
+            .at(free.at),
+    )
 }
 
 /// The row of the failing device in a printed `nvidia-smi` table and a process on it that is not this one.

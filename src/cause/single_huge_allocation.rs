@@ -105,6 +105,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(*place),
         );
     }
+    found.extend(one_process(incident));
     let Some(requested) = ledger.requested.filter(|_| one_piece(incident)) else { return clues(incident, found) };
     let want = size(requested);
     if on_gpu(incident) {
@@ -163,7 +164,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 Evidence::new(weight, text!(en: "{want} were asked for in one piece", zh: "单次请求 {want}")).at(at),
             );
         }
-    } else if kind(incident) == Kind::Host {
+    // A virtual machine commits its heap as a whole: that is no array of the program's.
+    } else if kind(incident) == Kind::Host && event.dialect != "jvm-native" {
         let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(ledger.capacity);
         match machine {
             Some(machine) if requested.surely_at_least(machine) => {
@@ -175,8 +177,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             _ => {
                 // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
                 let gib = requested.middle() as f64 / GIB as f64;
-                let weight =
-                    ramp(gib, &[(0.25, -2.5), (4.0, -0.5), (16.0, 0.3), (32.0, 2.0), (128.0, 3.4), (512.0, 5.0)]);
+                let weight = ramp(
+                    gib,
+                    &[(0.25, -2.5), (1.0, -0.8), (4.0, 0.8), (8.0, 2.0), (16.0, 3.0), (128.0, 4.0), (512.0, 5.0)],
+                );
                 let terabyte = requested.middle() >= TIB as i128;
                 found.push(
                     Evidence::new(
@@ -193,6 +197,35 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         }
     }
     clues(incident, found)
+}
+
+/// On a host: one process that holds nearly all of the limit. A single reading cannot tell one allocation from growth, so
+/// this is weak; a constructor that holds it while it loads says more.
+fn one_process(incident: &Incident) -> Option<Evidence> {
+    let event = &incident.event;
+    if kind(incident) != Kind::Host || event.facts.number("table_like_named_count").is_some_and(|count| count > 1.0) {
+        return None;
+    }
+    let held = event.facts.get(Fact::AnonRss).or(event.facts.get(Fact::Process))?;
+    let all = incident.ledger.bound.filter(|bound| bound.low > 0)?;
+    let share = held.bytes as f64 / all.middle() as f64;
+    if !(0.7..=1.1).contains(&share) {
+        return None;
+    }
+    let loading = event.facts.process_name.get().is_some_and(|name| name.ends_with("__init__"));
+    let (amount, all, part) = (Bytes(held.bytes), size(all), percent(share));
+    let evidence = if loading {
+        Evidence::new(
+            2.4,
+            text!(en: "one constructor holds {amount}, {part} of {all}, before any work has begun", zh: "尚未开始工作，一个构造函数就占用 {amount}，为 {all} 的 {part}"),
+        )
+    } else {
+        Evidence::new(
+            1.3,
+            text!(en: "a single process holds {amount}, {part} of {all}", zh: "单个进程占用 {amount}，为 {all} 的 {part}"),
+        )
+    };
+    Some(evidence.at(held.at))
 }
 
 fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {

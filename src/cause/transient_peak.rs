@@ -119,6 +119,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             Phase::Validation => Some((2.2, "validation", "验证阶段")),
             Phase::Loss => Some((0.6, "the loss", "损失计算")),
             Phase::OptimizerStep => Some((0.9, "the optimizer step", "优化器更新")),
+            // Rank 0 gathers the whole state in RAM before it is written.
+            Phase::Checkpoint if kind(incident) == Kind::Host => Some((3.4, "saving a checkpoint", "保存检查点")),
             Phase::Checkpoint => Some((1.8, "saving a checkpoint", "保存检查点")),
             Phase::Resume => Some((0.6, "restoring a checkpoint", "恢复检查点")),
             Phase::Warmup => Some((1.0, "warm-up", "预热")),
@@ -171,6 +173,13 @@ fn refute(incident: &Incident) -> Text {
         return text!(
             en: "Sample the resident memory once a second (`while sleep 1; do grep VmRSS /proc/PID/status; done`): if it climbs evenly instead of jumping before the end, it is no peak.",
             zh: "每秒采样一次常驻内存（`while sleep 1; do grep VmRSS /proc/PID/status; done`）：若是平缓上升而不是结尾突增，则不是瞬时峰值。"
+        );
+    }
+    if !super::meter::speaks_torch(incident) {
+        let now = super::meter::meter(incident).now;
+        return text!(
+            en: "Sample `{now}` before and after each phase, and once a second within the failing one: if it climbs evenly instead of jumping, it is the steady state that does not fit.",
+            zh: "在每个阶段前后以及失败阶段内每秒采样一次 `{now}`：若是平缓上升而不是突增，则是稳态放不下。"
         );
     }
     text!(

@@ -6,11 +6,14 @@
 
 mod activation_offload;
 pub mod alloc_conf;
+mod arena_growth;
 mod bf16_states;
+mod bound_the_cache;
 mod buffer_the_dataset;
 mod carve_out;
 pub mod case;
 mod check_vocab_ids;
+mod choose_the_victim;
 mod chunk_the_operation;
 mod chunked_loss;
 mod cpu_offload;
@@ -18,15 +21,18 @@ mod cudnn_workspace;
 mod data_parallel;
 mod ddp_bucket_view;
 mod detach_logged_tensors;
+mod donate_buffers;
 pub mod draft;
 mod eight_bit_optimizer;
 mod ema_on_cpu;
 mod empty_cache;
 mod engine_fraction_down;
 mod engine_fraction_up;
+mod evaluate_each_step;
 mod expandable_segments;
 mod fewer_at_once;
 mod fewer_graphs;
+mod fewer_qubits;
 mod fewer_sequences;
 mod fewer_workers;
 mod find_the_leak;
@@ -52,25 +58,33 @@ mod logits_to_keep;
 mod lora;
 mod max_split_size;
 mod memory_fraction_cap;
+mod memory_request;
 mod mixed_precision;
 mod mps_watermark;
+mod narrower_profile;
 mod nccl_buffers;
 mod no_grad_in_eval;
 mod offload_eval_predictions;
 mod one_region;
 mod other_device;
+mod persistent_workers_off;
 mod pin_memory_off;
 mod preallocation_fraction;
 mod qlora;
+mod quantised_features;
 mod raise_fraction;
 mod raise_host_limit;
 mod raise_runtime_limit;
 mod raise_ulimit;
 mod record_a_snapshot;
+mod release_boosters;
+mod rmm_pool;
 mod sample_cache_off;
 mod shape_bucketing;
+mod sharded_checkpoint;
 mod sharding;
 mod share_one_model;
+mod shared_cache;
 mod shm_size;
 mod shorter_context;
 mod shorter_sequences;
@@ -78,6 +92,8 @@ mod smaller_batch;
 mod smaller_eval_batch;
 mod smaller_images;
 mod smaller_tiles;
+mod spill_to_host;
+mod stream_the_dataset;
 mod swap;
 mod tensor_parallel;
 mod vae_tiling;
@@ -277,9 +293,15 @@ pub const FIXES: &[&Fix] = &[
     &launch_blocking::FIX,
     &record_a_snapshot::FIX,
     &shm_size::FIX,
+    &bound_the_cache::FIX,
+    &shared_cache::FIX,
     &fewer_workers::FIX,
+    &persistent_workers_off::FIX,
     &buffer_the_dataset::FIX,
     &raise_host_limit::FIX,
+    &memory_request::FIX,
+    &sharded_checkpoint::FIX,
+    &choose_the_victim::FIX,
     &host_load_less::FIX,
     &swap::FIX,
     &raise_ulimit::FIX,
@@ -297,6 +319,16 @@ pub const FIXES: &[&Fix] = &[
     &weight_quantisation::FIX,
     &tensor_parallel::FIX,
     &weight_offload::FIX,
+    &donate_buffers::FIX,
+    &spill_to_host::FIX,
+    &rmm_pool::FIX,
+    &narrower_profile::FIX,
+    &quantised_features::FIX,
+    &release_boosters::FIX,
+    &stream_the_dataset::FIX,
+    &evaluate_each_step::FIX,
+    &arena_growth::FIX,
+    &fewer_qubits::FIX,
     &preallocation_fraction::FIX,
     &chunk_the_operation::FIX,
     &fix_the_shape::FIX,

@@ -24,6 +24,13 @@ fn advise(case: &Case) -> Advice {
     if !case.sign(Sign::Mps) {
         return Advice::Silent;
     }
+    let numbers = &case.incident.event.facts.numbers;
+    if numbers.contains_key("resource_limit_count") || case.incident.event.dialect.ends_with("buffer-size") {
+        return Advice::Withheld(text!(
+            en: "the number of buffers or the size of one is limited here, which no watermark changes",
+            zh: "此处受限的是缓冲区个数或单个缓冲区大小，与水位线无关"
+        ));
+    }
     Draft::new(case, &[(CauseId::FrameworkLimit, 0.65), (CauseId::Capacity, 0.25), (CauseId::LeakGrowth, 0.05)])
         .frees_unknown(text!(en: "as far as the machine's memory reaches", zh: "取决于整机内存"))
         .slows(0.0, 0.5)

@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     if !case.on_gpu()
-        || !(matches!(case.framework(), "jax" | "tensorflow" | "cuda" | "tensorflow-optional-refused")
+        || !(matches!(case.framework(), "jax" | "exla" | "tensorflow" | "cuda" | "tensorflow-optional-refused")
             || case.clue(Clue::SecondFramework)
             || case.confidence(CauseId::Preallocation) > 0.1)
     {
@@ -41,5 +41,6 @@ fn advise(case: &Case) -> Advice {
         .certainty(Certainty::Likely)
         .knob("jax", "export XLA_PYTHON_CLIENT_PREALLOCATE=false   # or XLA_CLIENT_MEM_FRACTION=.40 (older: XLA_PYTHON_CLIENT_MEM_FRACTION)")
         .knob("tensorflow", "export TF_FORCE_GPU_ALLOW_GROWTH=true   # or tf.config.experimental.set_memory_growth(gpu, True)")
+        .knob("exla", "config :exla, :clients, cuda: [platform: :cuda, preallocate: false]   # or memory_fraction: 0.4")
         .because(text!(en: "a framework that takes the device up front leaves nothing for the others", zh: "预先占满设备的框架不给其他程序留余量"))
 }

@@ -24,7 +24,7 @@ fn advise(case: &Case) -> Advice {
     if case.resource() != Resource::CudaSharedMemory {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::SharedMemory, 0.85), (CauseId::SingleHugeAllocation, 0.8), (CauseId::Capacity, 0.8), (CauseId::FrameworkLimit, 0.7), (CauseId::DriverOrUnrelated, 0.3), (CauseId::TransientPeak, 0.5), (CauseId::KvCache, 0.3), (CauseId::NonFramework, 0.3)])
+    Draft::new(case, &[(CauseId::SharedMemory, 0.85), (CauseId::SingleHugeAllocation, 0.8), (CauseId::Capacity, 0.8), (CauseId::FrameworkLimit, 0.7), (CauseId::DriverOrUnrelated, 0.8), (CauseId::TransientPeak, 0.5), (CauseId::KvCache, 0.3), (CauseId::NonFramework, 0.3)])
         .frees_unknown(text!(en: "tile bytes × stages; a stage less divides accordingly", zh: "分块字节 × 级数；减少一级相应减少"))
         .slows(0.0, 0.3)
         .certainty(Certainty::Likely)

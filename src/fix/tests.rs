@@ -329,3 +329,40 @@ fn a_request_that_grows_with_an_unknown_batch_shrinks_with_it() {
     };
     assert!(range.high >= 12 * GIB as i128 && range.high < 13 * GIB as i128);
 }
+
+#[test]
+fn programs_outside_pytorch_get_their_own_knobs() {
+    let first_knob = |framework, figures: &[(Fact, &str)], id: &str| {
+        let plan = planned(&incident(framework, Resource::Gpu, figures, Context::default()));
+        offered(&plan, id).and_then(|ranked| ranked.offer.knobs.first().map(|knob| knob.target)).unwrap_or("none")
+    };
+    let request = [(Fact::Requested, "6.00 GiB")];
+    assert_eq!(first_knob("rapids", &request, "spill-to-host"), "rapids");
+    assert_eq!(first_knob("dask-cuda", &request, "spill-to-host"), "dask-cuda");
+    assert_eq!(first_knob("tensorrt", &request, "narrower-profile"), "tensorrt");
+    assert_eq!(first_knob("xgboost", &request, "quantised-features"), "xgboost");
+    assert_eq!(first_knob("onnxruntime", &request, "arena-growth"), "onnxruntime");
+    assert_eq!(first_knob("qiskit", &request, "smaller-state-vector"), "qiskit");
+    assert_eq!(first_knob("pytorch", &request, "spill-to-host"), "none");
+}
+
+#[test]
+fn donated_inputs_free_at_most_the_smaller_side() {
+    let mut incident = incident("jax", Resource::Gpu, &[(Fact::Requested, "4.00 GiB")], Context::default());
+    incident.event.facts.numbers.insert("parameter_bytes", (3.0 * GIB as f64, Span::line(2)));
+    incident.event.facts.numbers.insert("output_bytes", (2.0 * GIB as f64, Span::line(3)));
+    let plan = planned(&incident);
+    let offer = &offered(&plan, "donate-buffers").expect("an offer").offer;
+    let Frees::Bytes { range, .. } = &offer.frees else { panic!("{:?}", offer.frees) };
+    assert_eq!((range.low, range.high), (0, 2 * GIB as i128));
+}
+
+#[test]
+fn a_count_of_buffers_is_no_matter_of_a_watermark() {
+    let mut incident = incident("mlx", Resource::Gpu, &[], Context::default());
+    incident.event.sign(Sign::Mps);
+    incident.event.sign(Sign::RefusedByLimit);
+    incident.event.facts.numbers.insert("resource_limit_count", (499_000.0, Span::line(2)));
+    let plan = planned(&incident);
+    assert!(withheld(&plan, "mps-watermark") && offered(&plan, "evaluate-each-step").is_some());
+}

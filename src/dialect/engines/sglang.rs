@@ -20,7 +20,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("raph failed") {
         return wrapped(document, position, &["Capturecudagraphfailed", "graphfailed"], "sglang-capture-graph-failed");
     }
-    if line.contains("hit an exception") {
+    if line.contains("Scheduler hit an exception") {
         return wrapped(
             document,
             position,

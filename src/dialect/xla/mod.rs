@@ -257,6 +257,9 @@ impl<'a> Failure<'a> {
             if let Some(size) = super::field::leading_size(rest, crate::units::Base::Binary) {
                 self.ask(Request::Rounded, size.at(at));
             }
+            if rest.contains("requested by op _EagerConst") {
+                self.facts.numbers.entry("constant_copied").or_insert((1.0, at));
+            }
             if let Some(bytes) = number_after(rest, "(rounded to ") {
                 self.ask(Request::Padded, Figure { bytes, half_width: 0, at });
             }
@@ -311,6 +314,7 @@ impl<'a> Failure<'a> {
             return Some(Voice::Exception);
         }
         if text.contains("Dst tensor is not initialized") {
+            self.facts.numbers.entry("constant_copied").or_insert((1.0, at));
             return Some(Voice::Exception);
         }
         // `Attempting to allocate 1.5G. That was not possible. There are 2.1G free.; (0x0x0_HBM0)`

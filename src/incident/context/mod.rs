@@ -168,6 +168,8 @@ pub enum Clue {
     CudaGraphs,
     /// A cache of samples in RAM, in the loader or the data set.
     SampleCache,
+    /// The C allocator reports single blocks of a GiB and more, as when a list is enlarged again and again.
+    GrowingList,
     /// A convolution workspace or autotuner is at work.
     ConvWorkspace,
     /// A JAX, TensorFlow or second framework shares the process.

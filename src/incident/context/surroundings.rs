@@ -184,6 +184,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "试图加载所有数据到ram",
         ]),
     );
+    add(Clue::GrowingList, says(&["tcmalloc: large alloc"]));
     add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));
     add(
         Clue::SecondFramework,

@@ -101,6 +101,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("memtotal", SETTING),
     ("system:", SETTING | READING),
     ("cache", SETTING | CLUE),
+    ("tcmalloc", CLUE),
     ("num examples", SETTING),
     ("samples", SETTING),
     ("examples", SETTING),
