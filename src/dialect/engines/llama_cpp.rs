@@ -225,6 +225,7 @@ const LOADING: usize = 200;
 fn memory_of_device(document: &Document, position: usize, event: &mut Event) {
     let Some(device) = event.facts.device.value() else { return };
     let free_label = format!("device CUDA{device} (");
+    let mut others = false;
     for at in field::before(position, LOADING) {
         let line = field::text(document, at);
         let span = Span::line(field::number(document, at));
@@ -235,12 +236,16 @@ fn memory_of_device(document: &Document, position: usize, event: &mut Event) {
             if let Some(figure) = surroundings::buffer(line, device, "KV", span) {
                 event.facts.numbers.entry("kv_buffer_bytes").or_insert((figure.bytes as f64, span));
             }
-        } else if line.contains(&free_label)
-            && let Some((_, tail)) = line.rsplit_once(") - ")
-            && let Some(free) = field::leading_size(tail, Base::Binary)
-        {
-            event.facts.numbers.entry("device_free_at_start_bytes").or_insert((free.bytes as f64, span));
-            break;
+        } else if line.contains("using device ") {
+            let free = line.rsplit_once(") - ").and_then(|(_, tail)| field::leading_size(tail, Base::Binary));
+            if !line.contains(&free_label) {
+                others = true;
+            } else if let Some(free) = free {
+                event.facts.numbers.entry("device_free_at_start_bytes").or_insert((free.bytes as f64, span));
+            }
         }
+    }
+    if others {
+        field::note_number(event, "split_over_devices", Some(1.0));
     }
 }

@@ -23,9 +23,6 @@ const BACK: usize = 2;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if line.contains("GPU memory") || line.contains("on device") {
-        return startup(document, position);
-    }
     if line.contains("max seq") {
         return too_long(document, position);
     }
@@ -38,7 +35,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("warming up") {
         return warm_up(document, position);
     }
-    None
+    if line.contains("GPU memory") { startup(document, position) } else { None }
 }
 
 /// `Free memory on device cuda:0 (17.1/22.05 GiB) on startup is less than desired GPU memory utilization (0.92, 20.28 GiB)`;
