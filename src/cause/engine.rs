@@ -94,7 +94,8 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
     let event = &incident.event;
     let budget = Budget::of(&event.facts);
     if kind(incident) == Kind::KvCache {
-        let by_share = matches!(event.framework, "vllm" | "sglang" | "lmdeploy")
+        let by_share = event.has(Sign::EngineStartup)
+            && matches!(event.framework, "vllm" | "sglang" | "lmdeploy")
             && budget.share.is_none_or(|share| share < HIGH_SHARE);
         if by_share && budget.tokens.is_none() && event.facts.get(Fact::Needed).is_none() {
             found.push(
@@ -174,6 +175,12 @@ pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
                 .at(free.at),
         );
     }
+    if event.dialect == "sglang-unbalanced" {
+        found.push(
+            Evidence::new(3.5, text!(en: "one of the devices has less free than the others before anything was loaded", zh: "加载任何内容之前，其中一张卡的空闲量就少于其他卡"))
+                .at(event.at),
+        );
+    }
     if kind(incident) == Kind::WeightBuffers
         && event.has(Sign::EngineStartup)
         && event.dialect == "llamacpp-cuda-buffer-alloc"
@@ -248,7 +255,7 @@ pub fn the_cache_itself(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         ];
     }
-    let named = event.dialect == "llamacpp-kv-buffer"
+    let named = matches!(event.dialect, "llamacpp-kv-buffer" | "sglang-batch-too-large")
         || event.dialect == "trtllm-executor-creation" && event.resource == Resource::KvCache;
     if !named {
         return Vec::new();

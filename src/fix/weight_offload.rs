@@ -99,7 +99,7 @@ impl Layers {
         let free = facts.number("device_free_at_start_bytes")?;
         // `-ngl 99` means all there are; how many that is must be known.
         let count = if count > whole { whole } else { count };
-        (count >= 1.0 && count < 99.0).then_some(Layers { count, weights: weights.bytes as f64, free })
+        (1.0..99.0).contains(&count).then_some(Layers { count, weights: weights.bytes as f64, free })
     }
 
     /// Layers that leave a fifth of what is free, and a GiB at least, to cache and computation.
