@@ -146,6 +146,8 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
             weighed.push((cause, evidence, score));
         }
     }
+    let facts = &incident.event.facts;
+    let without_figures = facts.sizes.is_empty() && facts.numbers.is_empty();
     let something_else = SOMETHING_ELSE + if without_figures { WITHOUT_FIGURES } else { 0.0 };
     let top = weighed.iter().map(|(.., score)| *score).fold(something_else, f64::max);
     let odds = |score: f64| ((score - top) / TEMPERATURE).exp();
