@@ -130,7 +130,7 @@ const SOMETHING_ELSE: f64 = -2.3;
 
 /// Added to [`SOMETHING_ELSE`] for a message without figures: of such messages whose first cause was the usual one, half
 /// turned out to be something that the log did not show.
-const WITHOUT_FIGURES: f64 = 1.3;
+const WITHOUT_FIGURES: f64 = 1.7;
 
 /// Causes less likely than this are not worth a reader's time.
 const WORTH_TELLING: f64 = 0.02;
