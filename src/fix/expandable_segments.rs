@@ -24,6 +24,12 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.on_host() && case.context.alloc_conf.is_known() {
+        return Advice::WontHelp(text!(
+            en: "the allocator's settings are about GPU memory; what ran out is RAM",
+            zh: "分配器选项只影响显存，而耗尽的是主机内存"
+        ));
+    }
     if case.resource() == Resource::KvCache && matches!(case.engine(), Some("vllm" | "sglang" | "lmdeploy")) {
         return Advice::WontHelp(text!(
             en: "the cache is planned from sizes before it is allocated: no fragment is in its way, so no allocator option makes it fit",

@@ -16,6 +16,7 @@ mod check_vocab_ids;
 mod choose_the_victim;
 mod chunk_the_operation;
 mod chunked_loss;
+mod clear_shared_files;
 mod cpu_offload;
 mod cudnn_workspace;
 mod data_parallel;
@@ -293,6 +294,7 @@ pub const FIXES: &[&Fix] = &[
     &launch_blocking::FIX,
     &record_a_snapshot::FIX,
     &shm_size::FIX,
+    &clear_shared_files::FIX,
     &bound_the_cache::FIX,
     &shared_cache::FIX,
     &fewer_workers::FIX,

@@ -58,9 +58,11 @@ fn advise(case: &Case) -> Advice {
             "docker run --memory=<peak + 20 %> ...   # or without --memory".to_string(),
         )
     };
+    // What took hours to fill the limit fills a larger one a few hours later.
+    let grew = if facts.number("lifetime_seconds").is_some_and(|seconds| seconds > 6.0 * 3600.0) { 0.5 } else { 1.0 };
     let cgroup = if case.resource() == Resource::Cgroup || limit.is_some() { 1.0 } else { 0.5 };
-    Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4)])
-        .weight(cgroup)
+    Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4), (CauseId::SharedMemory, 0.5)])
+        .weight(cgroup * grew)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .knob(
             if limit.is_none() && case.resource() == Resource::Host { "shell" } else { "program" },

@@ -32,6 +32,12 @@ fn advise(case: &Case) -> Advice {
         }
         return Advice::Silent;
     }
+    if case.resource() == Resource::Cgroup {
+        return Advice::WontHelp(text!(
+            en: "files in /dev/shm count against the limit that was hit: a larger /dev/shm does not raise it",
+            zh: "/dev/shm 中的文件计入触及的上限：调大 /dev/shm 并不能提高这个上限"
+        ));
+    }
     if case.resource() == Resource::CudaSharedMemory {
         return Advice::Silent;
     }
