@@ -18,7 +18,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["vllm/startup-wrapped", "vllm/sampler", "sglang/graph"],
 };
 
 fn doc() -> Text {
