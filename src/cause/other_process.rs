@@ -268,9 +268,12 @@ mod tests {
 
     #[test]
     fn a_pool_of_a_few_mib_was_left_over_by_others() {
-        let figures = |limit| [(Fact::Requested, "2.50 MiB"), (Fact::Limit, limit), (Fact::Allocated, "7.50 MiB")];
-        assert_eq!(first(&settled(event("tensorflow", Resource::Gpu, &figures("8.30 MiB")))), CauseId::OtherProcess);
-        assert_ne!(first(&settled(event("tensorflow", Resource::Gpu, &figures("9.30 GiB")))), CauseId::OtherProcess);
+        let pool = |limit, held| {
+            let figures = [(Fact::Requested, "2.50 MiB"), (Fact::Limit, limit), (Fact::Allocated, held)];
+            first(&settled(event("tensorflow", Resource::Gpu, &figures)))
+        };
+        assert_eq!(pool("8.30 MiB", "7.50 MiB"), CauseId::OtherProcess);
+        assert_ne!(pool("9.30 GiB", "9.30 GiB"), CauseId::OtherProcess);
     }
 
     #[test]
