@@ -4,6 +4,7 @@ pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod rules;
+pub mod simulation;
 #[cfg(test)]
 mod sample;
 pub mod surroundings;
