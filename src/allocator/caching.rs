@@ -7,13 +7,14 @@ use super::block::{Arena, Block, BlockId, NONE, NOT_EXPANDABLE};
 use super::config::Config;
 use super::device::{Device, Listing, Process};
 use super::expandable::Segment;
+use super::flat_map::FlatMap;
 use super::oom::{self, Tail};
 use super::ordered::{Key, Ordered, Place};
 use super::private_pool::PrivatePools;
 use super::stats::Stats;
 use super::version::{Behaviour, EmptyCacheInPool, Version};
 use super::{LARGE_ROUNDING, MIDDLE_LIMIT, ONE_EXABYTE, QUANTUM, SMALL_LIMIT, SMALL_SEGMENT, round_up};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 /// Index of the default pool for large requests.
 pub(super) const LARGE: u32 = 0;
@@ -71,6 +72,8 @@ impl Pool {
 /// A request on its way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
+    /// Bytes as asked for.
+    pub bytes: u64,
     /// Rounded bytes.
     pub size: u64,
     /// Bytes of the segment that would be asked for.
@@ -105,13 +108,13 @@ pub struct CachingAllocator<D: Device> {
     /// Most bytes that it may hold.
     limit: Option<u64>,
     /// Events that have not been seen to complete, by stream.
-    events: BTreeMap<u32, VecDeque<Waiting>>,
+    events: FlatMap<VecDeque<Waiting>>,
     /// Blocks freed during a capture whose events are recorded after it.
     pub(super) deferred: Vec<BlockId>,
     /// Streams that a block was used on besides its own, until its events are recorded.
-    uses: HashMap<BlockId, Vec<u32>>,
+    uses: HashMap<BlockId, FlatMap<()>>,
     /// Those of [`CachingAllocator::uses`] that were recorded during a capture.
-    captured_uses: HashMap<BlockId, Vec<u32>>,
+    captured_uses: HashMap<BlockId, FlatMap<()>>,
     /// Recorded events stay pending until this is cleared.
     events_held: bool,
 }
@@ -131,7 +134,7 @@ impl<D: Device> CachingAllocator<D> {
             private: PrivatePools::default(),
             reserved: 0,
             limit: None,
-            events: BTreeMap::new(),
+            events: FlatMap::default(),
             deferred: Vec::new(),
             uses: HashMap::new(),
             captured_uses: HashMap::new(),
@@ -199,7 +202,7 @@ impl<D: Device> CachingAllocator<D> {
         }
         let size = self.round_size(bytes);
         let pool = self.pool_for(size, stream);
-        let request = Request { size, segment_size: self.segment_size(size), pool, stream };
+        let request = Request { bytes, size, segment_size: self.segment_size(size), pool, stream };
         let found = match self.find_free(&request) {
             Some(block) => Some(block),
             None => self.find_new(&request, capturing)?,
@@ -390,11 +393,14 @@ impl<D: Device> CachingAllocator<D> {
     /// When the version refuses in advance what would not fit.
     fn ask_driver(&mut self, request: &Request) -> Result<Option<BlockId>, Failure> {
         let wanted = self.reserved.saturating_add(request.segment_size);
-        if self.config.throw_on_cudamalloc_oom && wanted > self.limit.unwrap_or(self.device.total_bytes()) {
-            return Err(Failure::OutOfMemory(oom::rejected(request.segment_size)));
-        }
         if self.limit.is_some_and(|limit| wanted > limit) {
             return Ok(None);
+        }
+        if self.config.throw_on_cudamalloc_oom {
+            let share = self.config.per_process_memory_fraction.unwrap_or(1.0);
+            if wanted > (share * self.device.total_bytes() as f64) as u64 {
+                return Err(Failure::OutOfMemory(oom::rejected(request.bytes)));
+            }
         }
         if self.expandable_for(request.pool) {
             return Ok(self.allocate_expandable(request));
@@ -543,8 +549,8 @@ impl<D: Device> CachingAllocator<D> {
             let Some((large, small)) = self.private.pools_of(id) else { continue };
             self.release_pool(small);
             self.release_pool(large);
-            self.private.forget_if_empty(id);
         }
+        self.private.forget_empty();
         Ok(())
     }
 
@@ -584,16 +590,19 @@ impl<D: Device> CachingAllocator<D> {
             return;
         }
         block.used_elsewhere = true;
-        let uses = self.uses.entry(id).or_default();
-        if !uses.contains(&stream) {
-            uses.push(stream);
-        }
+        let key = self.stream_key(stream);
+        self.uses.entry(id).or_default().insert(key, ());
         if self.capturing() {
-            let captured = self.captured_uses.entry(id).or_default();
-            if !captured.contains(&stream) {
-                captured.push(stream);
-            }
+            self.captured_uses.entry(id).or_default().insert(key, ());
         }
+    }
+
+    /// The hash of a stream: kind and index of its device and its id.
+    fn stream_key(&self, stream: u32) -> u64 {
+        const CUDA: u64 = 1;
+        // Index in its pool, kind "normal priority", and the bit that tells PyTorch's own streams (CUDAStream.cpp).
+        let id = stream.checked_sub(1).map_or(0, |index| u64::from(index) << 5 | 1 << 1 | 1);
+        CUDA << 56 | u64::from(self.surroundings.device) << 48 | id
     }
 
     /// Takes a block back. It is reusable at once unless other streams use it.
@@ -616,9 +625,12 @@ impl<D: Device> CachingAllocator<D> {
 
     fn insert_events(&mut self, id: BlockId) {
         self.arena[id].used_elsewhere = false;
-        for stream in self.uses.remove(&id).unwrap_or_default() {
+        for (stream, ()) in self.uses.remove(&id).unwrap_or_default().iter() {
             self.arena[id].events += 1;
-            self.events.entry(stream).or_default().push_back(Waiting { block: id, held: self.events_held });
+            self.events.insert(stream, VecDeque::new());
+            if let Some(queue) = self.events.get_mut(stream) {
+                queue.push_back(Waiting { block: id, held: self.events_held });
+            }
         }
     }
 
@@ -628,7 +640,9 @@ impl<D: Device> CachingAllocator<D> {
                 && let Some(captured) = self.captured_uses.remove(&id)
                 && let Some(uses) = self.uses.get_mut(&id)
             {
-                uses.retain(|stream| !captured.contains(stream));
+                let mut kept = FlatMap::default();
+                uses.iter().filter(|(stream, ())| !captured.contains(*stream)).for_each(|(stream, ())| kept.insert(stream, ()));
+                *uses = kept;
             }
             self.insert_events(id);
             if self.arena[id].events == 0 {
@@ -650,7 +664,7 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Blocks that were freed and wait for other streams.
     pub(super) fn waiting(&self) -> impl Iterator<Item = BlockId> + '_ {
-        let recorded = self.events.values().flat_map(|queue| queue.iter().map(|waiting| waiting.block));
+        let recorded = self.events.iter().flat_map(|(_, queue)| queue.iter().map(|waiting| waiting.block));
         recorded.chain(self.deferred.iter().copied())
     }
 
@@ -740,7 +754,7 @@ impl<D: Device> CachingAllocator<D> {
         let in_private_pools = self
             .pools
             .iter()
-            .filter(|pool| pool.owner.is_some())
+            .filter(|pool| pool.owner.is_some_and(|owner| self.private.pools_of(owner).is_some()))
             .flat_map(|pool| pool.free.iter().flat_map(Ordered::iter))
             .fold(0u64, |sum, id| sum.saturating_add(self.arena[id].size));
         let expandable = self.expandable_for(request.pool);

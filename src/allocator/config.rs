@@ -791,15 +791,12 @@ fn bad_value(rule: &OptionRule, value: &str) -> Text {
 
 /// `0.5` or `40G`; `None` for what PyTorch ignores with a warning.
 fn reserve(text: &str) -> Option<Reserve> {
-    let (number, unit) = match text.char_indices().last() {
-        Some((i, 'k' | 'K')) => (&text[..i], 1u64 << 10),
-        Some((i, 'm' | 'M')) => (&text[..i], 1 << 20),
-        Some((i, 'g' | 'G')) => (&text[..i], 1 << 30),
-        Some((i, 't' | 'T')) => (&text[..i], 1 << 40),
-        _ => (text, 1),
+    let (number, gibibytes) = match text.strip_suffix(['g', 'G']) {
+        Some(number) => (number, true),
+        None => (text, false),
     };
     let number: f64 = number.parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0)?;
-    Some(if unit == 1 { Reserve::Fraction(number) } else { Reserve::Bytes((number * unit as f64) as u64) })
+    Some(if gibibytes { Reserve::Bytes((number * (1u64 << 30) as f64) as u64) } else { Reserve::Fraction(number) })
 }
 
 /// The key that a misspelt one most likely means.
