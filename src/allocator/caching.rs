@@ -8,7 +8,7 @@ use super::config::Config;
 use super::device::{Device, Listing, Process};
 use super::expandable::Segment;
 use super::flat_map::FlatMap;
-use super::oom::{self, Tail};
+use super::oom::{self, Cause, Tail};
 use super::ordered::{Key, Ordered, Place};
 use super::private_pool::PrivatePools;
 use super::stats::Stats;
@@ -223,7 +223,7 @@ impl<D: Device> CachingAllocator<D> {
     #[cold]
     fn find_new(&mut self, request: &Request, capturing: bool) -> Result<Option<BlockId>, Failure> {
         if let (Some(limit), Some(threshold)) = (self.limit, self.config.garbage_collection_threshold) {
-            self.collect_garbage(limit, threshold);
+            self.collect_garbage(limit, threshold)?;
         }
         if let Some(block) = self.ask_driver(request)? {
             return Ok(Some(block));
@@ -425,10 +425,10 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Gives back large cached segments by age until the threshold is reached. Counts what it frees against the target
     /// only after each round over all candidates.
-    fn collect_garbage(&mut self, limit: u64, threshold: f64) {
+    fn collect_garbage(&mut self, limit: u64, threshold: f64) -> Result<(), Failure> {
         let threshold = (threshold * limit as f64) as u64;
         if self.reserved <= threshold {
-            return;
+            return Ok(());
         }
         let target = self.reserved - threshold;
         let searches = self.pools[LARGE as usize].searches;
@@ -452,18 +452,25 @@ impl<D: Device> CachingAllocator<D> {
                 freed_one = true;
                 reclaimed += block.size;
                 total_age -= age(&self.arena, id);
-                self.release_segment(id);
+                self.release_segment(id)?;
             }
             candidates = kept;
         }
+        Ok(())
     }
 
-    /// Gives one unsplit cached segment back to the driver.
-    pub(super) fn release_segment(&mut self, id: BlockId) {
-        self.remove_free(id);
+    /// Gives a cached segment back to the driver.
+    ///
+    /// # Errors
+    /// When the driver does not know the address: PyTorch can try to free a part of a segment where a split limit met
+    /// blocks that were split without one.
+    pub(super) fn release_segment(&mut self, id: BlockId) -> Result<(), Failure> {
         let block = &self.arena[id];
-        let (address, size, pool) = (block.address, block.size, block.pool);
-        self.device.free(address, size);
+        let (size, pool, previous, next) = (block.size, block.pool, block.previous, block.next);
+        if !self.device.free(block.address) {
+            return Err(Failure::Error(oom::driver_error(Cause::InvalidArgument, self.version)));
+        }
+        self.remove_free(id);
         self.reserved = self.reserved.saturating_sub(size);
         let pool = &self.pools[pool as usize];
         let (small, owner) = (pool.small, pool.owner);
@@ -472,6 +479,21 @@ impl<D: Device> CachingAllocator<D> {
         }
         self.stats.segment.add(small, -1);
         self.stats.reserved_bytes.add(small, -(size as i64));
+        if previous != NONE {
+            self.arena[previous].next = next;
+        }
+        if next != NONE {
+            self.arena[next].previous = previous;
+        }
+        self.remove_block(id);
+        Ok(())
+    }
+
+    /// Drops a block object.
+    pub(super) fn remove_block(&mut self, id: BlockId) {
+        if !self.captured_uses.is_empty() {
+            self.captured_uses.remove(&id);
+        }
         self.arena.remove(id);
     }
 
@@ -495,10 +517,7 @@ impl<D: Device> CachingAllocator<D> {
             if self.arena[id].is_expandable() {
                 return Err(expandable_assertion());
             }
-            if self.arena[id].is_split() {
-                return Err(split_segment());
-            }
-            self.release_segment(id);
+            self.release_segment(id)?;
             return Ok(true);
         }
         let mut chosen = Vec::new();
@@ -519,10 +538,7 @@ impl<D: Device> CachingAllocator<D> {
             if self.arena[id].is_expandable() {
                 return Err(expandable_assertion());
             }
-            if self.arena[id].is_split() {
-                return Err(split_segment());
-            }
-            self.release_segment(id);
+            self.release_segment(id)?;
         }
         Ok(sum >= wanted)
     }
@@ -540,39 +556,40 @@ impl<D: Device> CachingAllocator<D> {
                     ));
                 }
                 EmptyCacheInPool::SkipsDefaultPools => {}
-                EmptyCacheInPool::Works => self.release_default_pools(),
+                EmptyCacheInPool::Works => self.release_default_pools()?,
             }
         } else {
-            self.release_default_pools();
+            self.release_default_pools()?;
         }
         for id in self.private.freeable() {
             let Some((large, small)) = self.private.pools_of(id) else { continue };
-            self.release_pool(small);
-            self.release_pool(large);
+            self.release_pool(small)?;
+            self.release_pool(large)?;
         }
         self.private.forget_empty();
         Ok(())
     }
 
-    fn release_default_pools(&mut self) {
+    fn release_default_pools(&mut self) -> Result<(), Failure> {
         self.synchronize_events();
-        self.release_pool(LARGE);
-        self.release_pool(SMALL);
+        self.release_pool(LARGE)?;
+        self.release_pool(SMALL)
     }
 
-    fn release_pool(&mut self, pool: u32) {
+    fn release_pool(&mut self, pool: u32) -> Result<(), Failure> {
         let cached: Vec<BlockId> = self.pools[pool as usize].free.iter().flat_map(Ordered::iter).collect();
         let mut expandable = Vec::new();
         for id in cached {
             if self.arena[id].is_expandable() {
                 expandable.push(id);
             } else if !self.arena[id].is_split() {
-                self.release_segment(id);
+                self.release_segment(id)?;
             }
         }
         for id in expandable {
             self.unmap_block(id);
         }
+        Ok(())
     }
 
     /// `torch.cuda.empty_cache`.
@@ -745,7 +762,7 @@ impl<D: Device> CachingAllocator<D> {
             self.arena.link(before, id, next);
         }
         self.arena[id].size += size;
-        self.arena.remove(neighbour);
+        self.remove_block(neighbour);
         size
     }
 
@@ -761,7 +778,7 @@ impl<D: Device> CachingAllocator<D> {
         let reserve = self.wanted_reserve();
         let tail = if !expandable {
             Tail::Usual
-        } else if request.size > self.reserve_of_segment(request.pool) && request.segment_size <= self.device.total_bytes() {
+        } else if request.segment_size > reserve && request.segment_size <= self.device.total_bytes() {
             Tail::ReserveTooSmall { reserve }
         } else {
             Tail::Expandable
@@ -827,11 +844,6 @@ fn power_of_two_division(bytes: u64, divisions: u64) -> u64 {
 /// The internal error of versions up to 2.4 under expandable segments with a split limit.
 fn expandable_assertion() -> Failure {
     Failure::Error("!block->expandable_segment_ INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\"".into())
-}
-
-/// A split limit that was lowered at run time can make PyTorch free a part of a segment, which the driver refuses.
-fn split_segment() -> Failure {
-    Failure::Error("CUDA error: invalid argument".into())
 }
 
 #[cfg(test)]

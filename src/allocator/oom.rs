@@ -212,14 +212,25 @@ pub fn malloc_async(
     out
 }
 
-/// The error of the driver where nothing caches: `PYTORCH_NO_CUDA_MEMORY_CACHING`.
-pub fn driver_error(version: Version) -> String {
-    let mut out = String::from("CUDA error: out of memory\n");
+/// What the driver found wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    OutOfMemory,
+    InvalidArgument,
+}
+
+/// An error of the driver that is not wrapped into the allocator's message.
+pub fn driver_error(cause: Cause, version: Version) -> String {
+    let (words, name) = match cause {
+        Cause::OutOfMemory => ("out of memory", "cudaErrorMemoryAllocation"),
+        Cause::InvalidArgument => ("invalid argument", "cudaErrorInvalidValue"),
+    };
+    let mut out = format!("CUDA error: {words}\n");
     if version.from(2, 9) {
-        out.push_str(
-            "Search for `cudaErrorMemoryAllocation' in \
-             https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.\n",
-        );
+        out.push_str(&format!(
+            "Search for `{name}' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more \
+             information.\n"
+        ));
     }
     if version.is(2, 13) {
         out.push_str("For more detailed error information, run with CUDA_LOG_FILE=stderr\n");

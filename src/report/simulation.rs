@@ -41,7 +41,7 @@ fn try_line(out: &mut String, trace: &Trace, step: &Step<'_>) -> std::fmt::Resul
     }
     out.push_str(",\"ev\":[");
     for (n, event) in step.events.iter().enumerate() {
-        let (comma, result) = (if n > 0 { "," } else { "" }, if event.served { 0 } else { 2 });
+        let (comma, result) = (if n > 0 { "," } else { "" }, event.result as u8);
         write!(out, "{comma}[\"{}\",{},{},{result}]", event.call.name(), relative(event.address), event.size)?;
     }
     let stats = step.stats;
