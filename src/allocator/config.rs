@@ -396,8 +396,8 @@ impl Config {
         Ok((config, remarks))
     }
 
-    /// Sets what `text` says. Every call first resets the split limit, the rounding and the collection threshold, as
-    /// PyTorch does. Gives the keys that it set.
+    /// Sets what `text` says. Every call first resets the split limit, the rounding and the collection threshold, from
+    /// 2.11 on also the rounding of unsplit blocks, as PyTorch does. Gives the keys that it set.
     ///
     /// # Errors
     /// At the first mistake; what stood before it is set.
@@ -406,6 +406,9 @@ impl Config {
         self.roundup_divisions = [0; BUCKETS];
         self.rounds_up = false;
         self.garbage_collection_threshold = None;
+        if version.from(2, 11) {
+            self.max_non_split_rounding = None;
+        }
         Reader { tokens: tokens(text, version), at: 0, strict: !version.from(2, 10), version }.read(self)
     }
 
@@ -456,6 +459,7 @@ struct Reader {
 
 impl Reader {
     fn read(&mut self, config: &mut Config) -> Result<Vec<&'static str>, ParseError> {
+        self.large_segment_first(config)?;
         let mut keys = Vec::new();
         while let Some(key) = self.tokens.get(self.at).cloned() {
             let rule = option(&key).filter(|rule| self.version.from(rule.since.0, rule.since.1));
@@ -472,6 +476,21 @@ impl Reader {
             }
         }
         Ok(keys)
+    }
+
+    /// Limits of other options depend on the segment size, which PyTorch therefore reads before them.
+    fn large_segment_first(&mut self, config: &mut Config) -> Result<(), ParseError> {
+        let known = |rule: &&OptionRule| rule.kind == Kind::LargeSegment && self.version.from(rule.since.0, rule.since.1);
+        let Some(rule) = OPTIONS.iter().find(known) else { return Ok(()) };
+        for at in 0..self.tokens.len() {
+            if self.tokens[at] == rule.key {
+                self.at = at;
+                self.separator(rule, ":")?;
+                self.value(rule, config)?;
+            }
+        }
+        self.at = 0;
+        Ok(())
     }
 
     /// Steps over a separator that stands at the next place.
@@ -587,8 +606,8 @@ impl Reader {
             }
             Kind::Reserve => {
                 let value = self.next(rule)?;
-                // PyTorch warns about a value that it cannot read, and keeps the default.
-                config.expandable_segments_reserve = reserve(&value);
+                // PyTorch warns about a value that it cannot read, and keeps what it had.
+                config.expandable_segments_reserve = reserve(&value).or(config.expandable_segments_reserve);
             }
             Kind::ReserveList => self.skip_list(rule)?,
         }
