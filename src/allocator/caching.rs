@@ -433,8 +433,12 @@ impl<D: Device> CachingAllocator<D> {
         let target = self.reserved - threshold;
         let searches = self.pools[LARGE as usize].searches;
         let whole = |arena: &Arena, id: &BlockId| !arena[*id].is_split();
-        let mut candidates: Vec<BlockId> =
-            self.pools[LARGE as usize].free.iter().flat_map(Ordered::iter).filter(|id| whole(&self.arena, id)).collect();
+        let mut candidates: Vec<BlockId> = self.pools[LARGE as usize]
+            .free
+            .iter()
+            .flat_map(Ordered::iter)
+            .filter(|id| whole(&self.arena, id))
+            .collect();
         let age = |arena: &Arena, id: BlockId| (searches - arena[id].age_base) as f64;
         let mut total_age: f64 = candidates.iter().map(|id| age(&self.arena, *id)).sum();
         let mut reclaimed = 0;
@@ -658,7 +662,9 @@ impl<D: Device> CachingAllocator<D> {
                 && let Some(uses) = self.uses.get_mut(&id)
             {
                 let mut kept = FlatMap::default();
-                uses.iter().filter(|(stream, ())| !captured.contains(*stream)).for_each(|(stream, ())| kept.insert(stream, ()));
+                uses.iter()
+                    .filter(|(stream, ())| !captured.contains(*stream))
+                    .for_each(|(stream, ())| kept.insert(stream, ()));
                 *uses = kept;
             }
             self.insert_events(id);
@@ -752,7 +758,11 @@ impl<D: Device> CachingAllocator<D> {
         }
         let (size, address, previous, next, mapped) =
             (other.size, other.address, other.previous, other.next, other.mapped);
-        if mapped { self.remove_free(neighbour) } else { self.remove_unmapped(neighbour) }
+        if mapped {
+            self.remove_free(neighbour)
+        } else {
+            self.remove_unmapped(neighbour)
+        }
         if next == id {
             let after = self.arena[id].next;
             self.arena[id].address = address;
@@ -809,14 +819,16 @@ fn best_expandable(arena: &Arena, list: &Ordered, first: Place) -> Place {
         block.size + arena.get(block.next).filter(|next| !next.mapped).map_or(0, |next| next.size)
     };
     let mut place = first;
-    while let Some(next) = list.next(place) {
-        let (here, there) = (list.block(place), list.block(next));
-        if !arena[here].is_expandable() || reach(there) >= reach(here) {
-            break;
+    loop {
+        let here = list.block(place);
+        let block = &arena[here];
+        // A block that cannot grow is smaller than all that follow.
+        let grows = block.is_expandable() && arena.get(block.next).is_some_and(|next| !next.mapped);
+        match list.next(place).filter(|_| grows) {
+            Some(next) if reach(list.block(next)) < reach(here) => place = next,
+            _ => return place,
         }
-        place = next;
     }
-    place
 }
 
 /// The first block at or after a place that is not part of an expandable segment.

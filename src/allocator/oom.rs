@@ -103,12 +103,7 @@ fn modern(
     out.push_str(". GPU ");
     device(out, surroundings.device, version.is(2, 3))?;
     let capacity = if version.is(2, 1) { "capacty" } else { "capacity" };
-    write!(
-        out,
-        " has a total {capacity} of {} of which {} is free. ",
-        Printed(figures.total),
-        Printed(figures.free)
-    )?;
+    write!(out, " has a total {capacity} of {} of which {} is free. ", Printed(figures.total), Printed(figures.free))?;
     let itself = match surroundings.listing {
         Listing::Itself => Some("Including non-PyTorch memory, this process".to_string()),
         Listing::As(pid) => Some(format!("Process {pid}")),
@@ -187,11 +182,7 @@ fn ending(out: &mut String, figures: &Figures, tail: Tail, version: Version) -> 
 }
 
 /// The message of the backend `cudaMallocAsync`. Without a fraction its limit is 2^64 - 1 bytes.
-pub fn malloc_async(
-    figures: &Figures,
-    surroundings: &Surroundings,
-    version: Version,
-) -> String {
+pub fn malloc_async(figures: &Figures, surroundings: &Surroundings, version: Version) -> String {
     let mut out = String::from("Allocation on device ");
     // Writing to a String cannot fail.
     let _ = device(&mut out, surroundings.device, version.from(2, 3) && !version.from(2, 10));

@@ -6,7 +6,7 @@
 
 use super::block::BlockId;
 
-const LEAF: usize = 64;
+const LEAF: usize = 32;
 
 /// The sort key: primary and secondary number in one comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

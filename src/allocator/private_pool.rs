@@ -3,8 +3,8 @@
 use super::SMALL_LIMIT;
 use super::caching::{CachingAllocator, Failure, LARGE, Pool, SMALL};
 use super::device::Device;
-use super::version::PoolChoice;
 use super::flat_map::FlatMap;
+use super::version::PoolChoice;
 use std::collections::BTreeMap;
 
 /// One private pool.

@@ -57,7 +57,9 @@ impl<D: Device> UncachedAllocator<D> {
                 self.requested += bytes;
                 Ok(address)
             }
-            None if self.bypass == Bypass::NoCaching => Err(Failure::Error(oom::driver_error(oom::Cause::OutOfMemory, self.version))),
+            None if self.bypass == Bypass::NoCaching => {
+                Err(Failure::Error(oom::driver_error(oom::Cause::OutOfMemory, self.version)))
+            }
             None => Err(Failure::OutOfMemory(self.text(bytes))),
         }
     }

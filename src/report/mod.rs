@@ -4,9 +4,9 @@ pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod rules;
-pub mod simulation;
 #[cfg(test)]
 mod sample;
+pub mod simulation;
 pub mod surroundings;
 pub mod terminal;
 pub mod wording;
