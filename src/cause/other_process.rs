@@ -18,7 +18,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["pytorch/two-processes", "context/neighbour", "host/bystander"],
+    fixtures: &["pytorch/two-processes", "context/neighbour", "host/bystander", "vllm/startup"],
 };
 
 fn doc() -> Text {
