@@ -23,10 +23,11 @@ if [ ! -d "$unpacked" ]; then
 fi
 cuda=$(sed -n "s/^cuda.*= '\(.*\)'/\1/p" "$unpacked/version.py") # such as 12.8
 major=${cuda%%.*} minor=${cuda#*.} soname=$major
+headers crt nvidia-cuda-crt==13.5.37 # crt/host_config.h, which the runtime's own packages lack
 case $major in
   11) soname=11.0; headers cuda11 nvidia-cuda-runtime-cu11==11.7.99; include=(-Iwheels/cuda11/nvidia/cuda_runtime/include) ;;
   12) headers cuda12 nvidia-cuda-runtime-cu12==12.8.90; include=(-Iwheels/cuda12/nvidia/cuda_runtime/include) ;;
-  *) headers cuda13 nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.5.37; include=(-Iwheels/cuda13/nvidia/cu13/include) ;;
+  *) headers cuda13 nvidia-cuda-runtime==13.0.96; include=(-Iwheels/cuda13/nvidia/cu13/include) ;;
 esac
 nm -D "$unpacked/lib/libc10.so" > "$out/symbols"
 abi=0; grep -q '_ZN3c105ErrorC.*cxx11' "$out/symbols" && abi=1 # the std::string of the build
@@ -39,7 +40,7 @@ gcc -O2 -shared -fPIC -DCUDART_VERSION=$((major * 1000 + minor * 10)) fakegpu.c 
   -Wl,-soname,libcudart.so.$soname -Wl,--version-script="$out/exports" -lpthread -ldl
 ln -sf libcudart.so.$soname "$out/fake/libcuda.so.1"
 ln -sf libcudart.so.$soname "$out/fake/libnvidia-ml.so.1"
-g++ -O2 -std=c++$standard -w -D_GLIBCXX_USE_CXX11_ABI=$abi -DTORCH=$release -I"$unpacked/include" "${include[@]}" \
+g++ -O2 -std=c++$standard -w -D_GLIBCXX_USE_CXX11_ABI=$abi -DTORCH=$release -I"$unpacked/include" "${include[@]}" -Iwheels/crt/nvidia/cu13/include \
   harness.cpp -o "$out/harness" -L"$unpacked/lib" -L"$out/fake" -lc10_cuda -lc10 -l:libcudart.so.$soname -ldl \
   -Wl,-rpath,"$PWD/$out/fake:$PWD/$unpacked/lib" -Wl,--disable-new-dtags -Wl,--no-as-needed
 echo "$out/harness (CUDA $cuda)"
