@@ -3,6 +3,7 @@
 pub mod explain;
 mod progress;
 pub mod rules;
+pub mod simulate;
 
 use crate::cli::{Invocation, Output};
 use crate::text::{Lang, Text};
@@ -17,10 +18,12 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
+        Invocation::Simulate(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
+        Invocation::Simulate(options) => simulate::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);

@@ -6,6 +6,7 @@ pub mod markdown;
 pub mod rules;
 #[cfg(test)]
 mod sample;
+pub mod simulation;
 pub mod surroundings;
 pub mod terminal;
 pub mod wording;
