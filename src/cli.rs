@@ -14,6 +14,7 @@ use std::path::PathBuf;
 pub enum Invocation {
     Explain(Box<ExplainOptions>),
     Rules(RulesOptions),
+    Replay(Box<ReplayOptions>),
 }
 
 /// How any command writes.
@@ -40,6 +41,44 @@ pub enum ExplainFormat {
     Json,
     /// To paste into an issue
     Markdown,
+}
+
+/// `oomdoc replay`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayOptions {
+    pub sources: Vec<Source>,
+    pub format: ReplayFormat,
+    /// Only this device.
+    pub device: Option<u32>,
+    /// Holders to list.
+    pub top: usize,
+    pub what_if: WhatIfOptions,
+    pub output: Output,
+}
+
+/// What `oomdoc replay` tries besides what was recorded.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WhatIfOptions {
+    /// False: nothing is simulated.
+    pub wanted: bool,
+    /// Settings to try; empty for the usual ones.
+    pub confs: Vec<String>,
+    /// Bytes of the device, where they cannot be told or another device is asked about.
+    pub capacity: Option<u64>,
+    /// PyTorch version to replay as, in place of the one that wrote the snapshot.
+    pub torch: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReplayFormat {
+    /// For people
+    Terminal,
+    /// For programs: docs/replay.schema.json
+    Json,
+    /// To paste into an issue
+    Markdown,
+    /// One file for the browser, with the timeline and the memory map
+    Html,
 }
 
 /// `oomdoc rules`.
@@ -70,6 +109,7 @@ pub fn parse() -> Invocation {
     match Cli::parse().command {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
+        Command::Replay(args) => Invocation::Replay(Box::new((*args).into())),
     }
 }
 
@@ -85,6 +125,7 @@ pub fn parse() -> Invocation {
   oomdoc explain train.log            what ran out, where every byte was, why, what to change
   python train.py 2>&1 | oomdoc explain
   oomdoc rules fragmentation          what a cause means and how to tell it from others
+  oomdoc replay snapshot.pickle       the peak of a memory snapshot and who held it
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -99,6 +140,8 @@ enum Command {
     Explain(Box<ExplainArgs>),
     /// List the causes and fixes that oomdoc knows, or print the documentation of one
     Rules(RulesArgs),
+    /// Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do
+    Replay(Box<ReplayArgs>),
 }
 
 #[derive(Args)]
@@ -220,6 +263,49 @@ enum PrecisionArg {
 
 #[derive(Args)]
 #[command(after_help = "Examples:
+  oomdoc replay snapshot.pickle                    peaks, holders, fragmentation, what other settings would do
+  oomdoc replay snapshots/                         a folder with a snapshot for each rank
+  oomdoc replay --conf expandable_segments:True --conf max_split_size_mb:512 snapshot.pickle
+  oomdoc replay --capacity 24GiB snapshot.pickle   would it fit another GPU?
+  oomdoc replay --format html snapshot.pickle > report.html
+
+Snapshots come from torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").
+Exit codes: 0 replayed, 2 bad usage or unreadable input.")]
+struct ReplayArgs {
+    /// Snapshots to read: pickle or JSON, also .gz; - reads standard input
+    #[arg(value_name = "SNAPSHOT", required = true)]
+    files: Vec<PathBuf>,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
+    #[arg(help = "What to print: terminal, json, markdown or html")]
+    format: ReplayFormat,
+    /// Only this device
+    #[arg(long, value_name = "N")]
+    device: Option<u32>,
+    /// Holders to list
+    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    top: u16,
+    /// Everything: all notes, whole stacks
+    #[arg(short, long)]
+    verbose: bool,
+    /// Only what was recorded: nothing is simulated
+    #[arg(long, conflicts_with_all = ["conf", "capacity", "torch"])]
+    no_what_if: bool,
+    /// Allocator settings to try in place of the usual ones; may be repeated
+    #[arg(long, value_name = "CONF")]
+    conf: Vec<String>,
+    /// Size of the device
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    capacity: Option<u64>,
+    /// PyTorch version to replay as [default: the newest that writes such a snapshot]
+    #[arg(long, value_name = "VERSION")]
+    torch: Option<String>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
   oomdoc rules                      every cause and fix, one line each
   oomdoc rules fragmentation        one of them in full
   oomdoc rules --only fixes
@@ -241,11 +327,7 @@ struct RulesArgs {
 
 impl From<ExplainArgs> for ExplainOptions {
     fn from(args: ExplainArgs) -> ExplainOptions {
-        let mut sources: Vec<Source> = args
-            .files
-            .into_iter()
-            .map(|path| if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) })
-            .collect();
+        let mut sources: Vec<Source> = args.files.into_iter().map(source).collect();
         if sources.is_empty() {
             sources.push(Source::Stdin);
         }
@@ -256,6 +338,28 @@ impl From<ExplainArgs> for ExplainOptions {
             output: args.output.plain(args.verbose),
         }
     }
+}
+
+impl From<ReplayArgs> for ReplayOptions {
+    fn from(args: ReplayArgs) -> ReplayOptions {
+        ReplayOptions {
+            sources: args.files.into_iter().map(source).collect(),
+            format: args.format,
+            device: args.device,
+            top: args.top.into(),
+            what_if: WhatIfOptions {
+                wanted: !args.no_what_if,
+                confs: args.conf,
+                capacity: args.capacity,
+                torch: args.torch,
+            },
+            output: args.output.plain(args.verbose),
+        }
+    }
+}
+
+fn source(path: PathBuf) -> Source {
+    if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) }
 }
 
 impl From<GivenArgs> for Given {

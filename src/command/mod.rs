@@ -2,6 +2,7 @@
 
 pub mod explain;
 mod progress;
+pub mod replay;
 pub mod rules;
 
 use crate::cli::{Invocation, Output};
@@ -17,10 +18,12 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
+        Invocation::Replay(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
+        Invocation::Replay(options) => replay::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);
