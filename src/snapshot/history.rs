@@ -176,10 +176,11 @@ pub fn walk_back(device: &Device) -> History {
             }
             _ => {}
         }
-        if requested > peak.0 {
+        // The first of equal peaks.
+        if requested >= peak.0 {
             peak = (requested, before);
         }
-        if reserved > peak_reserved.0 {
+        if reserved >= peak_reserved.0 {
             peak_reserved = (reserved, before);
         }
     }

@@ -178,20 +178,22 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    fn intern(&mut self, frames: impl Iterator<Item = u32> + Clone) -> u32 {
+    fn intern(&mut self, frames: &[u32]) -> u32 {
         let mut hasher = self.index.hasher().build_hasher();
-        frames.clone().for_each(|frame| hasher.write_u32(frame));
+        let pairs = frames.chunks_exact(2);
+        hasher.write_u64(pairs.remainder().first().copied().unwrap_or(NONE).into());
+        pairs.for_each(|pair| hasher.write_u64(u64::from(pair[0]) | u64::from(pair[1]) << 32));
         let hash = hasher.finish();
         let first = self.index.get(&hash).copied().unwrap_or(NONE);
         let mut candidate = first;
         while candidate != NONE {
-            if self.get(candidate).iter().copied().eq(frames.clone()) {
+            if self.get(candidate) == frames {
                 return candidate;
             }
             candidate = self.next.get(candidate as usize).copied().unwrap_or(NONE);
         }
         let id = self.ends.len().min(NONE as usize - 1) as u32;
-        self.frames.extend(frames);
+        self.frames.extend_from_slice(frames);
         self.ends.push(self.frames.len());
         self.next.push(first);
         self.index.insert(hash, id);
@@ -355,6 +357,8 @@ pub struct Store {
     lists: Vec<List>,
     generic_dicts: Vec<Vec<(Value, Value)>>,
     generic_lists: Vec<Vec<Value>>,
+    /// The frames of the list at hand.
+    scratch: Vec<u32>,
 }
 
 impl Default for Store {
@@ -391,6 +395,7 @@ impl Store {
             lists: Vec::new(),
             generic_dicts: Vec::new(),
             generic_lists: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
@@ -465,18 +470,13 @@ impl Store {
 
     /// The stack that a list of frames is, if all items are frames.
     fn stack_of(&mut self, items: &[Value]) -> Option<u32> {
-        let dicts = &self.dicts;
-        let frame = |value: &Value| match value {
-            Value::Dict(dict) => match dicts.get(*dict as usize) {
-                Some(Dict::Frame(frame)) => Some(*frame),
-                _ => None,
-            },
-            _ => None,
-        };
-        if !items.iter().all(|value| frame(value).is_some()) {
-            return None;
+        self.scratch.clear();
+        for item in items {
+            let Value::Dict(dict) = item else { return None };
+            let Some(Dict::Frame(frame)) = self.dicts.get(*dict as usize) else { return None };
+            self.scratch.push(*frame);
         }
-        Some(self.stacks.intern(items.iter().map(|value| frame(value).unwrap_or(NONE))))
+        Some(self.stacks.intern(&self.scratch))
     }
 
     /// Sets items of a dictionary: keys and values in turn.

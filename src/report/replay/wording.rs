@@ -147,8 +147,8 @@ pub fn growth(growth: &Growth) -> Text {
         )
     } else {
         text!(
-            en: "Memory that is never given back grows from {first} to {last}, in {steps} of {steps} equal stretches of the recording about {each} each.",
-            zh: "从不归还的显存从 {first} 增长到 {last}：把记录等分为 {steps} 段，每段约增加 {each}。"
+            en: "Memory that is not given back grows from {first} to {last} all through the recording, about {each} in each of {steps} equal stretches: a leak if it spans several steps, the activations of one pass if not.",
+            zh: "在整个记录期间，未归还的显存从 {first} 增长到 {last}（等分为 {steps} 段，每段约 {each}）：若记录跨越多个训练步则是泄漏，若只有一次前向则是其激活值。"
         )
     }
 }
