@@ -1,5 +1,7 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
+use crate::allocator::device::{Listing, Process};
+use crate::allocator::version::Version;
 use crate::incident::context::{Given, Precision};
 use crate::input::Source;
 use crate::report::rules::Subject;
@@ -15,6 +17,7 @@ pub enum Invocation {
     Explain(Box<ExplainOptions>),
     Rules(RulesOptions),
     Replay(Box<ReplayOptions>),
+    Simulate(Box<SimulateOptions>),
 }
 
 /// How any command writes.
@@ -99,6 +102,40 @@ pub enum RulesFormat {
     Markdown,
 }
 
+/// `oomdoc simulate`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulateOptions {
+    pub trace: Source,
+    /// Bytes of the device.
+    pub capacity: u64,
+    /// Bytes of this process's CUDA context.
+    pub context: u64,
+    pub others: Vec<Process>,
+    /// Bytes in use that NVML lists for nobody.
+    pub hidden: u64,
+    pub listing: Listing,
+    /// Index of the device, as error texts print it.
+    pub device: u8,
+    pub conf: String,
+    pub torch: Version,
+    pub fraction: Option<f64>,
+    /// Side streams that exist.
+    pub streams: u32,
+    pub no_caching: bool,
+    pub stop_on_oom: bool,
+    pub fail_on_oom: bool,
+    pub format: SimulateFormat,
+    pub output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SimulateFormat {
+    /// Peaks, errors and fragmentation for people
+    Summary,
+    /// One JSON object for each request and one for the end
+    Jsonl,
+}
+
 /// The grammar, for shell completions and man pages.
 pub fn command() -> clap::Command {
     Cli::command()
@@ -110,6 +147,7 @@ pub fn parse() -> Invocation {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
         Command::Replay(args) => Invocation::Replay(Box::new((*args).into())),
+        Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
     }
 }
 
@@ -142,6 +180,8 @@ enum Command {
     Rules(RulesArgs),
     /// Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do
     Replay(Box<ReplayArgs>),
+    /// Run a list of allocations through PyTorch's caching allocator on a device of any size
+    Simulate(Box<SimulateArgs>),
 }
 
 #[derive(Args)]
@@ -325,6 +365,100 @@ struct RulesArgs {
     output: OutputArgs,
 }
 
+#[derive(Args)]
+#[command(after_help = "A trace has one request a line:
+  a ID BYTES [STREAM]  allocate            f ID              free
+  r ID STREAM          record_stream       e                 empty_cache
+  m FRACTION           memory fraction     c SETTINGS        allocator settings
+  pb, pe, pr POOL      begin, end, release a private pool    p 1, p 0  hold events back, let them pass
+  s                    snapshot            z                 reset the peaks
+
+Examples:
+  oomdoc simulate trace.txt --capacity 24GiB
+  oomdoc simulate trace.txt --capacity 24GiB --conf expandable_segments:True --torch 2.8
+  oomdoc simulate - --capacity 8GiB --context 412MiB --format jsonl < trace.txt
+
+Exit codes: 0 done, 1 an out-of-memory error with --fail-on oom, 2 bad usage or an unreadable trace.")]
+struct SimulateArgs {
+    /// Requests to run; - reads standard input
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// Memory of the device
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    capacity: u64,
+    /// Memory that the CUDA context of this process takes
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0")]
+    context: u64,
+    /// Other processes on the device, as pid:bytes
+    #[arg(long, value_name = "PID:SIZE,…", value_parser = process, value_delimiter = ',')]
+    others: Vec<Process>,
+    /// Memory in use that NVML lists for no process
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0")]
+    hidden: u64,
+    /// How NVML lists this process: self, another pid, none, or missing for no NVML at all
+    #[arg(long, value_name = "HOW", value_parser = listing, default_value = "self")]
+    nvml: Listing,
+    /// Index of the device, as error texts print it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    device: u8,
+    /// Settings as in PYTORCH_CUDA_ALLOC_CONF
+    #[arg(long, value_name = "CONF", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    conf: String,
+    /// Release of PyTorch, 2.0 to 2.15
+    #[arg(long, value_name = "VERSION", value_parser = torch, default_value = "2.15")]
+    torch: Version,
+    /// Memory fraction set before the first request, 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    fraction: Option<f64>,
+    /// Streams besides the default one
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    streams: u32,
+    /// Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1
+    #[arg(long)]
+    no_caching: bool,
+    /// Stop at the first out-of-memory error; otherwise the failed request is skipped
+    #[arg(long)]
+    stop_on_oom: bool,
+    /// What makes the exit code 1
+    #[arg(long, value_name = "WHAT")]
+    fail_on: Option<FailOn>,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "summary", hide_possible_values = true)]
+    #[arg(help = "What to print: summary or jsonl")]
+    format: SimulateFormat,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FailOn {
+    /// An out-of-memory error
+    Oom,
+}
+
+impl From<SimulateArgs> for SimulateOptions {
+    fn from(args: SimulateArgs) -> SimulateOptions {
+        SimulateOptions {
+            trace: if args.trace.as_os_str() == "-" { Source::Stdin } else { Source::File(args.trace) },
+            capacity: args.capacity,
+            context: args.context,
+            others: args.others,
+            hidden: args.hidden,
+            listing: args.nvml,
+            device: args.device,
+            conf: args.conf,
+            torch: args.torch,
+            fraction: args.fraction,
+            streams: args.streams,
+            no_caching: args.no_caching,
+            stop_on_oom: args.stop_on_oom,
+            fail_on_oom: args.fail_on.is_some(),
+            format: args.format,
+            output: args.output.plain(false),
+        }
+    }
+}
+
 impl From<ExplainArgs> for ExplainOptions {
     fn from(args: ExplainArgs) -> ExplainOptions {
         let mut sources: Vec<Source> = args.files.into_iter().map(source).collect();
@@ -443,6 +577,32 @@ fn count(text: &str) -> Result<u64, String> {
 
 fn size(text: &str) -> Result<u64, String> {
     units::parse(text, Base::Binary).map(|size| size.bytes).ok_or_else(|| "not a size; write 512MiB or 133.59MB".into())
+}
+
+fn process(text: &str) -> Result<Process, String> {
+    let (pid, bytes) = text.split_once(':').ok_or("write PID:SIZE, such as 4242:3GiB")?;
+    Ok(Process { pid: pid.trim().parse().map_err(|_| "not a process id")?, bytes: size(bytes)? })
+}
+
+fn listing(text: &str) -> Result<Listing, String> {
+    match text {
+        "self" => Ok(Listing::Itself),
+        "none" => Ok(Listing::Absent),
+        "missing" => Ok(Listing::NoLibrary),
+        pid => pid.parse().map(Listing::As).map_err(|_| "write self, none, missing or a process id".into()),
+    }
+}
+
+fn torch(text: &str) -> Result<Version, String> {
+    let version = Version::parse(text).ok_or("not a version; write 2.11 or 2.11.0")?;
+    if version < Version::OLDEST || version.from(Version::NEWEST.major, Version::NEWEST.minor + 1) {
+        return Err("known are 2.0 to 2.15".into());
+    }
+    Ok(version)
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "not a number from 0 to 1".into())
 }
 
 fn parameters(text: &str) -> Result<f64, String> {

@@ -14,6 +14,7 @@
 //!
 //! Dialects never judge, causes and fixes never read text or devices, reports never compute.
 
+pub mod allocator;
 pub mod cause;
 pub mod cli;
 pub mod command;

@@ -66,7 +66,7 @@ const CASES: &[Case] = &[
     case("tensorflow/shape-only", "tensorflow-oom", "tensorflow", Gpu, "requested=679477248 device=1", &[]),
     case("tensorflow/host", "tensorflow-oom", "tensorflow", Host, "requested=21600000000 device=0", &[]),
     case("tensorflow/dst-tensor", "tensorflow-oom", "tensorflow", Gpu, "", &[Sign::NoFigures, Sign::Disguised]),
-    case("tensorflow/cudnn-handle", "tensorflow-cudnn-handle", "tensorflow", Gpu, "", &[Sign::ContextCreation]),
+    case("tensorflow/cudnn-handle", "xla-cudnn-handle", "tensorflow", Gpu, "", &[Sign::ContextCreation]),
     case(
         "tensorflow/device-full",
         "xla-driver-refused",
@@ -176,6 +176,14 @@ const CASES: &[Case] = &[
     case("simulation/blender", "blender-call", "blender", Gpu, "", &[]),
     case("simulation/custatevec", "custatevec", "cuquantum", Gpu, "", &[Sign::NoFigures]),
     case("cuda/faiss", "faiss-alloc-fail", "faiss", Gpu, "requested=12884901888 device=1", &[]),
+    case("cuda/nccl", "nccl-cuda-failure", "jax", Gpu, "", &[Sign::ForeignLibrary]),
+    case("cuda/caffe", "caffe-check", "caffe", Gpu, "", &[Sign::NoFigures]),
+    case("cuda/darknet", "darknet-cuda-error", "darknet", Gpu, "", &[Sign::NoFigures]),
+    case("cuda/macro", "cuda-call", "cuda", Gpu, "", &[Sign::NoFigures]),
+    case("cuda/vulkan", "vulkan-out-of-device-memory", "vulkan", Gpu, "", &[Sign::NoFigures]),
+    case("jax/cudnn", "xla-cudnn-handle", "jax", Gpu, "free=81788928 capacity=12622168064", &[Sign::ContextCreation]),
+    case("jax/constant", "xla-out-of-memory", "jax", Gpu, "requested=3221225472", &[]),
+    case("tensorflow/no-context", "tensorflow-oom", "tensorflow", Gpu, "device=2", &[Sign::ContextCreation]),
     case("cuda/taichi", "cuda-driver", "taichi", Gpu, "", &[Sign::Disguised]),
 ];
 

@@ -3,7 +3,7 @@
 
 use super::reading::{Kind, kind, place, ramp, request_share};
 use crate::dialect::{Fact, Resource, Sign};
-use crate::estimate::serving::{Budget, HIGHEST_SHARE, SMALLEST_POOL, static_fraction};
+use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::text;
@@ -60,7 +60,7 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some(fraction) = fraction_needed(incident) {
+    if let Some(fraction) = static_fraction_needed(&incident.event) {
         let free = shown(event.facts.number("avail_mem_bytes").unwrap_or(0.0));
         let at = seen_at(incident, "avail_mem_bytes");
         found.push(match fraction {
@@ -74,6 +74,7 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
         .at(at));
     }
     if kind(incident) == Kind::WeightBuffers
+        && event.dialect != "llamacpp-kv-buffer"
         && let (Some(requested), Some(free)) =
             (event.facts.get(Fact::Requested), event.facts.number("device_free_at_start_bytes"))
         && requested.bytes as f64 > free
@@ -87,37 +88,15 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
     found
 }
 
-/// What SGLang's static fraction would have to be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fraction {
-    Possible(f64),
-    Impossible,
-}
-
-/// The static fraction that leaves a small cache, where SGLang found no room for any and says what the weights left.
-/// Without the figure from before the weights, a few GiB that the default fraction cannot use are taken as too few.
-pub fn fraction_needed(incident: &Incident) -> Option<Fraction> {
-    let event = &incident.event;
-    if event.framework != "sglang" || event.resource != Resource::KvCache {
-        return None;
-    }
-    let after = event.facts.number("avail_mem_bytes")?;
-    match event.facts.number("free_before_weights_bytes").filter(|before| *before > after) {
-        Some(before) => {
-            let fraction = static_fraction(before, after, SMALLEST_POOL)?;
-            Some(if fraction <= 0.92 { Fraction::Possible(fraction) } else { Fraction::Impossible })
-        }
-        None => (after < 8.0 * GIB as f64).then_some(Fraction::Impossible),
-    }
-}
-
 /// For *a limit*: the engine's share or its own estimate was in the way, and the device has more.
 pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     let event = &incident.event;
     let budget = Budget::of(&event.facts);
     if kind(incident) == Kind::KvCache {
-        let by_share = matches!(event.framework, "vllm" | "sglang" | "lmdeploy");
+        let by_share = event.has(Sign::EngineStartup)
+            && matches!(event.framework, "vllm" | "sglang" | "lmdeploy")
+            && budget.share.is_none_or(|share| share < HIGH_SHARE);
         if by_share && budget.tokens.is_none() && event.facts.get(Fact::Needed).is_none() {
             found.push(
                 Evidence::new(1.0, text!(en: "nothing was left for the cache under the share of the device that is set", zh: "在所设显存占比下没有给缓存留下空间"))
@@ -146,7 +125,7 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
                     .at(available.at),
             );
         }
-        if let Some(Fraction::Possible(fraction)) = fraction_needed(incident) {
+        if let Some(Fraction::Possible(fraction)) = static_fraction_needed(&incident.event) {
             found.push(
                 Evidence::new(1.5, text!(en: "by what was free before and after the weights, a static fraction of {fraction} leaves room for the cache", zh: "按加载权重前后的空闲量计算，占比 {fraction} 即可为 KV cache 留出空间"))
                     .at(seen_at(incident, "avail_mem_bytes")),
@@ -194,6 +173,12 @@ pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(3.2, text!(en: "only {shown} of RAM were available, less than any machine that serves models has: other programs hold the rest", zh: "可用内存只有 {shown}，低于任何用来跑模型的机器的容量：其余被其他程序占用"))
                 .at(free.at),
+        );
+    }
+    if event.dialect == "sglang-unbalanced" {
+        found.push(
+            Evidence::new(3.5, text!(en: "one of the devices has less free than the others before anything was loaded", zh: "加载任何内容之前，其中一张卡的空闲量就少于其他卡"))
+                .at(event.at),
         );
     }
     if kind(incident) == Kind::WeightBuffers
@@ -263,7 +248,14 @@ pub fn pool_took_it(incident: &Incident) -> Vec<Evidence> {
 /// For *the cache*: the part that failed is the cache itself.
 pub fn the_cache_itself(incident: &Incident) -> Vec<Evidence> {
     let event = &incident.event;
-    let named = event.dialect == "llamacpp-kv-buffer"
+    if let Some((room, at)) = event.facts.numbers.get("kv_available_bytes").filter(|(room, _)| *room < 0.0) {
+        let room = shown(*room);
+        return vec![
+            Evidence::new(-1.2, text!(en: "{room} is left before a single token is cached: the length of the context is not the matter", zh: "在缓存任何 token 之前可用量就是 {room}：与上下文长度无关"))
+                .at(*at),
+        ];
+    }
+    let named = matches!(event.dialect, "llamacpp-kv-buffer" | "sglang-batch-too-large")
         || event.dialect == "trtllm-executor-creation" && event.resource == Resource::KvCache;
     if !named {
         return Vec::new();
@@ -307,7 +299,7 @@ mod tests {
             let g = GIB as f64;
             cache(&[], &[("free_before_weights_bytes", before * g), ("avail_mem_bytes", after * g)], "sglang")
         };
-        assert_eq!(fraction_needed(&left(78.0, 20.0)), Some(Fraction::Possible(0.76)));
+        assert_eq!(static_fraction_needed(&left(78.0, 20.0).event), Some(Fraction::Possible(0.76)));
         assert_eq!(first(&left(78.0, 20.0)), CauseId::FrameworkLimit);
         assert_eq!(first(&left(23.0, 1.5)), CauseId::Capacity);
     }

@@ -16,7 +16,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["pytorch/allowed", "pytorch/expandable-reserve", "pytorch/mempool"],
+    fixtures: &["pytorch/allowed", "pytorch/expandable-reserve", "pytorch/mempool", "host/group-of-page-tables"],
 };
 
 fn doc() -> Text {

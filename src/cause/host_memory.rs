@@ -17,7 +17,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["slurm/step-killed", "context/deepspeed"],
+    fixtures: &["slurm/step-killed", "context/deepspeed", "host/crash-loop"],
 };
 
 fn doc() -> Text {

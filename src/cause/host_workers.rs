@@ -1,6 +1,6 @@
 //! Data-loading workers fill the RAM.
 
-use super::reading::{Kind, kind};
+use super::reading::{Kind, kind, ramp};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -63,7 +63,13 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let Some(workers) = context.workers.value() {
-        if workers >= 4 {
+        let all = workers.saturating_mul(context.local_processes.value().unwrap_or(1));
+        if workers >= 4 && all >= 24 {
+            found.push(
+                Evidence::new(ramp(all as f64, &[(24.0, 1.4), (100.0, 2.6)]), text!(en: "{all} workers on one machine each hold copies and prefetched batches", zh: "同一台机器上 {all} 个 worker 各自持有副本和预取的批次"))
+                    .seen(&context.workers),
+            );
+        } else if workers >= 4 {
             found.push(
                 Evidence::new(0.8, text!(en: "{workers} workers each hold copies and prefetched batches", zh: "{workers} 个 worker 各自持有副本和预取的批次"))
                     .seen(&context.workers),

@@ -40,6 +40,8 @@ fn doc() -> Text {
 fn prior(incident: &Incident) -> Option<f64> {
     match kind(incident) {
         Kind::KvCache => Some(0.5),
+        // Without a device the cache stands in RAM.
+        Kind::Host if incident.event.dialect == "llamacpp-kv-buffer" => Some(0.5),
         Kind::WeightBuffers => Some(-1.0),
         Kind::Engine => Some(-2.0),
         Kind::Tensor if incident.event.framework == "mlx" => Some(-1.0),

@@ -18,7 +18,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["context/leak"],
+    fixtures: &["context/leak", "host/after-two-days", "host/last-straw-go"],
 };
 
 fn doc() -> Text {
@@ -123,7 +123,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     if let Some((seconds, at)) = event.facts.numbers.get("lifetime_seconds") {
         // Start-up needs show within minutes; what takes hours to reach the limit grew.
         let hours = seconds / 3600.0;
-        let weight = ramp(hours, &[(0.02, -1.0), (0.5, 0.0), (2.0, 0.8), (6.0, 1.8), (24.0, 2.6)]);
+        let weight = ramp(hours, &[(0.02, -1.0), (0.5, 0.0), (2.0, 0.8), (6.0, 1.8), (24.0, 2.6), (48.0, 3.2)]);
         let told = format!("{hours:.1}");
         found.push(
             Evidence::new(

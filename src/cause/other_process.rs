@@ -18,7 +18,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["pytorch/two-processes", "context/neighbour"],
+    fixtures: &["pytorch/two-processes", "context/neighbour", "host/bystander"],
 };
 
 fn doc() -> Text {
@@ -61,7 +61,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             Evidence::new(-1.5, text!(en: "there was room for the request: nobody had to leave", zh: "当时的空闲足以满足请求：不需要任何进程让出"))
                 .at(place(event, Fact::Free)),
         );
-    } else if let Some(others) = foreign(incident) {
+    } else if let Some(others) = foreign(incident).filter(|_| !event.resource.on_host()) {
         // Without a list of processes, desktop and context blur the amount: the same share then proves less.
         let by_share: &[(f64, f64)] = if others.separated {
             &[(0.01, -2.0), (0.04, -0.8), (0.08, 0.8), (0.15, 1.8), (0.3, 2.4), (0.6, 4.0)]
@@ -145,6 +145,9 @@ fn bystander(incident: &Incident) -> Option<Evidence> {
     if !event.resource.on_host() {
         return None;
     }
+    if let Some(evidence) = smaller_than_another(incident) {
+        return Some(evidence);
+    }
     let used = facts.get(Fact::Used).map(|figure| figure.bytes as f64).or_else(|| {
         let (all, free) = (facts.get(Fact::Capacity)?, facts.get(Fact::Free)?);
         Some(all.bytes.saturating_sub(free.bytes) as f64)
@@ -162,8 +165,26 @@ fn bystander(incident: &Incident) -> Option<Evidence> {
     let victim = victim.or_else(|| facts.numbers.get("victim_rss_bytes").copied())?;
     (event.resource == Resource::Host && victim.0 < 0.03 * used).then(|| {
         let held = Bytes(victim.0 as u64);
-        Evidence::new(2.8, text!(en: "the victim held only {held} of {used_size} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used_size}：它只是旁观者"))
+        Evidence::new(3.3, text!(en: "the victim held only {held} of {used_size} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used_size}：它只是旁观者"))
             .at(victim.1)
+    })
+}
+
+/// The kernel killed a task of a few percent of what another one holds: an adjustment of scores chose it.
+fn smaller_than_another(incident: &Incident) -> Option<Evidence> {
+    let facts = &incident.event.facts;
+    let all = incident.ledger.bound?.middle() as f64;
+    let victim = facts.get(Fact::AnonRss)?;
+    let (top, at) = *facts.numbers.get("table_top_rss")?;
+    let (victim_pid, top_pid) = (facts.pid.value()? as f64, facts.number("table_top_pid")?);
+    let other = facts.largest_process.get().filter(|name| facts.process_name.get() != Some(name))?;
+    // Before Linux 5.1 a child dies in place of the task that was chosen; its own figures then say nothing.
+    let chosen = facts.number("chosen_pid").is_none_or(|chosen| chosen == victim_pid);
+    let bystander = chosen && victim_pid != top_pid && top >= 0.3 * all && (victim.bytes as f64) < 0.1 * top;
+    bystander.then(|| {
+        let (held, top) = (Bytes(victim.bytes), Bytes(top as u64));
+        Evidence::new(3.3, text!(en: "the victim held only {held}, {other} holds {top}: it is a bystander", zh: "被杀进程只占用 {held}，而 {other} 占用 {top}：它只是旁观者"))
+            .at(at)
     })
 }
 

@@ -1,6 +1,6 @@
 //! /dev/shm or another shared segment is too small.
 
-use super::reading::{Kind, kind, size};
+use super::reading::{Kind, kind, ramp, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::{Evidence, Span};
@@ -16,7 +16,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["pytorch-host/worker-bus-error", "pytorch-host/nccl-segment"],
+    fixtures: &["pytorch-host/worker-bus-error", "pytorch-host/nccl-segment", "host/group-of-shared-files"],
 };
 
 fn doc() -> Text {
@@ -74,7 +74,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         let (held, all) = (Bytes(shared), size(limit.interval()));
         found.push(
             Evidence::new(
-                5.0,
+                ramp(shared as f64 / limit.bytes.max(1) as f64, &[(0.5, 4.4), (0.8, 6.0)]),
                 text!(en: "{held} of the limit's {all} are shared memory", zh: "上限 {all} 中有 {held} 是共享内存"),
             )
             .at(at),

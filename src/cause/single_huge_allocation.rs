@@ -20,7 +20,12 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["cause/dense-adjacency", "pytorch/more-than-1eb", "pytorch/mps-buffer-size"],
+    fixtures: &[
+        "cause/dense-adjacency",
+        "pytorch/more-than-1eb",
+        "pytorch/mps-buffer-size",
+        "host/dense-kernel-matrix",
+    ],
 };
 
 fn doc() -> Text {

@@ -4,6 +4,7 @@ pub mod explain;
 mod progress;
 pub mod replay;
 pub mod rules;
+pub mod simulate;
 
 use crate::cli::{Invocation, Output};
 use crate::text::{Lang, Text};
@@ -19,11 +20,13 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
         Invocation::Replay(options) => options.output.style.lang,
+        Invocation::Simulate(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
         Invocation::Replay(options) => replay::run(&options),
+        Invocation::Simulate(options) => simulate::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);

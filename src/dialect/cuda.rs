@@ -15,7 +15,7 @@ pub const DIALECT: Dialect = Dialect {
 };
 
 /// Programs by words that only they or their paths print, the more particular ones first.
-const PROGRAMS: [(&str, &[&str]); 25] = [
+const PROGRAMS: [(&str, &[&str]); 27] = [
     ("paddle", &["paddle"]),
     ("mxnet", &["mxnet", "MXNet"]),
     ("cupy", &["cupy", "chainer"]),
@@ -40,6 +40,8 @@ const PROGRAMS: [(&str, &[&str]); 25] = [
     ("opencv", &["cv::Exception", "OpenCV"]),
     ("blender", &["Blender", "Cycles"]),
     ("ffmpeg", &["ffmpeg", "cuvid", "nvenc"]),
+    ("openmm", &["openmm", "OpenMM"]),
+    ("amber", &["pmemd.cuda", "GpuBuffer::Allocate"]),
     ("colmap", &["COLMAP", "colmap"]),
 ];
 
@@ -47,19 +49,81 @@ const PROGRAMS: [(&str, &[&str]); 25] = [
 const BEFORE: usize = 40;
 const AFTER: usize = 15;
 
-const FAISS: [Phrase; 1] = [Phrase {
-    words: &["StandardGpuResources:allocfail", "allocfailtype"],
-    and: &["outofmemory"],
-    dialect: "faiss-alloc-fail",
-    framework: "faiss",
-    sizes: &[(Fact::Requested, "size")],
-    lines: 3,
-    ..PHRASE
-}];
+/// Wordings of single programs around the driver's words.
+const PHRASES: [Phrase; 6] = [
+    Phrase {
+        words: &["StandardGpuResources:allocfail", "allocfailtype"],
+        and: &["outofmemory"],
+        dialect: "faiss-alloc-fail",
+        framework: "faiss",
+        sizes: &[(Fact::Requested, "size")],
+        lines: 3,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["error==cudaSuccess(2vs.0)outofmemory"],
+        dialect: "caffe-check",
+        framework: "caffe",
+        signs: &[Sign::Disguised],
+        lines: 2,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["CUDAError:outofmemory"],
+        dialect: "darknet-cuda-error",
+        framework: "darknet",
+        signs: &[Sign::Disguised],
+        lines: 2,
+        ..PHRASE
+    },
+    // An encoder's session: a count of sessions as often as memory.
+    Phrase {
+        words: &["OpenEncodeSessionExfailed:outofmemory"],
+        dialect: "nvenc-session",
+        framework: "ffmpeg",
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        lines: 1,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["Cudafailure2'outofmemory'", "Cudafailure'outofmemory'", "Cudafailure2:outofmemory"],
+        dialect: "nccl-cuda-failure",
+        framework: "cuda",
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        lines: 2,
+        ..PHRASE
+    },
+    // Macros that many programs copy around each call.
+    Phrase {
+        words: &[
+            "GPUassert:outofmemory",
+            "cudaMallocfailed:outofmemory",
+            "cudaMallocfailed(outofmemory)",
+            "CUDAmallocfailed:outofmemory",
+            "hipMallocfailed:outofmemory",
+            "CUDAfailure:outofmemory",
+            "CUDAruntimeerror:outofmemory",
+            "CUDARuntimeError:outofmemory",
+            "parallel_forfailed:outofmemory",
+            "Allocatefailedoutofmemory",
+            "thrust::system::system_error",
+        ],
+        and: &["outofmemory"],
+        dialect: "cuda-call",
+        framework: "cuda",
+        signs: &[Sign::Disguised],
+        lines: 2,
+        ..PHRASE
+    },
+];
 
 fn read(document: &Document, position: usize) -> Option<Event> {
-    if let Some((mut event, notice)) = first_of(document, position, &FAISS) {
-        if let Some((index, _)) = notice.count("dev", notice.text.find("type", 0).unwrap_or(0))
+    if let Some((mut event, notice)) = first_of(document, position, &PHRASES) {
+        if event.framework == "cuda" {
+            event.framework = program(document, position).unwrap_or("cuda");
+        }
+        if event.dialect == "faiss-alloc-fail"
+            && let Some((index, _)) = notice.count("dev", notice.text.find("type", 0).unwrap_or(0))
             && let Ok(index) = u32::try_from(index)
         {
             event.facts.device = Known::Seen(index, event.at);

@@ -165,7 +165,9 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
     if let Some((rounds, at)) = rounds_before(document, position).filter(|(rounds, _)| *rounds >= 1.0) {
         event.facts.numbers.insert("rounds_before", (rounds, at));
     }
+    // A library's error quoted by its caller is no advice, whatever stands in front of it.
     if event.facts.sizes.is_empty()
+        && !event.has(Sign::ForeignLibrary)
         && super::pytorch::is_code_or_advice(&line.text, line.text.find("emory").unwrap_or(0))
     {
         return None;
@@ -177,20 +179,43 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
 /// How often a search or service had done the same work before, as the lines in front show: the number of the last
 /// finished trial, or how many times a training was started.
 fn rounds_before(document: &Document, position: usize) -> Option<(f64, Span)> {
-    const LOOKED_AT: usize = 400;
+    const LOOKED_AT: usize = 100;
     let lines = document.lines.get(position.saturating_sub(LOOKED_AT)..=position)?;
     let trial = lines.iter().rev().find_map(|line| {
         let text = line.text.as_str();
+        if !text.contains("rial ") {
+            return None;
+        }
         let rest = ["Trial ", "trial "].iter().find_map(|word| super::field::after(text, word))?;
         let number = super::field::leading_number(rest)?;
         (rest.contains("finished") || rest.contains("failed")).then_some((number as f64, Span::line(line.number)))
     });
     trial.or_else(|| {
+        if !lines.iter().any(|line| line.text.contains("raining")) {
+            return None;
+        }
         let starts = ["Starting training", "Start training"];
         let begun = lines.iter().filter(|line| starts.iter().any(|word| line.text.contains(word)));
         let last = begun.clone().next_back()?.number;
         Some((begun.count().saturating_sub(1) as f64, Span::line(last)))
     })
+}
+
+/// Words that are looked for around many messages, searched in one pass: a log may hold a hundred thousand of them.
+pub struct Words(std::sync::LazyLock<Option<aho_corasick::AhoCorasick>>);
+
+impl Words {
+    pub const fn new(build: fn() -> Option<aho_corasick::AhoCorasick>) -> Words {
+        Words(std::sync::LazyLock::new(build))
+    }
+
+    /// True when one of the words stands within `before` lines before or `after` lines behind.
+    pub fn nearby(&self, document: &Document, position: usize, before: usize, after: usize) -> bool {
+        let Some(search) = self.0.as_ref() else { return false };
+        let from = position.saturating_sub(before);
+        let to = position.saturating_add(after + 1).min(document.lines.len());
+        document.lines.get(from..to).unwrap_or_default().iter().any(|line| search.is_match(&line.text))
+    }
 }
 
 /// True when one of some words stands within `before` lines before or `after` lines behind.

@@ -3,10 +3,11 @@
 //! The arena prints the same for the CPU and for CUDA, so the memory is told from the surroundings; where they are
 //! silent, from a request that no accelerator could serve.
 
-use super::notice::{PHRASE, Phrase, first_of, nearby};
+use super::notice::{PHRASE, Phrase, Words, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::evidence::Known;
 use crate::input::Document;
+use aho_corasick::AhoCorasick;
 
 pub const DIALECT: Dialect = Dialect {
     name: "onnxruntime",
@@ -55,24 +56,31 @@ const PHRASES: [Phrase; 4] = [
     },
 ];
 
-const CUDA: [&str; 14] = [
-    "CUDAExecutionProvider",
-    "TensorrtExecutionProvider",
-    "ROCMExecutionProvider",
-    "MIGraphXExecutionProvider",
-    "DmlExecutionProvider",
-    "CUDA failure",
-    "CUDA error",
-    "cuda_call",
-    "onnxruntime-gpu",
-    "onnxruntime_gpu",
-    "nvidia-smi",
-    "GPU",
-    "KIND_GPU",
-    "device: cuda",
-];
+/// Lines around a message in which a provider may be named.
+const BEFORE: usize = 60;
+const AFTER: usize = 20;
 
-const CPU: [&str; 3] = ["CPUExecutionProvider", "device: cpu", "onnxruntime-node"];
+static CUDA: Words = Words::new(|| {
+    AhoCorasick::new([
+        "CUDAExecutionProvider",
+        "TensorrtExecutionProvider",
+        "ROCMExecutionProvider",
+        "MIGraphXExecutionProvider",
+        "DmlExecutionProvider",
+        "CUDA failure",
+        "CUDA error",
+        "cuda_call",
+        "onnxruntime-gpu",
+        "onnxruntime_gpu",
+        "nvidia-smi",
+        "GPU",
+        "KIND_GPU",
+        "device: cuda",
+    ])
+    .ok()
+});
+
+static CPU: Words = Words::new(|| AhoCorasick::new(["CPUExecutionProvider", "device: cpu", "onnxruntime-node"]).ok());
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, notice) = first_of(document, position, &PHRASES)?;
@@ -81,9 +89,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     {
         event.facts.device = Known::Seen(index, event.at);
     }
-    if event.dialect.starts_with("onnxruntime-arena") && !nearby(document, position, 200, 60, &CUDA) {
+    if event.dialect.starts_with("onnxruntime-arena") && !CUDA.nearby(document, position, BEFORE, AFTER) {
         let requested = event.facts.get(Fact::Requested).map_or(0, |figure| figure.bytes);
-        if nearby(document, position, 200, 60, &CPU) || BEYOND_ACCELERATORS.contains(&requested) {
+        if CPU.nearby(document, position, BEFORE, AFTER) || BEYOND_ACCELERATORS.contains(&requested) {
             event.resource = Resource::Host;
         }
     }

@@ -1,8 +1,9 @@
 //! Rust programs on a GPU: candle, burn and cudarc below them.
 
-use super::notice::{PHRASE, Phrase, first_of, nearby};
+use super::notice::{PHRASE, Phrase, Words, first_of};
 use super::{Dialect, Event, Sign};
 use crate::input::Document;
+use aho_corasick::AhoCorasick;
 
 pub const DIALECT: Dialect = Dialect { name: "candle", triggers: &["OUT_OF_", "ALLOC_FAILED"], read };
 
@@ -24,17 +25,21 @@ const PHRASES: [Phrase; 2] = [
     },
 ];
 
+static BURN: Words = Words::new(|| AhoCorasick::new(["burn_", "burn-", "burn::", "cubecl", "CubeCL"]).ok());
+static CANDLE: Words = Words::new(|| AhoCorasick::new(["candle_core", "candle_nn", "candle_transformers"]).ok());
+static LOADING: Words =
+    Words::new(|| AhoCorasick::new(["safetensors::load", "Safetensors::load", "VarBuilder", "::load("]).ok());
+
 /// Lines of a backtrace that are looked at.
-const BACKTRACE: usize = 40;
+const BACKTRACE: usize = 25;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, _) = first_of(document, position, &PHRASES)?;
-    if nearby(document, position, BACKTRACE, BACKTRACE, &["burn_", "burn-", "burn::", "cubecl", "CubeCL"])
-        && !nearby(document, position, BACKTRACE, BACKTRACE, &["candle_core", "candle_nn", "candle_transformers"])
+    if BURN.nearby(document, position, BACKTRACE, BACKTRACE) && !CANDLE.nearby(document, position, BACKTRACE, BACKTRACE)
     {
         event.framework = "burn";
     }
-    if nearby(document, position, 0, BACKTRACE, &["safetensors::load", "Safetensors::load", "VarBuilder", "::load("]) {
+    if LOADING.nearby(document, position, 0, BACKTRACE) {
         event.sign(Sign::EngineStartup);
     }
     Some(event)

@@ -8,7 +8,7 @@ use crate::units::{Base, Figure, size};
 
 pub const DIALECT: Dialect = Dialect { name: "sycl", triggers: &["OUT_OF_", "malloc_device", "llocate "], read };
 
-const PHRASES: [Phrase; 6] = [
+const PHRASES: [Phrase; 7] = [
     Phrase {
         words: &[
             "UR_RESULT_ERROR_OUT_OF_HOST_MEMORY",
@@ -61,6 +61,14 @@ const PHRASES: [Phrase; 6] = [
         dialect: "opencl-out-of-host-memory",
         framework: "opencl",
         resource: Resource::Host,
+        lines: 1,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["VK_ERROR_OUT_OF_DEVICE_MEMORY", "VK_ERROR_OUT_OF_POOL_MEMORY"],
+        dialect: "vulkan-out-of-device-memory",
+        framework: "vulkan",
+        signs: &[Sign::Disguised],
         lines: 1,
         ..PHRASE
     },

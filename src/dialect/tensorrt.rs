@@ -29,7 +29,12 @@ const PHRASES: [Phrase; 3] = [
         ..PHRASE
     },
     Phrase {
-        words: &["ErrorCode1:CudaRuntime(outofmemory)", "Cudafailure:outofmemory", "[TRT]CUDAerror:outofmemory"],
+        words: &[
+            "ErrorCode1:CudaRuntime(outofmemory)",
+            "CudaErrorinallocate:2(outofmemory)",
+            "Cudafailure:outofmemory",
+            "[TRT]CUDAerror:outofmemory",
+        ],
         dialect: "tensorrt-cuda-runtime",
         framework: "tensorrt",
         signs: &[Sign::Disguised],

@@ -3,7 +3,7 @@
 //! vLLM: `cache = share · total − weights − peak of profiling − graphs`. SGLang: `cache = free after weights − free before ·
 //! (1 − fraction)`. The figures are the engine's own.
 
-use crate::dialect::{Fact, Facts};
+use crate::dialect::{Event, Fact, Facts, Resource};
 use crate::units::GIB;
 
 /// The account as far as the log tells it. Bytes, except where a field says otherwise.
@@ -37,14 +37,17 @@ pub const HIGHEST_SHARE: f64 = 0.97;
 impl Budget {
     pub fn of(facts: &Facts) -> Budget {
         let size = |fact| facts.get(fact).map(|figure| figure.bytes as f64);
+        // Need is taken at the upper end of what its printed digits allow, room at the lower: what is offered must fit.
+        let most = |fact| facts.get(fact).map(|figure| figure.interval().high as f64);
+        let least = |fact| facts.get(fact).map(|figure| figure.interval().low as f64);
         let count = |name| facts.number(name).filter(|n| *n >= 1.0 && *n < 1e12).map(|n| n as u64);
         Budget {
             total: size(Fact::Capacity).filter(|total| *total > 0.0),
-            free: size(Fact::Free),
+            free: least(Fact::Free),
             share: facts.number("gpu_memory_utilization").filter(|share| *share > 0.0 && *share <= 1.0),
             weights: size(Fact::Weights),
-            room: size(Fact::Available).or_else(|| facts.number("kv_available_bytes")),
-            needed: size(Fact::Needed),
+            room: least(Fact::Available).or_else(|| facts.number("kv_available_bytes")),
+            needed: most(Fact::Needed),
             length: count("max_model_len"),
             tokens: count("kv_cache_tokens"),
             estimated: count("estimated_max_model_len"),
@@ -59,9 +62,8 @@ impl Budget {
             (Some(tokens), ..) => tokens,
             (None, Some(tokens), Some(length)) if tokens < length => tokens,
             (None, _, Some(length)) => {
-                // Both figures are rounded to two decimals; the last half percent is not worth a second failure.
                 let (needed, room) = (self.needed?, self.room?);
-                super::kv_cache::longest(length, needed as u64, (room * 0.995).max(0.0) as u64, 16)
+                super::kv_cache::longest(length, needed as u64, room.max(0.0) as u64, 16)
             }
             _ => return None,
         };
@@ -69,14 +71,14 @@ impl Budget {
         Some(exact / step * step).filter(|tokens| *tokens > 0)
     }
 
-    /// Bytes missing for one request of full length.
+    /// Bytes missing for one request of full length; for a small cache where nothing is left and no need is printed.
     pub fn missing(&self) -> Option<f64> {
         match (self.needed, self.room, self.tokens, self.length) {
             (Some(needed), Some(room), ..) => Some(needed - room),
             (None, Some(room), Some(tokens), Some(length)) if tokens > 0 => {
                 Some(room / tokens as f64 * length as f64 - room)
             }
-            (None, Some(room), ..) if room < 0.0 => Some(-room),
+            (None, Some(room), ..) if room < 0.0 => Some(SMALLEST_POOL - room),
             _ => None,
         }
         .filter(|missing| *missing > 0.0)
@@ -110,7 +112,7 @@ impl Budget {
         }
     }
 
-    /// The number of devices, a power of two, over which the weights leave at least a fifth of the share to the rest.
+    /// The number of devices, a power of two, over which the weights leave at least 15 % of the share to the rest.
     pub fn devices(&self) -> Option<u64> {
         let whole = self.weights? * self.ranks as f64;
         let share = match (self.total, self.share, self.room) {
@@ -124,19 +126,45 @@ impl Budget {
         (1..=6)
             .map(|power| 1u64 << power)
             .filter(|devices| *devices > self.ranks)
-            .find(|devices| whole / *devices as f64 <= 0.8 * share)
+            .find(|devices| whole / *devices as f64 <= 0.85 * share)
     }
 }
 
-/// SGLang's static fraction at which `pool` bytes are left for the cache, rounded up to a hundredth: what is free after
+/// What SGLang's static fraction would have to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fraction {
+    Possible(f64),
+    Impossible,
+}
+
+/// A static fraction above this leaves nothing for activations and graphs.
+const HIGHEST_STATIC: f64 = 0.92;
+
+/// The static fraction that leaves a small cache, where SGLang found no room for any and says what the weights left.
+/// Without the figure from before the weights, a few GiB that the default fraction cannot use are taken as too few.
+pub fn static_fraction_needed(event: &Event) -> Option<Fraction> {
+    if event.framework != "sglang" || event.resource != Resource::KvCache {
+        return None;
+    }
+    let after = event.facts.number("avail_mem_bytes")?;
+    match event.facts.number("free_before_weights_bytes").filter(|before| *before > after) {
+        Some(before) => {
+            let fraction = static_fraction(before, after, SMALLEST_POOL)?;
+            Some(if fraction <= HIGHEST_STATIC { Fraction::Possible(fraction) } else { Fraction::Impossible })
+        }
+        None => (after < 8.0 * GIB as f64).then_some(Fraction::Impossible),
+    }
+}
+
+/// The static fraction at which `pool` bytes are left for the cache, rounded up to a hundredth: what is free after
 /// the weights, less the part of what was free before that stays outside of the fraction.
-pub fn static_fraction(free_before: f64, free_after: f64, pool: f64) -> Option<f64> {
+fn static_fraction(free_before: f64, free_after: f64, pool: f64) -> Option<f64> {
     let fraction = 1.0 - (free_after - pool) / free_before;
     fraction.is_finite().then(|| (fraction * 100.0 - 1e-9).ceil() / 100.0).filter(|fraction| *fraction > 0.0)
 }
 
 /// A cache below this is not worth serving from.
-pub const SMALLEST_POOL: f64 = GIB as f64;
+const SMALLEST_POOL: f64 = GIB as f64;
 
 #[cfg(test)]
 mod tests {
@@ -149,7 +177,8 @@ mod tests {
         let budget = Budget { needed: Some(10.0 * G), room: Some(3.7 * G), length: Some(40_960), ..Budget::default() };
         let tokens = budget.longest().unwrap();
         assert_eq!(tokens % 256, 0);
-        assert!(tokens as f64 * 10.0 / 40_960.0 <= 3.7 && tokens as f64 * 10.0 / 40_960.0 > 3.6);
+        let takes = tokens as f64 * 10.0 / 40_960.0;
+        assert!(takes <= 3.7 && takes > 3.6);
         assert_eq!(Budget { tokens: Some(41_152), length: Some(131_072), ..Budget::default() }.longest(), Some(40_960));
         assert_eq!(Budget { estimated: Some(2368), ..budget }.longest(), Some(2368));
         assert_eq!(Budget { room: Some(-G), ..budget }.longest(), None);
@@ -178,7 +207,7 @@ mod tests {
             Budget { weights: Some(61.0 * G), room: Some(-24.0 * G), share: Some(0.43), ranks: 1, ..Budget::default() };
         assert!(budget.weights_exceed());
         let devices = budget.devices().unwrap();
-        assert!(61.0 / devices as f64 <= 0.8 * 37.0 && devices == 4);
+        assert!(61.0 / devices as f64 <= 0.85 * 37.0 && devices == 2);
         assert!(!Budget { room: Some(-2.0 * G), ..budget }.weights_exceed());
     }
 

@@ -246,6 +246,11 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// True where a program refused to load a model because the machine's memory would not hold it.
+    pub fn model_beyond_ram(&self) -> bool {
+        self.incident.event.dialect == "ollama-system-memory"
+    }
+
     pub fn windows(&self) -> bool {
         self.sign(Sign::Windows) || self.context.platform.value() == Some(Platform::Windows)
     }

@@ -23,6 +23,12 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.on_host() && case.clue(Clue::EmptyCacheTried) {
+        return Advice::WontHelp(text!(
+            en: "it gives back GPU memory; what ran out is RAM",
+            zh: "它归还的是显存，而耗尽的是主机内存"
+        ));
+    }
     if !case.on_gpu() {
         return Advice::Silent;
     }

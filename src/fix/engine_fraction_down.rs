@@ -4,8 +4,10 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
-use crate::dialect::{Fact, Sign};
+use crate::dialect::{Resource, Sign};
+use crate::estimate::serving::Budget;
 use crate::text;
+use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "lower-engine-memory",
@@ -20,31 +22,90 @@ pub const FIX: Fix = Fix {
     advise: |incident, findings| advise(&Case::new(incident, findings)),
 };
 
+/// A first try where the figures do not tell.
+const USUAL_LOW: f64 = 0.85;
+/// A share below this is no plan for serving a model.
+const LOWEST: f64 = 0.1;
+
 fn advise(case: &Case) -> Advice {
     let Some(engine) = case.engine() else { return Advice::Silent };
-    if !case.on_gpu() {
+    let pools = matches!(engine, "vllm" | "sglang" | "tgi" | "lmdeploy");
+    let cache_of_free = engine == "tensorrt-llm" && case.resource() == Resource::KvCache;
+    if !(case.on_gpu() && (pools || engine == "tensorrt-llm") || cache_of_free) {
         return Advice::Silent;
     }
-    let free = case.free().or_else(|| case.incident.event.facts.get(Fact::Available).map(|figure| figure.interval()));
-    let share = free.zip(case.capacity()).filter(|_| case.sign(Sign::EngineStartup)).and_then(|(free, capacity)| {
-        let share = free.low.max(0) as f64 / capacity.middle().max(1) as f64;
-        (0.05..0.98).contains(&share).then(|| (share * 100.0).floor() / 100.0)
-    });
-    let tried = share.map_or("0.85".to_string(), |share| format!("{share:.2}"));
-    Draft::new(case, &[(CauseId::OtherProcess, 0.35), (CauseId::Preallocation, 0.5), (CauseId::FrameworkLimit, 0.5), (CauseId::Capacity, 0.35), (CauseId::TransientPeak, 0.5), (CauseId::NonFramework, 0.4)])
-        .frees_if(
-            case.capacity().map(|capacity| {
-                let total = show(capacity.middle());
-                (capacity.scale(0.05), text!(en: "5 % of {total} for each 0.05", zh: "每降低 0.05 即 {total} 的 5 %"))
-            }),
-            text!(en: "5 % of the device for each 0.05", zh: "每降低 0.05 即设备的 5 %"),
+    let budget = Budget::of(&case.incident.event.facts);
+    let at_start = case.sign(Sign::EngineStartup) && budget.share.is_some();
+    let computed = if at_start { budget.share_of_free() } else { share_beside(case, &budget) };
+    let computed = computed.filter(|share| (LOWEST..0.99).contains(share));
+    if let (true, Some(share), Some(total), Some(weights)) = (at_start, computed, budget.total, budget.weights)
+        && weights > share * total
+    {
+        let (weights, free) = (show(weights as i128), show((share * total) as i128));
+        return Advice::WontHelp(text!(
+            en: "the weights take {weights}; a share that fits what is free holds {free}",
+            zh: "权重占 {weights}，而按空闲量设置的份额只有 {free}"
+        ));
+    }
+    if at_start && computed.is_none() && budget.free.is_some() {
+        return Advice::WontHelp(text!(
+            en: "too little is free for any share to hold a model",
+            zh: "空闲过少：任何份额都放不下模型"
+        ));
+    }
+    let tried = computed.unwrap_or(if cache_of_free { 0.7 } else { USUAL_LOW });
+    let before = budget.share.or(case.incident.event.facts.number("mem_fraction_static"));
+    let gain = before.zip(budget.total).filter(|(before, _)| *before > tried).map(|(before, total)| {
+        let shown = show(total as i128);
+        (
+            Interval::exactly(((before - tried) * total) as u64),
+            text!(en: "({before:.2} − {tried:.2}) × {shown}", zh: "({before:.2} − {tried:.2}) × {shown}"),
         )
-        .certainty(if share.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
-        .slows(0.0, 0.15)
-        .knob("vllm", format!("--gpu-memory-utilization {tried}"))
-        .knob("sglang", format!("--mem-fraction-static {tried}"))
-        .knob("tgi", format!("--cuda-memory-fraction {tried}"))
-        .knob("lmdeploy", "--cache-max-entry-count 0.5")
-        .knob("tensorrt-llm", format!("kv_cache_free_gpu_memory_fraction={tried}"))
-        .because(text!(en: "{engine} reserves its pool first; what failed needs room beside it: try {tried}", zh: "{engine} 先预留缓存池；失败的部分需要池外空间：先试 {tried}"))
+    });
+    Draft::new(
+        case,
+        &[
+            (CauseId::OtherProcess, if at_start { 0.55 } else { 0.35 }),
+            (CauseId::Preallocation, if computed.is_some() { 0.75 } else { 0.5 }),
+            (CauseId::FrameworkLimit, 0.5),
+            (CauseId::Capacity, 0.35),
+            (CauseId::TransientPeak, 0.5),
+            (CauseId::NonFramework, if at_start { 0.7 } else { 0.4 }),
+            (CauseId::KvCache, if cache_of_free { 0.5 } else { 0.0 }),
+        ],
+    )
+    .frees_if(gain, text!(en: "5 % of the device for each 0.05", zh: "每降低 0.05 即设备的 5 %"))
+    .certainty(match (computed, at_start) {
+        (Some(_), true) => Certainty::Arithmetic,
+        (Some(_), false) => Certainty::Likely,
+        _ => Certainty::RuleOfThumb,
+    })
+    .slows(0.0, 0.15)
+    .knob("vllm", format!("--gpu-memory-utilization {tried:.2}"))
+    .knob("sglang", format!("--mem-fraction-static {tried:.2}"))
+    .knob("tgi", format!("--cuda-memory-fraction {tried:.2}"))
+    .knob("lmdeploy", "--cache-max-entry-count 0.5")
+    .knob("tensorrt-llm", format!("kv_cache_config: {{free_gpu_memory_fraction: {tried:.2}}}"))
+    .because(match (computed, at_start, budget.free, budget.total) {
+        (Some(_), true, Some(free), Some(total)) => {
+            let (free, total) = (show(free as i128), show(total as i128));
+            text!(en: "{free} of {total} were free at start: a share of {tried:.2} asks for no more than that", zh: "启动时 {total} 中空闲 {free}：份额 {tried:.2} 不会超过它")
+        }
+        (Some(_), ..) => text!(
+            en: "{engine} reserves its pool first; a share of {tried:.2} leaves what was missing beside it, with 1 % of the device as margin",
+            zh: "{engine} 先预留缓存池；份额 {tried:.2} 可在池外留出缺少的部分，并留 1 % 余量"
+        ),
+        _ => text!(en: "{engine} reserves its pool first; what failed needs room beside it: try {tried:.2}", zh: "{engine} 先预留缓存池；失败的部分需要池外空间：先试 {tried:.2}"),
+    })
+}
+
+/// The share that leaves the failed request its room beside the pool, with a hundredth of the device as margin. The share
+/// set is the one printed; where none is, what the framework holds is about the share.
+fn share_beside(case: &Case, budget: &Budget) -> Option<f64> {
+    let total = budget.total?;
+    let short = (case.requested()?.high - case.free()?.low).max(0) as f64;
+    let set = budget.share.or(case.incident.event.facts.number("mem_fraction_static"));
+    let set = set.or_else(|| Some(case.allocated()?.middle() as f64 / total))?;
+    let share = set - short / total - 0.01;
+    Some((share * 100.0 + 1e-9).floor() / 100.0)
 }

@@ -5,7 +5,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
-use crate::dialect::Sign;
+use crate::dialect::{Resource, Sign};
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
@@ -24,6 +24,18 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.on_host() && case.context.alloc_conf.is_known() {
+        return Advice::WontHelp(text!(
+            en: "the allocator's settings are about GPU memory; what ran out is RAM",
+            zh: "分配器选项只影响显存，而耗尽的是主机内存"
+        ));
+    }
+    if case.resource() == Resource::KvCache && matches!(case.engine(), Some("vllm" | "sglang" | "lmdeploy")) {
+        return Advice::WontHelp(text!(
+            en: "the cache is planned from sizes before it is allocated: no fragment is in its way, so no allocator option makes it fit",
+            zh: "KV cache 在分配前就按大小计算：与碎片无关，任何分配器选项都无法让它放得下"
+        ));
+    }
     if !case.caching_allocator() {
         return Advice::Silent;
     }

@@ -29,7 +29,9 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
-    if matches!(engine, Some("llama.cpp" | "ollama" | "exllama")) {
+    if matches!(engine, Some("llama.cpp" | "ollama" | "exllama"))
+        || engine.is_some() && case.sign(Sign::EngineStartup) && case.on_gpu()
+    {
         return Advice::Silent;
     }
     let capture = if case.clue(Clue::CudaGraphs) || case.sign(Sign::EngineWarmup) || case.phase() == Some(Phase::Warmup)
@@ -38,6 +40,8 @@ fn advise(case: &Case) -> Advice {
     } else {
         0.8
     };
+    let set = case.incident.event.facts.number("cuda_graph_max_bs").filter(|set| (2.0..1e6).contains(set));
+    let largest = set.map_or(32, |set| (set as u64 / 4).max(1));
     let pools = case.incident.event.facts.get(Fact::PrivatePools).map(|pools| {
         let shown = bytes(pools.bytes);
         (
@@ -45,12 +49,12 @@ fn advise(case: &Case) -> Advice {
             text!(en: "at most the {shown} in private pools", zh: "最多为私有池中的 {shown}"),
         )
     });
-    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
+    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::Preallocation, if case.incident.event.dialect == "sglang-capture-graph-failed" { 0.4 } else { 0.15 }), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
         .weight(capture)
         .frees_if(pools, text!(en: "the log does not show how much the graphs hold", zh: "日志没有给出 CUDA graph 的占用"))
         .slows(0.0, 0.3)
         .knob("vllm", "--enforce-eager")
-        .knob("sglang", "--cuda-graph-max-bs 32   # or --disable-cuda-graph")
+        .knob("sglang", format!("--cuda-graph-max-bs {largest}   # or --disable-cuda-graph"))
         .knob("tgi", "--cuda-graphs 0")
         .knob("pytorch", "torch.compile(model)   # mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"")
         .because(text!(en: "captured graphs keep memory of their own beside the cache", zh: "捕获的 CUDA graph 在缓存之外另占显存"))

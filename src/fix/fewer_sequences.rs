@@ -4,6 +4,7 @@ use super::case::{Case, join};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::dialect::Sign;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -23,15 +24,37 @@ fn advise(case: &Case) -> Advice {
     if case.engine().is_none() || !case.on_device() {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::Preallocation, 0.3), (CauseId::Capacity, 0.4), (CauseId::TransientPeak, 0.6), (CauseId::KvCache, 0.25), (CauseId::SingleHugeAllocation, 0.4), (CauseId::NonFramework, 0.2)])
+    if case.sign(Sign::EngineStartup) {
+        // Checks before the first computation know nothing of a batch.
+        return Advice::Silent;
+    }
+    let facts = &case.incident.event.facts;
+    let set = facts.number("dummy_requests").or(facts.number("max_num_seqs"));
+    let sequences = fewer(set, 64, 16);
+    let tokens = fewer(facts.number("max_num_batched_tokens"), 4096, 1024);
+    let running = fewer(facts.number("max_running_requests"), 64, 8);
+    let chunk = fewer(facts.number("chunked_prefill_size"), 2048, 512);
+    Draft::new(case, &[(CauseId::Preallocation, 0.3), (CauseId::Capacity, 0.4), (CauseId::TransientPeak, 0.6), (CauseId::KvCache, 0.25), (CauseId::SingleHugeAllocation, 0.4), (CauseId::NonFramework, 0.2),
+            (CauseId::Preallocation, if case.sign(Sign::EngineWarmup) { 0.5 } else { 0.2 })])
         .frees_unknown(text!(en: "needs the engine's activation peak, which its profiling line prints", zh: "需要引擎 profiling 打印的激活峰值"))
         .slows(0.0, 0.4)
-        .knob("vllm", "--max-num-seqs 64 --max-num-batched-tokens 4096")
-        .knob("sglang", "--max-running-requests 64 --chunked-prefill-size 2048")
+        .knob("vllm", format!("--max-num-seqs {sequences} --max-num-batched-tokens {tokens}"))
+        .knob("sglang", format!("--max-running-requests {running} --chunked-prefill-size {chunk}"))
         .knob("tgi", "--max-batch-prefill-tokens 4096")
         .knob("llama.cpp", "-ub 256 -np 1")
         .knob("ollama", "OLLAMA_NUM_PARALLEL=1 ollama serve")
         .knob("lmdeploy", "--max-batch-size 32")
         .knob("tensorrt-llm", "--max_batch_size 32 --max_num_tokens 4096")
         .because(join(text!(en: "activations grow with what is computed in one step", zh: "激活随单步计算量增长"), case.situation()))
+}
+
+/// A quarter of what was set, as a power of two and not below `least`; `usual` where nothing is known.
+fn fewer(set: Option<f64>, usual: u64, least: u64) -> u64 {
+    match set.filter(|set| (1.0..1e9).contains(set)) {
+        Some(set) => {
+            let quarter = (set as u64 / 4).max(1);
+            (1u64 << quarter.ilog2()).max(least.min(set as u64)).max(1)
+        }
+        None => usual,
+    }
 }

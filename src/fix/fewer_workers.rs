@@ -1,12 +1,16 @@
 //! Fewer loader processes, fewer batches ahead.
 
-use super::case::Case;
+use super::case::{Case, show};
 use super::draft::Draft;
-use super::{Advice, Class, Fix};
+use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::estimate::loader::Loader;
 use crate::incident::context::Phase;
+use crate::ledger::LoaderAccount;
 use crate::text;
+use crate::text::Text;
+use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "fewer-workers",
@@ -39,11 +43,27 @@ fn advise(case: &Case) -> Advice {
     if workers == Some(0) {
         return Advice::Withheld(text!(en: "num_workers is 0 already", zh: "num_workers 已经是 0"));
     }
-    let tried = workers.map_or(2, |workers| workers / 2);
+    let account = case.ledger.loader;
+    if let Some(account) = account.filter(|account| account.fits() && account.batch_known) {
+        let most = show(account.need.in_the_end().high);
+        let all = show(account.limit.middle());
+        return Advice::Withheld(text!(
+            en: "by their settings the loaders take {most} at most, of {all}",
+            zh: "按其设置，数据加载最多占用 {most}，而总共有 {all}"
+        ));
+    }
+    let fitting = account.and_then(|account| account.workers_that_fit).filter(|fitting| Some(*fitting) < workers);
+    // Eight for each process keep most steps fed; where no number fits, fewer divide the caches.
+    let half = workers.map(|workers| if account.is_some() { (workers / 2).min(8) } else { workers / 2 });
+    let tried = fitting.or(half).unwrap_or(2);
+    let enough = account.is_none_or(|account| account.workers_that_fit.is_some());
     let from = workers.map_or(String::new(), |workers| format!("   # was {workers}"));
     let loader = case.sign(Sign::DataLoaderWorker) || workers.is_some() || case.phase() == Some(Phase::DataLoading);
     Draft::new(case, &[(CauseId::HostWorkers, 0.7), (CauseId::SharedMemory, 0.4), (CauseId::HostMemory, if loader { 0.3 } else { 0.06 }), (CauseId::LeakGrowth, if loader { 0.15 } else { 0.03 })])
-        .frees_unknown(text!(
+        // Where caches or the processes themselves do not fit, no number of workers is enough.
+        .weight(if enough { 1.0 } else { 0.5 })
+        .certainty(if fitting.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
+        .frees_if(account.map(|account| saved(&account, tried)), text!(
             en: "(private pages + prefetch × batch) per worker; the log does not tell these, PSS in /proc/PID/smaps_rollup does",
             zh: "每个 worker 为（私有页 + prefetch × 批）；日志未给出，可看 /proc/PID/smaps_rollup 的 PSS"
         ))
@@ -52,6 +72,14 @@ fn advise(case: &Case) -> Advice {
         .knob("ultralytics", format!("workers={tried}{from}"))
         .knob("pytorch", format!("DataLoader(..., num_workers={tried}, prefetch_factor={}, persistent_workers=False){from}", if tried == 0 { "None" } else { "1" }))
         .because(match workers {
+            Some(workers) if !enough => text!(
+                en: "no number of workers is enough while caches have no bound; {tried} instead of {workers} divide them by as much",
+                zh: "缓存不设上限时，任何 worker 数都不够；由 {workers} 减到 {tried} 可按比例减少缓存份数"
+            ),
+            Some(workers) if fitting.is_some() => text!(
+                en: "{workers} workers per process do not fit, {tried} do by the formula",
+                zh: "每个进程 {workers} 个 worker 放不下，按公式 {tried} 个放得下"
+            ),
             Some(workers) => text!(
                 en: "{workers} workers per process each hold their own copies and prefetched batches: try {tried}",
                 zh: "每个进程 {workers} 个 worker，各有自己的副本与预取批：先试 {tried}"
@@ -61,4 +89,24 @@ fn advise(case: &Case) -> Advice {
                 zh: "每个 worker 都有自己的副本与预取批：先试 {tried}"
             ),
         })
+}
+
+/// What the workers that go take with them: their own pages, prefetched batches and caches as they are after one epoch at
+/// least, in the end at most.
+fn saved(account: &LoaderAccount, tried: u64) -> (Interval, Text) {
+    let loader = account.loader;
+    let rest = Loader { workers: tried, ..loader }.need();
+    let gone = loader.workers.saturating_sub(tried);
+    let (processes, prefetch, batch) = (loader.processes, loader.prefetch, show(loader.batch_bytes().middle()));
+    let range = Interval::between(
+        account.need.without_caches().low - rest.without_caches().low,
+        (account.need.in_the_end() - rest.in_the_end()).middle().max(0),
+    );
+    (
+        range,
+        text!(
+            en: "{processes} × {gone} workers × (own pages + {prefetch} batches of {batch} each), and their caches",
+            zh: "{processes} × {gone} 个 worker ×（私有页 + 每个预取 {prefetch} 批、每批 {batch}），以及它们的缓存"
+        ),
+    )
 }

@@ -4,7 +4,8 @@ use super::case::{Case, bytes};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix, Numerics};
 use crate::cause::CauseId;
-use crate::dialect::{Fact, Resource};
+use crate::dialect::{Fact, Resource, Sign};
+use crate::estimate::serving::Budget;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -24,6 +25,24 @@ fn advise(case: &Case) -> Advice {
     if case.engine().is_none() || !case.on_device() {
         return Advice::Silent;
     }
+    let budget = Budget::of(&case.incident.event.facts);
+    if case.sign(Sign::EngineStartup) && case.on_gpu() && budget.share.is_some()
+        || budget.room.is_some_and(|room| room < 0.0)
+        || case.incident.event.dialect == "sglang-mem-fraction-static"
+    {
+        // Nothing is left for a cache of any width, or no cache is at stake yet.
+        return Advice::Silent;
+    }
+    let halved = match (budget.tokens, budget.length) {
+        (Some(tokens), Some(length)) if case.resource() == Resource::KvCache => Some((tokens, length)),
+        _ => None,
+    };
+    if let Some((tokens, length)) = halved.filter(|(tokens, length)| tokens.saturating_mul(2) < *length) {
+        return Advice::Withheld(text!(
+            en: "at half the bytes the cache holds 2 × {tokens} tokens, still less than {length}",
+            zh: "字节减半后缓存可容纳 2 × {tokens} 个 token，仍少于 {length}"
+        ));
+    }
     let needed = case.incident.event.facts.get(Fact::Needed).filter(|_| case.resource() == Resource::KvCache);
     Draft::new(case, &[(CauseId::KvCache, 0.5), (CauseId::Capacity, 0.15), (CauseId::TransientPeak, 0.05)])
         .frees_if(
@@ -35,7 +54,7 @@ fn advise(case: &Case) -> Advice {
         )
         .slows(-0.1, 0.1)
         .numerics(Numerics::Model)
-        .certainty(if needed.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
+        .certainty(if needed.is_some() || halved.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
         .knob("vllm", "--kv-cache-dtype fp8")
         .knob("sglang", "--kv-cache-dtype fp8_e5m2")
         .knob("llama.cpp", "-fa on -ctk q8_0 -ctv q8_0")

@@ -8,12 +8,15 @@ mod activation_offload;
 pub mod alloc_conf;
 mod arena_growth;
 mod bf16_states;
+mod bound_the_cache;
 mod buffer_the_dataset;
 mod carve_out;
 pub mod case;
 mod check_vocab_ids;
+mod choose_the_victim;
 mod chunk_the_operation;
 mod chunked_loss;
+mod clear_shared_files;
 mod cpu_offload;
 mod cudnn_workspace;
 mod data_parallel;
@@ -56,6 +59,7 @@ mod logits_to_keep;
 mod lora;
 mod max_split_size;
 mod memory_fraction_cap;
+mod memory_request;
 mod mixed_precision;
 mod mps_watermark;
 mod narrower_profile;
@@ -64,6 +68,7 @@ mod no_grad_in_eval;
 mod offload_eval_predictions;
 mod one_region;
 mod other_device;
+mod persistent_workers_off;
 mod pin_memory_off;
 mod preallocation_fraction;
 mod qlora;
@@ -77,8 +82,10 @@ mod release_boosters;
 mod rmm_pool;
 mod sample_cache_off;
 mod shape_bucketing;
+mod sharded_checkpoint;
 mod sharding;
 mod share_one_model;
+mod shared_cache;
 mod shm_size;
 mod shorter_context;
 mod shorter_sequences;
@@ -287,9 +294,16 @@ pub const FIXES: &[&Fix] = &[
     &launch_blocking::FIX,
     &record_a_snapshot::FIX,
     &shm_size::FIX,
+    &clear_shared_files::FIX,
+    &bound_the_cache::FIX,
+    &shared_cache::FIX,
     &fewer_workers::FIX,
+    &persistent_workers_off::FIX,
     &buffer_the_dataset::FIX,
     &raise_host_limit::FIX,
+    &memory_request::FIX,
+    &sharded_checkpoint::FIX,
+    &choose_the_victim::FIX,
     &host_load_less::FIX,
     &swap::FIX,
     &raise_ulimit::FIX,

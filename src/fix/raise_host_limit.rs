@@ -27,14 +27,25 @@ fn advise(case: &Case) -> Advice {
     }
     let facts = &case.incident.event.facts;
     let limit = facts.get(Fact::Limit).or(case.context.memory_limit.get().copied()).map(|figure| figure.bytes);
-    let more = limit.map(|limit| limit.saturating_add(limit / 2));
+    let by_settings = case.ledger.loader.filter(|account| !account.fits()).map(|account| {
+        let need = account.need.in_the_end().high;
+        // Beyond four times what there is, nobody buys memory for copies.
+        if need > account.limit.middle().saturating_mul(4) { None } else { u64::try_from(need / 9 * 10).ok() }
+    });
+    if by_settings == Some(None) {
+        return Advice::WontHelp(text!(
+            en: "copies in every process outgrow any machine: the settings must change, not the limit",
+            zh: "每个进程各存一份会超过任何机器的内存：要改的是设置而不是上限"
+        ));
+    }
+    let more = by_settings.flatten().or(limit.map(|limit| limit.saturating_add(limit / 2)));
     // Whole GiB, or MiB where the limit is small.
     let (tried, unit) = match more {
         Some(more) if more < 4 * GIB => (more.div_ceil(MIB).max(1), "M"),
         Some(more) => (more.div_ceil(GIB), "G"),
         None => (0, "G"),
     };
-    let (slurm, kube, docker) = if limit.is_some() {
+    let (slurm, kube, docker) = if more.is_some() {
         (
             format!("#SBATCH --mem={tried}{unit}"),
             format!("resources: {{limits: {{memory: {tried}{unit}i}}}}"),
@@ -47,9 +58,11 @@ fn advise(case: &Case) -> Advice {
             "docker run --memory=<peak + 20 %> ...   # or without --memory".to_string(),
         )
     };
+    // What took hours to fill the limit fills a larger one a few hours later.
+    let grew = if facts.number("lifetime_seconds").is_some_and(|seconds| seconds > 6.0 * 3600.0) { 0.5 } else { 1.0 };
     let cgroup = if case.resource() == Resource::Cgroup || limit.is_some() { 1.0 } else { 0.5 };
-    Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4)])
-        .weight(cgroup)
+    Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4), (CauseId::SharedMemory, 0.5)])
+        .weight(cgroup * grew)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .knob(
             if limit.is_none() && case.resource() == Resource::Host { "shell" } else { "program" },
@@ -60,6 +73,10 @@ fn advise(case: &Case) -> Advice {
         .knob("docker", docker)
         .knob("ray", "ray.remote(memory=<bytes>)   # or RAY_memory_usage_threshold=0.98 for a short peak")
         .because(match limit {
+            _ if by_settings.flatten().is_some() => text!(
+                en: "by their settings the loaders need {tried} {unit}iB with a tenth of room",
+                zh: "按其设置，数据加载连同一成余量需要 {tried} {unit}iB"
+            ),
             Some(limit) => {
                 let shown = bytes(limit);
                 text!(en: "the job was held to {shown}; half as much again is {tried} {unit}iB", zh: "任务被限制在 {shown}；增加一半为 {tried} {unit}iB")

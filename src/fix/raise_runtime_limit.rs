@@ -53,6 +53,7 @@ fn advise(case: &Case) -> Advice {
     .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
     .knob(if java { "shell" } else { "java" }, "-Xmx<below the container's limit>   # or -XX:MaxRAMPercentage=75")
     .knob("spark", "--conf spark.executor.memoryOverhead=4g")
+    .knob("go", "GOMEMLIMIT=<nine tenths of the limit>   # collects earlier; does not lift ulimit -v")
     .knob("node", "NODE_OPTIONS=--max-old-space-size=8192")
     .knob("dask", "dask-worker --memory-limit 0   # or a larger one")
     .knob("ray", "RAY_memory_monitor_refresh_ms=0   # for a short loading peak; or RAY_memory_usage_threshold=0.98")

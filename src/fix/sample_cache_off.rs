@@ -24,6 +24,10 @@ fn advise(case: &Case) -> Advice {
     if !case.on_host() || !case.clue(Clue::SampleCache) && !case.context.cache_size.is_known() {
         return Advice::Silent;
     }
+    // Where the settings tell all, bound-the-cache and shared-cache give figures.
+    if case.ledger.loader.is_some_and(|account| !account.fits()) {
+        return Advice::Silent;
+    }
     let amount = case.context.cache_size.get().map(|size| {
         let shown = bytes(size.bytes);
         (size.interval(), text!(en: "the {shown} cache", zh: "{shown} 的缓存"))

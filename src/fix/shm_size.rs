@@ -4,7 +4,7 @@ use super::case::{Case, bytes};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
-use crate::dialect::Resource;
+use crate::dialect::{Resource, Sign};
 use crate::estimate::loader;
 use crate::text;
 use crate::units::GIB;
@@ -24,7 +24,19 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     if case.resource() != Resource::Shm && case.confidence(CauseId::SharedMemory) < 0.05 {
+        if case.on_host() && case.sign(Sign::DataLoaderWorker) {
+            return Advice::WontHelp(text!(
+                en: "the worker was killed for RAM; /dev/shm is part of that RAM, so more of it makes room for nothing",
+                zh: "worker 因内存不足被杀；/dev/shm 本身就占用这部分内存，调大它不会腾出空间"
+            ));
+        }
         return Advice::Silent;
+    }
+    if case.resource() == Resource::Cgroup {
+        return Advice::WontHelp(text!(
+            en: "files in /dev/shm count against the limit that was hit: a larger /dev/shm does not raise it",
+            zh: "/dev/shm 中的文件计入触及的上限：调大 /dev/shm 并不能提高这个上限"
+        ));
     }
     if case.resource() == Resource::CudaSharedMemory {
         return Advice::Silent;

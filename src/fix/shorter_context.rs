@@ -4,8 +4,8 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
-use crate::dialect::Fact;
-use crate::estimate::kv_cache;
+use crate::dialect::{Fact, Resource, Sign};
+use crate::estimate::serving::Budget;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -23,21 +23,40 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let Some(engine) = case.engine() else { return Advice::Silent };
-    if !case.on_device() {
+    if !(case.on_device() || case.model_beyond_ram()) {
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;
-    let estimated = facts.number("estimated_max_len").or_else(|| facts.number("kv_max_tokens"));
-    let length = facts.number("max_model_len").map(|n| n as u64).or(case.context.sequence_length.value());
-    let computed = estimated.map(|n| n as u64).or_else(|| {
-        let (needed, available) = (facts.get(Fact::Needed)?, facts.get(Fact::Available)?);
-        Some(kv_cache::longest(length?, needed.bytes, available.bytes, 16))
-    });
-    let computed = computed.filter(|tokens| *tokens > 0);
+    let mut budget = Budget::of(facts);
+    budget.length = budget.length.or(case.context.sequence_length.value());
+    if case.sign(Sign::EngineStartup) && case.on_gpu() && budget.share.is_some() && budget.free.is_some() {
+        return Advice::WontHelp(text!(
+            en: "the check at start compares what is free with the share asked for; the context plays no part in it yet",
+            zh: "启动检查只比较空闲量与要求的份额，此时与上下文长度无关"
+        ));
+    }
+    if let Some(room) = budget.room.filter(|room| *room < 0.0 && case.resource() == Resource::KvCache) {
+        let room = show(room as i128);
+        return Advice::WontHelp(text!(
+            en: "{room} is left before a single token is cached: no length fits until the weights do",
+            zh: "在缓存任何 token 之前可用量就是 {room}：权重放不下时，任何长度都放不下"
+        ));
+    }
+    if case.incident.event.dialect == "sglang-mem-fraction-static" {
+        return Advice::WontHelp(text!(
+            en: "the pool is what the weights leave of the static fraction; it does not grow when requests get shorter",
+            zh: "缓存池是静态占比中权重之外的部分，不会因请求变短而变大"
+        ));
+    }
+    let buffer = BufferOfCache::of(case);
+    let length = buffer.as_ref().map(|buffer| buffer.length).or(budget.length);
+    let computed = budget.longest().or_else(|| buffer.and_then(|buffer| buffer.longest()));
     let tried = computed.or(length.map(|length| (length / 2).max(16)));
     let shown = tried.map_or("8192".to_string(), |tokens| tokens.to_string());
     let sure = computed.is_some();
-    Draft::new(case, &[(CauseId::KvCache, if sure { 0.85 } else { 0.65 }), (CauseId::Preallocation, 0.35), (CauseId::Capacity, 0.35), (CauseId::FrameworkLimit, 0.3), (CauseId::TransientPeak, 0.35)])
+    Draft::new(case, &[(CauseId::KvCache, if sure { 0.85 } else { 0.65 }), (CauseId::Preallocation, 0.35), (CauseId::HostMemory, if case.model_beyond_ram() { 0.6 } else { 0.0 }), (CauseId::OtherProcess, if case.model_beyond_ram() { 0.4 } else { 0.0 }), (CauseId::Capacity, 0.35), (CauseId::FrameworkLimit, 0.3), (CauseId::TransientPeak, 0.35)])
+        // Sampling's warm-up grows with the number of sequences, not with their length.
+        .weight(if case.incident.event.dialect == "vllm-sampler-warmup" { 0.7 } else { 1.0 })
         .frees_if(
             case.missing().filter(|missing| sure && missing.high > 0).map(|missing| {
                 let short = show(missing.middle());
@@ -62,4 +81,34 @@ fn advise(case: &Case) -> Advice {
             (Some(tokens), None) => text!(en: "the cache has room for {tokens} tokens", zh: "缓存可容纳 {tokens} 个 token"),
             _ => text!(en: "{engine} must hold a request of full length; try {shown}", zh: "{engine} 必须能容纳一条最长请求；先试 {shown}"),
         })
+}
+
+/// A cache that is one buffer for the whole context, as llama.cpp makes it.
+struct BufferOfCache {
+    /// Tokens it is made for.
+    length: u64,
+    /// Its size in bytes.
+    size: f64,
+    /// What the device has for it, where the log tells.
+    room: Option<f64>,
+}
+
+/// Left to the buffers for computation: rarely below 0.3 GiB, seldom above 1 GiB.
+const COMPUTE: f64 = (1u64 << 30) as f64;
+
+impl BufferOfCache {
+    fn of(case: &Case) -> Option<BufferOfCache> {
+        let event = &case.incident.event;
+        let size = event.facts.get(Fact::Requested).filter(|_| event.dialect == "llamacpp-kv-buffer")?.bytes as f64;
+        let length = event.facts.number("n_ctx").filter(|tokens| *tokens >= 1.0)? as u64;
+        let weights = event.facts.get(Fact::Weights).map(|weights| weights.bytes as f64);
+        let room = event.facts.number("device_free_at_start_bytes").zip(weights).map(|(free, weights)| free - weights);
+        Some(BufferOfCache { length, size, room: room.map(|room| room - COMPUTE) })
+    }
+
+    /// In steps of 256 tokens, to which llama.cpp pads its cache.
+    fn longest(&self) -> Option<u64> {
+        let share = (self.room? / self.size).min(1.0);
+        Some((self.length as f64 * share) as u64 / 256 * 256).filter(|tokens| *tokens > 0)
+    }
 }

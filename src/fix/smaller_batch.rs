@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::dialect::Resource;
 use crate::estimate::{batch, states};
 use crate::incident::context::{Clue, Phase};
 use crate::text;
@@ -24,6 +25,9 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.on_host() {
+        return on_host(case);
+    }
     if !case.on_gpu() || case.engine().is_some() {
         return Advice::Silent;
     }
@@ -118,6 +122,43 @@ fn advise(case: &Case) -> Advice {
             ),
             case.situation(),
         ))
+}
+
+/// On the host a batch counts in the loaders' queues only.
+fn on_host(case: &Case) -> Advice {
+    let queue = case.ledger.loader.filter(|account| account.batch_known && account.loader.batch > 1);
+    if let Some(account) = queue
+        && account.need.queue.middle() * 3 > account.limit.middle()
+        && let Some(batch) = account.batch_that_fits.filter(|batch| *batch < account.loader.batch)
+    {
+        let was = account.loader.batch;
+        let rest = crate::estimate::loader::Loader { batch, ..account.loader }.need();
+        return Draft::new(case, &[(CauseId::HostWorkers, 0.6), (CauseId::SharedMemory, 0.6), (CauseId::HostMemory, 0.3)])
+            .frees(
+                Interval::between(
+                    account.need.without_caches().low - rest.without_caches().low,
+                    account.need.without_caches().high - rest.without_caches().high,
+                ),
+                text!(en: "prefetched batches of {batch} instead of {was} samples", zh: "预取批次由每批 {was} 个样本减为 {batch} 个"),
+            )
+            .slows(0.0, 0.2)
+            .numerics(Numerics::Benign)
+            .certainty(Certainty::Likely)
+            .knob("pytorch", format!("DataLoader(..., batch_size={batch})   # was {was}; accumulate to keep the effective batch"))
+            .because(text!(
+                en: "prefetched batches alone fill a third of memory and more",
+                zh: "仅预取批次就占去三分之一以上的内存"
+            ));
+    }
+    // Where the batch is not known, the queues may well be what fills memory.
+    let open = case.ledger.loader.is_some_and(|account| !account.batch_known);
+    if case.resource() == Resource::Shm || !case.learns() || open {
+        return Advice::Silent;
+    }
+    Advice::WontHelp(text!(
+        en: "the batch decides GPU memory; in RAM it counts only in the loaders' queues",
+        zh: "批大小决定的是显存；在内存中它只影响数据加载的预取队列"
+    ))
 }
 
 /// The batch to try by the failing moment's figures.

@@ -1,10 +1,13 @@
 //! Split weights over devices.
 
-use super::case::{Case, join};
+use super::case::{Case, join, show};
 use super::draft::Draft;
-use super::{Advice, Class, Fix, Numerics};
+use super::{Advice, Certainty, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::estimate::serving::Budget;
 use crate::text;
+use crate::text::Text;
+use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "more-devices",
@@ -23,12 +26,17 @@ fn advise(case: &Case) -> Advice {
     if !case.on_device() || !case.inference() && !case.loading() {
         return Advice::Silent;
     }
-    let ranks = case.context.world_size.value().unwrap_or(1).max(1);
-    let tried = ranks.saturating_mul(2);
+    let facts = &case.incident.event.facts;
+    let budget = Budget::of(facts);
+    let ranks = case.context.world_size.value().unwrap_or(1).max(budget.ranks).max(1);
+    let computed = budget.devices().filter(|_| case.engine().is_some());
+    let tried = computed.unwrap_or(ranks.saturating_mul(2));
     Draft::new(case, &[(CauseId::Capacity, 0.55), (CauseId::KvCache, 0.4), (CauseId::WrongDevice, 0.4)])
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(
-            case.share_of_allocated(0.3, 0.5, text!(en: "half of weights and cache", zh: "权重与缓存的一半")),
+            split(&budget, tried).or_else(|| {
+                case.share_of_allocated(0.3, 0.5, text!(en: "half of weights and cache", zh: "权重与缓存的一半"))
+            }),
             text!(en: "half of weights and cache; their sizes are not in the log", zh: "权重与缓存的一半；日志没有给出大小"),
         )
         .slows(0.0, 0.3)
@@ -40,5 +48,29 @@ fn advise(case: &Case) -> Advice {
         .knob("lmdeploy", format!("--tp {tried}"))
         .knob("llama.cpp", "-sm layer -ts 1,1")
         .knob("pytorch", "from_pretrained(..., device_map=\"auto\")")
-        .because(join(text!(en: "weights alone may be more than one GPU holds", zh: "仅权重就可能超过单卡容量"), case.situation()))
+        .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
+        .because(match (computed, budget.weights) {
+            (Some(devices), Some(weights)) => {
+                let weights = show((weights * budget.ranks as f64) as i128);
+                text!(
+                    en: "weights of {weights} over {devices} devices leave 15 % of the share and more to cache and computation",
+                    zh: "{weights} 权重分到 {devices} 张卡后，份额中至少 15 % 可留给缓存和计算"
+                )
+            }
+            _ => join(
+                text!(en: "weights alone may be more than one GPU holds", zh: "仅权重就可能超过单卡容量"),
+                case.situation(),
+            ),
+        })
+}
+
+/// The weights that leave this device, where their size and the number of devices that they need are known.
+fn split(budget: &Budget, devices: u64) -> Option<(Interval, Text)> {
+    let weights = budget.weights?;
+    let kept = weights * budget.ranks as f64 / devices.max(1) as f64;
+    let (all, rest) = (show(weights as i128), show(kept as i128));
+    Some((
+        Interval::exactly((weights - kept).max(0.0) as u64),
+        text!(en: "weights {all} − {rest} over {devices} devices", zh: "权重 {all} − {rest}（分到 {devices} 张卡）"),
+    ))
 }

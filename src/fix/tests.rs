@@ -179,7 +179,7 @@ fn the_context_that_fits_follows_from_need_and_room() {
     let context = Context { sequence_length: seen(32_768), ..Context::default() };
     let plan = planned(&incident("vllm", Resource::KvCache, &figures, context));
     let context = offered(&plan, "max-model-len").expect("a shorter context");
-    assert_eq!(context.offer.knobs[0].line, "--max-model-len 24576");
+    assert_eq!(context.offer.knobs[0].line, "--max-model-len 24320");
     assert_eq!(context.offer.certainty, Certainty::Arithmetic);
 }
 

@@ -1,10 +1,14 @@
 //! Layers in host memory.
 
-use super::case::{Case, join};
+use super::case::{Case, join, show};
 use super::draft::Draft;
-use super::{Advice, Class, Fix};
+use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::dialect::{Fact, Sign};
+use crate::estimate::serving::Budget;
 use crate::text;
+use crate::text::Text;
+use crate::units::{GIB, Interval};
 
 pub const FIX: Fix = Fix {
     id: "weight-offload",
@@ -23,6 +27,14 @@ fn advise(case: &Case) -> Advice {
     if !case.on_device() || !(case.inference() || case.loading() && case.learns()) {
         return Advice::Silent;
     }
+    let layers = Layers::of(case);
+    let fitting = layers.as_ref().and_then(Layers::fitting);
+    let budget = Budget::of(&case.incident.event.facts);
+    let beyond = budget.room.filter(|room| *room < 0.0).map(|room| ((GIB as f64 - room) / GIB as f64).ceil() as u64);
+    let vllm = beyond.unwrap_or(8);
+    if case.engine() == Some("vllm") && case.sign(Sign::EngineStartup) && case.on_gpu() {
+        return Advice::Silent;
+    }
     Draft::new(
         case,
         &[
@@ -31,15 +43,29 @@ fn advise(case: &Case) -> Advice {
                 if matches!(case.engine(), Some("llama.cpp" | "ollama")) || case.diffusion() { 0.75 } else { 0.35 },
             ),
             (CauseId::KvCache, 0.2),
+            // An estimate that put too many layers on the device is mended by naming fewer.
+            (CauseId::FrameworkLimit, if fewer_on_gpu(case).is_some() { 0.7 } else { 0.0 }),
         ],
     )
-    .frees_unknown(
+    .frees_if(
+        layers.as_ref().and_then(|layers| layers.saved(fitting?)),
         text!(en: "as many bytes as are moved; needs the size of a layer", zh: "等于移出的字节数；需要单层大小"),
     )
+    .certainty(if fitting.is_some() || beyond.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
     .slows(0.2, 0.95)
-    .knob("llama.cpp", "--fit on   # instead of a fixed -ngl; for MoE models: --n-cpu-moe N")
-    .knob("ollama", "PARAMETER num_gpu <fewer layers>")
-    .knob("vllm", "--cpu-offload-gb 8")
+    .knob(
+        "llama.cpp",
+        fitting.map_or("--fit on   # instead of a fixed -ngl; for MoE models: --n-cpu-moe N".to_string(), |layers| {
+            format!("-ngl {layers}   # or --fit on; for MoE models rather --n-cpu-moe N")
+        }),
+    )
+    .knob(
+        "ollama",
+        fewer_on_gpu(case).or(fitting).map_or("PARAMETER num_gpu <fewer layers>".to_string(), |layers| {
+            format!("PARAMETER num_gpu {layers}   # or options: {{\"num_gpu\": {layers}}}")
+        }),
+    )
+    .knob("vllm", format!("--cpu-offload-gb {vllm}"))
     .knob("diffusers", "pipe.enable_model_cpu_offload()   # or enable_sequential_cpu_offload(): least memory, slow")
     .knob("comfyui", "--lowvram")
     .knob("sd-webui", "--medvram   # or --lowvram")
@@ -48,4 +74,55 @@ fn advise(case: &Case) -> Advice {
         text!(en: "what the GPU cannot hold can stay in host memory", zh: "显存放不下的可以留在主机内存"),
         case.situation(),
     ))
+}
+
+/// Layers that llama.cpp put on one device, with the buffer of weights that it refused.
+struct Layers {
+    count: f64,
+    weights: f64,
+    free: f64,
+}
+
+impl Layers {
+    fn of(case: &Case) -> Option<Layers> {
+        let event = &case.incident.event;
+        let facts = &event.facts;
+        let refused = event.dialect == "llamacpp-cuda-buffer-alloc" || event.dialect == "ollama-runner-terminated";
+        let weights = facts.get(Fact::Weights).or(facts.get(Fact::Requested).filter(|_| refused))?;
+        let count = facts.number("layers_offloaded").or(facts.number("n_gpu_layers"))?;
+        if facts.numbers.contains_key("split_over_devices") {
+            return None;
+        }
+        // All repeating layers and the output layer.
+        let whole = facts.number("layers_model").or(facts.number("layers_repeating").map(|layers| layers + 1.0));
+        let whole = whole.unwrap_or(f64::MAX);
+        let free = facts.number("device_free_at_start_bytes")?;
+        // `-ngl 99` means all there are; how many that is must be known.
+        let count = if count > whole { whole } else { count };
+        (1.0..99.0).contains(&count).then_some(Layers { count, weights: weights.bytes as f64, free })
+    }
+
+    /// Layers that leave a fifth of what is free, and a GiB at least, to cache and computation.
+    fn fitting(&self) -> Option<u64> {
+        let room = self.free - (self.free / 5.0).max(GIB as f64);
+        let fit = (room / (self.weights / self.count)).floor();
+        (fit >= 1.0 && fit < self.count).then_some(fit as u64)
+    }
+
+    fn saved(&self, fitting: u64) -> Option<(Interval, Text)> {
+        let saved = self.weights * (1.0 - fitting as f64 / self.count);
+        let (weights, count) = (show(self.weights as i128), self.count as u64);
+        Some((
+            Interval::exactly(saved.max(0.0) as u64),
+            text!(en: "{weights} × (1 − {fitting}/{count} layers)", zh: "{weights} × (1 − {fitting}/{count} 层)"),
+        ))
+    }
+}
+
+/// A tenth fewer layers than Ollama's estimate had put on the device, where that estimate proved too low.
+fn fewer_on_gpu(case: &Case) -> Option<u64> {
+    let facts = &case.incident.event.facts;
+    facts.number("required_partial_bytes")?;
+    let put = facts.number("layers_offloaded").filter(|put| (2.0..1e4).contains(put))?;
+    Some((put * 0.9).floor() as u64)
 }

@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_device() || case.diffusion() && !case.loading() {
+    if !(case.on_device() || case.model_beyond_ram()) || case.diffusion() && !case.loading() {
         return Advice::Silent;
     }
     let inference = case.inference() || (case.loading() && case.learns());
@@ -31,7 +31,7 @@ fn advise(case: &Case) -> Advice {
     if case.context.quantized.value() == Some(true) || matches!(case.precision(), Some(Precision::Int4)) {
         return Advice::Withheld(text!(en: "the weights are quantised already", zh: "权重已经量化"));
     }
-    Draft::new(case, &[(CauseId::Capacity, 0.5), (CauseId::KvCache, 0.35), (CauseId::FrameworkLimit, 0.1)])
+    Draft::new(case, &[(CauseId::HostMemory, if case.model_beyond_ram() { 0.6 } else { 0.0 }), (CauseId::OtherProcess, if case.model_beyond_ram() { 0.4 } else { 0.0 }), (CauseId::Capacity, 0.5), (CauseId::KvCache, 0.35), (CauseId::FrameworkLimit, 0.1)])
         .frees_if(case.of_parameters(1.0, 1.45), text!(en: "1 to 1.45 bytes per parameter; the log does not tell their number", zh: "每参数 1 到 1.45 字节；日志没有给出参数量"))
         .slows(-0.3, 0.3)
         .numerics(Numerics::Model)

@@ -16,7 +16,7 @@ mod source;
 mod terminal;
 
 use crate::text::Text;
-pub use source::{ReadError, expand, expand_snapshots};
+pub use source::{ReadError, expand, expand_snapshots, read_text};
 use std::borrow::Cow;
 use std::io::Read;
 

@@ -143,6 +143,26 @@ pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
     }
 }
 
+/// Most bytes that [`read_text`] takes.
+const TEXT_LIMIT: u64 = 1 << 30;
+
+/// The whole text of a source that is no log, unpacked when it is gzip. Bytes that are not UTF-8 become U+FFFD.
+///
+/// # Errors
+/// When it cannot be opened or read, or is larger than 1 GiB.
+pub fn read_text(source: &Source) -> Result<String, ReadError> {
+    let mut bytes = Vec::new();
+    let mut reader = open(source)?.reader.take(TEXT_LIMIT + 1);
+    reader.read_to_end(&mut bytes).map_err(|error| cannot_read(source, error))?;
+    if bytes.len() as u64 > TEXT_LIMIT {
+        return Err(ReadError {
+            cause: None,
+            text: crate::text!(en: "{source} is larger than 1 GiB", zh: "{source} 超过 1 GiB"),
+        });
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
 /// Counts, and unpacks when the stream is gzip.
 pub(super) fn from_reader(reader: Box<dyn Read>, total: Option<u64>) -> io::Result<Opened> {
     const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];

@@ -5,6 +5,7 @@ pub mod layout;
 pub mod markdown;
 pub mod replay;
 pub mod rules;
+pub mod simulation;
 #[cfg(test)]
 mod sample;
 pub mod surroundings;

@@ -210,6 +210,7 @@ impl Page {
         let place = self.place_of(explanation, diagnosis);
         let message = [run(Tone::Faint, format!("{place}  ")), run(Tone::Plain, one_line(&event.message))];
         match self.style.verbose {
+            _ if event.message.is_empty() => {}
             true => self.screen.paragraph(&[], 2, &message),
             false => self.screen.line(&message),
         }
@@ -288,18 +289,7 @@ impl Page {
         self.screen.line(&runs);
 
         if filled > capacity.saturating_add(capacity / 100) && ledger.loader.is_some() {
-            let there = ((capacity as f64 / scale).round() as usize).clamp(1, device);
-            let (fit, over) = if self.style.unicode { ("▔", "▔") } else { ("~", "!") };
-            let (capacity, beyond) = (Bytes(capacity), Bytes(filled - capacity));
-            let label = text!(en: "there is {capacity}: {beyond} too little", zh: "共有 {capacity}：还差 {beyond}");
-            self.screen.line(&[
-                run(Tone::Plain, "  "),
-                run(Tone::Free, fit.repeat(there)),
-                run(Tone::Alarm, over.repeat(device - there)),
-            ]);
-            let label =
-                if self.style.unicode { self.say(&label).to_string() } else { super::layout::ascii(self.say(&label)) };
-            self.screen.line(&[run(Tone::Plain, format!("  {label}"))]);
+            self.too_small(capacity, filled - capacity, ((capacity as f64 / scale).round() as usize).clamp(1, device));
         } else if let (Some(requested), Some(start)) = (requested, start) {
             let from = ((start as f64 / scale).round() as usize).min(device.saturating_sub(1));
             let to = ((start.saturating_add(requested)) as f64 / scale).round().min(room as f64) as usize;
@@ -358,6 +348,29 @@ impl Page {
             legend.push(vec![run(Tone::Faint, format!("{mark} {}", self.say(&name)))]);
         }
         self.screen.grid(2, &legend);
+    }
+
+    /// How far a memory reaches that the parts above it overflow, in cells, and what is missing.
+    fn too_small(&mut self, there: u64, beyond: u64, cells: usize) {
+        let (fit, end) = if self.style.unicode { ("▔", "┘") } else { ("~", "|") };
+        let (all, beyond) = (Bytes(there), Bytes(beyond));
+        let label = text!(en: "there is {all}: {beyond} too little", zh: "共有 {all}：还差 {beyond}");
+        let label = self.say(&label);
+        let label = if self.style.unicode { label.to_string() } else { super::layout::ascii(label) };
+        let ruler = |cells: usize| run(Tone::Free, format!("{}{end}", fit.repeat(cells.saturating_sub(1))));
+        let room = self.screen.width().saturating_sub(2);
+        let wide = columns(&label) + 1;
+        let runs = if cells > wide {
+            vec![run(Tone::Alarm, format!("  {label} ")), ruler(cells - wide)]
+        } else {
+            vec![run(Tone::Plain, "  "), ruler(cells), run(Tone::Alarm, format!(" {label}"))]
+        };
+        if cells > wide || cells + wide <= room {
+            self.screen.line(&runs);
+        } else {
+            self.screen.line(&[run(Tone::Plain, "  "), ruler(cells)]);
+            self.screen.line(&[run(Tone::Alarm, format!("  {label}"))]);
+        }
     }
 
     /// The part of the device that the message does not account for.
@@ -822,6 +835,12 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         let limit = Bytes(account.limit.middle_bytes());
         let first = wording::range(account.need.after_one_epoch());
         let end = wording::range(account.need.in_the_end());
+        if account.need.caches_in_the_end.high <= 0 {
+            return Text::new(
+                format!("The log holds no message, but these data loaders take {}, and there is {limit}.", end.en),
+                format!("日志中没有报错，但这样的数据加载设置要占用 {}，而总共只有 {limit}。", end.zh),
+            );
+        }
         return Text::new(
             format!(
                 "The log holds no message, but these data loaders do not fit {limit}: they take {} by the end of the first epoch and {} in the end.",

@@ -12,7 +12,7 @@ use crate::text;
 use crate::units::Base;
 
 pub const DIALECT: Dialect =
-    Dialect { name: "llama.cpp", triggers: &["out of memory", "llocate ", "emory allocation"], read };
+    Dialect { name: "llama.cpp", triggers: &["out of memory", "llocate ", "emory allocation", "OutOfMemory"], read };
 
 /// A refusal is told by up to this many lines: the buffer, the graph, the context, the model, the server.
 const REPORT: usize = 12;
@@ -28,6 +28,9 @@ enum Buffer {
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
+    if let Some(event) = bare_error(document, position) {
+        return Some(event);
+    }
     if !is_ours(line) {
         return None;
     }
@@ -43,6 +46,32 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     {
         event.framework = "ollama";
     }
+    Some(event)
+}
+
+/// An error of CUDA or Metal that names ggml only on the lines around it: `CUDA error: out of memory`, then
+/// `current device: 0, in function alloc at …/ggml-cuda.cu`.
+fn bare_error(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    let cuda = ["CUDA error: out of memory", "ROCm error: out of memory", "HIP error: out of memory"];
+    let metal = line.contains("kIOGPUCommandBufferCallbackErrorOutOfMemory");
+    if !metal && !cuda.iter().any(|words| line.contains(words)) {
+        return None;
+    }
+    let near =
+        || field::before(position, 3).chain(field::behind(document, position, 3)).map(|at| field::text(document, at));
+    if !(line.contains("ggml") || near().any(|line| line.contains("ggml"))) {
+        return None;
+    }
+    let slug = if metal { "llamacpp-metal-error" } else { "llamacpp-cuda-error" };
+    let mut event = field::event(document, position, slug, "llama.cpp", Resource::Gpu);
+    event.sign(Sign::NoFigures);
+    let device = near().find_map(|line| field::number_after(line, "current device:"));
+    if let Some(device) = device.and_then(|device| u32::try_from(device).ok()) {
+        event.facts.device.note(device, event.at);
+    }
+    surroundings::note(document, position, &mut event);
+    memory_of_device(document, position, &mut event);
     Some(event)
 }
 
@@ -225,6 +254,7 @@ const LOADING: usize = 200;
 fn memory_of_device(document: &Document, position: usize, event: &mut Event) {
     let Some(device) = event.facts.device.value() else { return };
     let free_label = format!("device CUDA{device} (");
+    let mut others = false;
     for at in field::before(position, LOADING) {
         let line = field::text(document, at);
         let span = Span::line(field::number(document, at));
@@ -235,12 +265,16 @@ fn memory_of_device(document: &Document, position: usize, event: &mut Event) {
             if let Some(figure) = surroundings::buffer(line, device, "KV", span) {
                 event.facts.numbers.entry("kv_buffer_bytes").or_insert((figure.bytes as f64, span));
             }
-        } else if line.contains(&free_label)
-            && let Some((_, tail)) = line.rsplit_once(") - ")
-            && let Some(free) = field::leading_size(tail, Base::Binary)
-        {
-            event.facts.numbers.entry("device_free_at_start_bytes").or_insert((free.bytes as f64, span));
-            break;
+        } else if line.contains("using device ") {
+            let free = line.rsplit_once(") - ").and_then(|(_, tail)| field::leading_size(tail, Base::Binary));
+            if !line.contains(&free_label) {
+                others = true;
+            } else if let Some(free) = free {
+                event.facts.numbers.entry("device_free_at_start_bytes").or_insert((free.bytes as f64, span));
+            }
         }
+    }
+    if others {
+        field::note_number(event, "split_over_devices", Some(1.0));
     }
 }

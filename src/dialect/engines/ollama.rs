@@ -7,7 +7,7 @@ use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::input::Document;
 
 pub const DIALECT: Dialect =
-    Dialect { name: "ollama", triggers: &["more system memory", "out of memory", "llocate "], read };
+    Dialect { name: "ollama", triggers: &["more system memory", "out of memory", "llocate ", "illed"], read };
 
 /// How far the estimate stands before the failure that it did not foresee.
 const NEAR: usize = 60;
@@ -54,9 +54,25 @@ fn reported(document: &Document, position: usize) -> Option<Event> {
     if !(line.contains("llama") && line.contains("process") || line.contains("ollama")) {
         return None;
     }
-    let mut event = llama_cpp::buffer_refused(document, position)?;
+    if line.contains("signal: killed") {
+        let mut event = field::event(document, position, "ollama-runner-killed", "ollama", Resource::Host);
+        event.sign(Sign::KilledWithoutProof);
+        event.sign(Sign::NoFigures);
+        return Some(event);
+    }
+    let mut event = match llama_cpp::buffer_refused(document, position) {
+        Some(event) => event,
+        None if line.contains("out of memory") => {
+            let mut event = field::event(document, position, "ollama-runner-terminated", "ollama", Resource::Gpu);
+            event.sign(Sign::NoFigures);
+            event
+        }
+        None => return None,
+    };
     event.framework = "ollama";
-    event.dialect = "ollama-runner-terminated";
+    if event.dialect == "llamacpp-cuda-buffer-alloc" {
+        event.dialect = "ollama-runner-terminated";
+    }
     surroundings::note(document, position, &mut event);
     Some(event)
 }

@@ -7,8 +7,10 @@ use crate::dialect::pytorch::allocator;
 use crate::dialect::{Dialect, Event, Resource, Sign, Standing, field};
 use crate::input::Document;
 use crate::text;
+use crate::units::GIB;
 
-pub const DIALECT: Dialect = Dialect { name: "sglang", triggers: &["ot enough memory", "out of memory"], read };
+pub const DIALECT: Dialect =
+    Dialect { name: "sglang", triggers: &["ot enough memory", "out of memory", " capac"], read };
 
 const LINES: usize = 12;
 
@@ -16,6 +18,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     if line.contains("ot enough memory") {
         return pool_too_small(document, position);
+    }
+    if line.contains("memory capacity is unbalanced") {
+        return unbalanced(document, position);
     }
     if line.contains("raph failed") {
         return wrapped(document, position, &["Capturecudagraphfailed", "graphfailed"], "sglang-capture-graph-failed");
@@ -41,6 +46,24 @@ fn pool_too_small(document: &Document, position: usize) -> Option<Event> {
     let mut event = notice.event("sglang-mem-fraction-static", "sglang", Resource::KvCache, from, end);
     event.sign(Sign::EngineStartup);
     event.sign(Sign::NoFigures);
+    surroundings::note(document, first, &mut event);
+    Some(event)
+}
+
+/// One of the devices that a model is split over has less free than another: `The memory capacity is unbalanced. Some GPUs
+/// may be occupied by other processes. pre_model_load_memory=57.4, local_gpu_memory=78.0`, in GB of 2^30 bytes.
+fn unbalanced(document: &Document, position: usize) -> Option<Event> {
+    let (notice, from, first) = message(document, position, &["Thememorycapacityisunbalanced"], 0, 3)?;
+    let mut event = notice.event("sglang-unbalanced", "sglang", Resource::Gpu, from, from + 1);
+    event.message = field::quoted(field::text(document, position));
+    event.sign(Sign::EngineStartup);
+    for (name, label) in [("least_free_bytes", "pre_model_load_memory="), ("own_free_bytes", "local_gpu_memory=")] {
+        let gib = super::decimal(&notice, label, from).map(|(gib, _)| (gib * GIB as f64).round());
+        field::note_number(&mut event, name, gib);
+    }
+    if event.facts.numbers.is_empty() {
+        event.sign(Sign::NoFigures);
+    }
     surroundings::note(document, first, &mut event);
     Some(event)
 }

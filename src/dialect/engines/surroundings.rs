@@ -79,6 +79,7 @@ const PHRASES: &[(&str, Tells)] = &[
     ("avail mem=", Bytes("avail_mem_bytes")),
     ("KV self size  =", Bytes("kv_self_bytes")),
     ("KV self size =", Bytes("kv_self_bytes")),
+    ("n_layer  ", Number("layers_repeating")),
     ("offloaded ", Pair("layers_offloaded", "layers_model")),
     ("layers.model=", Number("layers_model")),
     ("layers.offload=", Number("layers_offloaded")),

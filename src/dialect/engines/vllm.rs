@@ -23,9 +23,6 @@ const BACK: usize = 2;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if line.contains("GPU memory") || line.contains("on device") {
-        return startup(document, position);
-    }
     if line.contains("max seq") {
         return too_long(document, position);
     }
@@ -38,13 +35,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("warming up") {
         return warm_up(document, position);
     }
-    None
+    if line.contains("GPU memory") { startup(document, position) } else { None }
 }
 
 /// `Free memory on device cuda:0 (17.1/22.05 GiB) on startup is less than desired GPU memory utilization (0.92, 20.28 GiB)`;
 /// before 0.11 without the device's name.
 fn startup(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) = message(document, position, &["Freememoryondevice"], BACK, LINES)?;
+    let (notice, from, first) = message(document, position, &["Freememoryondevice", "Freememory"], BACK, LINES)?;
     let text = &notice.text;
     let verdict = text.find("GPUmemoryutilization", from).or_else(|| text.find("lessthandesired", from))?;
     let mut to = verdict + "GPUmemoryutilization".len();
@@ -117,7 +114,11 @@ fn too_long(document: &Document, position: usize) -> Option<Event> {
         {
             event.facts.note(Fact::Needed, figure);
         }
-        if let Some(at) = text.after("availableKVcachememory", end).filter(|at| at - end < 90) {
+        let available = text
+            .after("availableKVcachememory", end)
+            .filter(|at| at - end < 90)
+            .or_else(|| text.after("largerthantheavailable", end).filter(|at| at - end < 60));
+        if let Some(at) = available {
             to = at;
             let open = if text.squeezed.get(at..).is_some_and(|rest| rest.starts_with('(')) { at + 1 } else { at };
             if let Some(at) = note(&mut event, Fact::Available, notice.size_at(open)) {

@@ -24,7 +24,7 @@ pub const DIALECT: Dialect = Dialect {
         "out of memory",
         "Tried to allocate",
         "OutOfMemory",
-        "total capac",
+        " capac",
         "Allocation on device",
         "Invalid buffer size",
         "ALLOC_FAILED",

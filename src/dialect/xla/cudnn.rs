@@ -1,8 +1,9 @@
 //! cuDNN and cuBLAS that find no memory left for their handles, because the pool took the card: no word of memory.
 
 use crate::dialect::notice::settle;
-use crate::dialect::{Event, Resource, Sign};
+use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::input::Document;
+use crate::units::Figure;
 
 /// How far the exception may stand from the handle's lines.
 const REACH: usize = 150;
@@ -28,14 +29,21 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     if around.goes_on {
         return None;
     }
-    let mut event = notice.event(
-        "tensorflow-cudnn-handle",
-        around.framework(true),
-        Resource::Gpu,
-        from,
-        notice.text.end_of_first_line(),
-    );
+    let mut event =
+        notice.event("xla-cudnn-handle", around.framework(false), Resource::Gpu, from, notice.text.end_of_first_line());
     event.at.last = lines.get(last).map_or(event.at.last, |line| line.number.max(event.at.last));
+    // XLA since 2023: `Memory usage: N bytes free, M bytes total.`
+    for line in lines.iter().take(last + 4) {
+        let Some(rest) = crate::dialect::field::after(&line.text, "Memory usage: ") else { continue };
+        let at = crate::evidence::Span::line(line.number);
+        let free = crate::dialect::field::leading_number(rest);
+        let total = crate::dialect::field::number_after(rest, "bytes free, ");
+        for (fact, bytes) in [(Fact::Free, free), (Fact::Capacity, total)] {
+            if let Some(bytes) = bytes {
+                event.facts.note(fact, Figure { bytes, half_width: 0, at });
+            }
+        }
+    }
     event.sign(Sign::Disguised);
     event.sign(Sign::ContextCreation);
     event.sign(Sign::ForeignLibrary);

@@ -73,7 +73,12 @@ impl Surroundings {
             || has("compiled.execute(")
             || has("execute_sharded(")
             || has("ExecuteReplicated");
-        self.tensorflow |= has("tensorflow") || has("keras") || has("/job:localhost") || has("Keras");
+        self.tensorflow |= has("tensorflow")
+            || has("keras")
+            || has("local_tsl")
+            || has("local_xla")
+            || has("/job:localhost")
+            || has("Keras");
     }
 
     /// `Total memory: 7.92GiB`, `Free memory: 204.12MiB`, `(…device:GPU:0 with 9637 MB memory)`, TensorFlow at its start.

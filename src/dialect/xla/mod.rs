@@ -112,6 +112,10 @@ struct Failure<'a> {
     host: bool,
     pinned: bool,
     driver_refused: bool,
+    /// Not even a context could be made.
+    context: bool,
+    /// The words that the CPU's client uses, and older clients of GPUs.
+    bare_words: bool,
     /// Position of the line that says most, for the quote.
     quote: (Voice, usize),
     dump: bfc::Dump,
@@ -147,6 +151,8 @@ impl<'a> Failure<'a> {
             host: false,
             pinned: false,
             driver_refused: false,
+            context: false,
+            bare_words: false,
             quote: (Voice::Driver, position),
             dump: bfc::Dump::default(),
             buffers: buffers::Account::default(),
@@ -296,7 +302,7 @@ impl<'a> Failure<'a> {
         if text.contains("Out of memory allocating ") && text.contains(" bytes.") && !text.contains("allocated so far")
         {
             self.exact_or_rounded(after(text, "Out of memory allocating ")?, at);
-            self.host = true;
+            self.bare_words = true;
             return Some(Voice::Exception);
         }
         if let Some(rest) = after(text, "Failed to allocate request for ") {
@@ -318,20 +324,32 @@ impl<'a> Failure<'a> {
             return Some(Voice::Exception);
         }
         // `Attempting to allocate 1.5G. That was not possible. There are 2.1G free.; (0x0x0_HBM0)`
-        if let Some(rest) = after(text, "Attempting to allocate ").filter(|rest| rest.contains("not possible")) {
+        let attempt = after(text, "Attempting to allocate ").or_else(|| after(text, "Attempting to reserve "));
+        if let Some(rest) = attempt.filter(|rest| rest.contains("not possible")) {
             self.exact_or_rounded(rest, at);
             if let Some(size) = super::field::size_after(rest, "There are ", crate::units::Base::Binary) {
                 self.facts.note(Fact::Free, size.at(at));
             }
             return Some(Voice::Exception);
         }
+        // The first call of a process that finds no room for its context.
+        if text.contains("failed. Status: out of memory") {
+            self.device(number_after(text, "on GPU:"), at);
+            self.context = true;
+            return Some(Voice::Exception);
+        }
         if text.contains("failed call to cuDevicePrimaryCtxRetain") && text.contains("OUT_OF_MEMORY") {
             self.device(number_after(text, "device ordinal "), at);
+            self.context = true;
             return Some(Voice::Exception);
         }
         let exhausted = text.contains("RESOURCE_EXHAUSTED") || text.contains("esource exhausted");
         if text.contains("hared memory size limit") {
             return None;
+        }
+        if exhausted && let Some(rest) = after(text, "ailed to allocate ") {
+            self.exact_or_rounded(rest, at);
+            return Some(Voice::Exception);
         }
         if exhausted && (text.contains("emory") || text.contains("OOM")) {
             return Some(Voice::Exception);
@@ -403,7 +421,7 @@ impl<'a> Failure<'a> {
         let span = Span::lines(start.number, end.number);
         let around = family::Surroundings::of(self.document, self.position, self.last);
         let framework = around.framework(self.facts.numbers.contains_key("tensor_elements"));
-        self.host |= self.pinned;
+        self.host |= self.pinned || self.bare_words && !self.driver_refused && !self.facts.device.is_known();
         let resource = if self.host { Resource::Host } else { Resource::Gpu };
         let silent = match self.loudest {
             Voice::Optional => true,
@@ -458,7 +476,7 @@ impl<'a> Failure<'a> {
         if self.pinned {
             event.sign(Sign::PinnedHost);
         }
-        if self.loudest == Voice::Exception && event.message.contains("cuDevicePrimaryCtxRetain") {
+        if self.context {
             event.sign(Sign::ContextCreation);
             event.sign(Sign::Disguised);
         }

@@ -1,0 +1,87 @@
+//! A cache of samples that fits as often as there are processes.
+
+use super::case::{Case, bytes, show};
+use super::draft::Draft;
+use super::{Advice, Certainty, Class, Fix};
+use crate::cause::CauseId;
+use crate::estimate::loader::{Cache, Loader};
+use crate::text;
+use crate::units::{GIB, Interval};
+
+pub const FIX: Fix = Fix {
+    id: "bound-the-cache",
+    class: Class::Host,
+    title: || text!(en: "Bound the sample cache in bytes, per process", zh: "按字节限制每个进程的样本缓存"),
+    doc: || {
+        text!(
+            en: "A cache inside the data set object exists once in every worker of every rank, because each worker is a process of its own: a bound of 20 GiB with 3 × 12 workers is 720 GiB. The bound that fits is half of what the rest leaves, divided by the processes that read: `(0.9·limit − parents − workers − prefetched batches) / (2 · ranks · workers)`. Count bytes, not samples, and evict before inserting.",
+            zh: "放在数据集对象里的缓存在每个 rank 的每个 worker 中各有一份，因为每个 worker 是独立进程：上限 20 GiB、3 × 12 个 worker 就是 720 GiB。合适的上限是其余部分留下的一半再除以读数据的进程数：`(0.9·上限 − 主进程 − worker − 预取批次) / (2 · rank 数 · worker 数)`。按字节而不是按样本数计，先淘汰再插入。"
+        )
+    },
+    advise: |incident, findings| advise(&Case::new(incident, findings)),
+};
+
+/// Workers that keep most steps fed, for the comparison.
+const FEWER: u64 = 4;
+
+fn advise(case: &Case) -> Advice {
+    let Some(account) = case.ledger.loader.filter(|account| account.loader.cache != Cache::None && !account.fits())
+    else {
+        return Advice::Silent;
+    };
+    let loader = account.loader;
+    let readers = loader.readers();
+    let Some(each) = account.cache_that_fits.filter(|each| i128::from(*each) >= loader.sample.high) else {
+        return Advice::WontHelp(text!(
+            en: "{readers} processes leave less than one sample of cache for each: share one cache, or use fewer workers",
+            zh: "{readers} 个进程平均每个连一个样本的缓存都放不下：改用一个共享缓存，或减少 worker"
+        ));
+    };
+    let samples = i128::from(each) / loader.sample.high.max(1);
+    let bounded = Loader { cache: Cache::Bounded(each), ..loader }.need();
+    let (all, held) = (account.need.caches_in_the_end, bounded.caches_in_the_end);
+    let range = Interval::between((account.need.caches_at_first - bounded.caches_at_first).low, (all - held).high);
+    let (each_shown, end, after) = (bytes(each), show(all.middle()), show(held.middle()));
+    // A cache of a few samples is hit by none: fewer readers with larger ones then help more.
+    let useful = if samples < 32 { 0.6 } else { 1.0 };
+    let fewer = Loader { workers: FEWER, ..loader };
+    let (fewer_en, fewer_zh) = match fewer.cache_that_fits(account.limit).filter(|_| loader.workers > FEWER) {
+        Some(larger) => {
+            let larger = bytes(larger);
+            (
+                format!("; with {FEWER} workers for each training process it could be {larger}"),
+                format!("；若每个训练进程只用 {FEWER} 个 worker，可为 {larger}"),
+            )
+        }
+        None => (String::new(), String::new()),
+    };
+    let gib = (each as f64 / GIB as f64 * 100.0).floor() / 100.0;
+    Draft::new(
+        case,
+        &[(CauseId::HostWorkers, 0.85), (CauseId::HostMemory, 0.6), (CauseId::LeakGrowth, 0.6)],
+    )
+    .weight(useful)
+    .frees(
+        range,
+        text!(
+            en: "caches of {end} in the end become {readers} × {each_shown} = {after}",
+            zh: "最终 {end} 的缓存变为 {readers} × {each_shown} = {after}"
+        ),
+    )
+    .slows(0.0, 0.3)
+    .certainty(if account.batch_known { Certainty::Arithmetic } else { Certainty::Likely })
+    .knob("pytorch", format!("cache = LRUCache(max_bytes=int({gib} * 2**30))   # in each of {readers} processes: {samples} samples; evict before inserting"))
+    .because(match loader.cache {
+        Cache::Bounded(given) => {
+            let given = bytes(given);
+            text!(
+                en: "{given} counts once in each of {readers} reading processes; {each_shown} each fits{fewer_en}",
+                zh: "{given} 的上限在 {readers} 个读数据进程中各算一次；每个 {each_shown} 才放得下{fewer_zh}"
+            )
+        }
+        _ => text!(
+            en: "every one of {readers} reading processes keeps what it reads; {each_shown} each ({samples} samples) fits{fewer_en}",
+            zh: "{readers} 个读数据进程都保留读到的样本；每个 {each_shown}（{samples} 个样本）才放得下{fewer_zh}"
+        ),
+    })
+}
