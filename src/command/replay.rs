@@ -1,13 +1,15 @@
 //! `oomdoc replay`: memory snapshots to peaks, holders, fragmentation and what other settings would have done.
 
-use super::progress::Progress;
+use super::progress::{Progress, Sweep};
+use crate::allocator::version::Version;
 use crate::cli::{ReplayFormat, ReplayOptions};
 use crate::input::{self, Source};
 use crate::report::replay;
 use crate::snapshot::analysis::{self, SnapshotAnalysis};
 use crate::snapshot::holders::Sites;
-use crate::snapshot::space::{Rules, plain_rounding};
-use crate::snapshot::{self, Snapshot};
+use crate::snapshot::space::Rules;
+use crate::snapshot::what_if::{self, Wishes};
+use crate::snapshot::{self, Snapshot, predict};
 use crate::text::Text;
 use anyhow::anyhow;
 
@@ -24,7 +26,7 @@ pub fn run(options: &ReplayOptions) -> anyhow::Result<u8> {
     // One after the other: a snapshot can fill gigabytes.
     for source in &sources {
         match read(source, &progress) {
-            Ok((snapshot, bytes)) => analyses.push(analyse(&snapshot, source, bytes, options)),
+            Ok((snapshot, bytes)) => analyses.push(analyse(&snapshot, source, bytes, options)?),
             Err(error) => failures.push(error.context_of(source, style.lang)),
         }
     }
@@ -75,17 +77,52 @@ pub(super) fn read(source: &Source, progress: &Progress) -> Result<(Snapshot, u6
     Ok((snapshot, bytes.taken()))
 }
 
-fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOptions) -> SnapshotAnalysis {
+fn analyse(
+    snapshot: &Snapshot,
+    source: &Source,
+    bytes: u64,
+    options: &ReplayOptions,
+) -> anyhow::Result<SnapshotAnalysis> {
+    let torch = match &options.what_if.torch {
+        Some(text) => Some(Version::parse(text).filter(|v| *v >= Version::OLDEST).ok_or_else(|| {
+            let (oldest, newest) = (Version::OLDEST, Version::NEWEST);
+            let why = crate::text!(
+                en: "--torch {text}: not a version from {oldest} to {newest}",
+                zh: "--torch {text}：不是 {oldest} 到 {newest} 之间的版本"
+            );
+            anyhow!("{}", why.in_lang(options.output.style.lang))
+        })?),
+        None => None,
+    };
+    let (config, version) = predict::recorded_settings(snapshot, torch);
+    let round = predict::rounding(&config, version);
+    let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
     let mut sites = Sites::new(snapshot);
-    let rules = Rules { round: &plain_rounding, max_split: u64::MAX };
+    let conf = snapshot.settings.as_ref().map(|settings| settings.conf.clone()).unwrap_or_default();
     let wanted = |ordinal: u32| options.device.is_none_or(|only| only == ordinal);
-    let devices = snapshot
-        .devices
-        .iter()
-        .filter(|device| wanted(device.ordinal))
-        .map(|device| analysis::device(snapshot, device, &mut sites, rules))
-        .collect();
-    SnapshotAnalysis {
+    let mut devices = Vec::new();
+    for device in snapshot.devices.iter().filter(|device| wanted(device.ordinal)) {
+        let mut analysis = analysis::device(snapshot, device, &mut sites, rules);
+        if options.what_if.wanted && analysis.peak.is_some() {
+            match predict::program(device, &analysis.history, config.clone(), version, analysis.misfits) {
+                Ok(program) => {
+                    analysis.fidelity = Some(predict::fidelity(device, &mut analysis.history, rules, &program));
+                    analysis.budget = Some(program.budget);
+                    let wishes =
+                        Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
+                    let bar = Sweep::new();
+                    analysis.what_if =
+                        what_if::sweep(&analysis, &program, &conf, &mut sites, &wishes, &|_| bar.step());
+                }
+                Err(why) => analysis.notes.push(Text::new(
+                    format!("not simulated: {}", why.en),
+                    format!("未模拟：{}", why.zh),
+                )),
+            }
+        }
+        devices.push(analysis);
+    }
+    Ok(SnapshotAnalysis {
         source: source.to_string(),
         bytes,
         encoding: snapshot.encoding,
@@ -93,5 +130,5 @@ fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOpt
         settings: snapshot.settings.clone(),
         devices,
         sites: sites.sites,
-    }
+    })
 }

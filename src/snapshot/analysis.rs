@@ -3,8 +3,10 @@
 use super::history::{self, History, Peak};
 use super::holders::{self, Holding, Site, Sites};
 use super::model::{Device, Encoding, Generation, Settings, Snapshot};
+use super::predict::{Budget, Fidelity};
 use super::space::{self, Image, Played, Rules, Wanted, Window};
 use super::store::{Action, NONE, NumberMap};
+use super::what_if::WhatIf;
 use crate::text;
 use crate::text::Text;
 
@@ -138,6 +140,12 @@ pub struct DeviceAnalysis {
     pub growth: Option<Growth>,
     pub notes: Vec<Text>,
     pub history: History,
+    /// Entries that did not fit the memory map.
+    pub misfits: u64,
+    /// How well the simulator foresees the record; `None` when nothing was simulated.
+    pub fidelity: Option<Fidelity>,
+    pub budget: Option<Budget>,
+    pub what_if: Vec<WhatIf>,
 }
 
 /// Analyses one device. `rules` say how requests are rounded under the recorded settings.
@@ -199,6 +207,10 @@ pub fn device(snapshot: &Snapshot, device: &Device, sites: &mut Sites<'_>, rules
         growth,
         notes,
         history,
+        misfits,
+        fidelity: None,
+        budget: None,
+        what_if: Vec::new(),
     }
 }
 

@@ -75,6 +75,8 @@ pub struct History {
     pub peak_reserved: (u64, u32),
     /// Segments and mapped ranges before the trace, by address.
     pub initial: Vec<Range>,
+    /// For entries that get memory from the driver: what became of it, which tells its pool.
+    pub gained: NumberMap<u32, Range>,
     /// Bytes in use before the trace.
     pub initial_requested: u64,
     /// Entries that do not fit the state: the trace was filtered, or memory changed while it was copied.
@@ -117,6 +119,7 @@ pub fn walk_back(device: &Device) -> History {
     let mut peak_reserved = (reserved, last);
     let mut of_event = vec![NONE; trace.len()];
     let mut misfits = 0u64;
+    let mut gained = NumberMap::default();
     for (i, event) in trace.iter().enumerate().rev() {
         let before = if i == 0 { NONE } else { index(i - 1) };
         let ends = match event.action {
@@ -168,7 +171,12 @@ pub fn walk_back(device: &Device) -> History {
             }
             Action::SegmentAlloc | Action::SegmentMap => {
                 reserved -= i128::from(event.size);
-                misfits += u64::from(!ranges.remove(event.addr, event.size, event.action == Action::SegmentMap));
+                match ranges.remove(event.addr, event.size, event.action == Action::SegmentMap) {
+                    Some(range) => {
+                        gained.insert(index(i), range);
+                    }
+                    None => misfits += 1,
+                }
             }
             Action::SegmentFree | Action::SegmentUnmap => {
                 reserved += i128::from(event.size);
@@ -191,6 +199,7 @@ pub fn walk_back(device: &Device) -> History {
         peak: Peak { event: peak.1, requested: bytes(peak.0), blocks: bytes(peak.0 + rounding) },
         peak_reserved: (bytes(peak_reserved.0), peak_reserved.1),
         initial: ranges.into_list(),
+        gained,
         initial_requested: bytes(requested),
         misfits,
         from_before,
@@ -225,15 +234,15 @@ impl Ranges {
         Ranges(ranges.collect())
     }
 
-    /// Takes memory away: a whole segment, or a part of a mapped range. False when it is not there.
-    fn remove(&mut self, address: u64, size: u64, part: bool) -> bool {
-        let Some((&start, &range)) = self.0.range(..=address).next_back() else { return false };
+    /// Takes memory away: a whole segment, or a part of a mapped range. Gives what it was, `None` when it is not there.
+    fn remove(&mut self, address: u64, size: u64, part: bool) -> Option<Range> {
+        let (&start, &range) = self.0.range(..=address).next_back()?;
         let (end, range_end) = (address.saturating_add(size), start.saturating_add(range.size));
         if !part {
-            return start == address && self.0.remove(&start).is_some();
+            return (start == address).then(|| self.0.remove(&start)).flatten();
         }
         if end > range_end {
-            return false;
+            return None;
         }
         self.0.remove(&start);
         if start < address {
@@ -242,7 +251,7 @@ impl Ranges {
         if end < range_end {
             self.0.insert(end, Range { address: end, size: range_end - end, ..range });
         }
-        true
+        Some(Range { address, size, ..range })
     }
 
     /// Puts memory back that was given to the driver.

@@ -1,8 +1,8 @@
 //! Who holds memory: stacks shortened to the program's own code, what kind of tensor it most likely is, how large.
 
-use super::history::History;
+use super::history::{Allocation, History};
 use super::model::Snapshot;
-use super::store::{NONE, NumberMap};
+use super::store::NumberMap;
 use crate::text::Text;
 use std::collections::HashMap;
 
@@ -394,10 +394,15 @@ pub fn at(sites: &mut Sites<'_>, history: &History, event: u32) -> Holding {
     Holding { holders, categories, sizes, bytes: total }
 }
 
-/// No stack was recorded for an allocation.
+/// What kind of memory one allocation most likely is.
+pub fn category_of(sites: &mut Sites<'_>, allocation: &Allocation) -> Category {
+    let has_stacks = !sites.snapshot.stacks.is_empty();
+    let site = sites.of(allocation.stack);
+    let phase = sites.get(site).map_or(Phase::Silent, |site| site.phase);
+    category(phase, allocation.lifetime(), has_stacks).0
+}
+
+/// True when no stack was recorded.
 pub fn is_silent(site: &Site) -> bool {
     site.phase == Phase::Silent
 }
-
-/// The site of "no stack".
-pub const NO_STACK: u32 = NONE;

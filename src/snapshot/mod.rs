@@ -11,8 +11,10 @@ pub mod holders;
 mod json;
 pub mod model;
 mod pickle;
+pub mod predict;
 pub mod space;
 mod store;
+pub mod what_if;
 
 use crate::text::Text;
 pub use model::{Block, BlockState, Device, Generation, Segment, Snapshot};

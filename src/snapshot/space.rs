@@ -6,7 +6,7 @@
 
 use super::history::{Allocation, History, Range};
 use super::model::Device;
-use super::store::{Action, NONE, NumberMap};
+use super::store::{Action, Event, NONE, NumberMap};
 use std::collections::BTreeMap;
 
 const SMALL_LIMIT: u64 = 1 << 20;
@@ -432,30 +432,20 @@ impl<'r> Space<'r> {
                     self.free(id, &allocation);
                 }
             }
-            Action::SegmentAlloc => self.add_range(Range {
-                address: entry.addr,
-                size: entry.size,
-                stream: entry.stream,
-                small: entry.size <= 2 << 20,
-                pool: entry.pool,
-                expandable: false,
-            }),
-            Action::SegmentMap => {
-                // The pool of a new reservation shows in the allocation that it was mapped for.
-                let next = device.trace.iter().skip(event + 1).take(64).find(|e| e.action == Action::Alloc);
-                self.map(Range {
-                    address: entry.addr,
-                    size: entry.size,
-                    stream: entry.stream,
-                    small: next.is_some_and(|e| e.size <= SMALL_LIMIT),
-                    pool: entry.pool,
-                    expandable: true,
-                });
+            Action::SegmentAlloc | Action::SegmentMap => {
+                let range = gained(device, history, event, entry);
+                if range.expandable { self.map(range) } else { self.add_range(range) }
             }
             Action::SegmentFree | Action::SegmentUnmap => self.remove(entry.addr, entry.size),
             _ => {}
         }
         self.misfits == before
+    }
+
+    /// The private pool of the memory at an address, as the map has it.
+    pub fn pool_at(&self, address: u64) -> Option<(u32, u32)> {
+        let piece = self.pieces.get(*self.at.get(&address)? as usize)?;
+        self.kinds.get(piece.kind as usize).map(|kind| kind.pool)
     }
 
     /// The map as it is.
@@ -482,6 +472,25 @@ impl<'r> Space<'r> {
             });
         }
         Image { segments }
+    }
+}
+
+/// What an entry got from the driver.
+fn gained(device: &Device, history: &History, event: usize, entry: &Event) -> Range {
+    let expandable = entry.action == Action::SegmentMap;
+    let known = history.gained.get(&(event as u32));
+    let small = known.map(|range| range.small).unwrap_or_else(|| {
+        // The pool shows in the allocation that the memory was for.
+        let next = device.trace.iter().skip(event + 1).take(64).find(|e| e.action == Action::Alloc);
+        if expandable { next.is_some_and(|e| e.size <= SMALL_LIMIT) } else { entry.size <= 2 << 20 }
+    });
+    Range {
+        address: entry.addr,
+        size: entry.size,
+        stream: entry.stream,
+        small,
+        pool: if entry.pool == (0, 0) { known.map_or((0, 0), |range| range.pool) } else { entry.pool },
+        expandable,
     }
 }
 

@@ -5,6 +5,8 @@ use crate::snapshot::NONE;
 use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, SnapshotAnalysis};
 use crate::snapshot::holders::{Holder, Holding, Site};
 use crate::snapshot::model::{Encoding, Generation};
+use crate::snapshot::predict::Fidelity;
+use crate::snapshot::what_if::{Change, Outcome, WhatIf};
 use serde_json::{Map, Value, json};
 
 /// Free pieces that are listed, largest first.
@@ -111,6 +113,20 @@ fn device(device: &DeviceAnalysis, sites: &[Site], view: View) -> Map<String, Va
     if let Some(growth) = &device.growth {
         out.insert("growth".into(), self::growth(growth, sites, view.top));
     }
+    if let Some(budget) = device.budget {
+        let mut entry = Map::new();
+        entry.insert("at_least_bytes".into(), budget.low.into());
+        if let Some(high) = budget.high {
+            entry.insert("at_most_bytes".into(), high.into());
+        }
+        out.insert("available_to_allocator".into(), Value::Object(entry));
+    }
+    if let Some(fidelity) = &device.fidelity {
+        out.insert("fidelity".into(), self::fidelity(fidelity, view));
+    }
+    if !device.what_if.is_empty() {
+        out.insert("what_if".into(), device.what_if.iter().map(|entry| what_if(entry, sites, view)).collect());
+    }
     if let Some(peak) = device.peak {
         out.insert("packing_bound_bytes".into(), peak.requested.into());
     }
@@ -207,4 +223,68 @@ fn growth(growth: &Growth, sites: &[Site], top: usize) -> Value {
         "per_step_bytes": growth.per_step,
         "holders": grown.collect::<Vec<_>>(),
     })
+}
+
+fn fidelity(fidelity: &Fidelity, view: View) -> Value {
+    let divergence = match &fidelity.first_divergence {
+        Some((event, how)) => json!({"event": event, "how": how.in_lang(view.style.lang)}),
+        None => Value::Null,
+    };
+    let mut out = Map::new();
+    out.insert("allocations".into(), fidelity.allocations.into());
+    out.insert("same_address".into(), fidelity.same_address.into());
+    out.insert("segments".into(), fidelity.segments.into());
+    out.insert("same_size".into(), fidelity.same_size.into());
+    out.insert("failed_requests".into(), fidelity.failed.into());
+    out.insert("failed_too".into(), fidelity.failed_too.into());
+    out.insert("first_divergence".into(), divergence);
+    if fidelity.given_up {
+        out.insert("given_up".into(), true.into());
+    }
+    Value::Object(out)
+}
+
+fn what_if(entry: &WhatIf, sites: &[Site], view: View) -> Value {
+    let mut out = Map::new();
+    out.insert("change".into(), entry.change.id().into());
+    out.insert("conf".into(), entry.conf.as_str().into());
+    out.insert("torch".into(), format!("{}.{}", entry.torch.major, entry.torch.minor).into());
+    match &entry.change {
+        Change::Capacity(bytes) => {
+            out.insert("capacity_bytes".into(), (*bytes).into());
+        }
+        Change::Without(site) => {
+            if let Some(site) = sites.get(*site as usize) {
+                out.insert("frame".into(), site.label.as_str().into());
+            }
+        }
+        _ => {}
+    }
+    match &entry.outcome {
+        Outcome::Ran { peak_reserved, peak_active, oom, served, retries } => {
+            out.insert("peak_reserved_bytes".into(), (*peak_reserved).into());
+            out.insert("peak_active_bytes".into(), (*peak_active).into());
+            // Absent: the limit of the device is known too roughly to say.
+            if let Some(served) = served {
+                out.insert("oom".into(), (!served).into());
+            }
+            if let Some((event, bytes)) = oom {
+                if *event != NONE {
+                    out.insert("oom_event".into(), (*event).into());
+                }
+                out.insert("oom_requested_bytes".into(), (*bytes).into());
+            }
+            out.insert("retries".into(), (*retries).into());
+        }
+        Outcome::Refused(why) => {
+            out.insert("refused".into(), why.in_lang(view.style.lang).into());
+        }
+        Outcome::GivenUp => {
+            out.insert("given_up".into(), true.into());
+        }
+    }
+    if let Some(saves) = entry.saves {
+        out.insert("saves_bytes".into(), i64::try_from(saves).unwrap_or(0).into());
+    }
+    Value::Object(out)
 }
