@@ -12,7 +12,7 @@ use crate::allocator::caching::{CachingAllocator, Surroundings};
 use crate::allocator::config::{Config, Platform};
 use crate::allocator::device;
 use crate::allocator::restore::{Home, Piece};
-use crate::allocator::round_up;
+use crate::allocator::{SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use crate::allocator::version::Version;
 use crate::text;
 use crate::text::Text;
@@ -239,9 +239,10 @@ impl Program {
         self.streams.binary_search(&handle).unwrap_or(0) as u32
     }
 
-    /// The budget to simulate with when one number is needed: what is certain.
+    /// The budget under which every request of the record is decided as it was: the least that the allocator can have
+    /// had where it ever came to its limit.
     pub fn certain_budget(&self) -> u64 {
-        self.budget.high.map_or(IMPOSSIBLE, |high| high.min(IMPOSSIBLE)).max(self.budget.low)
+        self.budget.high.map_or(IMPOSSIBLE, |_| self.budget.low)
     }
 }
 
@@ -293,41 +294,34 @@ fn budget(device: &Device, history: &History) -> (Budget, HashSet<u32>) {
     let mut budget = Budget { low: history.peak_reserved.0, high: None };
     // A failed request tells exactly: what the allocator held and what the device had left.
     let mut exact = None;
-    // Groups of releases: bytes held before, first entry after it, bytes asked for then.
-    let mut groups: Vec<(u64, u32, Option<u64>)> = Vec::new();
-    let mut before: Option<u64> = None;
+    let mut groups: Vec<Release> = Vec::new();
+    let mut open: Option<Release> = None;
     for (i, event) in device.trace.iter().enumerate() {
         match event.action {
             Action::SegmentFree | Action::SegmentUnmap => {
-                before.get_or_insert(reserved);
+                let group = open.get_or_insert(Release { before: reserved, next: 0, asked: None, given: Vec::new() });
+                group.given.push((event.size, event.stream));
                 reserved = reserved.saturating_sub(event.size);
-                continue;
             }
-            Action::FreeCompleted => continue,
+            Action::FreeCompleted => {}
             Action::SegmentAlloc | Action::SegmentMap => {
-                if let Some(before) = before.take() {
-                    groups.push((before, i as u32, Some(event.size)));
+                if let Some(group) = open.take() {
+                    let asked = if served_by_cache(device, i, &group) { None } else { Some(event.size) };
+                    groups.push(Release { next: i as u32, asked, ..group });
                 }
                 reserved = reserved.saturating_add(event.size);
-                continue;
             }
             Action::Oom => {
                 exact.get_or_insert(reserved.saturating_add(event.addr));
-                before = None;
+                open = None;
             }
-            _ => {
-                if let Some(before) = before.take() {
-                    groups.push((before, i as u32, None));
-                }
-            }
+            _ => groups.extend(open.take().map(|group| Release { next: i as u32, ..group })),
         }
     }
-    if let Some(before) = before {
-        groups.push((before, device.trace.len() as u32, None));
-    }
+    groups.extend(open.take().map(|group| Release { next: device.trace.len() as u32, ..group }));
     let limit = exact.unwrap_or(0).max(budget.low);
     let mut empties = HashSet::new();
-    for (before, next, asked) in groups {
+    for Release { before, next, asked, .. } in groups {
         match asked {
             // It would not have fitted: the allocator released its cache to make room.
             Some(asked) if before.saturating_add(asked) > limit => {
@@ -343,6 +337,30 @@ fn budget(device: &Device, history: &History) -> (Budget, HashSet<u32>) {
         budget = Budget { low: exact, high: Some(exact) };
     }
     (budget, empties)
+}
+
+/// Memory given back in one go.
+struct Release {
+    /// Bytes held before.
+    before: u64,
+    /// The first entry after it.
+    next: u32,
+    /// Bytes of new memory that were asked for next, if that is why.
+    asked: Option<u64>,
+    /// Size and stream of each piece.
+    given: Vec<(u64, u64)>,
+}
+
+/// True when the request that memory was got for next would have found room in what was given back just before: then
+/// the allocator did not give it back by itself.
+fn served_by_cache(device: &Device, next: usize, release: &Release) -> bool {
+    let request = device.trace.iter().skip(next).take(64).find(|event| event.action == Action::Alloc);
+    let Some(request) = request else { return false };
+    let rounded = super::space::plain_rounding(request.size);
+    let small = rounded <= SMALL_LIMIT;
+    release.given.iter().any(|(size, stream)| {
+        *size >= rounded && *stream == request.stream && (*size <= SMALL_SEGMENT) == small
+    })
 }
 
 /// How well the simulator foresaw what happened.

@@ -227,7 +227,9 @@ fn smaller(
         out.push(Variation { sizes: Some(sizes.collect()), halve_failed: true, ..base(Change::HalfBatch) });
     }
     let holding = analysis.ooms.first().map_or(&analysis.holding, |oom| &oom.holding);
-    let largest = holding.holders.iter().find(|holder| {
+    // Nobody does without the model or its optimizer.
+    let spared = |category: Category| matches!(category, Category::Parameters | Category::Optimizer);
+    let largest = holding.holders.iter().filter(|holder| !spared(holder.category)).find(|holder| {
         sites.get(holder.site).is_some_and(|site| !super::holders::is_silent(site) && !site.label.is_empty())
     });
     if let Some(holder) = largest.filter(|holder| holder.bytes < holding.bytes) {

@@ -6,6 +6,7 @@ use crate::snapshot::NONE;
 use crate::snapshot::analysis::{DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::{Holder, Site};
 use crate::snapshot::space::Window;
+use crate::snapshot::what_if::Outcome;
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::Bytes;
@@ -110,6 +111,7 @@ impl Page {
                 self.screen.line(&[run(Tone::Used, line)]);
             }
         }
+        self.what_if(device, sites);
         let notes = device.notes.clone();
         if !notes.is_empty() {
             self.screen.blank();
@@ -287,6 +289,38 @@ impl Page {
             let line = format!("  {}", wording::pieces(holes, most));
             self.screen.paragraph(&[], 2, &[run(Tone::Idle, line)]);
         }
+    }
+}
+
+impl Page {
+    fn what_if(&mut self, device: &DeviceAnalysis, sites: &[Site]) {
+        let Some(fidelity) = &device.fidelity else { return };
+        self.heading(&Text::new("What if", "如果换一种做法"));
+        let width = device.what_if.iter().map(|entry| columns(self.say(&wording::change(entry, sites)))).max();
+        let width = width.unwrap_or(0).min(self.screen.width() * 2 / 5);
+        let recorded_peak = device.peak_reserved.map_or(0, |(bytes, _)| bytes);
+        for entry in &device.what_if {
+            let label = shorten(self.say(&wording::change(entry, sites)), width, self.view.style.unicode);
+            let outcome = wording::outcome(entry, device);
+            let outcome = self.say(&outcome).to_string();
+            let good = match &entry.outcome {
+                Outcome::Ran { served: Some(true), .. } => {
+                    !device.ooms.is_empty() || entry.saves.is_some_and(|saves| saves > 0)
+                }
+                _ => false,
+            };
+            let tone = match good && !entry.is_without_effect(!device.ooms.is_empty(), recorded_peak) {
+                true => Tone::Free,
+                false => Tone::Plain,
+            };
+            let head = [run(Tone::Command, format!("  {}  ", pad(&label, width)))];
+            self.screen.paragraph(&head, width + 4, &[run(tone, outcome)]);
+        }
+        self.screen.blank();
+        if let Some(bounds) = wording::bounds(device) {
+            self.faint(&bounds);
+        }
+        self.faint(&wording::fidelity(fidelity));
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, SnapshotAnalysis};
 use crate::snapshot::holders::{self, Holder, Site};
 use crate::snapshot::model::Encoding;
+use crate::snapshot::predict::Fidelity;
+use crate::snapshot::what_if::{self, Change, Outcome, WhatIf};
 use crate::snapshot::{Generation, NONE};
 use crate::text;
 use crate::text::Text;
@@ -186,4 +188,118 @@ pub fn headline(device: &DeviceAnalysis) -> Text {
             )
         }
     }
+}
+
+/// What was varied.
+pub fn change(entry: &WhatIf, sites: &[Site]) -> Text {
+    let torch = entry.torch;
+    match &entry.change {
+        Change::Settings if entry.conf.is_empty() => Text::new("no settings at all", "不使用任何设置"),
+        Change::Settings => Text::same(entry.conf.clone()),
+        Change::Torch => Text::same(format!("PyTorch {}.{}", torch.major, torch.minor)),
+        Change::Capacity(bytes) => {
+            let (bytes, context) = (Bytes(*bytes), Bytes(what_if::CONTEXT));
+            text!(en: "a device of {bytes} ({context} of it for the CUDA context)", zh: "显存为 {bytes} 的设备（其中 CUDA 上下文 {context}）")
+        }
+        Change::HalfBatch => Text::new("half the batch (activations halved)", "批大小减半（激活值减半）"),
+        Change::Without(site) => {
+            let place = place(sites.get(*site as usize));
+            Text::new(format!("without {}", place.en), format!("去掉 {}", place.zh))
+        }
+    }
+}
+
+/// What came of it.
+pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
+    let recorded_oom = !device.ooms.is_empty();
+    let recorded = device.peak_reserved.map_or(0, |(bytes, _)| bytes);
+    match &entry.outcome {
+        Outcome::Refused(why) => {
+            Text::new(format!("PyTorch refuses it: {}", why.en), format!("PyTorch 拒绝该设置：{}", why.zh))
+        }
+        Outcome::GivenUp => Text::new("not known: the simulation took too long", "未知：模拟耗时过长"),
+        Outcome::Ran { oom, served, peak_reserved, .. } => {
+            let peak = Bytes(*peak_reserved);
+            match (served, oom) {
+                (Some(false), oom) => {
+                    let asked = Bytes(oom.map_or(0, |(_, bytes)| bytes));
+                    if recorded_oom {
+                        text!(en: "fails all the same, on {asked}", zh: "依然失败（请求 {asked}）")
+                    } else {
+                        text!(en: "would run out of memory, on {asked}", zh: "会显存不足（请求 {asked}）")
+                    }
+                }
+                (None, _) => text!(
+                    en: "close: {peak} reserved, and the limit of the device is not known that exactly",
+                    zh: "接近极限：需保留 {peak}，而设备上限无法精确得知"
+                ),
+                (Some(true), _) if recorded_oom => {
+                    text!(en: "would be served, {peak} reserved at most", zh: "可以满足，最多保留 {peak}")
+                }
+                (Some(true), _) => match entry.saves {
+                    _ if entry.is_without_effect(recorded_oom, recorded) => {
+                        text!(en: "no effect: {peak} reserved at most", zh: "没有效果：最多保留 {peak}")
+                    }
+                    Some(saves) if saves >= 0 => {
+                        let saves = crate::units::signed(saves);
+                        text!(en: "saves {saves}: {peak} reserved at most", zh: "节省 {saves}：最多保留 {peak}")
+                    }
+                    Some(saves) => {
+                        let more = crate::units::signed(-saves);
+                        text!(en: "takes {more} more: {peak} reserved at most", zh: "多占 {more}：最多保留 {peak}")
+                    }
+                    None => text!(en: "{peak} reserved at most", zh: "最多保留 {peak}"),
+                },
+            }
+        }
+    }
+}
+
+/// Whether the simulator can be believed.
+pub fn fidelity(fidelity: &Fidelity) -> Text {
+    let Fidelity { allocations, same_address, segments, same_size, .. } = fidelity;
+    let exact = same_address == allocations && same_size == segments && fidelity.failed == fidelity.failed_too;
+    let mut out = if exact && fidelity.first_divergence.is_none() {
+        text!(
+            en: "The simulator foresaw the address of all {allocations} allocations and the size of all {segments} segments.",
+            zh: "模拟器准确预测了全部 {allocations} 次分配的地址和全部 {segments} 个段的大小。"
+        )
+    } else {
+        text!(
+            en: "The simulator foresaw {same_address} of {allocations} addresses and {same_size} of {segments} segments: what follows is as rough.",
+            zh: "模拟器预测对了 {allocations} 个地址中的 {same_address} 个、{segments} 个段中的 {same_size} 个：以下结果同样粗略。"
+        )
+    };
+    if let Some((event, how)) = &fidelity.first_divergence {
+        let number = u64::from(*event) + 1;
+        out.en += &format!(" First difference at entry {number}: {}.", how.en);
+        out.zh += &format!("首个差异在第 {number} 条：{}。", how.zh);
+    }
+    out
+}
+
+/// The limit that no allocator can beat, and what the allocator could have.
+pub fn bounds(device: &DeviceAnalysis) -> Option<Text> {
+    let bound = Bytes(device.peak?.requested);
+    let budget = device.budget?;
+    Some(match budget.high {
+        Some(high) if high == budget.low => {
+            let high = Bytes(high);
+            text!(
+                en: "The allocator could have {high} of this device; no allocator can do with less than {bound}.",
+                zh: "分配器在该设备上最多可用 {high}；任何分配器都至少需要 {bound}。"
+            )
+        }
+        Some(high) => {
+            let (low, high) = (Bytes(budget.low), Bytes(high));
+            text!(
+                en: "The allocator could have {low} to {high} of this device; no allocator can do with less than {bound}.",
+                zh: "分配器在该设备上可用 {low} 至 {high}；任何分配器都至少需要 {bound}。"
+            )
+        }
+        None => text!(
+            en: "No allocator can do with less than {bound}. The device's limit was never reached, so only --capacity can say what would not fit.",
+            zh: "任何分配器都至少需要 {bound}。记录中从未触及设备上限，只有用 --capacity 才能判断放不放得下。"
+        ),
+    })
 }
