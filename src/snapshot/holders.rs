@@ -116,6 +116,9 @@ const FRAMES_SHOWN: usize = 24;
 /// Tensors that live for fewer trace entries than this are temporaries of one operation.
 const TEMPORARY_ENTRIES: u32 = 64;
 
+/// The same for what an optimizer makes in a step over all parameters at once.
+const OPTIMIZER_SCRATCH_ENTRIES: u32 = 4096;
+
 /// All sites of a snapshot, found on first use.
 pub struct Sites<'s> {
     snapshot: &'s Snapshot,
@@ -308,6 +311,10 @@ fn category(phase: Phase, lifetime: Option<u32>, has_stacks: bool) -> (Category,
         Phase::Library if !brief => (Category::Workspace, Certainty::Likely),
         Phase::Silent if !has_stacks => (Category::Unknown, Certainty::Guess),
         _ if brief => (Category::Temporary, Certainty::Likely),
+        // What an optimizer gives back within a step is scratch; its state stays.
+        Phase::Optimizer if lifetime.is_some_and(|entries| entries < OPTIMIZER_SCRATCH_ENTRIES) => {
+            (Category::Temporary, Certainty::Likely)
+        }
         Phase::Optimizer => (Category::Optimizer, Certainty::Likely),
         Phase::Backward => (Category::Gradients, Certainty::Likely),
         Phase::Forward => (Category::Activations, Certainty::Likely),
