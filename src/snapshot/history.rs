@@ -14,8 +14,10 @@ pub struct Allocation {
     pub requested: u64,
     /// Bytes of its block, where the snapshot holds it; else 0 until [`super::space`] finds it out.
     pub size: u64,
-    /// Where it was allocated, or freed where only that is known; `NONE` without.
+    /// Where it was allocated; `NONE` without.
     pub stack: u32,
+    /// Where it was freed, if the program recorded that (context="all"); `NONE` without.
+    pub free_stack: u32,
     pub stream: u64,
     /// The entry that made it; `NONE` when it was there before the trace.
     pub born: u32,
@@ -23,8 +25,6 @@ pub struct Allocation {
     pub freed: u32,
     /// The entry in which the program gave it up; `NONE` without.
     pub given_up: u32,
-    /// In the state before the trace it is not live, only waiting for other streams.
-    pub stack_is_of_free: bool,
 }
 
 impl Allocation {
@@ -107,7 +107,7 @@ pub fn walk_back(device: &Device) -> History {
                 born: NONE,
                 freed: NONE,
                 given_up: NONE,
-                stack_is_of_free: false,
+                free_stack: NONE,
             });
         }
     }
@@ -120,6 +120,7 @@ pub fn walk_back(device: &Device) -> History {
     let mut of_event = vec![NONE; trace.len()];
     let mut misfits = 0u64;
     let mut gained = NumberMap::default();
+    let mut frees_have_stacks = false;
     for (i, event) in trace.iter().enumerate().rev() {
         let before = if i == 0 { NONE } else { index(i - 1) };
         let ends = match event.action {
@@ -134,9 +135,9 @@ pub fn walk_back(device: &Device) -> History {
                     if let Some(allocation) = allocations.get_mut(id as usize) {
                         allocation.born = index(i);
                         requested -= i128::from(allocation.requested);
-                        if event.stack != NONE {
+                        frees_have_stacks |= allocation.free_stack != NONE && allocation.free_stack != event.stack;
+                        if event.stack != NONE || allocation.freed != NONE {
                             allocation.stack = event.stack;
-                            allocation.stack_is_of_free = false;
                         }
                     }
                 }
@@ -153,12 +154,12 @@ pub fn walk_back(device: &Device) -> History {
                     address: event.addr,
                     requested: event.size,
                     size: 0,
-                    stack: event.stack,
+                    stack: NONE,
+                    free_stack: event.stack,
                     stream: event.stream,
                     born: NONE,
                     freed: index(i),
                     given_up: if event.action == Action::FreeCompleted { NONE } else { index(i) },
-                    stack_is_of_free: true,
                 });
             }
             Action::FreeRequested => {
@@ -190,6 +191,15 @@ pub fn walk_back(device: &Device) -> History {
         }
         if reserved >= peak_reserved.0 {
             peak_reserved = (reserved, before);
+        }
+    }
+    // Entries of frees carry the stack of the allocation unless the program asked for their own.
+    if !frees_have_stacks {
+        for allocation in &mut allocations {
+            if allocation.born == NONE && allocation.freed != NONE {
+                allocation.stack = allocation.free_stack;
+            }
+            allocation.free_stack = NONE;
         }
     }
     let from_before = allocations.iter().filter(|a| a.born == NONE && a.freed != NONE).count() as u64;

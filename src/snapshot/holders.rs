@@ -97,10 +97,11 @@ pub struct Site {
 }
 
 /// What the program was doing, as its stack tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Phase {
     OptimizerState,
     Optimizer,
+    ZeroGrad,
     AccumulateGrad,
     Backward,
     Building,
@@ -123,7 +124,7 @@ const OPTIMIZER_SCRATCH_ENTRIES: u32 = 4096;
 pub struct Sites<'s> {
     snapshot: &'s Snapshot,
     of_stack: NumberMap<u32, u32>,
-    known: HashMap<(String, Option<String>, Vec<String>), u32>,
+    known: HashMap<(String, Option<String>, Vec<String>, Phase), u32>,
     pub sites: Vec<Site>,
 }
 
@@ -140,7 +141,7 @@ impl<'s> Sites<'s> {
         let site = site(self.snapshot, stack);
         // Stacks differ in the lines of the framework; what the program did is one thing.
         let own: Vec<String> = site.frames.iter().filter(|frame| !frame.starts_with('(')).cloned().collect();
-        let key = (site.label.clone(), site.inner.clone(), own);
+        let key = (site.label.clone(), site.inner.clone(), own, site.phase);
         let id = match self.known.get(&key) {
             Some(&id) => id,
             None => {
@@ -278,6 +279,9 @@ fn phase(snapshot: &Snapshot, stack: u32) -> Phase {
             if name == "_init_group" || name == "init_state" || name == "_init_state" {
                 return Phase::OptimizerState;
             }
+            if name == "zero_grad" {
+                return Phase::ZeroGrad;
+            }
             optimizer = true;
         }
         backward |= name == "_engine_run_backward"
@@ -306,6 +310,7 @@ fn category(phase: Phase, lifetime: Option<u32>, has_stacks: bool) -> (Category,
     let brief = lifetime.is_some_and(|entries| entries < TEMPORARY_ENTRIES);
     match phase {
         Phase::OptimizerState => (Category::Optimizer, Certainty::Sure),
+        Phase::ZeroGrad => (Category::Gradients, Certainty::Likely),
         Phase::AccumulateGrad => (Category::Gradients, Certainty::Sure),
         Phase::Building if !brief => (Category::Parameters, Certainty::Likely),
         Phase::Library if !brief => (Category::Workspace, Certainty::Likely),
@@ -361,10 +366,8 @@ pub fn at(sites: &mut Sites<'_>, history: &History, event: u32) -> Holding {
     let mut sizes: Vec<(u64, u64, u64)> = SIZE_CLASSES.iter().map(|bound| (*bound, 0, 0)).collect();
     let mut total = 0u64;
     for allocation in history.allocations.iter().filter(|allocation| allocation.is_live(event)) {
-        // The stack of a free tells where it was freed only when the program recorded that; else it is the allocation's.
         let site = sites.of(allocation.stack);
-        let phase = sites.get(site).map_or(Phase::Silent, |site| site.phase);
-        let (category, certainty) = category(phase, allocation.lifetime(), has_stacks);
+        let (category, certainty) = kind(sites, allocation, has_stacks);
         let size = if allocation.size > 0 { allocation.size } else { allocation.requested };
         total = total.saturating_add(size);
         if let Some(class) = sizes.iter_mut().find(|class| size <= class.0) {
@@ -404,9 +407,20 @@ pub fn at(sites: &mut Sites<'_>, history: &History, event: u32) -> Holding {
 /// What kind of memory one allocation most likely is.
 pub fn category_of(sites: &mut Sites<'_>, allocation: &Allocation) -> Category {
     let has_stacks = !sites.snapshot.stacks.is_empty();
+    kind(sites, allocation, has_stacks).0
+}
+
+fn kind(sites: &mut Sites<'_>, allocation: &Allocation, has_stacks: bool) -> (Category, Certainty) {
     let site = sites.of(allocation.stack);
-    let phase = sites.get(site).map_or(Phase::Silent, |site| site.phase);
-    category(phase, allocation.lifetime(), has_stacks).0
+    let mut phase = sites.get(site).map_or(Phase::Silent, |site| site.phase);
+    // Gradients come from threads without a Python stack, but `zero_grad` gives them back.
+    if phase == Phase::Silent && allocation.free_stack != super::store::NONE {
+        let freed_at = sites.of(allocation.free_stack);
+        if sites.get(freed_at).is_some_and(|site| site.phase == Phase::ZeroGrad) {
+            phase = Phase::ZeroGrad;
+        }
+    }
+    category(phase, allocation.lifetime(), has_stacks)
 }
 
 /// True when no stack was recorded.
