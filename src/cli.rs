@@ -6,6 +6,7 @@ use crate::incident::context::{Given, Precision};
 use crate::input::Source;
 use crate::report::rules::Subject;
 use crate::report::{Style, wording};
+use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -17,6 +18,7 @@ pub enum Invocation {
     Explain(Box<ExplainOptions>),
     Rules(RulesOptions),
     Replay(Box<ReplayOptions>),
+    Diff(Box<DiffOptions>),
     Simulate(Box<SimulateOptions>),
 }
 
@@ -84,6 +86,55 @@ pub enum ReplayFormat {
     Html,
 }
 
+/// `oomdoc diff`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DiffOptions {
+    pub before: Source,
+    pub after: Source,
+    pub moment: Moment,
+    pub format: DiffFormat,
+    /// Places to list.
+    pub top: usize,
+    pub fail_on: Option<GrowthLimit>,
+    pub output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people
+    Terminal,
+    /// For programs
+    Json,
+    /// For the comment on a pull request
+    Markdown,
+}
+
+/// Growth that makes `oomdoc diff` fail.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GrowthLimit {
+    /// Of the memory reserved, not of that in use.
+    pub reserved: bool,
+    pub most: GrowthMeasure,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GrowthMeasure {
+    /// Of what there was before, 0.05 for 5 %.
+    Share(f64),
+    Bytes(u64),
+}
+
+impl GrowthLimit {
+    /// True when going from one figure to the other exceeds the limit.
+    pub fn exceeded(&self, before: u64, after: u64) -> bool {
+        let growth = after.saturating_sub(before);
+        match self.most {
+            GrowthMeasure::Share(share) => growth > 0 && growth as f64 > share * before as f64,
+            GrowthMeasure::Bytes(bytes) => growth > bytes,
+        }
+    }
+}
+
 /// `oomdoc rules`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RulesOptions {
@@ -147,6 +198,7 @@ pub fn parse() -> Invocation {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
         Command::Replay(args) => Invocation::Replay(Box::new((*args).into())),
+        Command::Diff(args) => Invocation::Diff(Box::new((*args).into())),
         Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
     }
 }
@@ -164,6 +216,7 @@ pub fn parse() -> Invocation {
   python train.py 2>&1 | oomdoc explain
   oomdoc rules fragmentation          what a cause means and how to tell it from others
   oomdoc replay snapshot.pickle       the peak of a memory snapshot and who held it
+  oomdoc diff old.pickle new.pickle   what grew between two of them
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -180,6 +233,8 @@ enum Command {
     Rules(RulesArgs),
     /// Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do
     Replay(Box<ReplayArgs>),
+    /// What grew between two memory snapshots, by the place in the program
+    Diff(Box<DiffArgs>),
     /// Run a list of allocations through PyTorch's caching allocator on a device of any size
     Simulate(Box<SimulateArgs>),
 }
@@ -346,6 +401,43 @@ struct ReplayArgs {
 
 #[derive(Args)]
 #[command(after_help = "Examples:
+  oomdoc diff before.pickle after.pickle
+  oomdoc diff --at peak --fail-on 'growth>5%' main.pickle branch.pickle
+  oomdoc diff --fail-on 'reserved>200MiB' --format markdown main.pickle branch.pickle
+
+Exit codes: 0 compared, 1 it grew more than --fail-on allows, 2 bad usage or unreadable input.")]
+struct DiffArgs {
+    /// Snapshot to compare with; - reads standard input
+    #[arg(value_name = "BEFORE")]
+    before: PathBuf,
+    /// Snapshot to look at
+    #[arg(value_name = "AFTER")]
+    after: PathBuf,
+    /// Which moment to compare: the end of the recording or its peak
+    #[arg(long, value_enum, value_name = "MOMENT", default_value = "end")]
+    at: MomentArg,
+    /// Growth that makes the exit code 1: growth>5%, growth>200MiB, reserved>5%
+    #[arg(long, value_name = "LIMIT", value_parser = growth_limit)]
+    fail_on: Option<GrowthLimit>,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
+    #[arg(help = "What to print: terminal, json or markdown")]
+    format: DiffFormat,
+    /// Places to list
+    #[arg(long, value_name = "N", default_value = "12", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    top: u16,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MomentArg {
+    End,
+    Peak,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
   oomdoc rules                      every cause and fix, one line each
   oomdoc rules fragmentation        one of them in full
   oomdoc rules --only fixes
@@ -490,6 +582,43 @@ impl From<ReplayArgs> for ReplayOptions {
             output: args.output.plain(args.verbose),
         }
     }
+}
+
+impl From<DiffArgs> for DiffOptions {
+    fn from(args: DiffArgs) -> DiffOptions {
+        DiffOptions {
+            before: source(args.before),
+            after: source(args.after),
+            moment: match args.at {
+                MomentArg::End => Moment::End,
+                MomentArg::Peak => Moment::Peak,
+            },
+            format: args.format,
+            top: args.top.into(),
+            fail_on: args.fail_on,
+            output: args.output.plain(false),
+        }
+    }
+}
+
+/// `growth>5%`, `reserved>200MiB`.
+fn growth_limit(text: &str) -> Result<GrowthLimit, String> {
+    let usage = || "not a limit; write growth>5%, growth>200MiB or reserved>5%".to_string();
+    let (what, most) = text.split_once('>').ok_or_else(usage)?;
+    let reserved = match what.trim() {
+        "growth" => false,
+        "reserved" => true,
+        _ => return Err(usage()),
+    };
+    let most = most.trim();
+    let most = match most.strip_suffix('%') {
+        Some(percent) => match percent.trim().parse::<f64>() {
+            Ok(percent) if percent.is_finite() && percent >= 0.0 => GrowthMeasure::Share(percent / 100.0),
+            _ => return Err(usage()),
+        },
+        None => GrowthMeasure::Bytes(size(most).map_err(|_| usage())?),
+    };
+    Ok(GrowthLimit { reserved, most })
 }
 
 fn source(path: PathBuf) -> Source {

@@ -1,5 +1,6 @@
 //! One file per format. Reports never compute: they lay out what the core found.
 
+pub mod diff;
 pub mod json;
 pub mod layout;
 pub mod markdown;

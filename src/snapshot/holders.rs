@@ -410,6 +410,13 @@ pub fn category_of(sites: &mut Sites<'_>, allocation: &Allocation) -> Category {
     kind(sites, allocation, has_stacks).0
 }
 
+/// What kind of memory comes from a stack, when nothing is known of how long it lives.
+pub fn category_of_stack(sites: &mut Sites<'_>, stack: u32) -> Category {
+    let has_stacks = !sites.snapshot.stacks.is_empty();
+    let site = sites.of(stack);
+    category(sites.get(site).map_or(Phase::Silent, |site| site.phase), None, has_stacks).0
+}
+
 fn kind(sites: &mut Sites<'_>, allocation: &Allocation, has_stacks: bool) -> (Category, Certainty) {
     let site = sites.of(allocation.stack);
     let mut phase = sites.get(site).map_or(Phase::Silent, |site| site.phase);

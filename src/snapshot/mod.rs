@@ -6,6 +6,7 @@
 //!   the memory map, [`holders`] says who held the bytes.
 
 pub mod analysis;
+pub mod diff;
 pub mod history;
 pub mod holders;
 mod json;
