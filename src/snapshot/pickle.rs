@@ -174,6 +174,7 @@ impl<R: Read> Machine<R> {
                 b'j' => {
                     let index = u32::from_le_bytes(self.input.take()?);
                     self.get(index)?;
+                    self.get_run();
                 }
                 // MEMOIZE, BINPUT, LONG_BINPUT
                 0x94 => {
@@ -330,7 +331,7 @@ impl<R: Read> Machine<R> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, index: u32) -> Result<(), SnapshotError> {
         let value = match self.memo.get(index as usize) {
             Some(value) => *value,
@@ -338,6 +339,21 @@ impl<R: Read> Machine<R> {
         };
         self.stack.push(value);
         Ok(())
+    }
+
+    /// Takes the LONG_BINGETs that follow in the buffer. A stack is a list of dozens of them, and stacks are most of a
+    /// snapshot.
+    #[inline]
+    fn get_run(&mut self) {
+        let Some(rest) = self.input.buffer.get(self.input.position..self.input.end) else { return };
+        let mut taken = 0;
+        for instruction in rest.chunks_exact(5) {
+            let [b'j', a, b, c, d] = *instruction else { break };
+            let Some(value) = self.memo.get(u32::from_le_bytes([a, b, c, d]) as usize) else { break };
+            self.stack.push(*value);
+            taken += instruction.len();
+        }
+        self.input.position += taken;
     }
 
     fn put(&mut self, index: u32) -> Result<(), SnapshotError> {

@@ -2,7 +2,6 @@
 
 use super::{View, wording};
 use crate::report::layout::{Run, Screen, Tone, columns, pad, run, shorten};
-use crate::snapshot::NONE;
 use crate::snapshot::analysis::{DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::{Holder, Site};
 use crate::snapshot::space::Window;
@@ -68,7 +67,9 @@ impl Page {
         if let Some(oom) = device.ooms.first() {
             self.plain(&wording::verdict(oom));
         }
-        self.peak(device);
+        if let Some(peak) = wording::peak(device) {
+            self.plain(&peak);
+        }
         self.plot(device);
         let (label, holding) = match device.ooms.first() {
             Some(oom) => {
@@ -121,33 +122,6 @@ impl Page {
                 self.screen.paragraph(&[run(Tone::Faint, bullet)], 4, &body);
             }
         }
-    }
-
-    fn peak(&mut self, device: &DeviceAnalysis) {
-        let (Some(peak), Some((active, event)), Some((reserved, reserved_event))) =
-            (device.peak, device.peak_active, device.peak_reserved)
-        else {
-            return;
-        };
-        let (requested, active) = (Bytes(peak.requested), Bytes(active));
-        let reserved = Bytes(reserved);
-        let when = wording::moment(event, device.events);
-        let when_reserved = if reserved_event == event || reserved_event == NONE {
-            Text::default()
-        } else {
-            let at = wording::moment(reserved_event, device.events);
-            Text::new(format!(", {}", at.en), format!("（{}）", at.zh))
-        };
-        self.plain(&Text::new(
-            format!(
-                "Peak {}: {active} in use, of which {requested} were asked for and the rest is rounding. Reserved at most {reserved}{}.",
-                when.en, when_reserved.en
-            ),
-            format!(
-                "峰值（{}）：占用 {active}，其中请求 {requested}，其余为对齐取整。最大保留 {reserved}{}。",
-                when.zh, when_reserved.zh
-            ),
-        ));
     }
 
     /// Memory over the trace: in use as bars, reserved as a shade above them.

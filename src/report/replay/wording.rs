@@ -155,6 +155,30 @@ pub fn growth(growth: &Growth) -> Text {
     }
 }
 
+/// The peak in two sentences.
+pub fn peak(device: &DeviceAnalysis) -> Option<Text> {
+    let (peak, (active, event), (reserved, reserved_event)) =
+        (device.peak?, device.peak_active?, device.peak_reserved?);
+    let (requested, active, reserved) = (Bytes(peak.requested), Bytes(active), Bytes(reserved));
+    let when = moment(event, device.events);
+    let when_reserved = if reserved_event == event || reserved_event == NONE {
+        Text::default()
+    } else {
+        let at = moment(reserved_event, device.events);
+        Text::new(format!(", {}", at.en), format!("（{}）", at.zh))
+    };
+    Some(Text::new(
+        format!(
+            "Peak {}: {active} in use, of which {requested} were asked for and the rest is rounding. Reserved at most {reserved}{}.",
+            when.en, when_reserved.en
+        ),
+        format!(
+            "峰值（{}）：占用 {active}，其中请求 {requested}，其余为对齐取整。最大保留 {reserved}{}。",
+            when.zh, when_reserved.zh
+        ),
+    ))
+}
+
 /// The headline of a device.
 pub fn headline(device: &DeviceAnalysis) -> Text {
     let n = device.ordinal;
