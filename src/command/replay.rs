@@ -13,6 +13,9 @@ use crate::snapshot::{self, Snapshot, predict};
 use crate::text::Text;
 use anyhow::anyhow;
 
+/// Sites that the timeline of the HTML report tells apart.
+const LAYERS: usize = 15;
+
 /// Reads, replays and prints. The exit code: 0 replayed, 2 a file could not be read.
 ///
 /// # Errors
@@ -119,6 +122,9 @@ fn analyse(
                     format!("未模拟：{}", why.zh),
                 )),
             }
+        }
+        if options.format == ReplayFormat::Html {
+            analysis.layers = analysis::layers(&analysis, &mut sites, LAYERS);
         }
         devices.push(analysis);
     }

@@ -134,6 +134,8 @@ pub struct DeviceAnalysis {
     pub ooms: Vec<Oom>,
     /// The map at the first OOM.
     pub oom_image: Option<Image>,
+    /// The site of each allocation in the two maps.
+    pub map_sites: NumberMap<u32, u32>,
     /// OOM entries that were not examined, being too many.
     pub further_ooms: usize,
     pub timeline: Vec<Window>,
@@ -146,6 +148,63 @@ pub struct DeviceAnalysis {
     pub fidelity: Option<Fidelity>,
     pub budget: Option<Budget>,
     pub what_if: Vec<WhatIf>,
+    /// What single sites hold along the timeline; empty until [`layers`] was asked for.
+    pub layers: Vec<Layer>,
+}
+
+/// What one site holds along the timeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    pub site: u32,
+    /// Bytes at the highest entry of each window.
+    pub bytes: Vec<u64>,
+}
+
+/// The sites that hold most at the peak or at the first failed request, along the timeline: at most `count`, the largest
+/// first.
+pub fn layers(analysis: &DeviceAnalysis, sites: &mut Sites<'_>, count: usize) -> Vec<Layer> {
+    let mut chosen: Vec<u32> = Vec::new();
+    let oom = analysis.ooms.first().map(|oom| &oom.holding);
+    for holder in oom.into_iter().chain([&analysis.holding]).flat_map(|holding| holding.holders.iter().take(count)) {
+        if !chosen.contains(&holder.site) && chosen.len() < count {
+            chosen.push(holder.site);
+        }
+    }
+    let history = &analysis.history;
+    let mut held: Vec<u64> = vec![0; chosen.len()];
+    // Sites are few among many stacks: look each stack up once.
+    let mut slot_of: NumberMap<u32, Option<usize>> = NumberMap::default();
+    let mut slot = |sites: &mut Sites<'_>, stack: u32| {
+        *slot_of.entry(stack).or_insert_with(|| {
+            let site = sites.of(stack);
+            chosen.iter().position(|other| *other == site)
+        })
+    };
+    for allocation in history.allocations.iter().filter(|allocation| allocation.is_live(NONE)) {
+        if let Some(slot) = slot(sites, allocation.stack).and_then(|slot| held.get_mut(slot)) {
+            *slot = slot.saturating_add(allocation.size);
+        }
+    }
+    let mut layers: Vec<Layer> = chosen.iter().map(|site| Layer { site: *site, bytes: Vec::new() }).collect();
+    let mut moments = analysis.timeline.iter().map(|window| window.high.1).peekable();
+    for (i, id) in history.of_event.iter().enumerate() {
+        let number = i as u32;
+        if let Some(allocation) = history.allocations.get(*id as usize)
+            && let Some(slot) = slot(sites, allocation.stack).and_then(|slot| held.get_mut(slot))
+        {
+            if allocation.born == number {
+                *slot = slot.saturating_add(allocation.size);
+            } else if allocation.freed == number {
+                *slot = slot.saturating_sub(allocation.size);
+            }
+        }
+        while moments.next_if(|moment| *moment <= number).is_some() {
+            for (layer, bytes) in layers.iter_mut().zip(&held) {
+                layer.bytes.push(*bytes);
+            }
+        }
+    }
+    layers
 }
 
 /// Analyses one device. `rules` say how requests are rounded under the recorded settings.
@@ -185,6 +244,14 @@ pub fn device(snapshot: &Snapshot, device: &Device, sites: &mut Sites<'_>, rules
     let peak_image = image_at(moment).cloned().unwrap_or_default();
     let oom_image = ooms.first().and_then(|oom| image_at(oom.event)).cloned();
     let holding = holders::at(sites, &history, moment);
+    let mut map_sites = NumberMap::default();
+    for segment in [Some(&peak_image), oom_image.as_ref()].into_iter().flatten().flat_map(|image| &image.segments) {
+        for piece in &segment.pieces {
+            if let Some(allocation) = history.allocations.get(piece.holder as usize) {
+                map_sites.insert(piece.holder, sites.of(allocation.stack));
+            }
+        }
+    }
     let growth = growth(snapshot, device, &history, sites, &windows);
     let mut notes = device.notes.clone();
     notes.extend(losses(snapshot, device, &history, misfits, recorded));
@@ -203,6 +270,7 @@ pub fn device(snapshot: &Snapshot, device: &Device, sites: &mut Sites<'_>, rules
         further_ooms: entries(device, Action::Oom).count() - ooms.len(),
         ooms,
         oom_image,
+        map_sites,
         timeline: windows,
         growth,
         notes,
@@ -211,6 +279,7 @@ pub fn device(snapshot: &Snapshot, device: &Device, sites: &mut Sites<'_>, rules
         fidelity: None,
         budget: None,
         what_if: Vec::new(),
+        layers: Vec::new(),
     }
 }
 
