@@ -95,3 +95,6 @@ pub fn read(mut reader: impl Read) -> Result<Snapshot, SnapshotError> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;
