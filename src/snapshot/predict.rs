@@ -22,6 +22,8 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 const IMPOSSIBLE: u64 = 1 << 44;
 /// Streams that are told apart at most.
 const STREAMS: usize = 4096;
+/// Addresses that no record has begin here.
+const FRESH: u64 = 1 << 62;
 /// Times that the simulator is set right before the comparison is given up.
 const RESYNCS: u64 = 1024;
 /// Pieces that may be copied for that.
@@ -32,24 +34,40 @@ const RESYNC_PIECES: u64 = 20_000_000;
 pub struct RecordedDevice {
     /// Bytes that the allocator can have at most.
     pub budget: u64,
+    /// Bytes of the whole device, after which address space is reserved.
+    total: u64,
     pub used: u64,
     /// Address and size of what the record shows next.
     pub hints: VecDeque<(u64, u64)>,
     /// What was given since this was last cleared.
     pub grown: Vec<(u64, u64)>,
     fresh: u64,
+    /// Where there is memory or reserved space, start to end: a damaged record may name a place twice.
+    taken: BTreeMap<u64, u64>,
     /// The next mapping is a new one, not the continuation of the last.
     apart: bool,
 }
 
 impl RecordedDevice {
     pub fn new(budget: u64) -> RecordedDevice {
-        RecordedDevice { budget, used: 0, hints: VecDeque::new(), grown: Vec::new(), fresh: 1 << 50, apart: true }
+        RecordedDevice { budget, total: budget, used: 0, hints: VecDeque::new(), grown: Vec::new(), fresh: FRESH, taken: BTreeMap::new(), apart: true }
+    }
+
+    /// Marks a range as taken; false when a part of it is already.
+    fn take(&mut self, address: u64, size: u64) -> bool {
+        let end = address.saturating_add(size);
+        let before = self.taken.range(..end).next_back();
+        if before.is_some_and(|(_, taken_end)| *taken_end > address) {
+            return false;
+        }
+        self.taken.insert(address, end);
+        true
     }
 
     fn take_fresh(&mut self, size: u64) -> u64 {
         let address = self.fresh;
         self.fresh = address.saturating_add(round_up(size, device::GRANULE));
+        self.take(address, size);
         address
     }
 }
@@ -61,8 +79,8 @@ impl device::Device for RecordedDevice {
             return None;
         }
         self.used += physical;
-        let address = match self.hints.front() {
-            Some(&(address, recorded)) if recorded == size => {
+        let address = match self.hints.front().copied() {
+            Some((address, recorded)) if recorded == size && self.take(address, size) => {
                 self.hints.pop_front();
                 address
             }
@@ -72,18 +90,21 @@ impl device::Device for RecordedDevice {
         Some(address)
     }
 
-    fn free(&mut self, _address: u64, size: u64) {
+    fn free(&mut self, address: u64, size: u64) {
+        self.taken.remove(&address);
         self.used = self.used.saturating_sub(round_up(size, device::GRANULE));
     }
 
     fn reserve(&mut self, size: u64) -> u64 {
-        match self.hints.front() {
-            Some((address, _)) => *address,
-            None => self.take_fresh(size),
+        match self.hints.front().copied() {
+            Some((address, _)) if self.take(address, size) => address,
+            _ => self.take_fresh(size),
         }
     }
 
-    fn unreserve(&mut self, _address: u64, _size: u64) {}
+    fn unreserve(&mut self, address: u64, _size: u64) {
+        self.taken.remove(&address);
+    }
 
     fn create(&mut self, size: u64) -> bool {
         self.apart = true;
@@ -113,7 +134,7 @@ impl device::Device for RecordedDevice {
     }
 
     fn total_bytes(&self) -> u64 {
-        self.budget
+        self.total
     }
 
     fn own_bytes(&self) -> u64 {
@@ -209,8 +230,8 @@ pub fn program(
     if held.max().unwrap_or(0) > IMPOSSIBLE
         || history.peak_reserved.0 > IMPOSSIBLE
         || history.peak.requested > IMPOSSIBLE
-        || far.max().unwrap_or(0) >= 1 << 62
-        || history.initial.iter().any(|range| range.address >= 1 << 62)
+        || far.max().unwrap_or(0) >= FRESH / 2
+        || history.initial.iter().any(|range| range.address >= FRESH / 2)
     {
         return Err(Text::new("the sizes or addresses are those of no device", "大小或地址超出任何设备的范围"));
     }
@@ -385,9 +406,18 @@ pub struct Fidelity {
 
 type Simulator = CachingAllocator<RecordedDevice>;
 
-/// Starts a simulator in the state that a map shows. `ids` gets the block of each live allocation.
-pub fn restore(program: &Program, image: &Image, history: &History, budget: u64, ids: &mut [BlockId]) -> Simulator {
+/// Starts a simulator in the state that a map shows. `ids` gets the block of each live allocation. `None` when segments
+/// overlap, as they do only in a damaged record.
+fn restore(
+    program: &Program,
+    image: &Image,
+    history: &History,
+    budget: u64,
+    ids: &mut [BlockId],
+) -> Option<Simulator> {
     let mut device = RecordedDevice::new(budget);
+    // Reservations lie at least as far apart as the device is large, and it is no smaller than this.
+    device.total = program.budget.low;
     device.used = image
         .segments
         .iter()
@@ -395,7 +425,7 @@ pub fn restore(program: &Program, image: &Image, history: &History, budget: u64,
         .fold(0, u64::saturating_add);
     let mut simulator =
         CachingAllocator::new(device, Surroundings::default(), program.config.clone(), program.version);
-    let reserve = budget.saturating_add(budget / 8);
+    let reserve = program.budget.low.saturating_add(program.budget.low / 8);
     let mut segments = image.segments.iter().peekable();
     while let Some(segment) = segments.next() {
         let range = segment.range;
@@ -415,6 +445,9 @@ pub fn restore(program: &Program, image: &Image, history: &History, budget: u64,
         };
         take(segment);
         if !range.expandable {
+            if !simulator.device.take(range.address, range.size) {
+                return None;
+            }
             simulator.restore_segment(home, &pieces, |i, id| keep(ids, &holders, i, id));
             continue;
         }
@@ -429,10 +462,14 @@ pub fn restore(program: &Program, image: &Image, history: &History, budget: u64,
             take(next);
         }
         let last = pieces.last().map_or(range.address, |piece| piece.address.saturating_add(piece.size));
-        let size = reserve.max(last - range.address);
+        let next = segments.peek().map_or(u64::MAX, |next| next.range.address);
+        let size = reserve.min(next.saturating_sub(range.address)).max(last.checked_sub(range.address)?);
+        if !simulator.device.take(range.address, size) {
+            return None;
+        }
         simulator.restore_expandable(home, range.address, size, &pieces, |i, id| keep(ids, &holders, i, id));
     }
-    simulator
+    Some(simulator)
 }
 
 fn keep(ids: &mut [BlockId], holders: &[u32], piece: usize, id: BlockId) {
@@ -457,7 +494,11 @@ pub fn fidelity(device: &Device, history: &mut History, rules: Rules<'_>, progra
     let mut space = Space::before(history, rules);
     let mut ids = vec![block::NONE; history.allocations.len()];
     let budget = program.certain_budget();
-    let mut simulator = restore(program, &space.image(), history, budget, &mut ids);
+    let Some(mut simulator) = restore(program, &space.image(), history, budget, &mut ids) else {
+        out.allocations = program.requests.iter().filter(|r| matches!(r, Request::Alloc { .. })).count() as u64;
+        out.given_up = true;
+        return out;
+    };
     let (mut resyncs, mut copied) = (0u64, 0u64);
     let mut requests = program.requests.iter().peekable();
     let mut hints: Vec<(u64, u64)> = Vec::new();
@@ -552,7 +593,10 @@ pub fn fidelity(device: &Device, history: &mut History, rules: Rules<'_>, progra
                 continue;
             }
             ids.fill(block::NONE);
-            simulator = restore(program, &image, history, budget, &mut ids);
+            match restore(program, &image, history, budget, &mut ids) {
+                Some(restored) => simulator = restored,
+                None => out.given_up = true,
+            }
         }
     }
     out
