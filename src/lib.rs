@@ -27,5 +27,6 @@ pub mod incident;
 pub mod input;
 pub mod ledger;
 pub mod report;
+pub mod snapshot;
 pub mod text;
 pub mod units;

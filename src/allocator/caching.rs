@@ -243,7 +243,7 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Requested bytes as the block sizes count them.
     #[inline]
-    fn round_size(&self, bytes: u64) -> u64 {
+    pub fn round_size(&self, bytes: u64) -> u64 {
         if bytes < QUANTUM {
             return QUANTUM;
         }

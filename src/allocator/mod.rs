@@ -20,6 +20,7 @@ pub mod oom;
 pub mod ordered;
 mod private_pool;
 pub mod replay;
+pub mod restore;
 pub mod snapshot;
 pub mod stats;
 pub mod trace;

@@ -1,8 +1,10 @@
 //! One file per format. Reports never compute: they lay out what the core found.
 
+pub mod diff;
 pub mod json;
 pub mod layout;
 pub mod markdown;
+pub mod replay;
 pub mod rules;
 #[cfg(test)]
 mod sample;
