@@ -494,6 +494,33 @@ fn gained(device: &Device, history: &History, event: usize, entry: &Event) -> Ra
     }
 }
 
+/// Blocks from before the trace that are freed in it show their size only through what comes to lie behind them: an
+/// allocation takes the low end of a free block, so while a block is in use the next one begins where it ends. Without
+/// this, the part of a block that was too small to split off would be taken for free memory.
+fn sizes_from_neighbours(device: &Device, history: &mut History, rules: Rules<'_>) {
+    let mut unknown: Vec<(u64, u64, u32)> = Vec::new();
+    for (id, allocation) in history.allocations.iter().enumerate() {
+        if allocation.born == NONE && allocation.size == 0 {
+            let end = allocation.address.saturating_add((rules.round)(allocation.requested));
+            unknown.push((allocation.address, end, id as u32));
+        }
+    }
+    unknown.sort_unstable();
+    if unknown.is_empty() {
+        return;
+    }
+    for (i, event) in device.trace.iter().enumerate().filter(|(_, event)| event.action == Action::Alloc) {
+        let below = unknown.partition_point(|(address, _, _)| *address < event.addr);
+        let Some(&(address, end, id)) = below.checked_sub(1).and_then(|at| unknown.get(at)) else { continue };
+        let Some(allocation) = history.allocations.get_mut(id as usize) else { continue };
+        // No other block fits into a gap this small: those of the large pool are larger, the small pool has no gaps.
+        let gap = event.addr.checked_sub(end).filter(|gap| *gap > 0 && *gap <= SMALL_LIMIT);
+        if gap.is_some() && allocation.size == 0 && allocation.requested > SMALL_LIMIT && allocation.freed > i as u32 {
+            allocation.size = event.addr - address;
+        }
+    }
+}
+
 /// A stretch of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
@@ -529,6 +556,7 @@ pub struct Wanted<'w> {
 
 /// Plays the trace and fills in the size of every block.
 pub fn play(device: &Device, history: &mut History, rules: Rules<'_>, wanted: Wanted<'_>) -> Played {
+    sizes_from_neighbours(device, history, rules);
     let mut space = Space::before(history, rules);
     let mut played =
         Played { peak_active: (space.active, NONE), images: Vec::new(), windows: Vec::new(), misfits: 0 };
