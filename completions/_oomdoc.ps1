@@ -27,6 +27,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain the out-of-memory failure in a log: what ran out, why, and what to change')
             [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'List the causes and fixes that oomdoc knows, or print the documentation of one')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Run a list of allocations through PyTorch''s caching allocator on a device of any size')
             break
         }
         'oomdoc;explain' {
@@ -65,6 +66,29 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;simulate' {
+            [CompletionResult]::new('--capacity', '--capacity', [CompletionResultType]::ParameterName, 'Memory of the device')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Memory that the CUDA context of this process takes')
+            [CompletionResult]::new('--others', '--others', [CompletionResultType]::ParameterName, 'Other processes on the device, as pid:bytes')
+            [CompletionResult]::new('--hidden', '--hidden', [CompletionResultType]::ParameterName, 'Memory in use that NVML lists for no process')
+            [CompletionResult]::new('--nvml', '--nvml', [CompletionResultType]::ParameterName, 'How NVML lists this process: self, another pid, none, or missing for no NVML at all')
+            [CompletionResult]::new('--device', '--device', [CompletionResultType]::ParameterName, 'Index of the device, as error texts print it')
+            [CompletionResult]::new('--conf', '--conf', [CompletionResultType]::ParameterName, 'Settings as in PYTORCH_CUDA_ALLOC_CONF')
+            [CompletionResult]::new('--torch', '--torch', [CompletionResultType]::ParameterName, 'Release of PyTorch, 2.0 to 2.15')
+            [CompletionResult]::new('--fraction', '--fraction', [CompletionResultType]::ParameterName, 'Memory fraction set before the first request, 0 to 1')
+            [CompletionResult]::new('--streams', '--streams', [CompletionResultType]::ParameterName, 'Streams besides the default one')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'What makes the exit code 1')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: summary or jsonl')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: summary or jsonl')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('--no-caching', '--no-caching', [CompletionResultType]::ParameterName, 'Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1')
+            [CompletionResult]::new('--stop-on-oom', '--stop-on-oom', [CompletionResultType]::ParameterName, 'Stop at the first out-of-memory error; otherwise the failed request is skipped')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
     })

@@ -24,6 +24,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --version 'Print version'
             cand explain 'Explain the out-of-memory failure in a log: what ran out, why, and what to change'
             cand rules 'List the causes and fixes that oomdoc knows, or print the documentation of one'
+            cand simulate 'Run a list of allocations through PyTorch''s caching allocator on a device of any size'
         }
         &'oomdoc;explain'= {
             cand -f 'What to print: terminal, json or markdown'
@@ -60,6 +61,28 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --width 'Columns to fill [default: those of the terminal, else 80]'
             cand -h 'Print help'
             cand --help 'Print help'
+        }
+        &'oomdoc;simulate'= {
+            cand --capacity 'Memory of the device'
+            cand --context 'Memory that the CUDA context of this process takes'
+            cand --others 'Other processes on the device, as pid:bytes'
+            cand --hidden 'Memory in use that NVML lists for no process'
+            cand --nvml 'How NVML lists this process: self, another pid, none, or missing for no NVML at all'
+            cand --device 'Index of the device, as error texts print it'
+            cand --conf 'Settings as in PYTORCH_CUDA_ALLOC_CONF'
+            cand --torch 'Release of PyTorch, 2.0 to 2.15'
+            cand --fraction 'Memory fraction set before the first request, 0 to 1'
+            cand --streams 'Streams besides the default one'
+            cand --fail-on 'What makes the exit code 1'
+            cand -f 'What to print: summary or jsonl'
+            cand --format 'What to print: summary or jsonl'
+            cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
+            cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
+            cand --width 'Columns to fill [default: those of the terminal, else 80]'
+            cand --no-caching 'Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1'
+            cand --stop-on-oom 'Stop at the first out-of-memory error; otherwise the failed request is skipped'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
     ]
     $completions[$command]

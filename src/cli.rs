@@ -217,6 +217,8 @@ pub fn parse() -> Invocation {
   oomdoc rules fragmentation          what a cause means and how to tell it from others
   oomdoc replay snapshot.pickle       the peak of a memory snapshot and who held it
   oomdoc diff old.pickle new.pickle   what grew between two of them
+  oomdoc simulate trace.txt --capacity 24GiB
+                                      what PyTorch's allocator would do with a list of requests
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -441,6 +443,7 @@ enum MomentArg {
   oomdoc rules                      every cause and fix, one line each
   oomdoc rules fragmentation        one of them in full
   oomdoc rules --only fixes
+  oomdoc rules alloc-conf           every option of PYTORCH_CUDA_ALLOC_CONF
   oomdoc rules fragmentation --format markdown --lang zh")]
 struct RulesArgs {
     /// Id of a cause or fix; without it, list all

@@ -260,11 +260,11 @@ pub fn settle(event: &Event) -> Ledger {
         }
     }
     ledger.entries = entries(event, &ledger, default_cached, pools, process, &named);
-    if event.resource.on_host() {
-        if let Some((bound, entries)) = host_ledger::settle(event) {
-            ledger.bound = Some(bound);
-            ledger.entries = entries;
-        }
+    if event.resource.on_host()
+        && let Some((bound, entries)) = host_ledger::settle(event)
+    {
+        ledger.bound = Some(bound);
+        ledger.entries = entries;
     }
     ledger.contradictions = contradictions(event, &ledger, process, held);
     ledger

@@ -4,7 +4,7 @@
 
 mod binary;
 
-use binary::{MESSAGE, logs, oomdoc, outcome, root};
+use binary::{MESSAGE, conforms, logs, oomdoc, outcome, root};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::io::Write;

@@ -134,10 +134,13 @@ fn a_failure_stated_in_prose_is_read_with_its_figure() {
     assert_eq!(ids(&given["causes"])[0], "host_workers");
 }
 
-/// Which parts of a limit a log tells, in MiB, the first cause, and fixes that must or must not be offered.
+/// A log: the parts of the limit that it tells, in MiB, the first cause, fixes that must and that must not be offered.
+type Division =
+    (&'static str, &'static [(&'static str, u64)], &'static str, &'static [&'static str], &'static [&'static str]);
+
 #[test]
 fn limits_are_divided_among_those_who_fill_them() {
-    let cases: &[(&str, &[(&str, u64)], &str, &[&str], &[&str])] = &[
+    let cases: &[Division] = &[
         (
             "host/group-of-shared-files",
             &[("victim", 28), ("other-tasks", 12), ("shared-files", 456), ("kernel", 10), ("file-cache", 2)],

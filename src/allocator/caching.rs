@@ -7,13 +7,14 @@ use super::block::{Arena, Block, BlockId, NONE, NOT_EXPANDABLE};
 use super::config::Config;
 use super::device::{Device, Listing, Process};
 use super::expandable::Segment;
-use super::oom::{self, Tail};
+use super::flat_map::FlatMap;
+use super::oom::{self, Cause, Tail};
 use super::ordered::{Key, Ordered, Place};
 use super::private_pool::PrivatePools;
 use super::stats::Stats;
 use super::version::{Behaviour, EmptyCacheInPool, Version};
 use super::{LARGE_ROUNDING, MIDDLE_LIMIT, ONE_EXABYTE, QUANTUM, SMALL_LIMIT, SMALL_SEGMENT, round_up};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 /// Index of the default pool for large requests.
 pub(super) const LARGE: u32 = 0;
@@ -71,6 +72,8 @@ impl Pool {
 /// A request on its way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
+    /// Bytes as asked for.
+    pub bytes: u64,
     /// Rounded bytes.
     pub size: u64,
     /// Bytes of the segment that would be asked for.
@@ -105,13 +108,13 @@ pub struct CachingAllocator<D: Device> {
     /// Most bytes that it may hold.
     limit: Option<u64>,
     /// Events that have not been seen to complete, by stream.
-    events: BTreeMap<u32, VecDeque<Waiting>>,
+    events: FlatMap<VecDeque<Waiting>>,
     /// Blocks freed during a capture whose events are recorded after it.
     pub(super) deferred: Vec<BlockId>,
     /// Streams that a block was used on besides its own, until its events are recorded.
-    uses: HashMap<BlockId, Vec<u32>>,
+    uses: HashMap<BlockId, FlatMap<()>>,
     /// Those of [`CachingAllocator::uses`] that were recorded during a capture.
-    captured_uses: HashMap<BlockId, Vec<u32>>,
+    captured_uses: HashMap<BlockId, FlatMap<()>>,
     /// Recorded events stay pending until this is cleared.
     events_held: bool,
 }
@@ -131,7 +134,7 @@ impl<D: Device> CachingAllocator<D> {
             private: PrivatePools::default(),
             reserved: 0,
             limit: None,
-            events: BTreeMap::new(),
+            events: FlatMap::default(),
             deferred: Vec::new(),
             uses: HashMap::new(),
             captured_uses: HashMap::new(),
@@ -199,7 +202,7 @@ impl<D: Device> CachingAllocator<D> {
         }
         let size = self.round_size(bytes);
         let pool = self.pool_for(size, stream);
-        let request = Request { size, segment_size: self.segment_size(size), pool, stream };
+        let request = Request { bytes, size, segment_size: self.segment_size(size), pool, stream };
         let found = match self.find_free(&request) {
             Some(block) => Some(block),
             None => self.find_new(&request, capturing)?,
@@ -220,7 +223,7 @@ impl<D: Device> CachingAllocator<D> {
     #[cold]
     fn find_new(&mut self, request: &Request, capturing: bool) -> Result<Option<BlockId>, Failure> {
         if let (Some(limit), Some(threshold)) = (self.limit, self.config.garbage_collection_threshold) {
-            self.collect_garbage(limit, threshold);
+            self.collect_garbage(limit, threshold)?;
         }
         if let Some(block) = self.ask_driver(request)? {
             return Ok(Some(block));
@@ -390,11 +393,14 @@ impl<D: Device> CachingAllocator<D> {
     /// When the version refuses in advance what would not fit.
     fn ask_driver(&mut self, request: &Request) -> Result<Option<BlockId>, Failure> {
         let wanted = self.reserved.saturating_add(request.segment_size);
-        if self.config.throw_on_cudamalloc_oom && wanted > self.limit.unwrap_or(self.device.total_bytes()) {
-            return Err(Failure::OutOfMemory(oom::rejected(request.segment_size)));
-        }
         if self.limit.is_some_and(|limit| wanted > limit) {
             return Ok(None);
+        }
+        if self.config.throw_on_cudamalloc_oom {
+            let share = self.config.per_process_memory_fraction.unwrap_or(1.0);
+            if wanted > (share * self.device.total_bytes() as f64) as u64 {
+                return Err(Failure::OutOfMemory(oom::rejected(request.bytes)));
+            }
         }
         if self.expandable_for(request.pool) {
             return Ok(self.allocate_expandable(request));
@@ -419,16 +425,20 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Gives back large cached segments by age until the threshold is reached. Counts what it frees against the target
     /// only after each round over all candidates.
-    fn collect_garbage(&mut self, limit: u64, threshold: f64) {
+    fn collect_garbage(&mut self, limit: u64, threshold: f64) -> Result<(), Failure> {
         let threshold = (threshold * limit as f64) as u64;
         if self.reserved <= threshold {
-            return;
+            return Ok(());
         }
         let target = self.reserved - threshold;
         let searches = self.pools[LARGE as usize].searches;
         let whole = |arena: &Arena, id: &BlockId| !arena[*id].is_split();
-        let mut candidates: Vec<BlockId> =
-            self.pools[LARGE as usize].free.iter().flat_map(Ordered::iter).filter(|id| whole(&self.arena, id)).collect();
+        let mut candidates: Vec<BlockId> = self.pools[LARGE as usize]
+            .free
+            .iter()
+            .flat_map(Ordered::iter)
+            .filter(|id| whole(&self.arena, id))
+            .collect();
         let age = |arena: &Arena, id: BlockId| (searches - arena[id].age_base) as f64;
         let mut total_age: f64 = candidates.iter().map(|id| age(&self.arena, *id)).sum();
         let mut reclaimed = 0;
@@ -446,18 +456,25 @@ impl<D: Device> CachingAllocator<D> {
                 freed_one = true;
                 reclaimed += block.size;
                 total_age -= age(&self.arena, id);
-                self.release_segment(id);
+                self.release_segment(id)?;
             }
             candidates = kept;
         }
+        Ok(())
     }
 
-    /// Gives one unsplit cached segment back to the driver.
-    pub(super) fn release_segment(&mut self, id: BlockId) {
-        self.remove_free(id);
+    /// Gives a cached segment back to the driver.
+    ///
+    /// # Errors
+    /// When the driver does not know the address: PyTorch can try to free a part of a segment where a split limit met
+    /// blocks that were split without one.
+    pub(super) fn release_segment(&mut self, id: BlockId) -> Result<(), Failure> {
         let block = &self.arena[id];
-        let (address, size, pool) = (block.address, block.size, block.pool);
-        self.device.free(address, size);
+        let (size, pool, previous, next) = (block.size, block.pool, block.previous, block.next);
+        if !self.device.free(block.address) {
+            return Err(Failure::Error(oom::driver_error(Cause::InvalidArgument, self.version)));
+        }
+        self.remove_free(id);
         self.reserved = self.reserved.saturating_sub(size);
         let pool = &self.pools[pool as usize];
         let (small, owner) = (pool.small, pool.owner);
@@ -466,6 +483,21 @@ impl<D: Device> CachingAllocator<D> {
         }
         self.stats.segment.add(small, -1);
         self.stats.reserved_bytes.add(small, -(size as i64));
+        if previous != NONE {
+            self.arena[previous].next = next;
+        }
+        if next != NONE {
+            self.arena[next].previous = previous;
+        }
+        self.remove_block(id);
+        Ok(())
+    }
+
+    /// Drops a block object.
+    pub(super) fn remove_block(&mut self, id: BlockId) {
+        if !self.captured_uses.is_empty() {
+            self.captured_uses.remove(&id);
+        }
         self.arena.remove(id);
     }
 
@@ -489,10 +521,7 @@ impl<D: Device> CachingAllocator<D> {
             if self.arena[id].is_expandable() {
                 return Err(expandable_assertion());
             }
-            if self.arena[id].is_split() {
-                return Err(split_segment());
-            }
-            self.release_segment(id);
+            self.release_segment(id)?;
             return Ok(true);
         }
         let mut chosen = Vec::new();
@@ -513,10 +542,7 @@ impl<D: Device> CachingAllocator<D> {
             if self.arena[id].is_expandable() {
                 return Err(expandable_assertion());
             }
-            if self.arena[id].is_split() {
-                return Err(split_segment());
-            }
-            self.release_segment(id);
+            self.release_segment(id)?;
         }
         Ok(sum >= wanted)
     }
@@ -534,39 +560,40 @@ impl<D: Device> CachingAllocator<D> {
                     ));
                 }
                 EmptyCacheInPool::SkipsDefaultPools => {}
-                EmptyCacheInPool::Works => self.release_default_pools(),
+                EmptyCacheInPool::Works => self.release_default_pools()?,
             }
         } else {
-            self.release_default_pools();
+            self.release_default_pools()?;
         }
         for id in self.private.freeable() {
             let Some((large, small)) = self.private.pools_of(id) else { continue };
-            self.release_pool(small);
-            self.release_pool(large);
-            self.private.forget_if_empty(id);
+            self.release_pool(small)?;
+            self.release_pool(large)?;
         }
+        self.private.forget_empty();
         Ok(())
     }
 
-    fn release_default_pools(&mut self) {
+    fn release_default_pools(&mut self) -> Result<(), Failure> {
         self.synchronize_events();
-        self.release_pool(LARGE);
-        self.release_pool(SMALL);
+        self.release_pool(LARGE)?;
+        self.release_pool(SMALL)
     }
 
-    fn release_pool(&mut self, pool: u32) {
+    fn release_pool(&mut self, pool: u32) -> Result<(), Failure> {
         let cached: Vec<BlockId> = self.pools[pool as usize].free.iter().flat_map(Ordered::iter).collect();
         let mut expandable = Vec::new();
         for id in cached {
             if self.arena[id].is_expandable() {
                 expandable.push(id);
             } else if !self.arena[id].is_split() {
-                self.release_segment(id);
+                self.release_segment(id)?;
             }
         }
         for id in expandable {
             self.unmap_block(id);
         }
+        Ok(())
     }
 
     /// `torch.cuda.empty_cache`.
@@ -584,16 +611,19 @@ impl<D: Device> CachingAllocator<D> {
             return;
         }
         block.used_elsewhere = true;
-        let uses = self.uses.entry(id).or_default();
-        if !uses.contains(&stream) {
-            uses.push(stream);
-        }
+        let key = self.stream_key(stream);
+        self.uses.entry(id).or_default().insert(key, ());
         if self.capturing() {
-            let captured = self.captured_uses.entry(id).or_default();
-            if !captured.contains(&stream) {
-                captured.push(stream);
-            }
+            self.captured_uses.entry(id).or_default().insert(key, ());
         }
+    }
+
+    /// The hash of a stream: kind and index of its device and its id.
+    fn stream_key(&self, stream: u32) -> u64 {
+        const CUDA: u64 = 1;
+        // Index in its pool, kind "normal priority", and the bit that tells PyTorch's own streams (CUDAStream.cpp).
+        let id = stream.checked_sub(1).map_or(0, |index| u64::from(index) << 5 | 1 << 1 | 1);
+        CUDA << 56 | u64::from(self.surroundings.device) << 48 | id
     }
 
     /// Takes a block back. It is reusable at once unless other streams use it.
@@ -616,9 +646,12 @@ impl<D: Device> CachingAllocator<D> {
 
     fn insert_events(&mut self, id: BlockId) {
         self.arena[id].used_elsewhere = false;
-        for stream in self.uses.remove(&id).unwrap_or_default() {
+        for (stream, ()) in self.uses.remove(&id).unwrap_or_default().iter() {
             self.arena[id].events += 1;
-            self.events.entry(stream).or_default().push_back(Waiting { block: id, held: self.events_held });
+            self.events.insert(stream, VecDeque::new());
+            if let Some(queue) = self.events.get_mut(stream) {
+                queue.push_back(Waiting { block: id, held: self.events_held });
+            }
         }
     }
 
@@ -628,7 +661,11 @@ impl<D: Device> CachingAllocator<D> {
                 && let Some(captured) = self.captured_uses.remove(&id)
                 && let Some(uses) = self.uses.get_mut(&id)
             {
-                uses.retain(|stream| !captured.contains(stream));
+                let mut kept = FlatMap::default();
+                uses.iter()
+                    .filter(|(stream, ())| !captured.contains(*stream))
+                    .for_each(|(stream, ())| kept.insert(stream, ()));
+                *uses = kept;
             }
             self.insert_events(id);
             if self.arena[id].events == 0 {
@@ -650,7 +687,7 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Blocks that were freed and wait for other streams.
     pub(super) fn waiting(&self) -> impl Iterator<Item = BlockId> + '_ {
-        let recorded = self.events.values().flat_map(|queue| queue.iter().map(|waiting| waiting.block));
+        let recorded = self.events.iter().flat_map(|(_, queue)| queue.iter().map(|waiting| waiting.block));
         recorded.chain(self.deferred.iter().copied())
     }
 
@@ -721,7 +758,11 @@ impl<D: Device> CachingAllocator<D> {
         }
         let (size, address, previous, next, mapped) =
             (other.size, other.address, other.previous, other.next, other.mapped);
-        if mapped { self.remove_free(neighbour) } else { self.remove_unmapped(neighbour) }
+        if mapped {
+            self.remove_free(neighbour)
+        } else {
+            self.remove_unmapped(neighbour)
+        }
         if next == id {
             let after = self.arena[id].next;
             self.arena[id].address = address;
@@ -731,7 +772,7 @@ impl<D: Device> CachingAllocator<D> {
             self.arena.link(before, id, next);
         }
         self.arena[id].size += size;
-        self.arena.remove(neighbour);
+        self.remove_block(neighbour);
         size
     }
 
@@ -740,14 +781,14 @@ impl<D: Device> CachingAllocator<D> {
         let in_private_pools = self
             .pools
             .iter()
-            .filter(|pool| pool.owner.is_some())
+            .filter(|pool| pool.owner.is_some_and(|owner| self.private.pools_of(owner).is_some()))
             .flat_map(|pool| pool.free.iter().flat_map(Ordered::iter))
             .fold(0u64, |sum, id| sum.saturating_add(self.arena[id].size));
         let expandable = self.expandable_for(request.pool);
         let reserve = self.wanted_reserve();
         let tail = if !expandable {
             Tail::Usual
-        } else if request.size > self.reserve_of_segment(request.pool) && request.segment_size <= self.device.total_bytes() {
+        } else if request.segment_size > reserve && request.segment_size <= self.device.total_bytes() {
             Tail::ReserveTooSmall { reserve }
         } else {
             Tail::Expandable
@@ -778,14 +819,16 @@ fn best_expandable(arena: &Arena, list: &Ordered, first: Place) -> Place {
         block.size + arena.get(block.next).filter(|next| !next.mapped).map_or(0, |next| next.size)
     };
     let mut place = first;
-    while let Some(next) = list.next(place) {
-        let (here, there) = (list.block(place), list.block(next));
-        if !arena[here].is_expandable() || reach(there) >= reach(here) {
-            break;
+    loop {
+        let here = list.block(place);
+        let block = &arena[here];
+        // A block that cannot grow is smaller than all that follow.
+        let grows = block.is_expandable() && arena.get(block.next).is_some_and(|next| !next.mapped);
+        match list.next(place).filter(|_| grows) {
+            Some(next) if reach(list.block(next)) < reach(here) => place = next,
+            _ => return place,
         }
-        place = next;
     }
-    place
 }
 
 /// The first block at or after a place that is not part of an expandable segment.
@@ -813,11 +856,6 @@ fn power_of_two_division(bytes: u64, divisions: u64) -> u64 {
 /// The internal error of versions up to 2.4 under expandable segments with a split limit.
 fn expandable_assertion() -> Failure {
     Failure::Error("!block->expandable_segment_ INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\"".into())
-}
-
-/// A split limit that was lowered at run time can make PyTorch free a part of a segment, which the driver refuses.
-fn split_segment() -> Failure {
-    Failure::Error("CUDA error: invalid argument".into())
 }
 
 #[cfg(test)]

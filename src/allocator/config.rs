@@ -285,12 +285,7 @@ pub const OPTIONS: &[OptionRule] = &[
         kind: Kind::ReserveList,
         values: "[name:value,…]",
         default: "empty",
-        effect: || {
-            Text::new(
-                "The same for classes of streams.",
-                "同上，但按流的类别分别设置。",
-            )
-        },
+        effect: || Text::new("The same for classes of streams.", "同上，但按流的类别分别设置。"),
     },
     OptionRule {
         key: "graph_capture_record_stream_reuse",
@@ -324,7 +319,12 @@ pub const OPTIONS: &[OptionRule] = &[
         kind: Kind::Bool,
         values: "True, False",
         default: "False",
-        effect: || Text::new("Pins ordinary host memory instead of asking for pinned memory.", "改为锁定普通主机内存，而不是直接申请锁页内存。"),
+        effect: || {
+            Text::new(
+                "Pins ordinary host memory instead of asking for pinned memory.",
+                "改为锁定普通主机内存，而不是直接申请锁页内存。",
+            )
+        },
     },
     OptionRule {
         key: "pinned_num_register_threads",
@@ -340,7 +340,9 @@ pub const OPTIONS: &[OptionRule] = &[
         kind: Kind::Bool,
         values: "True, False",
         default: "False",
-        effect: || Text::new("Polls the events of pinned memory in the background.", "在后台线程中轮询锁页内存的事件。"),
+        effect: || {
+            Text::new("Polls the events of pinned memory in the background.", "在后台线程中轮询锁页内存的事件。")
+        },
     },
     OptionRule {
         key: "pinned_reserve_segment_size_mb",
@@ -348,7 +350,9 @@ pub const OPTIONS: &[OptionRule] = &[
         kind: Kind::ReserveSegment,
         values: "MiB, more than 0",
         default: "0",
-        effect: || Text::new("Pinned host memory taken at once and never given back.", "一次性申请且不再归还的锁页内存。"),
+        effect: || {
+            Text::new("Pinned host memory taken at once and never given back.", "一次性申请且不再归还的锁页内存。")
+        },
     },
     OptionRule {
         key: "pinned_free_catch_all",
@@ -356,7 +360,12 @@ pub const OPTIONS: &[OptionRule] = &[
         kind: Kind::Bool,
         values: "True, False",
         default: "False",
-        effect: || Text::new("Keeps errors while freeing pinned memory from ending the program.", "释放锁页内存出错时不终止程序。"),
+        effect: || {
+            Text::new(
+                "Keeps errors while freeing pinned memory from ending the program.",
+                "释放锁页内存出错时不终止程序。",
+            )
+        },
     },
     OptionRule {
         key: "pinned_max_round_threshold_mb",
@@ -364,7 +373,12 @@ pub const OPTIONS: &[OptionRule] = &[
         kind: Kind::Mebibytes,
         values: "MiB",
         default: "unlimited",
-        effect: || Text::new("Above this, pinned memory is not rounded to a power of two.", "大于此值的锁页内存不再向上取整到 2 的幂。"),
+        effect: || {
+            Text::new(
+                "Above this, pinned memory is not rounded to a power of two.",
+                "大于此值的锁页内存不再向上取整到 2 的幂。",
+            )
+        },
     },
     OptionRule {
         key: "pinned_max_cached_size_mb",
@@ -396,8 +410,8 @@ impl Config {
         Ok((config, remarks))
     }
 
-    /// Sets what `text` says. Every call first resets the split limit, the rounding and the collection threshold, as
-    /// PyTorch does. Gives the keys that it set.
+    /// Sets what `text` says. Every call first resets the split limit, the rounding and the collection threshold, from
+    /// 2.11 on also the rounding of unsplit blocks, as PyTorch does. Gives the keys that it set.
     ///
     /// # Errors
     /// At the first mistake; what stood before it is set.
@@ -406,6 +420,9 @@ impl Config {
         self.roundup_divisions = [0; BUCKETS];
         self.rounds_up = false;
         self.garbage_collection_threshold = None;
+        if version.from(2, 11) {
+            self.max_non_split_rounding = None;
+        }
         Reader { tokens: tokens(text, version), at: 0, strict: !version.from(2, 10), version }.read(self)
     }
 
@@ -456,6 +473,7 @@ struct Reader {
 
 impl Reader {
     fn read(&mut self, config: &mut Config) -> Result<Vec<&'static str>, ParseError> {
+        self.large_segment_first(config)?;
         let mut keys = Vec::new();
         while let Some(key) = self.tokens.get(self.at).cloned() {
             let rule = option(&key).filter(|rule| self.version.from(rule.since.0, rule.since.1));
@@ -472,6 +490,22 @@ impl Reader {
             }
         }
         Ok(keys)
+    }
+
+    /// Limits of other options depend on the segment size, which PyTorch therefore reads before them.
+    fn large_segment_first(&mut self, config: &mut Config) -> Result<(), ParseError> {
+        let known =
+            |rule: &&OptionRule| rule.kind == Kind::LargeSegment && self.version.from(rule.since.0, rule.since.1);
+        let Some(rule) = OPTIONS.iter().find(known) else { return Ok(()) };
+        for at in 0..self.tokens.len() {
+            if self.tokens[at] == rule.key {
+                self.at = at;
+                self.separator(rule, ":")?;
+                self.value(rule, config)?;
+            }
+        }
+        self.at = 0;
+        Ok(())
     }
 
     /// Steps over a separator that stands at the next place.
@@ -587,8 +621,8 @@ impl Reader {
             }
             Kind::Reserve => {
                 let value = self.next(rule)?;
-                // PyTorch warns about a value that it cannot read, and keeps the default.
-                config.expandable_segments_reserve = reserve(&value);
+                // PyTorch warns about a value that it cannot read, and keeps what it had.
+                config.expandable_segments_reserve = reserve(&value).or(config.expandable_segments_reserve);
             }
             Kind::ReserveList => self.skip_list(rule)?,
         }
@@ -791,15 +825,12 @@ fn bad_value(rule: &OptionRule, value: &str) -> Text {
 
 /// `0.5` or `40G`; `None` for what PyTorch ignores with a warning.
 fn reserve(text: &str) -> Option<Reserve> {
-    let (number, unit) = match text.char_indices().last() {
-        Some((i, 'k' | 'K')) => (&text[..i], 1u64 << 10),
-        Some((i, 'm' | 'M')) => (&text[..i], 1 << 20),
-        Some((i, 'g' | 'G')) => (&text[..i], 1 << 30),
-        Some((i, 't' | 'T')) => (&text[..i], 1 << 40),
-        _ => (text, 1),
+    let (number, gibibytes) = match text.strip_suffix(['g', 'G']) {
+        Some(number) => (number, true),
+        None => (text, false),
     };
     let number: f64 = number.parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0)?;
-    Some(if unit == 1 { Reserve::Fraction(number) } else { Reserve::Bytes((number * unit as f64) as u64) })
+    Some(if gibibytes { Reserve::Bytes((number * (1u64 << 30) as f64) as u64) } else { Reserve::Fraction(number) })
 }
 
 /// The key that a misspelt one most likely means.
@@ -862,8 +893,8 @@ fn remarks_on(config: &Config, keys: &[&'static str], version: Version, platform
         say(
             "garbage_collection_threshold",
             Text::new(
-                "`garbage_collection_threshold` does nothing unless a memory fraction below 1 is set too",
-                "除非同时设置小于 1 的显存占比上限，`garbage_collection_threshold` 不起作用",
+                "`garbage_collection_threshold` does nothing unless a memory fraction (from 2.10 on below 1) is set too",
+                "除非同时设置显存占比上限（2.10 起须小于 1），`garbage_collection_threshold` 不起作用",
             ),
         );
     }
@@ -950,7 +981,10 @@ mod tests {
             refused("expandable_segment:True", 10),
             "Unrecognized key 'expandable_segment' in CUDA allocator config."
         );
-        assert_eq!(refused("max_split_size_mb:20", 9), "CachingAllocator option max_split_size_mb too small, must be > 20");
+        assert_eq!(
+            refused("max_split_size_mb:20", 9),
+            "CachingAllocator option max_split_size_mb too small, must be > 20"
+        );
         assert!(parse("max_split_size_mb:20", 10).is_ok());
         assert_eq!(
             refused("expandable_segments:true", 15),

@@ -1,6 +1,7 @@
 //! The driver below the allocator: what hands out memory and addresses.
 
 use super::round_up;
+use std::collections::HashMap;
 
 /// Physical memory comes in pieces of this size, bytes.
 pub const GRANULE: u64 = 2 << 20;
@@ -43,8 +44,16 @@ pub struct Event {
     pub address: Option<u64>,
     /// Bytes asked for.
     pub size: u64,
-    /// False when the device was out of memory.
-    pub served: bool,
+    pub result: CallResult,
+}
+
+/// How a call ended; the numbers are those of `cudaError_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallResult {
+    Served = 0,
+    /// The driver knows no such allocation.
+    Invalid = 1,
+    OutOfMemory = 2,
 }
 
 /// Another process that holds memory of the device.
@@ -58,8 +67,8 @@ pub struct Process {
 pub trait Device {
     /// `cudaMalloc`: an address, or `None` when out of memory.
     fn malloc(&mut self, size: u64) -> Option<u64>;
-    /// `cudaFree` of what [`Device::malloc`] gave for `size`.
-    fn free(&mut self, address: u64, size: u64);
+    /// `cudaFree`: false for an address that [`Device::malloc`] did not give or that was freed since.
+    fn free(&mut self, address: u64) -> bool;
     /// `cuMemAddressReserve`.
     fn reserve(&mut self, size: u64) -> u64;
     /// `cuMemAddressFree`.
@@ -106,6 +115,8 @@ pub struct SimulatedDevice {
     pub hidden: u64,
     used: u64,
     next_address: u64,
+    /// What [`Device::malloc`] gave and was not freed.
+    allocations: HashMap<u64, u64>,
     /// The calls since the last [`SimulatedDevice::take_events`], kept only on request.
     events: Vec<Event>,
     recording: bool,
@@ -129,9 +140,9 @@ impl SimulatedDevice {
         self.events.clear();
     }
 
-    fn note(&mut self, call: Call, address: Option<u64>, size: u64, served: bool) {
+    fn note(&mut self, call: Call, address: Option<u64>, size: u64, result: CallResult) {
         if self.recording {
-            self.events.push(Event { call, address, size, served });
+            self.events.push(Event { call, address, size, result });
         }
     }
 
@@ -142,6 +153,10 @@ impl SimulatedDevice {
     }
 }
 
+fn served(served: bool) -> CallResult {
+    if served { CallResult::Served } else { CallResult::OutOfMemory }
+}
+
 impl Device for SimulatedDevice {
     fn malloc(&mut self, size: u64) -> Option<u64> {
         let physical = round_up(size, GRANULE);
@@ -149,23 +164,29 @@ impl Device for SimulatedDevice {
             self.used += physical;
             self.take_address(size)
         });
-        self.note(Call::Malloc, address, size, address.is_some());
+        if let Some(address) = address {
+            self.allocations.insert(address, size);
+        }
+        self.note(Call::Malloc, address, size, served(address.is_some()));
         address
     }
 
-    fn free(&mut self, address: u64, size: u64) {
-        self.note(Call::Free, Some(address), size, true);
-        self.used = self.used.saturating_sub(round_up(size, GRANULE));
+    fn free(&mut self, address: u64) -> bool {
+        let size = self.allocations.remove(&address);
+        let result = if size.is_some() { CallResult::Served } else { CallResult::Invalid };
+        self.note(Call::Free, Some(address), size.unwrap_or(0), result);
+        self.used = self.used.saturating_sub(round_up(size.unwrap_or(0), GRANULE));
+        size.is_some()
     }
 
     fn reserve(&mut self, size: u64) -> u64 {
         let address = self.take_address(size);
-        self.note(Call::Reserve, Some(address), size, true);
+        self.note(Call::Reserve, Some(address), size, CallResult::Served);
         address
     }
 
     fn unreserve(&mut self, address: u64, size: u64) {
-        self.note(Call::Unreserve, Some(address), size, true);
+        self.note(Call::Unreserve, Some(address), size, CallResult::Served);
     }
 
     fn create(&mut self, size: u64) -> bool {
@@ -173,21 +194,21 @@ impl Device for SimulatedDevice {
         if served {
             self.used += round_up(size, GRANULE);
         }
-        self.note(Call::Create, None, size, served);
+        self.note(Call::Create, None, size, self::served(served));
         served
     }
 
     fn release(&mut self, size: u64) {
-        self.note(Call::Release, None, size, true);
+        self.note(Call::Release, None, size, CallResult::Served);
         self.used = self.used.saturating_sub(round_up(size, GRANULE));
     }
 
     fn map(&mut self, address: u64, size: u64) {
-        self.note(Call::Map, Some(address), size, true);
+        self.note(Call::Map, Some(address), size, CallResult::Served);
     }
 
     fn unmap(&mut self, address: u64, size: u64) {
-        self.note(Call::Unmap, Some(address), size, true);
+        self.note(Call::Unmap, Some(address), size, CallResult::Served);
     }
 
     fn free_bytes(&self) -> u64 {
@@ -215,7 +236,7 @@ mod tests {
         assert_eq!(device.malloc(3 << 20), Some(0));
         assert_eq!(device.free_bytes(), 3 << 20);
         assert_eq!(device.malloc(4 << 20), None);
-        device.free(0, 3 << 20);
+        assert!(device.free(0) && !device.free(0), "memory is freed once");
         assert_eq!(device.free_bytes(), 7 << 20);
         assert_eq!(device.malloc(1), Some(4 << 20));
     }

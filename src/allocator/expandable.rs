@@ -188,7 +188,7 @@ impl<D: Device> CachingAllocator<D> {
         let block = &self.arena[id];
         if block.previous == NONE && block.next == NONE {
             self.remove_unmapped(id);
-            self.arena.remove(id);
+            self.remove_block(id);
             if let Some(segment) = self.segments.get_mut(index as usize).and_then(Option::take) {
                 self.device.unreserve(segment.address, segment.size);
             }

@@ -15,6 +15,7 @@ pub mod caching;
 pub mod config;
 pub mod device;
 mod expandable;
+mod flat_map;
 pub mod oom;
 pub mod ordered;
 mod private_pool;

@@ -103,12 +103,7 @@ fn modern(
     out.push_str(". GPU ");
     device(out, surroundings.device, version.is(2, 3))?;
     let capacity = if version.is(2, 1) { "capacty" } else { "capacity" };
-    write!(
-        out,
-        " has a total {capacity} of {} of which {} is free. ",
-        Printed(figures.total),
-        Printed(figures.free)
-    )?;
+    write!(out, " has a total {capacity} of {} of which {} is free. ", Printed(figures.total), Printed(figures.free))?;
     let itself = match surroundings.listing {
         Listing::Itself => Some("Including non-PyTorch memory, this process".to_string()),
         Listing::As(pid) => Some(format!("Process {pid}")),
@@ -187,11 +182,7 @@ fn ending(out: &mut String, figures: &Figures, tail: Tail, version: Version) -> 
 }
 
 /// The message of the backend `cudaMallocAsync`. Without a fraction its limit is 2^64 - 1 bytes.
-pub fn malloc_async(
-    figures: &Figures,
-    surroundings: &Surroundings,
-    version: Version,
-) -> String {
+pub fn malloc_async(figures: &Figures, surroundings: &Surroundings, version: Version) -> String {
     let mut out = String::from("Allocation on device ");
     // Writing to a String cannot fail.
     let _ = device(&mut out, surroundings.device, version.from(2, 3) && !version.from(2, 10));
@@ -212,14 +203,25 @@ pub fn malloc_async(
     out
 }
 
-/// The error of the driver where nothing caches: `PYTORCH_NO_CUDA_MEMORY_CACHING`.
-pub fn driver_error(version: Version) -> String {
-    let mut out = String::from("CUDA error: out of memory\n");
+/// What the driver found wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    OutOfMemory,
+    InvalidArgument,
+}
+
+/// An error of the driver that is not wrapped into the allocator's message.
+pub fn driver_error(cause: Cause, version: Version) -> String {
+    let (words, name) = match cause {
+        Cause::OutOfMemory => ("out of memory", "cudaErrorMemoryAllocation"),
+        Cause::InvalidArgument => ("invalid argument", "cudaErrorInvalidValue"),
+    };
+    let mut out = format!("CUDA error: {words}\n");
     if version.from(2, 9) {
-        out.push_str(
-            "Search for `cudaErrorMemoryAllocation' in \
-             https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.\n",
-        );
+        out.push_str(&format!(
+            "Search for `{name}' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more \
+             information.\n"
+        ));
     }
     if version.is(2, 13) {
         out.push_str("For more detailed error information, run with CUDA_LOG_FILE=stderr\n");

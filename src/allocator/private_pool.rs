@@ -3,6 +3,7 @@
 use super::SMALL_LIMIT;
 use super::caching::{CachingAllocator, Failure, LARGE, Pool, SMALL};
 use super::device::Device;
+use super::flat_map::FlatMap;
 use super::version::PoolChoice;
 use std::collections::BTreeMap;
 
@@ -30,6 +31,8 @@ struct Begun {
 pub(super) struct PrivatePools {
     pools: BTreeMap<u64, Private>,
     begun: Vec<Begun>,
+    /// Pools that nobody uses any more, in the order in which PyTorch walks them.
+    freeable: FlatMap<()>,
 }
 
 impl PrivatePools {
@@ -41,7 +44,7 @@ impl PrivatePools {
 
     /// Pools that nobody uses any more.
     pub fn freeable(&self) -> Vec<u64> {
-        self.pools.iter().filter(|(_, pool)| pool.users == 0).map(|(id, _)| *id).collect()
+        self.freeable.iter().map(|(id, ())| id).collect()
     }
 
     /// Indices of its pools for large and small requests.
@@ -49,10 +52,16 @@ impl PrivatePools {
         self.pools.get(&id).map(|pool| (pool.large, pool.small))
     }
 
-    pub fn forget_if_empty(&mut self, id: u64) {
-        if self.pools.get(&id).is_some_and(|pool| pool.users == 0 && pool.segments <= 0) {
-            self.pools.remove(&id);
-        }
+    /// Drops the unused pools that hold nothing.
+    pub fn forget_empty(&mut self) {
+        let pools = &mut self.pools;
+        self.freeable.retain(|id, ()| {
+            let empty = pools.get(&id).is_none_or(|pool| pool.segments == 0);
+            if empty {
+                pools.remove(&id);
+            }
+            !empty
+        });
     }
 }
 
@@ -142,6 +151,9 @@ impl<D: Device> CachingAllocator<D> {
             Some(pool) if pool.users == 0 => Err(internal("uc >= 0")),
             Some(pool) => {
                 pool.users -= 1;
+                if pool.users == 0 {
+                    self.private.freeable.insert(id, ());
+                }
                 Ok(())
             }
         }

@@ -58,7 +58,7 @@ pub struct Outcome {
 enum Machine {
     Caching(Box<CachingAllocator<SimulatedDevice>>, Vec<Option<BlockId>>),
     /// Addresses with their sizes.
-    Uncached(Box<UncachedAllocator<SimulatedDevice>>, Vec<Option<(u64, u64)>>, Stats),
+    Uncached(Box<UncachedAllocator<SimulatedDevice>>, Vec<Option<(u64, u64)>>, Box<Stats>),
 }
 
 /// Replays a trace; `tell` hears of every request and ends the replay with `false`.
@@ -115,7 +115,7 @@ impl Machine {
             if let Some(fraction) = setup.fraction {
                 allocator.set_memory_fraction(fraction);
             }
-            return Ok(Machine::Uncached(Box::new(allocator), vec![None; slots], Stats::default()));
+            return Ok(Machine::Uncached(Box::new(allocator), vec![None; slots], Box::default()));
         }
         let mut allocator = CachingAllocator::new(device, surroundings, setup.config.clone(), setup.version);
         if let Some(fraction) = setup.fraction {
@@ -156,7 +156,7 @@ impl Machine {
                 stats: allocator.stats,
                 segments: Some(allocator.snapshot(live.into_iter().flatten())),
             },
-            Machine::Uncached(_, _, stats) => Outcome { requests, stats, segments: None },
+            Machine::Uncached(_, _, stats) => Outcome { requests, stats: *stats, segments: None },
         }
     }
 }

@@ -104,7 +104,7 @@ impl Trace {
         let op = match head {
             "a" => {
                 let slot = slot(&mut words)?;
-                let bytes = number(words.next(), "bytes")?;
+                let bytes = number(words.next(), "size")?;
                 Op::Allocate { slot, bytes, stream: stream(words.next().or(Some("0")), streams)? }
             }
             "f" => Op::Free { slot: slot(&mut words)? },
@@ -130,14 +130,16 @@ impl Trace {
             None => Ok(op),
             Some(extra) => {
                 let extra: String = extra.chars().take(20).collect();
-                Err(text!(en: "nothing may follow here, but `{extra}` does", zh: "此处之后不应再有内容，却有 `{extra}`"))
+                Err(
+                    text!(en: "nothing may follow here, but `{extra}` does", zh: "此处之后不应再有内容，却有 `{extra}`"),
+                )
             }
         }
     }
 }
 
 fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, Text> {
-    let Some(word) = word else { return Err(text!(en: "the {what} is missing", zh: "缺少 {what}")) };
+    let Some(word) = word else { return Err(text!(en: "no {what} given", zh: "缺少 {what}")) };
     word.parse().map_err(|_| {
         let word: String = word.chars().take(20).collect();
         text!(en: "`{word}` is not a number for the {what}", zh: "`{word}` 不是有效的 {what} 数值")

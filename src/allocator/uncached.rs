@@ -57,7 +57,9 @@ impl<D: Device> UncachedAllocator<D> {
                 self.requested += bytes;
                 Ok(address)
             }
-            None if self.bypass == Bypass::NoCaching => Err(Failure::Error(oom::driver_error(self.version))),
+            None if self.bypass == Bypass::NoCaching => {
+                Err(Failure::Error(oom::driver_error(oom::Cause::OutOfMemory, self.version)))
+            }
             None => Err(Failure::OutOfMemory(self.text(bytes))),
         }
     }
@@ -65,7 +67,7 @@ impl<D: Device> UncachedAllocator<D> {
     /// Gives back what [`UncachedAllocator::allocate`] gave for `bytes`.
     pub fn free(&mut self, address: u64, bytes: u64) {
         self.requested = self.requested.saturating_sub(bytes);
-        self.device.free(address, bytes);
+        self.device.free(address);
     }
 
     fn text(&self, bytes: u64) -> String {

@@ -94,8 +94,6 @@ pub struct Behaviour {
     pub full_fraction_is_no_limit: bool,
     /// From 2.15 on a new expandable segment that is shorter than the request is given up at once.
     pub drops_short_segments: bool,
-    /// Private pools exist in the interface that traces use from 2.1 on.
-    pub private_pools: bool,
 }
 
 impl Behaviour {
@@ -124,7 +122,6 @@ impl Behaviour {
             },
             full_fraction_is_no_limit: version.from(2, 10),
             drops_short_segments: version.from(2, 15),
-            private_pools: version.from(2, 1),
         }
     }
 }

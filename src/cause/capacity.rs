@@ -20,7 +20,13 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["pytorch/reserved-oom-class", "pytorch/private-pools", "context/ranks"],
+    fixtures: &[
+        "pytorch/reserved-oom-class",
+        "pytorch/private-pools",
+        "context/ranks",
+        "vllm/no-blocks",
+        "llama.cpp/model",
+    ],
 };
 
 fn doc() -> Text {

@@ -16,7 +16,14 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["pytorch/allowed", "pytorch/expandable-reserve", "pytorch/mempool", "host/group-of-page-tables"],
+    fixtures: &[
+        "pytorch/allowed",
+        "pytorch/expandable-reserve",
+        "pytorch/mempool",
+        "host/group-of-page-tables",
+        "sglang/fraction",
+        "ollama/estimate",
+    ],
 };
 
 fn doc() -> Text {

@@ -118,7 +118,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     found.extend(arithmetic(incident));
     if event.dialect == "compiler-killed" {
         found.push(
-            Evidence::new(2.3, text!(en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB", zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"))
+            Evidence::new(2.6, text!(en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB", zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"))
                 .at(event.at),
         );
     }

@@ -15,7 +15,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["vllm/kv-tokens", "vllm/kv-bytes", "llama.cpp/cache", "tensorrt-llm/executor"],
 };
 
 fn doc() -> Text {

@@ -303,8 +303,8 @@ mod tests {
 
     #[test]
     fn readings_that_stay_flat_speak_against_it() {
-        let flat = confidence(&with_readings(|_| 14 * GIB), CauseId::LeakGrowth);
-        assert!(flat < confidence(&torch(&FULL_CARD), CauseId::LeakGrowth));
+        let odds = |incident: &Incident| weigh(incident).iter().map(|evidence| evidence.weight).sum::<f64>();
+        assert!(odds(&with_readings(|_| 14 * GIB)) < odds(&torch(&FULL_CARD)));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &[],
+    fixtures: &["vllm/startup-wrapped", "vllm/sampler", "sglang/graph"],
 };
 
 fn doc() -> Text {
@@ -67,6 +67,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         found.push(
             Evidence::new(1.8, text!(en: "an inference engine runs here, which takes a fixed share of the device for weights and cache", zh: "这里运行的是推理引擎，它按固定比例为权重和缓存占用设备"))
                 .seen(&context.trainer),
+        );
+    }
+    if let Some(at) = event.signs.get(&Sign::ForeignLibrary)
+        && event.facts.sizes.is_empty()
+    {
+        // Such a library gets nothing from the framework's pool, however much of it lies idle: NCCL, a renderer or a
+        // second framework is refused by the driver as soon as the first one's pool has taken the device.
+        found.push(
+            Evidence::new(1.6, text!(en: "a library that asks the driver itself was refused; it cannot use what the framework's pool holds, idle or not", zh: "被拒绝的是直接向驱动申请显存的库；框架内存池持有的显存即使空闲也不能给它用"))
+                .at(*at),
         );
     }
     if event.has(Sign::EngineWarmup) {
@@ -211,10 +221,11 @@ mod tests {
 
     #[test]
     fn a_training_job_that_fills_its_card_is_no_pool() {
-        assert!(confidence(&torch(&FULL_CARD), CauseId::Preallocation) < 0.05);
+        let plain = confidence(&torch(&FULL_CARD), CauseId::Preallocation);
+        assert!(plain < 0.05);
         let mut engine = torch(&FULL_CARD);
         engine.context.trainer = Known::Seen(Trainer::Vllm, Span::line(1));
-        assert!(confidence(&engine, CauseId::Preallocation) > 0.05);
+        assert!(confidence(&engine, CauseId::Preallocation) > plain);
     }
 
     /// An engine that wants 90 % of a 40 GiB device at start, of which some is free.

@@ -19,7 +19,7 @@ pub const CAUSE: Cause = Cause {
     prior,
     weigh,
     refute,
-    fixtures: &["context/hf-trainer"],
+    fixtures: &["context/hf-trainer", "sglang/serving"],
 };
 
 fn doc() -> Text {

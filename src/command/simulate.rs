@@ -21,8 +21,11 @@ const PIECE: usize = 64 << 10;
 /// When the trace cannot be read or is none, PyTorch would refuse the settings, or standard output cannot be written.
 pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     let lang = options.output.style.lang;
-    let (config, remarks) = Config::parse(&options.conf, options.torch, Platform::Linux)
+    let (config, mut remarks) = Config::parse(&options.conf, options.torch, Platform::Linux)
         .map_err(|error| anyhow!("{} ({})", error.message, error.remark.text.in_lang(lang)))?;
+    if options.fraction.is_some() {
+        remarks.retain(|remark| remark.option != "garbage_collection_threshold");
+    }
     let text = input::read_text(&options.trace)?;
     let trace = Trace::parse(&text, options.streams).map_err(|error| {
         let place = crate::text!(en: "{} line {}", zh: "{} 第 {} 行", options.trace, error.line);
@@ -34,11 +37,7 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     device.hidden = options.hidden;
     let setup = Setup {
         device,
-        surroundings: Surroundings {
-            device: options.device,
-            listing: options.listing,
-            others: options.others.clone(),
-        },
+        surroundings: Surroundings { device: options.device, listing: options.listing, others: options.others.clone() },
         config,
         version: options.torch,
         fraction: options.fraction,

@@ -471,13 +471,8 @@ pub fn events(document: &Document) -> Vec<Event> {
         asked.sort_unstable();
         asked.dedup();
         let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
-        if let Some(event) = event.as_mut()
-            && event.framework == "pytorch"
-            && event.resource == Resource::Gpu
-            && event.standing != Standing::Harmless
-            && events.len() < INSIDE_ENGINES
-        {
-            engines::surroundings::note_where_an_engine_runs(document, position, event);
+        if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
+            engines::complete(document, event);
         }
         if let Some(event) = event
             && !events.iter().rev().take(16).any(|earlier| {

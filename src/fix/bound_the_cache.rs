@@ -21,67 +21,58 @@ pub const FIX: Fix = Fix {
     advise: |incident, findings| advise(&Case::new(incident, findings)),
 };
 
-/// Workers that keep most steps fed, for the comparison.
+/// Workers of each training process that keep most steps fed.
 const FEWER: u64 = 4;
+/// A cache of fewer samples than this is not worth having.
+const USEFUL: i128 = 32;
 
 fn advise(case: &Case) -> Advice {
     let Some(account) = case.ledger.loader.filter(|account| account.loader.cache != Cache::None && !account.fits())
     else {
         return Advice::Silent;
     };
-    let loader = account.loader;
-    let readers = loader.readers();
-    let Some(each) = account.cache_that_fits.filter(|each| i128::from(*each) >= loader.sample.high) else {
+    // A cache of a few samples is hit by none: then fewer workers with a larger cache each.
+    let now = account.loader;
+    let few = |each: u64| i128::from(each) < now.sample.high.saturating_mul(USEFUL);
+    let fewer = Loader { workers: FEWER, ..now };
+    let loader = if now.workers > FEWER && account.cache_that_fits.is_none_or(few) { fewer } else { now };
+    let crowd = now.readers();
+    let Some(each) = loader.cache_that_fits(account.limit).filter(|each| i128::from(*each) >= now.sample.high) else {
         return Advice::WontHelp(text!(
-            en: "{readers} processes leave less than one sample of cache for each: share one cache, or use fewer workers",
-            zh: "{readers} 个进程平均每个连一个样本的缓存都放不下：改用一个共享缓存，或减少 worker"
+            en: "{crowd} processes leave less than one sample of cache for each: share one cache",
+            zh: "{crowd} 个进程平均每个连一个样本的缓存都放不下：改用一个共享缓存"
         ));
     };
-    let samples = i128::from(each) / loader.sample.high.max(1);
+    let readers = loader.readers();
+    let samples = i128::from(each) / now.sample.high.max(1);
     let bounded = Loader { cache: Cache::Bounded(each), ..loader }.need();
     let (all, held) = (account.need.caches_in_the_end, bounded.caches_in_the_end);
     let range = Interval::between((account.need.caches_at_first - bounded.caches_at_first).low, (all - held).high);
     let (each_shown, end, after) = (bytes(each), show(all.middle()), show(held.middle()));
-    // A cache of a few samples is hit by none: fewer readers with larger ones then help more.
-    let useful = if samples < 32 { 0.6 } else { 1.0 };
-    let fewer = Loader { workers: FEWER, ..loader };
-    let (fewer_en, fewer_zh) = match fewer.cache_that_fits(account.limit).filter(|_| loader.workers > FEWER) {
-        Some(larger) => {
-            let larger = bytes(larger);
-            (
-                format!("; with {FEWER} workers for each training process it could be {larger}"),
-                format!("；若每个训练进程只用 {FEWER} 个 worker，可为 {larger}"),
-            )
-        }
-        None => (String::new(), String::new()),
-    };
     let gib = (each as f64 / GIB as f64 * 100.0).floor() / 100.0;
-    Draft::new(
-        case,
-        &[(CauseId::HostWorkers, 0.85), (CauseId::HostMemory, 0.6), (CauseId::LeakGrowth, 0.6)],
-    )
-    .weight(useful)
-    .frees(
-        range,
-        text!(
-            en: "caches of {end} in the end become {readers} × {each_shown} = {after}",
-            zh: "最终 {end} 的缓存变为 {readers} × {each_shown} = {after}"
-        ),
-    )
-    .slows(0.0, 0.3)
-    .certainty(if account.batch_known { Certainty::Arithmetic } else { Certainty::Likely })
-    .knob("pytorch", format!("cache = LRUCache(max_bytes=int({gib} * 2**30))   # in each of {readers} processes: {samples} samples; evict before inserting"))
-    .because(match loader.cache {
-        Cache::Bounded(given) => {
-            let given = bytes(given);
+    let workers = if loader.workers < now.workers { format!("num_workers={FEWER}; ") } else { String::new() };
+    Draft::new(case, &[(CauseId::HostWorkers, 0.85), (CauseId::HostMemory, 0.6), (CauseId::LeakGrowth, 0.6)])
+        .frees(
+            range,
             text!(
-                en: "{given} counts once in each of {readers} reading processes; {each_shown} each fits{fewer_en}",
-                zh: "{given} 的上限在 {readers} 个读数据进程中各算一次；每个 {each_shown} 才放得下{fewer_zh}"
-            )
-        }
-        _ => text!(
-            en: "every one of {readers} reading processes keeps what it reads; {each_shown} each ({samples} samples) fits{fewer_en}",
-            zh: "{readers} 个读数据进程都保留读到的样本；每个 {each_shown}（{samples} 个样本）才放得下{fewer_zh}"
-        ),
-    })
+                en: "caches of {end} in the end become {readers} × {each_shown} = {after}",
+                zh: "最终 {end} 的缓存变为 {readers} × {each_shown} = {after}"
+            ),
+        )
+        .slows(0.0, 0.3)
+        .certainty(if account.batch_known { Certainty::Arithmetic } else { Certainty::Likely })
+        .knob("pytorch", format!("{workers}cache = LRUCache(max_bytes=int({gib} * 2**30))   # in each of {readers} processes, {samples} samples; evict before inserting"))
+        .because(match now.cache {
+            Cache::Bounded(given) => {
+                let given = bytes(given);
+                text!(
+                    en: "a bound of {given} counts once in each of {crowd} reading processes; {each_shown} in each of {readers} fits",
+                    zh: "{given} 的上限在 {crowd} 个读数据进程中各算一次；{readers} 个进程各 {each_shown} 才放得下"
+                )
+            }
+            _ => text!(
+                en: "every one of {crowd} reading processes keeps what it reads; {each_shown} in each of {readers} fits",
+                zh: "{crowd} 个读数据进程都保留读到的样本；{readers} 个进程各 {each_shown} 才放得下"
+            ),
+        })
 }

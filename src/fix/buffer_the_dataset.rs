@@ -34,6 +34,8 @@ fn advise(case: &Case) -> Advice {
             (CauseId::HostMemory, if loader { 0.12 } else { 0.03 }),
         ],
     )
+    // Where the settings alone outgrow memory, copies of Python objects are the lesser part.
+    .weight(if case.ledger.loader.is_some_and(|account| !account.fits()) { 0.4 } else { 1.0 })
     .frees_unknown(text!(en: "needs the size of the sample list in the parent", zh: "需要主进程中样本列表的大小"))
     .knob("pytorch", "self.samples = np.array(paths)   # or datasets.Dataset / pyarrow memory map, not list[dict]")
     .knob("ultralytics", "cache=False   # or cache=\"disk\"")

@@ -6,9 +6,9 @@ pub mod layout;
 pub mod markdown;
 pub mod replay;
 pub mod rules;
-pub mod simulation;
 #[cfg(test)]
 mod sample;
+pub mod simulation;
 pub mod surroundings;
 pub mod terminal;
 pub mod wording;

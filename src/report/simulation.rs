@@ -41,7 +41,7 @@ fn try_line(out: &mut String, trace: &Trace, step: &Step<'_>) -> std::fmt::Resul
     }
     out.push_str(",\"ev\":[");
     for (n, event) in step.events.iter().enumerate() {
-        let (comma, result) = (if n > 0 { "," } else { "" }, if event.served { 0 } else { 2 });
+        let (comma, result) = (if n > 0 { "," } else { "" }, event.result as u8);
         write!(out, "{comma}[\"{}\",{},{},{result}]", event.call.name(), relative(event.address), event.size)?;
     }
     let stats = step.stats;
@@ -180,9 +180,7 @@ pub fn summary(summary: &Summary<'_>, style: Style) -> String {
     }
     let cells: Vec<Vec<Run>> = rows
         .into_iter()
-        .flat_map(|(label, value)| {
-            [vec![run(Tone::Faint, label.in_lang(lang))], vec![run(Tone::Plain, value)]]
-        })
+        .flat_map(|(label, value)| [vec![run(Tone::Faint, label.in_lang(lang))], vec![run(Tone::Plain, value)]])
         .collect();
     for pair in cells.chunks(2) {
         let [label, value] = pair else { continue };
@@ -210,7 +208,11 @@ pub fn summary(summary: &Summary<'_>, style: Style) -> String {
     if let Some(error) = summary.first_error {
         screen.blank();
         let title = Text::new("First other error:", "首个其他错误：");
-        screen.paragraph(&[run(Tone::Strong, title.in_lang(lang)), run(Tone::Plain, " ")], 2, &[run(Tone::Plain, error)]);
+        screen.paragraph(
+            &[run(Tone::Strong, title.in_lang(lang)), run(Tone::Plain, " ")],
+            2,
+            &[run(Tone::Plain, error)],
+        );
     }
     remarks(&mut screen, summary.remarks, lang);
     screen.render()

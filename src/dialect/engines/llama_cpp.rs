@@ -39,14 +39,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         && line.contains("cudaMalloc failed")
         && position.checked_sub(1).is_some_and(|before| field::text(document, before).trim_end().ends_with(':'));
     let position = if torn { position - 1 } else { position };
-    let mut event = buffer_refused(document, position)?;
-    if field::before(position, 80)
-        .chain(field::behind(document, position, 20))
-        .any(|at| is_ollama(field::text(document, at)))
-    {
-        event.framework = "ollama";
-    }
-    Some(event)
+    buffer_refused(document, position)
 }
 
 /// An error of CUDA or Metal that names ggml only on the lines around it: `CUDA error: out of memory`, then
@@ -70,8 +63,6 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
     if let Some(device) = device.and_then(|device| u32::try_from(device).ok()) {
         event.facts.device.note(device, event.at);
     }
-    surroundings::note(document, position, &mut event);
-    memory_of_device(document, position, &mut event);
     Some(event)
 }
 
@@ -215,8 +206,6 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
     }
-    surroundings::note(document, position, &mut event);
-    memory_of_device(document, position, &mut event);
     Some(event)
 }
 
@@ -249,6 +238,15 @@ fn unpinned(document: &Document, position: usize) -> Event {
 
 /// Lines before a refusal in which the device's memory and the buffers already made are told.
 const LOADING: usize = 200;
+
+/// Completes a refusal with what the lines before it tell of the device; says whether Ollama ran it.
+pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
+    let lines = field::before(position, 80).chain(field::behind(document, position, 20));
+    if event.framework == "llama.cpp" && lines.map(|at| field::text(document, at)).any(is_ollama) {
+        event.framework = "ollama";
+    }
+    memory_of_device(document, position, event);
+}
 
 /// Notes what the device had free when it was found, and the buffers that were made on it before the refusal.
 fn memory_of_device(document: &Document, position: usize, event: &mut Event) {

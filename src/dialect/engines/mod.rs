@@ -13,23 +13,39 @@ pub mod tensorrt_llm;
 pub mod vllm;
 
 use super::notice::Notice;
-use super::{Event, Fact};
+use super::{Event, Fact, Sign, Standing};
 use crate::input::Document;
 use crate::units::{Base, Figure, size};
 
+/// Completes an event of an engine, or of PyTorch inside one, with what the lines around it tell. Takes hundreds of lines, so
+/// it is not done for every event of a flood.
+pub fn complete(document: &Document, event: &mut Event) {
+    if event.standing == Standing::Harmless || !event.resource.on_device() && event.framework != "llama.cpp" {
+        return;
+    }
+    let first = event.at.first;
+    let position = document.lines.partition_point(|line| line.number < first);
+    match event.framework {
+        "pytorch" => surroundings::note_where_an_engine_runs(document, position, event),
+        "vllm" | "sglang" | "tensorrt-llm" | "llama.cpp" | "ollama" | "tgi" | "lmdeploy" | "mlc-llm" => {
+            surroundings::note(document, position, event);
+            vllm::complete(event);
+            llama_cpp::complete(document, position, event);
+            if !event.facts.sizes.is_empty() {
+                event.signs.remove(&Sign::NoFigures);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The message whose first words, written without blanks, stand on the line of a hit or on one of the `back` lines before
 /// it: the hit may lie behind a wrap. Also gives where the words start.
-fn message(
-    document: &Document,
-    position: usize,
-    words: &[&str],
-    back: usize,
-    lines: usize,
-) -> Option<(Notice, usize, usize)> {
+fn message(document: &Document, position: usize, words: &[&str], back: usize, lines: usize) -> Option<(Notice, usize)> {
     (0..=back).find_map(|back| {
         let first = position.checked_sub(back)?;
         let notice = Notice::at(document, first, lines.saturating_add(back))?;
-        notice.starts_any(words).map(|from| (notice, from, first))
+        notice.starts_any(words).map(|from| (notice, from))
     })
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `llm/server.go`, `server/sched.go`. The runner is llama.cpp, whose lines come through as they are or inside JSON.
 
-use super::{llama_cpp, message, surroundings};
+use super::{llama_cpp, message};
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::input::Document;
 
@@ -28,7 +28,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 
 /// `model requires more system memory (4.0 GiB) than is available (3.9 GiB)`
 fn system_memory(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) = message(document, position, &["requiresmoresystemmemory"], 0, 3)?;
+    let (notice, from) = message(document, position, &["requiresmoresystemmemory"], 0, 3)?;
     let text = &notice.text;
     let mut to = from + "requiresmoresystemmemory".len();
     let mut event = notice.event("ollama-system-memory", "ollama", Resource::Host, from, to);
@@ -44,7 +44,6 @@ fn system_memory(document: &Document, position: usize) -> Option<Event> {
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
     }
-    surroundings::note(document, first, &mut event);
     Some(event)
 }
 
@@ -73,16 +72,14 @@ fn reported(document: &Document, position: usize) -> Option<Event> {
     if event.dialect == "llamacpp-cuda-buffer-alloc" {
         event.dialect = "ollama-runner-terminated";
     }
-    surroundings::note(document, position, &mut event);
     Some(event)
 }
 
 /// A bare CUDA error behind an estimate of what would fit.
 fn beyond_estimate(document: &Document, position: usize) -> Option<Event> {
-    let estimate = field::before(position, NEAR).find(|at| field::text(document, *at).contains("msg=\"offload"))?;
+    field::before(position, NEAR).find(|at| field::text(document, *at).contains("msg=\"offload"))?;
     let mut event = field::event(document, position, "ollama-offload-estimate", "ollama", Resource::Gpu);
     event.sign(Sign::NoFigures);
-    surroundings::note(document, position.max(estimate), &mut event);
     event.at.last = event.at.last.max(llama_cpp::end_of_report(document, position));
     Some(event)
 }

@@ -1,6 +1,6 @@
 //! Text Generation Inference, LMDeploy and MLC LLM: a few messages each.
 
-use super::{message, note, surroundings};
+use super::{message, note};
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::input::Document;
 
@@ -21,7 +21,6 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("[TM][") && line.contains("out of memory") {
         let mut event = field::event(document, position, "lmdeploy-turbomind", "lmdeploy", Resource::Gpu);
         event.sign(Sign::NoFigures);
-        surroundings::note(document, position, &mut event);
         return Some(event);
     }
     None
@@ -30,14 +29,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// `Not enough memory to handle 4096 prefill tokens. You need to decrease --max-batch-prefill-tokens`: the warm-up of the
 /// server (`server/text_generation_server/models/flash_causal_lm.py`).
 fn tgi(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) = message(document, position, &["Notenoughmemorytohandle"], 0, 3)?;
+    let (notice, from) = message(document, position, &["Notenoughmemorytohandle"], 0, 3)?;
     let mut event = notice.event("tgi-warmup", "tgi", Resource::Gpu, from, from + 1);
     event.message = field::quoted(field::text(document, position));
     event.sign(Sign::EngineWarmup);
     event.sign(Sign::NoFigures);
     let tokens = notice.count("tohandle", from).map(|(count, _)| count as f64);
     field::note_number(&mut event, "prefill_tokens", tokens);
-    surroundings::note(document, first, &mut event);
     Some(event)
 }
 
@@ -48,14 +46,13 @@ fn lmdeploy(document: &Document, position: usize) -> Option<Event> {
     let mut event = field::event(document, position, "lmdeploy-gpu-memory", "lmdeploy", resource);
     event.sign(Sign::EngineStartup);
     event.sign(Sign::NoFigures);
-    surroundings::note(document, position, &mut event);
     Some(event)
 }
 
 /// `The available single GPU memory is 5120.000 MB, which is less than the sum of model weight size (4096.000 MB) and
 /// temporary buffer size (2048.000 MB).` (`cpp/serve/engine.cc`)
 fn mlc(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) = message(document, position, &["InsufficientGPUmemoryerror"], 0, 8)?;
+    let (notice, from) = message(document, position, &["InsufficientGPUmemoryerror"], 0, 8)?;
     let mut event = notice.event("mlc-gpu-memory", "mlc-llm", Resource::Gpu, from, from + 1);
     event.message = notice.text.readable(from, from + 400, 400);
     event.sign(Sign::EngineStartup);
@@ -68,6 +65,5 @@ fn mlc(document: &Document, position: usize) -> Option<Event> {
         end = end.max(at);
     }
     event.at.last = event.at.last.max(notice.text.span(from, end.max(from + 1)).last);
-    surroundings::note(document, first, &mut event);
     Some(event)
 }

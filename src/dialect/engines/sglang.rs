@@ -2,7 +2,7 @@
 //!
 //! `sglang/srt/model_executor/*`, `sglang/srt/managers/schedule*.py`. Sizes are printed as `GB` and are 2^30 bytes.
 
-use super::{message, surroundings, take_pytorch};
+use super::{message, take_pytorch};
 use crate::dialect::pytorch::allocator;
 use crate::dialect::{Dialect, Event, Resource, Sign, Standing, field};
 use crate::input::Document;
@@ -41,19 +41,18 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 
 /// The pool holds no token: `Not enough memory. Please try to increase --mem-fraction-static.`
 fn pool_too_small(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) = message(document, position, &["Notenoughmemory.Pleasetryto"], 0, LINES)?;
+    let (notice, from) = message(document, position, &["Notenoughmemory.Pleasetryto"], 0, LINES)?;
     let end = notice.text.after("mem-fraction-static", from)?;
     let mut event = notice.event("sglang-mem-fraction-static", "sglang", Resource::KvCache, from, end);
     event.sign(Sign::EngineStartup);
     event.sign(Sign::NoFigures);
-    surroundings::note(document, first, &mut event);
     Some(event)
 }
 
 /// One of the devices that a model is split over has less free than another: `The memory capacity is unbalanced. Some GPUs
 /// may be occupied by other processes. pre_model_load_memory=57.4, local_gpu_memory=78.0`, in GB of 2^30 bytes.
 fn unbalanced(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) = message(document, position, &["Thememorycapacityisunbalanced"], 0, 3)?;
+    let (notice, from) = message(document, position, &["Thememorycapacityisunbalanced"], 0, 3)?;
     let mut event = notice.event("sglang-unbalanced", "sglang", Resource::Gpu, from, from + 1);
     event.message = field::quoted(field::text(document, position));
     event.sign(Sign::EngineStartup);
@@ -64,13 +63,12 @@ fn unbalanced(document: &Document, position: usize) -> Option<Event> {
     if event.facts.numbers.is_empty() {
         event.sign(Sign::NoFigures);
     }
-    surroundings::note(document, first, &mut event);
     Some(event)
 }
 
 /// PyTorch's message in the engine's own sentence.
 fn wrapped(document: &Document, position: usize, words: &[&str], dialect: &'static str) -> Option<Event> {
-    let (notice, from, first) = message(document, position, words, 0, LINES)?;
+    let (notice, from) = message(document, position, words, 0, LINES)?;
     let inner = allocator::read(document, position)?;
     let mut event = notice.event(dialect, "sglang", Resource::Gpu, from, from + 1);
     event.message = crate::dialect::field::quoted(field::text(document, position));
@@ -78,7 +76,6 @@ fn wrapped(document: &Document, position: usize, words: &[&str], dialect: &'stat
     if dialect == "sglang-capture-graph-failed" {
         event.sign(Sign::EngineWarmup);
     }
-    surroundings::note(document, first, &mut event);
     Some(event)
 }
 
@@ -89,14 +86,13 @@ fn batch_too_large(document: &Document, position: usize) -> Option<Event> {
         return Some(retracted(document, position));
     }
     let words = ["Decodeoutofmemory.", "Prefilloutofmemory."];
-    let (notice, from, first) = message(document, position, &words, 0, LINES)?;
+    let (notice, from) = message(document, position, &words, 0, LINES)?;
     let end = notice.text.after("outofmemory", from)?;
     let mut event = notice.event("sglang-batch-too-large", "sglang", Resource::KvCache, from, end);
     event.message = field::quoted(line);
     for (name, words) in [("tokens_requested", "Trytoallocate"), ("tokens_available", "Availabletokens:")] {
         field::note_number(&mut event, name, notice.count(words, end).map(|(count, _)| count as f64));
     }
-    surroundings::note(document, first, &mut event);
     Some(event)
 }
 

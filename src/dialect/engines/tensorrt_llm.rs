@@ -2,7 +2,7 @@
 //!
 //! `tensorrt_llm/_torch/pyexecutor/py_executor_creator.py`. The units stand in the labels.
 
-use super::{labelled, message, note, surroundings};
+use super::{labelled, message, note};
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::input::Document;
 
@@ -19,14 +19,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("out of memory") && line.contains("TensorRT-LLM]") && !line.contains("Tried to allocate") {
         let mut event = field::event(document, position, "trtllm-cuda-error", "tensorrt-llm", Resource::Gpu);
         event.sign(Sign::NoFigures);
-        surroundings::note(document, position, &mut event);
         return Some(event);
     }
     None
 }
 
 fn executor(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) = message(document, position, &["Executorcreationfailed"], 1, LINES)?;
+    let (notice, from) = message(document, position, &["Executorcreationfailed"], 1, LINES)?;
     let text = &notice.text;
     let component = text.after("componentcouldnotbecreated:", from);
     let cache = component
@@ -41,6 +40,5 @@ fn executor(document: &Document, position: usize) -> Option<Event> {
     event.at.last = event.at.last.max(text.span(from, end).last);
     event.message = text.readable(from, end, 400);
     event.sign(Sign::EngineStartup);
-    surroundings::note(document, first, &mut event);
     Some(event)
 }

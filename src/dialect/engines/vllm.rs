@@ -3,7 +3,7 @@
 //! `vllm/v1/worker/*_worker.py` (free memory at start, profiling), `vllm/v1/core/kv_cache_utils.py` (cache), and before 0.8
 //! `vllm/worker/worker.py`. The wordings differ between versions in blanks, quotes and parentheses, so the labels decide.
 
-use super::{decimal, message, note, surroundings};
+use super::{decimal, message, note};
 use crate::dialect::notice::Notice;
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::input::Document;
@@ -41,7 +41,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// `Free memory on device cuda:0 (17.1/22.05 GiB) on startup is less than desired GPU memory utilization (0.92, 20.28 GiB)`;
 /// before 0.11 without the device's name.
 fn startup(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) = message(document, position, &["Freememoryondevice", "Freememory"], BACK, LINES)?;
+    let (notice, from) = message(document, position, &["Freememoryondevice", "Freememory"], BACK, LINES)?;
     let text = &notice.text;
     let verdict = text.find("GPUmemoryutilization", from).or_else(|| text.find("lessthandesired", from))?;
     let mut to = verdict + "GPUmemoryutilization".len();
@@ -66,7 +66,6 @@ fn startup(document: &Document, position: usize) -> Option<Event> {
     event.at.last = event.at.last.max(text.span(from, to).last);
     event.message = text.readable(from, to, 600);
     event.sign(Sign::EngineStartup);
-    surroundings::note(document, first, &mut event);
     Some(event)
 }
 
@@ -85,7 +84,7 @@ fn of(notice: &Notice, open: usize) -> Option<(Figure, Figure, usize)> {
 
 /// The cache holds less than one request of full length: in tokens (up to 0.7), or in bytes since.
 fn too_long(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) =
+    let (notice, from) =
         message(document, position, &["Themodel'smaxseq", "model'smaxseq", "models'maxseq", "maxseq"], 0, LINES)?;
     let text = &notice.text;
     let length = text.after("(", from).and_then(|at| text.count_at(at));
@@ -132,43 +131,44 @@ fn too_long(document: &Document, position: usize) -> Option<Event> {
     }
     event.at.last = event.at.last.max(text.span(from, to.min(text.squeezed.len())).last);
     event.message = text.readable(from, to, 600);
-    surroundings::note(document, first, &mut event);
     Some(event)
 }
 
 /// `No available memory for the cache blocks`: the weights and the peak of profiling leave nothing of the share.
 fn no_blocks(document: &Document, position: usize) -> Option<Event> {
     let words = ["Noavailablememoryforthecacheblocks", "availablememoryforthecacheblocks"];
-    let (notice, from, first) = message(document, position, &words, 0, LINES)?;
+    let (notice, from) = message(document, position, &words, 0, LINES)?;
     let end = notice.text.after("cacheblocks", from)?;
     let mut event = notice.event("vllm-no-cache-blocks", "vllm", Resource::KvCache, from, end);
     event.sign(Sign::EngineStartup);
-    surroundings::note(document, first, &mut event);
-    if event.facts.number("kv_available_bytes").is_some_and(|bytes| bytes < 0.0) {
+    event.sign(Sign::NoFigures);
+    Some(event)
+}
+
+/// Tells a cache that has less than nothing by its name, once the figure is known.
+pub(super) fn complete(event: &mut Event) {
+    if event.dialect == "vllm-no-cache-blocks"
+        && event.facts.number("kv_available_bytes").is_some_and(|bytes| bytes < 0.0)
+    {
         event.dialect = "vllm-no-cache-blocks-negative";
     }
-    if event.facts.sizes.is_empty() {
-        event.sign(Sign::NoFigures);
-    }
-    Some(event)
 }
 
 /// `CUDA out of memory occurred when warming up sampler with 1024 dummy requests.`
 fn warm_up(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, first) =
+    let (notice, from) =
         message(document, position, &["outofmemoryoccurredwhenwarmingup", "memoryoccurredwhenwarmingup"], 1, LINES)?;
     let end = notice.text.after("warmingup", from)?;
     let mut event = notice.event("vllm-sampler-warmup", "vllm", Resource::Gpu, from, end);
     event.message = notice.text.readable(from.saturating_sub("CUDA".len()), end + 60, 200);
     event.sign(Sign::EngineWarmup);
     field::note_number(&mut event, "dummy_requests", notice.count("with", end).map(|(count, _)| count as f64));
-    surroundings::note(document, first, &mut event);
     Some(event)
 }
 
 /// The profiling run found more free memory at its end than at its start: another process let go meanwhile.
 fn profiling(document: &Document, position: usize) -> Option<Event> {
-    let (notice, from, _) = message(document, position, &["Errorinmemoryprofiling"], 0, LINES)?;
+    let (notice, from) = message(document, position, &["Errorinmemoryprofiling"], 0, LINES)?;
     let mut event =
         notice.event("vllm-memory-profiling-race", "vllm", Resource::Gpu, from, from + "Errorinmemoryprofiling".len());
     let sizes = [

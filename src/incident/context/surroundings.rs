@@ -181,8 +181,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "cached in ram",
             "dataset cached",
             "cache_size_gb",
-            "试图加载所有数据到ram",
-        ]),
+        ]) || says(&["缓存"]) && says(&["内存", "ram"]) && says(&["数据", "样本", "图像", "图片"]) && !says(&["显存"]),
     );
     add(Clue::GrowingList, says(&["tcmalloc: large alloc"]));
     add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));

@@ -102,6 +102,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("system:", SETTING | READING),
     ("cache", SETTING | CLUE),
     ("tcmalloc", CLUE),
+    ("缓存", CLUE),
     ("num examples", SETTING),
     ("samples", SETTING),
     ("examples", SETTING),
