@@ -27,6 +27,8 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain the out-of-memory failure in a log: what ran out, why, and what to change')
             [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'List the causes and fixes that oomdoc knows, or print the documentation of one')
+            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'What grew between two memory snapshots, by the place in the program')
             [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Run a list of allocations through PyTorch''s caching allocator on a device of any size')
             break
         }
@@ -61,6 +63,37 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'List only causes or only fixes')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal or markdown')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal or markdown')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;replay' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown or html')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown or html')
+            [CompletionResult]::new('--device', '--device', [CompletionResultType]::ParameterName, 'Only this device')
+            [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Holders to list')
+            [CompletionResult]::new('--conf', '--conf', [CompletionResultType]::ParameterName, 'Allocator settings to try in place of the usual ones; may be repeated')
+            [CompletionResult]::new('--capacity', '--capacity', [CompletionResultType]::ParameterName, 'Size of the device')
+            [CompletionResult]::new('--torch', '--torch', [CompletionResultType]::ParameterName, 'PyTorch version to replay as [default: the newest that writes such a snapshot]')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Everything: all notes, whole stacks')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Everything: all notes, whole stacks')
+            [CompletionResult]::new('--no-what-if', '--no-what-if', [CompletionResultType]::ParameterName, 'Only what was recorded: nothing is simulated')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;diff' {
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Which moment to compare: the end of the recording or its peak')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Growth that makes the exit code 1: growth>5%, growth>200MiB, reserved>5%')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Places to list')
             [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')

@@ -129,8 +129,10 @@ fn peaks_and_failures_are_those_of_the_program() {
         let active = peak["active_bytes"].as_u64().unwrap() as f64 / MIB as f64;
         assert!((active - case.peak_active_mib).abs() < 0.06, "{name}: {active}");
         let oom = device["oom"].as_array().unwrap();
-        let told: Vec<_> =
-            oom.iter().map(|o| (o["requested_bytes"].as_u64().unwrap(), o["device_free_bytes"].as_u64().unwrap())).collect();
+        let told: Vec<_> = oom
+            .iter()
+            .map(|o| (o["requested_bytes"].as_u64().unwrap(), o["device_free_bytes"].as_u64().unwrap()))
+            .collect();
         assert_eq!(told, case.oom.into_iter().collect::<Vec<_>>(), "{name}");
         assert_eq!(device["packing_bound_bytes"], case.peak_requested, "{name}");
         // Holders, categories and sizes each add up to what was held.
@@ -184,7 +186,10 @@ fn other_settings_do_what_they_did_when_the_program_ran_with_them() {
     // A leak is no matter of settings, but of what leaks.
     let report = replay(&[&fixture("leak-oom.pickle")]);
     let fit = &device(&report)["oom"][0]["would_fit"];
-    assert_eq!((&fit["free_and_cached"], &fit["recoverable_by_expandable"]), (&Value::Bool(false), &Value::Bool(false)));
+    assert_eq!(
+        (&fit["free_and_cached"], &fit["recoverable_by_expandable"]),
+        (&Value::Bool(false), &Value::Bool(false))
+    );
     for entry in device(&report)["what_if"].as_array().unwrap() {
         let smaller = matches!(entry["change"].as_str(), Some("half-batch" | "without-holder"));
         assert_eq!(entry["oom"], !smaller, "{entry}");
@@ -220,7 +225,8 @@ fn a_folder_of_ranks_is_one_report() {
     }
     std::fs::write(folder.path().join("notes.txt"), "no snapshot").unwrap();
     let report = replay(&["--no-what-if", folder.path().to_str().unwrap()]);
-    let sources: Vec<&str> = report["devices"].as_array().unwrap().iter().map(|d| d["source"].as_str().unwrap()).collect();
+    let sources: Vec<&str> =
+        report["devices"].as_array().unwrap().iter().map(|d| d["source"].as_str().unwrap()).collect();
     assert_eq!(sources.len(), 2);
     assert!(sources[0].ends_with("rank0.pickle") && sources[1].ends_with("rank1.pickle"), "{sources:?}");
     // One that cannot be read makes the code 2, the others are told all the same.
@@ -396,6 +402,7 @@ fn a_difference_is_told_by_place_and_can_fail_a_build() {
     }
     let (code, out, _) = outcome(oomdoc().args(["diff", "--fail-on", "growth>0%", &old, &old]));
     assert_eq!(code, 0, "nothing differs from itself: {out}");
-    let (_, out, _) = outcome(oomdoc().args(["diff", "--at", "peak", "--format", "markdown", "--lang", "zh", &old, &new]));
+    let (_, out, _) =
+        outcome(oomdoc().args(["diff", "--at", "peak", "--format", "markdown", "--lang", "zh", &old, &new]));
     assert!(out.contains("### GPU 0") && out.contains("峰值"), "{out}");
 }

@@ -96,7 +96,15 @@ impl<D: Device> CachingAllocator<D> {
         id
     }
 
-    fn restore_gap(&mut self, pool: u32, home: Home, address: u64, size: u64, previous: BlockId, segment: u32) -> BlockId {
+    fn restore_gap(
+        &mut self,
+        pool: u32,
+        home: Home,
+        address: u64,
+        size: u64,
+        previous: BlockId,
+        segment: u32,
+    ) -> BlockId {
         let id = self.arena.create(pool, home.stream, address, size, segment);
         self.arena[id].mapped = false;
         self.arena.link(previous, id, NONE);

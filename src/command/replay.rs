@@ -111,16 +111,13 @@ fn analyse(
                 Ok(program) => {
                     analysis.fidelity = Some(predict::fidelity(device, &mut analysis.history, rules, &program));
                     analysis.budget = Some(program.budget);
-                    let wishes =
-                        Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
+                    let wishes = Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
                     let bar = Sweep::new();
-                    analysis.what_if =
-                        what_if::sweep(&analysis, &program, &conf, &mut sites, &wishes, &|_| bar.step());
+                    analysis.what_if = what_if::sweep(&analysis, &program, &conf, &mut sites, &wishes, &|_| bar.step());
                 }
-                Err(why) => analysis.notes.push(Text::new(
-                    format!("not simulated: {}", why.en),
-                    format!("未模拟：{}", why.zh),
-                )),
+                Err(why) => {
+                    analysis.notes.push(Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh)))
+                }
             }
         }
         if options.format == ReplayFormat::Html {

@@ -33,7 +33,9 @@ fn headline(device: &DeviceDiff) -> Text {
     let by = change(device.total);
     let share = device.share().map(|share| format!(", {:+.1} %", share * 100.0)).unwrap_or_default();
     match device.total.growth() {
-        0 => text!(en: "GPU {n}: {after} in use on both sides; reserved {old} → {new}", zh: "GPU {n}：两边均占用 {after}；保留 {old} → {new}"),
+        0 => {
+            text!(en: "GPU {n}: {after} in use on both sides; reserved {old} → {new}", zh: "GPU {n}：两边均占用 {after}；保留 {old} → {new}")
+        }
         _ => text!(
             en: "GPU {n}: {before} → {after} in use ({by}{share}); reserved {old} → {new}",
             zh: "GPU {n}：占用 {before} → {after}（{by}{share}）；保留 {old} → {new}"
@@ -95,7 +97,9 @@ pub fn terminal(report: &Report, style: Style) -> String {
         let same = device.unchanged;
         let rest = match more {
             0 => text!(en: "  {same} places are unchanged", zh: "  {same} 处没有变化"),
-            _ => text!(en: "  {more} more places differ (--top), {same} are unchanged", zh: "  另有 {more} 处不同（--top），{same} 处没有变化"),
+            _ => {
+                text!(en: "  {more} more places differ (--top), {same} are unchanged", zh: "  另有 {more} 处不同（--top），{same} 处没有变化")
+            }
         };
         screen.line(&[run(Tone::Faint, rest.in_lang(style.lang))]);
     }
@@ -122,7 +126,8 @@ pub fn markdown(report: &Report, lang: Lang) -> String {
             Lang::En => ("place", "change", "before", "after", "blocks"),
             Lang::Zh => ("位置", "变化", "之前", "之后", "block"),
         };
-        let _ = writeln!(out, "| {change_} | {before} | {after} | {where_} | {kind} |\n| ---: | ---: | ---: | --- | --- |");
+        let _ =
+            writeln!(out, "| {change_} | {before} | {after} | {where_} | {kind} |\n| ---: | ---: | ---: | --- | --- |");
         for entry in device.entries.iter().take(report.top) {
             let _ = writeln!(
                 out,

@@ -336,9 +336,7 @@ fn growth(
         stretches
             .iter()
             .step_by(skip)
-            .filter_map(|(from, to)| {
-                windows.iter().filter(|w| w.first >= *from && w.last <= *to).map(|w| w.low).min()
-            })
+            .filter_map(|(from, to)| windows.iter().filter(|w| w.first >= *from && w.last <= *to).map(|w| w.low).min())
             .collect()
     } else {
         let size = windows.len().div_ceil(GROWTH_WINDOWS).max(1);
@@ -409,7 +407,7 @@ fn losses(snapshot: &Snapshot, device: &Device, history: &History, misfits: u64,
     }
     let lost = history.initial_requested > 0 || !history.initial.is_empty();
     if lost {
-        let ring = events >= 1000 && (events.is_power_of_two() || events % 1000 == 0);
+        let ring = events >= 1000 && (events.is_power_of_two() || events.is_multiple_of(1000));
         let before = crate::units::Bytes(history.initial_requested);
         let held = crate::units::Bytes(history.initial.iter().map(|range| range.size).fold(0, u64::saturating_add));
         notes.push(if ring {

@@ -1,7 +1,7 @@
 //! What grew between two snapshots, by the place in the program: addresses and order mean nothing across runs.
 
-use super::holders::{self, Category, Sites};
 use super::history;
+use super::holders::{self, Category, Sites};
 use super::model::{BlockState, Snapshot};
 use super::predict;
 use super::space::{self, Rules, Wanted};
@@ -67,9 +67,12 @@ impl DeviceDiff {
 /// What one side holds at a place: label, inner frame, category.
 type Key = (String, Option<String>, Category);
 
-/// One side, device by device: bytes and blocks by place, and the bytes reserved.
+/// Bytes and blocks by place.
+type Places = BTreeMap<Key, (u64, u64)>;
+
+/// One side, device by device: what is where, and the bytes reserved.
 pub struct Side {
-    devices: BTreeMap<u32, (BTreeMap<Key, (u64, u64)>, u64)>,
+    devices: BTreeMap<u32, (Places, u64)>,
 }
 
 /// Gathers one side. Devices without a recorded history are taken as they are at the end.
@@ -80,7 +83,7 @@ pub fn side(snapshot: &Snapshot, moment: Moment) -> Side {
     let mut sites = Sites::new(snapshot);
     let mut devices = BTreeMap::new();
     for device in &snapshot.devices {
-        let mut places: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
+        let mut places = Places::new();
         let mut add = |sites: &Sites<'_>, site: u32, category: Category, bytes: u64, count: u64| {
             let Some(site) = sites.get(site) else { return };
             let place = places.entry((site.label.clone(), site.inner.clone(), category)).or_default();
@@ -125,12 +128,7 @@ pub fn compare(before: Side, after: Side) -> Vec<DeviceDiff> {
         .collect()
 }
 
-fn device_diff(
-    ordinal: u32,
-    old: &BTreeMap<Key, (u64, u64)>,
-    new: &BTreeMap<Key, (u64, u64)>,
-    reserved: (u64, u64),
-) -> DeviceDiff {
+fn device_diff(ordinal: u32, old: &Places, new: &Places, reserved: (u64, u64)) -> DeviceDiff {
     let mut entries: Vec<Entry> = Vec::new();
     let mut total = Sides::default();
     let mut unchanged = 0;

@@ -187,7 +187,9 @@ fn is_framework(file: &str) -> bool {
 
 /// True for compiled frames, whose names are C++ signatures.
 fn is_compiled(file: &str) -> bool {
-    file.is_empty() || file == "??" || [".cpp", ".cc", ".c", ".h", ".cu", ".cuh", ".so"].iter().any(|e| file.ends_with(e))
+    file.is_empty()
+        || file == "??"
+        || [".cpp", ".cc", ".c", ".h", ".cu", ".cuh", ".so"].iter().any(|e| file.ends_with(e))
 }
 
 fn show(file: &str, line: u32, name: &str) -> String {
@@ -271,11 +273,15 @@ fn phase(snapshot: &Snapshot, stack: u32) -> Phase {
                 return Phase::AccumulateGrad;
             }
             backward |= name.contains("torch::autograd::Engine") || name.contains("autograd::generated");
-            library |= name.contains("cublas") || name.contains("CUDABlas") || name.contains("cudnn") || name.contains("Workspace");
+            library |= name.contains("cublas")
+                || name.contains("CUDABlas")
+                || name.contains("cudnn")
+                || name.contains("Workspace");
             continue;
         }
         let path = file.replace('\\', "/");
-        if path.contains("/torch/optim/") || path.contains("/apex/optimizers/") || path.contains("/bitsandbytes/optim/") {
+        if path.contains("/torch/optim/") || path.contains("/apex/optimizers/") || path.contains("/bitsandbytes/optim/")
+        {
             if name == "_init_group" || name == "init_state" || name == "_init_state" {
                 return Phase::OptimizerState;
             }
@@ -286,10 +292,14 @@ fn phase(snapshot: &Snapshot, stack: u32) -> Phase {
         }
         backward |= name == "_engine_run_backward"
             || (name == "backward" && (path.contains("/torch/") || path.contains("/autograd/")));
-        building |= (path.contains("/torch/nn/modules/module.py") && matches!(name, "_apply" | "convert" | "to" | "cuda"))
+        building |= (path.contains("/torch/nn/modules/module.py")
+            && matches!(name, "_apply" | "convert" | "to" | "cuda"))
             || (path.contains("/torch/nn/") && matches!(name, "__init__" | "reset_parameters" | "__new__"))
             || path.ends_with("/torch/nn/init.py")
-            || matches!(name, "from_pretrained" | "load_state_dict" | "_load_pretrained_model" | "set_module_tensor_to_device")
+            || matches!(
+                name,
+                "from_pretrained" | "load_state_dict" | "_load_pretrained_model" | "set_module_tensor_to_device"
+            )
             || path.contains("/safetensors/");
         forward |= matches!(name, "forward" | "_call_impl" | "_wrapped_call_impl" | "__call__");
     }

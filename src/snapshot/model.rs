@@ -182,11 +182,7 @@ pub(super) fn assemble(mut store: Store, root: Value, encoding: Encoding) -> Res
     })
 }
 
-fn take_segments(
-    store: &mut Store,
-    list: Value,
-    devices: &mut BTreeMap<u32, Device>,
-) -> Result<(), SnapshotError> {
+fn take_segments(store: &mut Store, list: Value, devices: &mut BTreeMap<u32, Device>) -> Result<(), SnapshotError> {
     let mut used = std::collections::HashSet::new();
     for item in store.items(list).to_vec() {
         let Some(Dict::Segment(index)) = store.settle(item)? else {
@@ -308,8 +304,7 @@ fn take_traces(store: &mut Store, list: Value, devices: &mut BTreeMap<u32, Devic
             }
         }
         let ordinal = u32::try_from(ordinal).unwrap_or(NONE);
-        let device =
-            devices.entry(ordinal).or_insert_with(|| Device { ordinal, ..Device::default() });
+        let device = devices.entry(ordinal).or_insert_with(|| Device { ordinal, ..Device::default() });
         let unknown = events.iter().filter(|event| event.action == Action::Other).count();
         if unknown > 0 {
             device.notes.push(text!(
@@ -328,9 +323,10 @@ fn take_traces(store: &mut Store, list: Value, devices: &mut BTreeMap<u32, Devic
 fn put_in_order(events: &mut [Event], notes: &mut Vec<Text>) {
     /// Ties and jitter of the calibrated tick counter stay far below this.
     const STEP_US: u64 = 1_000_000;
-    let mut breaks = events.windows(2).enumerate().filter(|(_, pair)| {
-        pair[1].time_us != 0 && pair[0].time_us > pair[1].time_us.saturating_add(STEP_US)
-    });
+    let mut breaks = events
+        .windows(2)
+        .enumerate()
+        .filter(|(_, pair)| pair[1].time_us != 0 && pair[0].time_us > pair[1].time_us.saturating_add(STEP_US));
     let (first, more) = (breaks.next().map(|(i, _)| i), breaks.next().is_some());
     match first {
         Some(i) if !more => {
@@ -349,7 +345,14 @@ fn put_in_order(events: &mut [Event], notes: &mut Vec<Text>) {
 }
 
 /// The versions that write these keys.
-fn generation(seen: KeysSeen, is_dict: bool, recorded: bool, settings: bool, annotations: bool, host: bool) -> Generation {
+fn generation(
+    seen: KeysSeen,
+    is_dict: bool,
+    recorded: bool,
+    settings: bool,
+    annotations: bool,
+    host: bool,
+) -> Generation {
     // Whether the key is there, whether it could be in a file like this one, and the first version that writes it.
     let marks = [
         (host, false, (2, 14)),

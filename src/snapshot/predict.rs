@@ -12,8 +12,8 @@ use crate::allocator::caching::{CachingAllocator, Surroundings};
 use crate::allocator::config::{Config, Platform};
 use crate::allocator::device;
 use crate::allocator::restore::{Home, Piece};
-use crate::allocator::{SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use crate::allocator::version::Version;
+use crate::allocator::{SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use crate::text;
 use crate::text::Text;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -50,7 +50,16 @@ pub struct RecordedDevice {
 
 impl RecordedDevice {
     pub fn new(budget: u64) -> RecordedDevice {
-        RecordedDevice { budget, total: budget, used: 0, hints: VecDeque::new(), grown: Vec::new(), fresh: FRESH, taken: BTreeMap::new(), apart: true }
+        RecordedDevice {
+            budget,
+            total: budget,
+            used: 0,
+            hints: VecDeque::new(),
+            grown: Vec::new(),
+            fresh: FRESH,
+            taken: BTreeMap::new(),
+            apart: true,
+        }
     }
 
     /// Marks a range as taken; false when a part of it is already.
@@ -90,9 +99,10 @@ impl device::Device for RecordedDevice {
         Some(address)
     }
 
-    fn free(&mut self, address: u64, size: u64) {
-        self.taken.remove(&address);
-        self.used = self.used.saturating_sub(round_up(size, device::GRANULE));
+    fn free(&mut self, address: u64) -> bool {
+        let Some(end) = self.taken.remove(&address) else { return false };
+        self.used = self.used.saturating_sub(round_up(end - address, device::GRANULE));
+        true
     }
 
     fn reserve(&mut self, size: u64) -> u64 {
@@ -154,10 +164,22 @@ pub struct Budget {
 /// What was asked of the allocator, without where it went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
-    Alloc { event: u32, id: u32, bytes: u64, stream: u32, pool: u64 },
-    Free { id: u32 },
+    Alloc {
+        event: u32,
+        id: u32,
+        bytes: u64,
+        stream: u32,
+        pool: u64,
+    },
+    Free {
+        id: u32,
+    },
     /// A request that failed, its bytes rounded.
-    Failed { event: u32, bytes: u64, stream: u32 },
+    Failed {
+        event: u32,
+        bytes: u64,
+        stream: u32,
+    },
     EmptyCache,
 }
 
@@ -220,10 +242,7 @@ pub fn program(
         return Err(Text::new("the trace holds no allocations", "trace 中没有分配记录"));
     }
     if (misfits + history.misfits) * 5 > device.trace.len() as u64 {
-        return Err(Text::new(
-            "the trace and the memory map do not belong together",
-            "trace 与内存图不一致",
-        ));
+        return Err(Text::new("the trace and the memory map do not belong together", "trace 与内存图不一致"));
     }
     let held = device.trace.iter().map(|event| event.size).chain(history.initial.iter().map(|range| range.size));
     let far = device.trace.iter().filter(|e| e.action != Action::Oom).map(|e| e.addr.saturating_add(e.size));
@@ -379,9 +398,10 @@ fn served_by_cache(device: &Device, next: usize, release: &Release) -> bool {
     let Some(request) = request else { return false };
     let rounded = super::space::plain_rounding(request.size);
     let small = rounded <= SMALL_LIMIT;
-    release.given.iter().any(|(size, stream)| {
-        *size >= rounded && *stream == request.stream && (*size <= SMALL_SEGMENT) == small
-    })
+    release
+        .given
+        .iter()
+        .any(|(size, stream)| *size >= rounded && *stream == request.stream && (*size <= SMALL_SEGMENT) == small)
 }
 
 /// How well the simulator foresaw what happened.
@@ -408,23 +428,13 @@ type Simulator = CachingAllocator<RecordedDevice>;
 
 /// Starts a simulator in the state that a map shows. `ids` gets the block of each live allocation. `None` when segments
 /// overlap, as they do only in a damaged record.
-fn restore(
-    program: &Program,
-    image: &Image,
-    history: &History,
-    budget: u64,
-    ids: &mut [BlockId],
-) -> Option<Simulator> {
+fn restore(program: &Program, image: &Image, history: &History, budget: u64, ids: &mut [BlockId]) -> Option<Simulator> {
     let mut device = RecordedDevice::new(budget);
     // Reservations lie at least as far apart as the device is large, and it is no smaller than this.
     device.total = program.budget.low;
-    device.used = image
-        .segments
-        .iter()
-        .map(|segment| round_up(segment.range.size, device::GRANULE))
-        .fold(0, u64::saturating_add);
-    let mut simulator =
-        CachingAllocator::new(device, Surroundings::default(), program.config.clone(), program.version);
+    device.used =
+        image.segments.iter().map(|segment| round_up(segment.range.size, device::GRANULE)).fold(0, u64::saturating_add);
+    let mut simulator = CachingAllocator::new(device, Surroundings::default(), program.config.clone(), program.version);
     let reserve = program.budget.low.saturating_add(program.budget.low / 8);
     let mut segments = image.segments.iter().peekable();
     while let Some(segment) = segments.next() {
@@ -480,11 +490,8 @@ fn keep(ids: &mut [BlockId], holders: &[u32], piece: usize, id: BlockId) {
 
 /// Serves a request of the default or a private pool. `None` when it fails.
 pub fn serve(simulator: &mut Simulator, bytes: u64, stream: u32, pool: u64) -> Option<BlockId> {
-    let served = if pool == 0 {
-        simulator.allocate(bytes, stream)
-    } else {
-        simulator.allocate_in_pool(bytes, stream, pool)
-    };
+    let served =
+        if pool == 0 { simulator.allocate(bytes, stream) } else { simulator.allocate_in_pool(bytes, stream, pool) };
     served.ok().flatten()
 }
 
@@ -602,13 +609,7 @@ pub fn fidelity(device: &Device, history: &mut History, rules: Rules<'_>, progra
     out
 }
 
-fn divergence(
-    address: u64,
-    size: u64,
-    ours: Option<u64>,
-    hints: &[(u64, u64)],
-    grown: &[(u64, u64)],
-) -> Text {
+fn divergence(address: u64, size: u64, ours: Option<u64>, hints: &[(u64, u64)], grown: &[(u64, u64)]) -> Text {
     let bytes = crate::units::Bytes(size);
     match (hints, grown, ours) {
         (_, _, None) => text!(

@@ -5,8 +5,8 @@ use super::holders::Sites;
 use super::space::Rules;
 use super::what_if::{self, Wishes};
 use super::{Snapshot, SnapshotError, predict, read};
-use crate::report::replay::{View, html, json, markdown, terminal};
 use crate::report::Style;
+use crate::report::replay::{View, html, json, markdown, terminal};
 use crate::text::Lang;
 
 const SMALL: &[u8] = include_bytes!("../../fixtures/snapshots/private-pool.pickle");
@@ -32,7 +32,8 @@ fn put_through(snapshot: &Snapshot) -> String {
         if let Ok(program) = predict::program(device, &found.history, config.clone(), version, found.misfits) {
             found.fidelity = Some(predict::fidelity(device, &mut found.history, rules, &program));
             found.budget = Some(program.budget);
-            let wishes = Wishes { confs: vec!["expandable_segments:True".into(), String::new()], capacity: Some(1 << 33) };
+            let wishes =
+                Wishes { confs: vec!["expandable_segments:True".into(), String::new()], capacity: Some(1 << 33) };
             found.what_if = what_if::sweep(&found, &program, "", &mut sites, &wishes, &|_| {});
         }
         found.layers = analysis::layers(&found, &mut sites, 5);
@@ -176,9 +177,8 @@ fn unknown_keys_and_actions_are_passed_over() {
 
 #[test]
 fn a_restarted_recording_is_put_back_in_order() {
-    let entry = |action: &str, time: u64| {
-        format!(r#"{{"action":"{action}","addr":512,"size":9,"stream":0,"time_us":{time}}}"#)
-    };
+    let entry =
+        |action: &str, time: u64| format!(r#"{{"action":"{action}","addr":512,"size":9,"stream":0,"time_us":{time}}}"#);
     let trace = [entry("free_requested", 9_000_000), entry("free_completed", 9_000_001), entry("alloc", 1_000_000)];
     let text = format!(r#"{{"segments":[],"device_traces":[[{}]]}}"#, trace.join(","));
     let snapshot = read(text.as_bytes()).expect("readable");

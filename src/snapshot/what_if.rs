@@ -207,20 +207,13 @@ pub fn sweep(
 }
 
 /// The same program with less to hold.
-fn smaller(
-    analysis: &DeviceAnalysis,
-    sites: &mut Sites<'_>,
-    base: &dyn Fn(Change) -> Variation,
-) -> Vec<Variation> {
+fn smaller(analysis: &DeviceAnalysis, sites: &mut Sites<'_>, base: &dyn Fn(Change) -> Variation) -> Vec<Variation> {
     let mut out = Vec::new();
     let history = &analysis.history;
-    let categories: Vec<Category> = history
-        .allocations
-        .iter()
-        .map(|allocation| super::holders::category_of(sites, allocation))
-        .collect();
+    let categories: Vec<Category> =
+        history.allocations.iter().map(|allocation| super::holders::category_of(sites, allocation)).collect();
     let scales = |category: Category| matches!(category, Category::Activations | Category::Temporary);
-    if categories.iter().any(|category| *category == Category::Activations) {
+    if categories.contains(&Category::Activations) {
         let sizes = history.allocations.iter().zip(&categories).map(|(allocation, category)| {
             if scales(*category) { allocation.requested.div_ceil(2) } else { allocation.requested }
         });

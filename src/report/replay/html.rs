@@ -184,7 +184,8 @@ fn timeline(out: &mut String, device: &DeviceAnalysis, sites: &[Site], lang: Lan
     for (i, name) in names.iter().enumerate() {
         let _ = writeln!(out, "<li><i class=\"c{}\"></i>{}</li>", i % 16, escape(name));
     }
-    let _ = writeln!(out, "<li><i class=\"rest\"></i>{rest}</li><li><i class=\"reserved\"></i>{reserved_word}</li></ul>");
+    let _ =
+        writeln!(out, "<li><i class=\"rest\"></i>{rest}</li><li><i class=\"reserved\"></i>{reserved_word}</li></ul>");
 }
 
 fn holders(out: &mut String, holding: &Holding, sites: &[Site], view: View) {

@@ -134,13 +134,15 @@ impl Page {
         let width = self.screen.width().saturating_sub(label_width + 2).min(120).min(device.timeline.len());
         let columns = squeeze(&device.timeline, width);
         let unicode = self.view.style.unicode;
-        let steps: &[char] =
-            if unicode { &[' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] } else { &[' ', '.', ':', '#'] };
+        let steps: &[char] = if unicode {
+            &[' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+        } else {
+            &[' ', '.', ':', '#']
+        };
         let shade = if unicode { '░' } else { '-' };
         let full = steps.len() - 1;
-        let level = |bytes: u64| {
-            ((u128::from(bytes) * (PLOT_HEIGHT * full) as u128).div_ceil(u128::from(top))) as usize
-        };
+        let level =
+            |bytes: u64| ((u128::from(bytes) * (PLOT_HEIGHT * full) as u128).div_ceil(u128::from(top))) as usize;
         self.screen.blank();
         for row in (0..PLOT_HEIGHT).rev() {
             let label = match row {
@@ -193,7 +195,8 @@ impl Page {
                 run(Tone::Faint, format!("{gap}{detail}")),
             ]);
         } else {
-            self.screen.line(&[run(Tone::Used, head), run(Tone::Plain, shorten(&place, room, self.view.style.unicode))]);
+            self.screen
+                .line(&[run(Tone::Used, head), run(Tone::Plain, shorten(&place, room, self.view.style.unicode))]);
             self.screen.line(&[run(Tone::Faint, format!("{}{detail}", " ".repeat(hang)))]);
         }
         if self.view.style.verbose
@@ -303,12 +306,10 @@ fn squeeze(windows: &[Window], width: usize) -> Vec<(u64, u64)> {
     let width = width.clamp(1, windows.len().max(1));
     (0..width)
         .map(|i| {
-            let (from, to) = (i * windows.len() / width, ((i + 1) * windows.len() / width).max(i * windows.len() / width + 1));
+            let (from, to) =
+                (i * windows.len() / width, ((i + 1) * windows.len() / width).max(i * windows.len() / width + 1));
             let slice = windows.get(from..to.min(windows.len())).unwrap_or_default();
-            (
-                slice.iter().map(|w| w.high.0).max().unwrap_or(0),
-                slice.iter().map(|w| w.reserved).max().unwrap_or(0),
-            )
+            (slice.iter().map(|w| w.high.0).max().unwrap_or(0), slice.iter().map(|w| w.reserved).max().unwrap_or(0))
         })
         .collect()
 }
