@@ -1,6 +1,7 @@
 //! One file per command: it collects evidence, calls the core and picks the exit code.
 
 pub mod explain;
+pub mod probe;
 mod progress;
 pub mod rules;
 
@@ -17,10 +18,12 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
+        Invocation::Probe(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
+        Invocation::Probe(options) => probe::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);
