@@ -28,6 +28,7 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -s V -l version -d 'Print version'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "explain" -d 'Explain the out-of-memory failure in a log: what ran out, why, and what to change'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rules" -d 'List the causes and fixes that oomdoc knows, or print the documentation of one'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "probe" -d 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
@@ -73,3 +74,25 @@ always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l gpu -d 'GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l watch -d 'Read again every so many seconds' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l from -d 'Read a saved output of nvidia-smi instead of this machine\'s GPUs' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l root -d 'Folder below which /proc and /sys of the machine lie' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
+json\t'For programs: docs/explain.schema.json'
+markdown\t'To paste into an issue'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l fail-on -d 'Verdict or warning that makes the exit code 1, or any; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l pid -d 'Its process, as the driver numbers it' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l need -d 'What it asks for' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reserved -d 'What PyTorch has reserved' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l idle -d 'What of that is unallocated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l json -d 'Short for --format json'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s v -l verbose -d 'Everything that was read, and why other readings are missing'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s h -l help -d 'Print help'

@@ -164,6 +164,7 @@ pub fn largest(root: &Root) -> Reading<Vec<Process>> {
     let page = 4096;
     let mut resident: Vec<(u64, u32)> = pids(root)?
         .into_iter()
+        .filter(|pid| !root.is_own() || *pid != std::process::id())
         .filter_map(|pid| {
             let pages = root.text(&format!("proc/{pid}/statm")).ok()?;
             let pages: u64 = pages.split_whitespace().nth(1)?.parse().ok()?;
