@@ -138,6 +138,7 @@ fn every_byte_of_a_gpu_is_told() {
     assert_eq!(process["name"], "python train_unet.py");
     assert_eq!((process["user"].as_str(), process["container"].as_str()), (Some("mei"), Some("docker 4be1c07d9a52")));
     assert_eq!(process["cuda_visible_devices"], "0");
+    assert_eq!(process["age_seconds"], 7500 - 4300);
     assert_eq!(report["driver"]["cuda"], "13.0");
     let host = &report["host"];
     assert_eq!(host["processes"][0]["proportional_bytes"], 11_500_000 * 1024_u64);
@@ -231,7 +232,19 @@ fn who_holds_the_device_without_being_listed_is_named() {
     assert_eq!(stuck["state"], "D");
     assert_eq!((stuck["orphaned"].as_bool(), stuck["program_deleted"].as_bool()), (Some(true), Some(true)));
     let (_, screen) = probe("bare-metal", Some(&empty)).screen();
-    assert!(screen.contains("7388 (python eval.py)"), "{screen}");
+    assert!(screen.contains("7388 (python eval.py, state D)"), "{screen}");
+}
+
+#[test]
+fn ranks_that_all_sit_on_the_first_gpu_are_noticed() {
+    let second = "gpu NVIDIA H100 80GB HBM3\nuuid GPU-2\nmemory 81559 559 20 80980\nprocess compute 81 9\n";
+    let scenario = format!("{H100}process compute 81 500\nprocess compute 82 500\n{second}");
+    let (_, report) = probe("bare-metal", Some(&scenario)).json();
+    assert!(!ids(&report["notes"]).contains(&"contexts-on-first-gpu"), "one may use two GPUs");
+    let (_, report) = probe("bare-metal", Some(&format!("{scenario}process compute 82 9\n"))).json();
+    assert!(ids(&report["notes"]).contains(&"contexts-on-first-gpu"));
+    let (_, report) = probe("bare-metal", Some(H100)).with(&["--pid", "4711"]).json();
+    assert!(ids(&report["notes"]).contains(&"job-gone"));
 }
 
 #[test]
@@ -265,7 +278,7 @@ fn a_driver_that_cannot_be_read_says_why() {
     for (case, scenario, id) in cases {
         let (code, report) = probe(case, *scenario).json();
         assert_eq!((code, report["degraded"]["id"].as_str()), (3, Some(*id)), "{scenario:?}");
-        assert_eq!(report["host"]["memory"]["total_bytes"].is_u64(), true, "the host is read all the same");
+        assert!(report["host"]["memory"]["total_bytes"].is_u64(), "the host is read all the same");
         let (_, zh) = probe(case, *scenario).with(&["--lang", "zh"]).json();
         let text = zh["degraded"]["text"].as_str().unwrap();
         assert!(text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)), "{text}");
