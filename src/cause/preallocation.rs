@@ -69,6 +69,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .seen(&context.trainer),
         );
     }
+    if let Some(at) = event.signs.get(&Sign::ForeignLibrary)
+        && event.facts.sizes.is_empty()
+    {
+        // Such a library gets nothing from the framework's pool, however much of it lies idle: NCCL, a renderer or a
+        // second framework is refused by the driver as soon as the first one's pool has taken the device.
+        found.push(
+            Evidence::new(1.6, text!(en: "a library that asks the driver itself was refused; it cannot use what the framework's pool holds, idle or not", zh: "被拒绝的是直接向驱动申请显存的库；框架内存池持有的显存即使空闲也不能给它用"))
+                .at(*at),
+        );
+    }
     if event.has(Sign::EngineWarmup) {
         found.push(
             Evidence::new(1.5, text!(en: "the pools had been set up; what failed is the memory left beside them for warm-up and graphs", zh: "内存池已建好；失败的是池外留给预热和计算图的部分"))
