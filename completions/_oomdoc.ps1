@@ -30,6 +30,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'What grew between two memory snapshots, by the place in the program')
             [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Run a list of allocations through PyTorch''s caching allocator on a device of any size')
+            [CompletionResult]::new('probe', 'probe', [CompletionResultType]::ParameterValue, 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply')
             break
         }
         'oomdoc;explain' {
@@ -122,6 +123,28 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--stop-on-oom', '--stop-on-oom', [CompletionResultType]::ParameterName, 'Stop at the first out-of-memory error; otherwise the failed request is skipped')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'oomdoc;probe' {
+            [CompletionResult]::new('--gpu', '--gpu', [CompletionResultType]::ParameterName, 'GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Read again every so many seconds')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read a saved output of nvidia-smi instead of this machine''s GPUs')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Folder below which /proc and /sys of the machine lie')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Verdict or warning that makes the exit code 1, or any; may be repeated')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('--pid', '--pid', [CompletionResultType]::ParameterName, 'Its process, as the driver numbers it')
+            [CompletionResult]::new('--need', '--need', [CompletionResultType]::ParameterName, 'What it asks for')
+            [CompletionResult]::new('--reserved', '--reserved', [CompletionResultType]::ParameterName, 'What PyTorch has reserved')
+            [CompletionResult]::new('--idle', '--idle', [CompletionResultType]::ParameterName, 'What of that is unallocated')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Everything that was read, and why other readings are missing')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Everything that was read, and why other readings are missing')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
     })

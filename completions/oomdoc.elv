@@ -27,6 +27,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand replay 'Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do'
             cand diff 'What grew between two memory snapshots, by the place in the program'
             cand simulate 'Run a list of allocations through PyTorch''s caching allocator on a device of any size'
+            cand probe 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
         }
         &'oomdoc;explain'= {
             cand -f 'What to print: terminal, json or markdown'
@@ -114,6 +115,27 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --stop-on-oom 'Stop at the first out-of-memory error; otherwise the failed request is skipped'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+        }
+        &'oomdoc;probe'= {
+            cand --gpu 'GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all'
+            cand --watch 'Read again every so many seconds'
+            cand --from 'Read a saved output of nvidia-smi instead of this machine''s GPUs'
+            cand --root 'Folder below which /proc and /sys of the machine lie'
+            cand -f 'What to print: terminal, json or markdown'
+            cand --format 'What to print: terminal, json or markdown'
+            cand --fail-on 'Verdict or warning that makes the exit code 1, or any; may be repeated'
+            cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
+            cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
+            cand --width 'Columns to fill [default: those of the terminal, else 80]'
+            cand --pid 'Its process, as the driver numbers it'
+            cand --need 'What it asks for'
+            cand --reserved 'What PyTorch has reserved'
+            cand --idle 'What of that is unallocated'
+            cand --json 'Short for --format json'
+            cand -v 'Everything that was read, and why other readings are missing'
+            cand --verbose 'Everything that was read, and why other readings are missing'
+            cand -h 'Print help'
+            cand --help 'Print help'
         }
     ]
     $completions[$command]

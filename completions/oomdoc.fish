@@ -31,6 +31,7 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rules" -d 'List the c
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "replay" -d 'Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "diff" -d 'What grew between two memory snapshots, by the place in the program'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "simulate" -d 'Run a list of allocations through PyTorch\'s caching allocator on a device of any size'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "probe" -d 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
@@ -133,3 +134,25 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l width -d 'Col
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l no-caching -d 'Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l stop-on-oom -d 'Stop at the first out-of-memory error; otherwise the failed request is skipped'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l gpu -d 'GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l watch -d 'Read again every so many seconds' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l from -d 'Read a saved output of nvidia-smi instead of this machine\'s GPUs' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l root -d 'Folder below which /proc and /sys of the machine lie' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
+json\t'For programs: docs/explain.schema.json'
+markdown\t'To paste into an issue'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l fail-on -d 'Verdict or warning that makes the exit code 1, or any; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l pid -d 'Its process, as the driver numbers it' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l need -d 'What it asks for' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reserved -d 'What PyTorch has reserved' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l idle -d 'What of that is unallocated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l json -d 'Short for --format json'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s v -l verbose -d 'Everything that was read, and why other readings are missing'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s h -l help -d 'Print help'

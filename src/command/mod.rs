@@ -2,6 +2,7 @@
 
 pub mod diff;
 pub mod explain;
+pub mod probe;
 mod progress;
 pub mod replay;
 pub mod rules;
@@ -20,6 +21,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
+        Invocation::Probe(options) => options.output.style.lang,
         Invocation::Replay(options) => options.output.style.lang,
         Invocation::Diff(options) => options.output.style.lang,
         Invocation::Simulate(options) => options.output.style.lang,
@@ -27,6 +29,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
+        Invocation::Probe(options) => probe::run(&options),
         Invocation::Replay(options) => replay::run(&options),
         Invocation::Diff(options) => diff::run(&options),
         Invocation::Simulate(options) => simulate::run(&options),

@@ -4,6 +4,7 @@ pub mod diff;
 pub mod json;
 pub mod layout;
 pub mod markdown;
+pub mod probe;
 pub mod replay;
 pub mod rules;
 #[cfg(test)]
