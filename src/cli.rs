@@ -1,5 +1,7 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
+mod headroom;
+
 use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
 use crate::gpu::verdict::{Question, RULES};
@@ -12,6 +14,7 @@ use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+pub use headroom::{HeadroomFormat, HeadroomOptions};
 use std::path::PathBuf;
 
 /// What the user asked for, free of clap.
@@ -23,6 +26,7 @@ pub enum Invocation {
     Diff(Box<DiffOptions>),
     Simulate(Box<SimulateOptions>),
     Probe(Box<ProbeOptions>),
+    Headroom(Box<HeadroomOptions>),
 }
 
 /// How any command writes.
@@ -230,6 +234,7 @@ pub fn parse() -> Invocation {
         Command::Diff(args) => Invocation::Diff(Box::new((*args).into())),
         Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
         Command::Probe(args) => Invocation::Probe(Box::new((*args).into())),
+        Command::Headroom(args) => Invocation::Headroom(Box::new((*args).into())),
     }
 }
 
@@ -250,6 +255,8 @@ pub fn parse() -> Invocation {
   oomdoc simulate trace.txt --capacity 24GiB
                                       what PyTorch's allocator would do with a list of requests
   oomdoc probe                        who holds the memory of this machine's GPUs right now
+  oomdoc headroom --measure 8=7.2GiB --measure 16=12.8GiB --gpu-memory 24GiB
+                                      the largest batch that fits
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -272,6 +279,8 @@ enum Command {
     Simulate(Box<SimulateArgs>),
     /// Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply
     Probe(Box<ProbeArgs>),
+    /// Does batch N fit a GPU with room to spare, and what is the largest that does
+    Headroom(Box<headroom::HeadroomArgs>),
 }
 
 #[derive(Args)]
