@@ -38,6 +38,12 @@ pub struct ProcessReport {
     pub traps: Vec<Trap>,
     pub batch: Option<Batch>,
     pub settings: serde_json::Map<String, serde_json::Value>,
+    /// Backward passes.
+    pub micro_steps: Option<u64>,
+    /// Where it stood when the time was up.
+    pub stopped_at: Option<PeakPlace>,
+    /// Things that the agent could not hook into.
+    pub failures: Vec<String>,
     /// File name of the snapshot, in the same folder.
     pub snapshot: Option<String>,
 }
@@ -104,6 +110,9 @@ pub struct OomReport {
     pub step: Option<u64>,
     pub phase: Option<String>,
     pub stack: Vec<String>,
+    /// The program handled it itself.
+    pub caught: bool,
+    pub count: Option<u64>,
 }
 
 /// An error that is no lack of memory.
