@@ -14,6 +14,8 @@ use std::path::PathBuf;
 pub enum Invocation {
     Explain(Box<ExplainOptions>),
     Rules(RulesOptions),
+    /// The process that `probe` lets do what may hang or die.
+    CudaChild,
 }
 
 /// How any command writes.
@@ -70,6 +72,7 @@ pub fn parse() -> Invocation {
     match Cli::parse().command {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
+        Command::CudaChild => Invocation::CudaChild,
     }
 }
 
@@ -99,6 +102,9 @@ enum Command {
     Explain(Box<ExplainArgs>),
     /// List the causes and fixes that oomdoc knows, or print the documentation of one
     Rules(RulesArgs),
+    /// The CUDA part of a probe: reads a request from standard input, writes findings line by line
+    #[command(hide = true)]
+    CudaChild,
 }
 
 #[derive(Args)]

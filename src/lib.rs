@@ -21,6 +21,7 @@ pub mod dialect;
 pub mod estimate;
 pub mod evidence;
 pub mod fix;
+pub mod gpu;
 pub mod host_ledger;
 pub mod incident;
 pub mod input;

@@ -17,10 +17,12 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
+        Invocation::CudaChild => Lang::En,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
+        Invocation::CudaChild => crate::gpu::cuda::child::run(),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);

@@ -1,0 +1,26 @@
+//! The child's side of the pipe: one request in, findings out, a line each.
+
+use super::probe::{self, Line, Request};
+use anyhow::Context as _;
+use std::io::{Read, Write};
+
+/// Serves the one request on standard input. Exit code 0 once all was tried, whatever came of it.
+///
+/// # Errors
+/// When the request cannot be read or the parent has gone away.
+pub fn run() -> anyhow::Result<u8> {
+    let mut request = String::new();
+    std::io::stdin().read_to_string(&mut request).context("no request")?;
+    let request: Request = serde_json::from_str(&request).context("not a request")?;
+    let mut stdout = std::io::stdout().lock();
+    let mut broken = None;
+    probe::run(&request, &mut |line: Line| {
+        let written = serde_json::to_string(&line)
+            .map_err(anyhow::Error::from)
+            .and_then(|line| writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(anyhow::Error::from));
+        if let Err(error) = written {
+            broken.get_or_insert(error);
+        }
+    });
+    broken.map_or(Ok(0), Err)
+}

@@ -1,0 +1,547 @@
+//! What the child does: one step after another, each reported as soon as it is done.
+//!
+//! Order: what disturbs least comes first, so that a step which hangs or dies takes only the ones after it along.
+
+use super::driver::{Attribute, Context, Device, Driver, MemoryInfo};
+use super::experiment;
+use super::failure::{Failure, Property};
+use super::kernels::{Kernels, mix64};
+use crate::gpu::twin;
+use crate::units::{GIB, MIB};
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// A value, or why there is none.
+pub type Taken<T> = Result<T, Failure>;
+
+/// Which device to probe.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Which {
+    /// As NVML names it. CUDA's own numbers need not agree with those of nvidia-smi.
+    Uuid(String),
+    /// CUDA's number, where no UUID is known.
+    Ordinal(u32),
+}
+
+/// What the parent asks for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    pub which: Which,
+    /// Free memory by NVML before the context exists, which gives the context's cost.
+    pub free_before: Option<u64>,
+    /// True where NVML has seen that no other process uses the device.
+    pub known_idle: bool,
+    /// True where the user let it go on a device in use: a larger margin then.
+    pub busy_allowed: bool,
+    /// Bandwidth, latencies and the memory check.
+    pub bench: bool,
+    /// The largest block.
+    pub fill: bool,
+    /// The fragmentation experiment on this state.
+    pub experiment: Option<twin::State>,
+    /// Upper bound of the buffer for bandwidth and memory check.
+    pub buffer: Option<u64>,
+    /// Seconds for all of it.
+    pub seconds: u64,
+}
+
+/// One line of the child.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Line {
+    Begin(String),
+    Found(Finding),
+    /// All that was asked for was tried.
+    Done,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    Driver(Taken<DriverFacts>),
+    Device(Taken<DeviceFacts>),
+    Memory(Taken<MemoryFacts>),
+    /// The device is in use by somebody: bytes that this process can't account for.
+    Busy(u64),
+    Granularity(Taken<u64>),
+    Bandwidth(Taken<Bandwidth>),
+    Check(Taken<MemoryCheck>),
+    Latencies(Taken<Vec<Latency>>),
+    Largest(Taken<Largest>),
+    Experiment(Taken<experiment::Outcome>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriverFacts {
+    /// 1000 × major + 10 × minor of the newest CUDA that the driver serves.
+    pub cuda_version: i32,
+    pub devices: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceFacts {
+    pub ordinal: u32,
+    pub name: String,
+    pub uuid: Taken<String>,
+    pub total: u64,
+    pub multiprocessors: u32,
+    pub capability: (i32, i32),
+    pub l2_bytes: Option<u64>,
+    pub integrated: bool,
+    pub virtual_memory: bool,
+    pub memory_pools: bool,
+    /// Bytes per second of bus width × memory clock × 2 (double data rate); unknown on unified parts.
+    pub peak_bandwidth: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryFacts {
+    /// With this process's context present.
+    pub free: u64,
+    pub total: u64,
+    /// What the context took, by NVML before and CUDA after.
+    pub context: Option<u64>,
+    /// Left to others whatever the probe does.
+    pub margin: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bandwidth {
+    pub buffer: u64,
+    /// Bytes per second; a copy counts both directions.
+    pub read: f64,
+    pub write: f64,
+    pub copy: f64,
+    pub peak: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MemoryCheck {
+    pub bytes: u64,
+    pub wrong_words: u64,
+    /// Byte offset and wrong bits of the first ones.
+    pub first: Vec<(u64, u64)>,
+    /// Whether the sums of both passes agree with each other, which they do only if every word was read as written.
+    pub sums_agree: bool,
+}
+
+/// Medians in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    pub bytes: u64,
+    pub alloc: f64,
+    pub free: f64,
+    /// `cuMemAllocAsync`, the pool warm.
+    pub pool_alloc: Option<f64>,
+    pub pool_free: Option<f64>,
+    /// Create, map and give access.
+    pub map: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Largest {
+    /// By one `cuMemAlloc`.
+    pub single: u64,
+    /// By physical pieces mapped to one range of addresses.
+    /// `None` where the device has no virtual memory management.
+    pub mapped: Option<u64>,
+    /// The search never asked for more: free less the margin.
+    pub bound: u64,
+    pub free_before: u64,
+}
+
+
+impl Largest {
+    /// On a quiet device the only proof that the device's own memory is in pieces: mapping gets more than one call.
+    pub fn physically_fragmented(&self) -> Option<bool> {
+        self.mapped.map(|mapped| self.single.saturating_add(64 * MIB) < mapped)
+    }
+}
+
+/// Device memory that the probe never takes: 512 MiB or 2 %, and where others are present 2 GiB or 10 %.
+pub fn margin(total: u64, busy: bool) -> u64 {
+    if busy { (2 * GIB).max(total / 10) } else { (512 * MIB).max(total / 50) }
+}
+
+/// Time, and whether somebody else moved.
+pub struct Watch {
+    end: Instant,
+    seconds: u64,
+}
+
+impl Watch {
+    pub fn new(seconds: u64) -> Watch {
+        Watch { end: Instant::now() + Duration::from_secs(seconds), seconds }
+    }
+
+    pub fn in_time(&self) -> Taken<()> {
+        if Instant::now() < self.end { Ok(()) } else { Err(Failure::TimeUp { seconds: self.seconds }) }
+    }
+
+    /// Fails when memory that should be free again is not.
+    pub fn undisturbed(&self, context: &Context, free_before: u64) -> Taken<()> {
+        self.in_time()?;
+        let after = context.memory()?.free;
+        if after.saturating_add(64 * MIB) < free_before {
+            return Err(Failure::OthersMoved { before: free_before, after });
+        }
+        Ok(())
+    }
+}
+
+/// Does all that was asked for. Every step says that it begins and what it found.
+pub fn run(request: &Request, say: &mut dyn FnMut(Line)) {
+    let watch = Watch::new(request.seconds);
+    say(Line::Begin("loading the driver".into()));
+    let driver = match Driver::load() {
+        Ok(driver) => driver,
+        Err(failure) => {
+            say(Line::Found(Finding::Driver(Err(failure))));
+            say(Line::Done);
+            return;
+        }
+    };
+    let found = driver.version().and_then(|cuda_version| Ok(DriverFacts { cuda_version, devices: driver.device_count()? }));
+    let devices = found.as_ref().map_or(0, |facts| facts.devices);
+    say(Line::Found(Finding::Driver(found)));
+    say(Line::Begin("looking at the device".into()));
+    let device = choose(&driver, &request.which, devices);
+    let facts = device.and_then(|(ordinal, device)| Ok((describe(&device, ordinal)?, device)));
+    match facts {
+        Err(failure) => say(Line::Found(Finding::Device(Err(failure)))),
+        Ok((facts, device)) => {
+            say(Line::Found(Finding::Device(Ok(facts.clone()))));
+            say(Line::Begin("creating a context".into()));
+            match device.context() {
+                Err(failure) => say(Line::Found(Finding::Memory(Err(failure)))),
+                Ok(context) => within(request, &facts, &context, &watch, say),
+            }
+        }
+    }
+    say(Line::Done);
+}
+
+fn choose<'d>(driver: &'d Driver, which: &Which, devices: u32) -> Taken<(u32, Device<'d>)> {
+    match which {
+        Which::Ordinal(ordinal) if *ordinal < devices => Ok((*ordinal, driver.device(*ordinal)?)),
+        Which::Ordinal(ordinal) => Err(Failure::NoSuchDevice { wanted: ordinal.to_string(), visible: devices }),
+        Which::Uuid(uuid) => {
+            let digits = |uuid: &str| uuid.trim_start_matches("GPU-").trim_start_matches("MIG-").to_ascii_lowercase();
+            for ordinal in 0..devices {
+                let device = driver.device(ordinal)?;
+                if digits(&device.uuid()?) == digits(uuid) {
+                    return Ok((ordinal, device));
+                }
+            }
+            Err(Failure::NoSuchDevice { wanted: uuid.clone(), visible: devices })
+        }
+    }
+}
+
+fn describe(device: &Device, ordinal: u32) -> Taken<DeviceFacts> {
+    let positive = |attribute| device.attribute(attribute).ok().filter(|value| *value > 0);
+    let peak = positive(Attribute::BusWidth)
+        .zip(positive(Attribute::MemoryClock))
+        .map(|(bits, kilohertz)| f64::from(bits) / 8.0 * f64::from(kilohertz) * 1000.0 * 2.0);
+    Ok(DeviceFacts {
+        ordinal,
+        name: device.name()?,
+        uuid: device.uuid(),
+        total: device.total()?,
+        multiprocessors: positive(Attribute::Multiprocessors).unwrap_or(1) as u32,
+        capability: (
+            device.attribute(Attribute::CapabilityMajor).unwrap_or(0),
+            device.attribute(Attribute::CapabilityMinor).unwrap_or(0),
+        ),
+        l2_bytes: positive(Attribute::L2Bytes).map(|bytes| bytes as u64),
+        integrated: positive(Attribute::Integrated).is_some(),
+        virtual_memory: positive(Attribute::VirtualMemory).is_some(),
+        memory_pools: positive(Attribute::MemoryPools).is_some(),
+        peak_bandwidth: peak,
+    })
+}
+
+fn within(request: &Request, facts: &DeviceFacts, context: &Context, watch: &Watch, say: &mut dyn FnMut(Line)) {
+    let memory = match context.memory() {
+        Ok(memory) => memory,
+        Err(failure) => return say(Line::Found(Finding::Memory(Err(failure)))),
+    };
+    let margin = margin(memory.total, request.busy_allowed && !request.known_idle);
+    say(Line::Found(Finding::Memory(Ok(MemoryFacts {
+        free: memory.free,
+        total: memory.total,
+        context: request.free_before.and_then(|before| before.checked_sub(memory.free)),
+        margin,
+    }))));
+    // Without NVML nobody has vouched for the device: what is in use beyond the largest plausible context is another's.
+    let own = context_at_most(facts.multiprocessors);
+    let used = memory.total - memory.free;
+    if !request.known_idle && !request.busy_allowed && used > own {
+        return say(Line::Found(Finding::Busy(used - own)));
+    }
+    let granularity = if facts.virtual_memory {
+        context.granularity()
+    } else {
+        Err(Failure::Unsuitable { property: Property::NoVirtualMemory })
+    };
+    say(Line::Found(Finding::Granularity(granularity.clone())));
+
+    let asked = |wanted: bool, flag: &str| if wanted { Ok(()) } else { Err(Failure::NotAsked { flag: flag.into() }) };
+    let limits = Limits { memory, margin, buffer: request.buffer };
+    let bench = asked(request.bench, "--bench").and_then(|()| limits.room(16 * MIB));
+    let mut step = |name: &str, work: &mut dyn FnMut() -> Finding| {
+        say(Line::Begin(name.into()));
+        say(Line::Found(work()));
+    };
+    step("measuring the bandwidth", &mut || {
+        Finding::Bandwidth(bench.clone().and_then(|()| bandwidth(context, facts, &limits, watch)))
+    });
+    step("checking the memory", &mut || {
+        Finding::Check(bench.clone().and_then(|()| check(context, facts, &limits, watch)))
+    });
+    step("timing allocations", &mut || {
+        Finding::Latencies(
+            bench.clone().and_then(|()| latencies(context, facts, granularity.clone().ok(), &limits, watch)),
+        )
+    });
+    let fill = |wanted: bool, flag: &str| {
+        asked(wanted, flag)?;
+        if facts.integrated {
+            return Err(Failure::Unsuitable { property: Property::Integrated });
+        }
+        if cfg!(windows) || std::path::Path::new("/usr/lib/wsl/lib").exists() {
+            return Err(Failure::Unsuitable { property: Property::SpillsToHost });
+        }
+        if std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").is_some() {
+            return Err(Failure::Unsuitable { property: Property::MultiProcessService });
+        }
+        Ok(())
+    };
+    step("searching the largest block", &mut || {
+        Finding::Largest(
+            fill(request.fill, "--allow-fill")
+                .and_then(|()| largest(context, granularity.clone().ok(), &limits, watch)),
+        )
+    });
+    step("re-creating the failure", &mut || {
+        Finding::Experiment(fill(request.experiment.is_some(), "--reproduce").and_then(|()| {
+            let granularity = granularity.clone()?;
+            let Some(state) = &request.experiment else { return Err(Failure::NotAsked { flag: "--reproduce".into() }) };
+            let kernels = Kernels::load(context, facts.multiprocessors)?;
+            experiment::run(context, &kernels, state, granularity, &limits, watch)
+        }))
+    });
+}
+
+/// The largest plausible cost of a bare context: contexts of three boards cost 2.95–3.1 MiB per multiprocessor, plus what
+/// the driver holds for itself and a display.
+fn context_at_most(multiprocessors: u32) -> u64 {
+    u64::from(multiprocessors) * 4 * MIB + 800 * MIB
+}
+
+/// What the steps may take.
+pub struct Limits {
+    memory: MemoryInfo,
+    /// Left to others.
+    pub margin: u64,
+    /// Upper bound of the buffers that kernels run over.
+    pub buffer: Option<u64>,
+}
+
+impl Limits {
+    /// Free memory less the margin.
+    fn usable(&self) -> u64 {
+        self.memory.free.saturating_sub(self.margin)
+    }
+
+    fn room(&self, needed: u64) -> Taken<()> {
+        if self.usable() >= needed {
+            Ok(())
+        } else {
+            Err(Failure::TooLittleFree { free: self.memory.free, margin: self.margin })
+        }
+    }
+}
+
+fn bandwidth(context: &Context, facts: &DeviceFacts, limits: &Limits, watch: &Watch) -> Taken<Bandwidth> {
+    // Eight times the cache, so that it serves little of what is read; two buffers for the copy.
+    let wanted = (facts.l2_bytes.unwrap_or(0) * 8).max(256 * MIB);
+    let buffer = wanted.min(limits.buffer.unwrap_or(u64::MAX)).min(limits.usable() / 2) / MIB * MIB;
+    let kernels = Kernels::load(context, facts.multiprocessors)?;
+    let (from, to) = (context.alloc(buffer)?, context.alloc(buffer)?);
+    let rate = |bytes: u64, time: &dyn Fn() -> Taken<f64>| -> Taken<f64> {
+        for _ in 0..3 {
+            time()?;
+        }
+        let mut times = Vec::new();
+        for _ in 0..10 {
+            watch.in_time()?;
+            times.push(time()?);
+        }
+        let seconds = median(times);
+        if seconds > 0.0 {
+            Ok(bytes as f64 / seconds)
+        } else {
+            Err(Failure::Implausible { what: format!("{bytes} bytes in {seconds} s") })
+        }
+    };
+    Ok(Bandwidth {
+        buffer,
+        write: rate(buffer, &|| kernels.time_write(&from))?,
+        read: rate(buffer, &|| kernels.time_read(&from))?,
+        copy: rate(2 * buffer, &|| kernels.time_copy(&to, &from))?,
+        peak: facts.peak_bandwidth,
+    })
+}
+
+/// Two passes, a pattern and its complement, so that every bit is seen as 0 and as 1.
+fn check(context: &Context, facts: &DeviceFacts, limits: &Limits, watch: &Watch) -> Taken<MemoryCheck> {
+    let bytes = GIB.min(limits.memory.free / 4).min(limits.usable()).min(limits.buffer.unwrap_or(u64::MAX)) / MIB * MIB;
+    let kernels = Kernels::load(context, facts.multiprocessors)?;
+    let memory = context.alloc(bytes)?;
+    let seed = 0x006f_6f6d_646f_6300 ^ u64::from(std::process::id());
+    let mut found = MemoryCheck { bytes, wrong_words: 0, first: Vec::new(), sums_agree: false };
+    let mut sums = 0u64;
+    for flip in [0, u64::MAX] {
+        watch.in_time()?;
+        kernels.fill(&memory, seed, flip)?;
+        let verdict = kernels.verify(&memory, seed, flip)?;
+        found.wrong_words = found.wrong_words.saturating_add(verdict.wrong);
+        found.first.extend(verdict.first.iter().map(|(index, bits)| (index.saturating_mul(8), *bits)));
+        sums = sums.wrapping_add(verdict.sum);
+        // Filling and verifying share their arithmetic on the device: the host has a look at the first words itself.
+        let mut words = [0u64; 512];
+        memory.read(&mut words)?;
+        let as_written = |(index, word): (usize, &u64)| *word == mix64(index as u64, seed) ^ flip;
+        if verdict.wrong == 0 && !words.iter().enumerate().all(as_written) {
+            return Err(Failure::Implausible { what: "the fill kernel wrote another pattern".into() });
+        }
+    }
+    found.first.truncate(16);
+    // A word and its complement add up to 2^64 − 1.
+    found.sums_agree = sums == 0u64.wrapping_sub(bytes / 8);
+    Ok(found)
+}
+
+fn latencies(
+    context: &Context,
+    facts: &DeviceFacts,
+    granularity: Option<u64>,
+    limits: &Limits,
+    watch: &Watch,
+) -> Taken<Vec<Latency>> {
+    let mut found = Vec::new();
+    for bytes in [2 * MIB, 32 * MIB, 256 * MIB, GIB] {
+        // Twice, since the pool may still hold one while the next is made.
+        if bytes > limits.usable() / 2 {
+            break;
+        }
+        let (mut alloc, mut free) = (Vec::new(), Vec::new());
+        let (mut pool_alloc, mut pool_free, mut map) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..20 {
+            watch.in_time()?;
+            let start = Instant::now();
+            let block = context.alloc(bytes)?;
+            alloc.push(start.elapsed().as_secs_f64());
+            context.synchronize()?;
+            let start = Instant::now();
+            block.free()?;
+            free.push(start.elapsed().as_secs_f64());
+        }
+        if facts.memory_pools {
+            for _ in 0..20 {
+                watch.in_time()?;
+                let start = Instant::now();
+                let Ok(block) = context.alloc_from_pool(bytes) else { break };
+                pool_alloc.push(start.elapsed().as_secs_f64());
+                let start = Instant::now();
+                block.free()?;
+                pool_free.push(start.elapsed().as_secs_f64());
+            }
+            context.synchronize()?;
+        }
+        if let Some(granularity) = granularity
+            && bytes % granularity == 0
+        {
+            for _ in 0..20 {
+                watch.in_time()?;
+                let start = Instant::now();
+                let mut range = context.reserve(bytes)?;
+                range.map(0, context.create(bytes)?)?;
+                range.allow_access()?;
+                map.push(start.elapsed().as_secs_f64());
+            }
+        }
+        let known = |times: Vec<f64>| if times.is_empty() { None } else { Some(median(times)) };
+        found.push(Latency {
+            bytes,
+            alloc: median(alloc),
+            free: median(free),
+            pool_alloc: known(pool_alloc),
+            pool_free: known(pool_free),
+            map: known(map),
+        });
+    }
+    Ok(found)
+}
+
+/// The largest block that one call gets, and the most that pieces mapped together get, both within free less the margin.
+fn largest(context: &Context, granularity: Option<u64>, limits: &Limits, watch: &Watch) -> Taken<Largest> {
+    let step = granularity.unwrap_or(2 * MIB);
+    let free_before = context.memory()?.free;
+    let bound = free_before.saturating_sub(limits.margin) / step * step;
+    if bound == 0 {
+        return Err(Failure::TooLittleFree { free: free_before, margin: limits.margin });
+    }
+    let fits = |bytes: u64| -> Taken<bool> {
+        watch.undisturbed(context, free_before)?;
+        match context.alloc(bytes) {
+            Ok(block) => block.free().map(|()| true),
+            Err(failure) if failure.is_out_of_memory() => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    };
+    let (mut fits_surely, mut fails) = (0, bound + step);
+    let mut next = bound;
+    while fails - fits_surely > step {
+        if fits(next)? {
+            fits_surely = next;
+        } else {
+            fails = next;
+        }
+        next = (fits_surely + (fails - fits_surely) / 2) / step * step;
+    }
+    let mapped = match granularity {
+        None => None,
+        Some(granularity) => {
+            watch.undisturbed(context, free_before)?;
+            Some(map_as_much(context, bound, granularity, watch)?)
+        }
+    };
+    Ok(Largest { single: fits_surely, mapped, bound, free_before })
+}
+
+/// Physical pieces, large ones as long as they come, mapped to one range of addresses; all given back at once.
+fn map_as_much(context: &Context, bound: u64, granularity: u64, watch: &Watch) -> Taken<u64> {
+    let mut range = context.reserve(bound)?;
+    let mut mapped = 0;
+    for piece in [GIB, 64 * MIB, granularity] {
+        let piece = piece.max(granularity) / granularity * granularity;
+        while mapped + piece <= bound {
+            watch.in_time()?;
+            match context.create(piece) {
+                Ok(physical) => range.map(mapped, physical)?,
+                Err(failure) if failure.is_out_of_memory() => break,
+                Err(failure) => return Err(failure),
+            }
+            mapped += piece;
+        }
+    }
+    Ok(mapped)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}

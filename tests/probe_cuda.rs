@@ -1,0 +1,277 @@
+//! The CUDA part of `oomdoc probe`, driven as its parent drives it, on a simulated driver that interprets the shipped PTX.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod fakes;
+
+use oomdoc::gpu::cuda::Failure;
+use oomdoc::gpu::cuda::probe::{Finding, Line, Request, Which};
+use oomdoc::gpu::twin::{Block, Layout, Segment, State, TORCH_PAGE, Verdict, Ways};
+use oomdoc::units::MIB;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| fakes::build("cuda.rs", "libcuda.so.1", "cuda", &[]));
+
+fn request() -> Request {
+    Request {
+        which: Which::Ordinal(0),
+        free_before: Some(8192 * MIB),
+        known_idle: true,
+        busy_allowed: false,
+        bench: false,
+        fill: false,
+        experiment: None,
+        buffer: Some(MIB),
+        seconds: 60,
+    }
+}
+
+/// Runs the child against the library in `folder`; its lines and whether it ended well.
+fn child_in(folder: &Path, settings: &str, request: &Request) -> (Vec<Line>, std::process::ExitStatus) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_oomdoc"))
+        .arg("cuda-child")
+        .env("LD_LIBRARY_PATH", folder)
+        .env("FAKE_CUDA", settings)
+        .env_remove("CUDA_MPS_PIPE_DIRECTORY")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&serde_json::to_vec(request).unwrap()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    (text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(), output.status)
+}
+
+/// What the child found with the complete library; it must come to its end.
+fn found(settings: &str, request: &Request) -> Vec<Finding> {
+    let (lines, status) = child_in(&LIBRARY, settings, request);
+    assert!(status.success(), "{status} {lines:?}");
+    assert_eq!(lines.last(), Some(&Line::Done));
+    findings(lines)
+}
+
+fn findings(lines: Vec<Line>) -> Vec<Finding> {
+    lines.into_iter().filter_map(|line| if let Line::Found(finding) = line { Some(finding) } else { None }).collect()
+}
+
+macro_rules! pick {
+    ($findings:expr, $variant:ident) => {{
+        let findings = $findings;
+        findings
+            .iter()
+            .find_map(|finding| if let Finding::$variant(value) = finding { Some(value.clone()) } else { None })
+            .unwrap_or_else(|| panic!("no {} in {findings:?}", stringify!($variant)))
+    }};
+}
+
+#[test]
+fn a_context_is_priced_and_the_rest_not_asked_for() {
+    let findings = found("context=412", &request());
+    let device = pick!(&findings, Device).unwrap();
+    assert_eq!((device.name.as_str(), device.capability), ("Simulated GPU", (9, 0)));
+    assert_eq!(device.uuid.unwrap(), "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f");
+    assert_eq!(device.peak_bandwidth, Some(2.048e12));
+    let memory = pick!(&findings, Memory).unwrap();
+    assert_eq!((memory.context, memory.margin), (Some(412 * MIB), 512 * MIB));
+    assert_eq!(pick!(&findings, Granularity), Ok(2 * MIB));
+    assert_eq!(pick!(&findings, Largest), Err(Failure::NotAsked { flag: "--allow-fill".into() }));
+    assert_eq!(pick!(&findings, Check), Err(Failure::NotAsked { flag: "--bench".into() }));
+}
+
+#[test]
+fn the_device_is_found_by_its_uuid() {
+    let mut wanted = request();
+    wanted.which = Which::Uuid("GPU-10111213-1415-1617-1819-1A1B1C1D1E1F".into());
+    assert!(pick!(found("", &wanted), Device).is_ok());
+    wanted.which = Which::Uuid("GPU-00000000-0000-0000-0000-000000000000".into());
+    assert!(matches!(pick!(found("", &wanted), Device), Err(Failure::NoSuchDevice { visible: 1, .. })));
+}
+
+#[test]
+fn the_shipped_kernels_fill_verify_and_move_memory() {
+    let mut wanted = request();
+    wanted.bench = true;
+    let findings = found("", &wanted);
+    let check = pick!(&findings, Check).unwrap();
+    assert_eq!((check.bytes, check.wrong_words, check.sums_agree), (MIB, 0, true));
+    // The simulated device moves 1.6 TB/s and takes 5 µs to start a kernel.
+    let bandwidth = pick!(&findings, Bandwidth).unwrap();
+    let expected = |bytes: u64| bytes as f64 / (bytes as f64 / 1.6e12 + 5e-6);
+    for (measured, bytes) in [(bandwidth.read, MIB), (bandwidth.write, MIB), (bandwidth.copy, 2 * MIB)] {
+        assert!((measured / expected(bytes) - 1.0).abs() < 1e-3, "{measured} {}", expected(bytes));
+    }
+    let latencies = pick!(&findings, Latencies).unwrap();
+    assert_eq!(latencies.iter().map(|latency| latency.bytes / MIB).collect::<Vec<_>>(), [2, 32, 256, 1024]);
+    assert!(latencies.iter().all(|latency| latency.map.is_some() && latency.pool_alloc.is_some()));
+}
+
+#[test]
+fn a_planted_wrong_bit_is_found_at_its_place() {
+    let mut wanted = request();
+    wanted.bench = true;
+    let check = pick!(found("flip=777:400", &wanted), Check).unwrap();
+    // Wrong in both passes: the pattern and its complement.
+    assert_eq!((check.wrong_words, check.first), (2, vec![(777 * 8, 0x400), (777 * 8, 0x400)]));
+    assert!(!check.sums_agree || check.wrong_words > 0);
+}
+
+#[test]
+fn the_largest_block_leaves_the_margin() {
+    let mut wanted = request();
+    wanted.fill = true;
+    let largest = pick!(found("total=8192 context=400", &wanted), Largest).unwrap();
+    assert_eq!(largest.single, (8192 - 400 - 512) * MIB);
+    assert_eq!(largest.mapped, Some(largest.single));
+    assert_eq!(largest.physically_fragmented(), Some(false));
+}
+
+#[test]
+fn physical_fragmentation_shows_between_one_call_and_mapped_pages() {
+    let mut wanted = request();
+    wanted.fill = true;
+    let largest = pick!(found("single=1234", &wanted), Largest).unwrap();
+    assert_eq!(largest.single, 1234 * MIB);
+    assert_eq!(largest.mapped, Some(largest.bound));
+    assert_eq!(largest.physically_fragmented(), Some(true));
+}
+
+#[test]
+fn somebody_who_comes_meanwhile_ends_the_search() {
+    let mut wanted = request();
+    wanted.fill = true;
+    // Past the calls of the start, amid the bisection.
+    let largest = pick!(found("single=1234 arrive=40:1024", &wanted), Largest);
+    assert!(matches!(largest, Err(Failure::OthersMoved { .. })), "{largest:?}");
+}
+
+#[test]
+fn a_device_in_use_is_left_alone_where_nobody_vouches_for_it() {
+    let mut wanted = request();
+    wanted.known_idle = false;
+    wanted.fill = true;
+    let findings = found("others=5000", &wanted);
+    assert!(pick!(&findings, Busy) > 4000 * MIB);
+    assert!(!findings.iter().any(|finding| matches!(finding, Finding::Largest(_))), "{findings:?}");
+    wanted.busy_allowed = true;
+    let findings = found("others=3000", &wanted);
+    assert_eq!(pick!(&findings, Memory).unwrap().margin, 2048 * MIB);
+    assert_eq!(pick!(&findings, Largest).unwrap().single, (8192 - 3000 - 400 - 2048) * MIB);
+}
+
+#[test]
+fn every_call_may_fail_and_the_child_still_tells() {
+    let mut wanted = request();
+    wanted.bench = true;
+    wanted.fill = true;
+    wanted.experiment = Some(holes(40, 60));
+    let log = tempfile::tempdir().unwrap();
+    let log = log.path().join("calls");
+    found(&format!("total=6144 log={}", log.display()), &wanted);
+    let mut symbols: Vec<String> = std::fs::read_to_string(&log).unwrap().lines().map(str::to_string).collect();
+    symbols.sort();
+    symbols.dedup();
+    assert!(symbols.len() > 30, "{symbols:?}");
+    for symbol in &symbols {
+        // From the second call on, so that each is refused with something at hand; a code that no header knows.
+        let findings = found(&format!("total=6144 fail={symbol}:123456:2"), &wanted);
+        assert!(matches!(findings[0], Finding::Driver(_)), "{symbol}");
+    }
+    for symbol in ["cuMemAlloc_v2", "cuMemAllocAsync", "cuMemCreate"] {
+        found(&format!("total=6144 fail={symbol}:2:9"), &wanted);
+    }
+    let failed = pick!(found("fail=cuDevicePrimaryCtxRetain:123456", &wanted), Memory).unwrap_err();
+    assert_eq!(failed, Failure::code("cuDevicePrimaryCtxRetain", 123_456));
+}
+
+#[test]
+fn a_stub_is_a_finding_of_its_own() {
+    assert_eq!(pick!(found("fail=cuInit:34", &request()), Driver), Err(Failure::StubLibrary));
+}
+
+#[test]
+fn no_library_is_told() {
+    let empty = tempfile::tempdir().unwrap();
+    let (lines, status) = child_in(empty.path(), "", &request());
+    if Path::new("/dev/nvidiactl").exists() {
+        return; // A driver of the machine's own is found all the same.
+    }
+    assert!(status.success());
+    assert_eq!(pick!(findings(lines), Driver), Err(Failure::NoLibrary));
+}
+
+#[test]
+fn a_driver_without_virtual_memory_lacks_only_what_needs_it() {
+    let old = fakes::build("cuda.rs", "libcuda.so.1", "cuda-old", &["--cfg", "missing"]);
+    let mut wanted = request();
+    wanted.fill = true;
+    let (lines, status) = child_in(&old, "", &wanted);
+    assert!(status.success());
+    let findings = findings(lines);
+    assert!(matches!(pick!(&findings, Granularity), Err(Failure::MissingSymbol { .. })));
+    let largest = pick!(&findings, Largest).unwrap();
+    assert_eq!((largest.mapped, largest.physically_fragmented()), (None, None));
+}
+
+#[test]
+fn unified_memory_is_never_filled() {
+    let mut wanted = request();
+    wanted.fill = true;
+    assert!(matches!(pick!(found("integrated", &wanted), Largest), Err(Failure::Unsuitable { .. })));
+}
+
+/// `count` segments of 128 MiB, each with a hole of `hole` MiB between live blocks; 200 MiB free; 900 MiB asked for.
+fn holes(count: usize, hole: u64) -> State {
+    let block = |mib: u64, live| Block { bytes: mib * MIB, live };
+    let segment = Segment {
+        blocks: vec![block(22, true), block(hole, false), block(128 - 22 - hole, true)],
+        page: TORCH_PAGE,
+        pinned: false,
+    };
+    State { segments: vec![segment; count], requested: 900 * MIB, free: 200 * MIB, layout: Layout::Known }
+}
+
+#[test]
+fn the_experiment_proves_fragmentation() {
+    let mut wanted = request();
+    wanted.experiment = Some(holes(30, 80));
+    let outcome = pick!(found("total=12288", &wanted), Experiment).unwrap();
+    assert_eq!(outcome.observed, [Ways { plain: false, torch: true, small: true }; 3]);
+    assert_eq!((outcome.verdict, outcome.agrees), (Some(Verdict::Fragmentation), true));
+    assert!(outcome.control && outcome.returned);
+    assert_eq!(outcome.halvings, 0);
+}
+
+#[test]
+fn the_experiment_refutes_fragmentation_where_the_holes_are_crumbs() {
+    let block = |live| Block { bytes: MIB, live };
+    let crumbs = Segment { blocks: [block(true), block(false)].repeat(64), page: TORCH_PAGE, pinned: false };
+    let mut wanted = request();
+    wanted.experiment =
+        Some(State { segments: vec![crumbs; 30], requested: 900 * MIB, free: 200 * MIB, layout: Layout::Known });
+    let outcome = pick!(found("total=12288", &wanted), Experiment).unwrap();
+    assert_eq!(outcome.observed, [Ways::default(); 3]);
+    assert_eq!((outcome.verdict, outcome.agrees), (Some(Verdict::Exhaustion), true));
+}
+
+#[test]
+fn a_state_too_large_for_the_device_is_scaled() {
+    let mut wanted = request();
+    wanted.experiment = Some(holes(60, 80));
+    let outcome = pick!(found("total=6144", &wanted), Experiment).unwrap();
+    assert!(outcome.halvings >= 1, "{outcome:?}");
+    assert_eq!((outcome.verdict, outcome.agrees), (Some(Verdict::Fragmentation), true), "{outcome:?}");
+}
+
+#[test]
+fn a_device_on_which_the_control_fails_proves_nothing() {
+    let mut wanted = request();
+    wanted.experiment = Some(holes(30, 80));
+    // No single allocation above 600 MiB: the plain way fails for another reason than the one under test.
+    let outcome = pick!(found("total=12288 single=600", &wanted), Experiment).unwrap();
+    assert_eq!((outcome.control, outcome.verdict), (false, None));
+}
