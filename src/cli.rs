@@ -1,5 +1,7 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
+use crate::gpu::verdict::{Question, RULES};
+use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
 use crate::input::Source;
 use crate::report::rules::Subject;
@@ -16,6 +18,7 @@ pub enum Invocation {
     Rules(RulesOptions),
     /// The process that `probe` lets do what may hang or die.
     CudaChild,
+    Probe(Box<ProbeOptions>),
 }
 
 /// How any command writes.
@@ -42,6 +45,32 @@ pub enum ExplainFormat {
     Json,
     /// To paste into an issue
     Markdown,
+}
+
+/// `oomdoc probe`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProbeOptions {
+    /// Which GPUs; `None` = all.
+    pub gpus: Option<Vec<GpuName>>,
+    /// Seconds between readings.
+    pub watch: Option<f64>,
+    /// A saved output of `nvidia-smi`.
+    pub from: Option<PathBuf>,
+    /// Where `/proc` and `/sys` of the machine lie.
+    pub root: Root,
+    pub question: Question,
+    /// Verdicts and warnings that make the exit code 1; `any` stands for all.
+    pub fail_on: Vec<String>,
+    pub format: ExplainFormat,
+    pub output: Output,
+}
+
+/// How a user names a GPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GpuName {
+    Index(u32),
+    /// A UUID or the beginning of one.
+    Uuid(String),
 }
 
 /// `oomdoc rules`.
@@ -73,6 +102,7 @@ pub fn parse() -> Invocation {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
         Command::CudaChild => Invocation::CudaChild,
+        Command::Probe(args) => Invocation::Probe(Box::new((*args).into())),
     }
 }
 
@@ -105,6 +135,8 @@ enum Command {
     /// The CUDA part of a probe: reads a request from standard input, writes findings line by line
     #[command(hide = true)]
     CudaChild,
+    /// Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply
+    Probe(Box<ProbeArgs>),
 }
 
 #[derive(Args)]
@@ -243,6 +275,115 @@ struct RulesArgs {
     format: RulesFormat,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  oomdoc probe                          all GPUs and the host; changes nothing, uses no GPU memory
+  oomdoc probe --gpu 3                  one of them; also 0,2 or a UUID
+  oomdoc probe --need 2GiB --pid 4242   would it fit now, and who is in the way
+  oomdoc probe --watch                  a live table; Ctrl-C ends it
+  oomdoc probe --from nvidia-smi.txt    a saved nvidia-smi in place of this machine's GPUs
+  oomdoc probe --fail-on hardware --fail-on shm
+  docker run -v /:/host:ro … oomdoc probe --root /host
+
+Exit codes: 0 readings were taken, 1 a verdict of --fail-on was found, 2 bad usage or unreadable input,
+3 there is no GPU or driver to read, 4 refused because the GPU is busy.")]
+struct ProbeArgs {
+    /// GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all
+    #[arg(long, value_name = "GPUS", default_value = "all", value_parser = gpu_names)]
+    gpu: GpuNames,
+    /// Read again every so many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = interval)]
+    watch: Option<f64>,
+    /// Read a saved output of nvidia-smi instead of this machine's GPUs
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch"])]
+    from: Option<PathBuf>,
+    /// Folder below which /proc and /sys of the machine lie
+    #[arg(long, value_name = "FOLDER", default_value = "/")]
+    root: PathBuf,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
+    #[arg(help = "What to print: terminal, json or markdown")]
+    format: ExplainFormat,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Verdict or warning that makes the exit code 1, or any; may be repeated
+    #[arg(long, value_name = "VERDICT", value_parser = verdict, value_delimiter = ',')]
+    fail_on: Vec<String>,
+    /// Everything that was read, and why other readings are missing
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    job: JobArgs,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "The job in question")]
+struct JobArgs {
+    /// Its process, as the driver numbers it
+    #[arg(long, value_name = "PID")]
+    pid: Option<u32>,
+    /// What it asks for
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    need: Option<u64>,
+    /// What PyTorch has reserved
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    reserved: Option<u64>,
+    /// What of that is unallocated
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    idle: Option<u64>,
+}
+
+/// `all`, or names separated by commas.
+#[derive(Debug, Clone)]
+struct GpuNames(Option<Vec<GpuName>>);
+
+fn gpu_names(text: &str) -> Result<GpuNames, String> {
+    if text == "all" {
+        return Ok(GpuNames(None));
+    }
+    let name = |part: &str| match part.trim() {
+        "" => Err("an empty name; write 3 or 0,2 or a UUID, or all".to_string()),
+        part => Ok(part.parse().map_or_else(|_| GpuName::Uuid(part.to_string()), GpuName::Index)),
+    };
+    text.split(',').map(name).collect::<Result<_, _>>().map(|names| GpuNames(Some(names)))
+}
+
+fn interval(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.1..=86_400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("must be between 0.1 and 86400 seconds".into()),
+    }
+}
+
+fn verdict(text: &str) -> Result<String, String> {
+    let known: Vec<&str> =
+        RULES.iter().map(|rule| rule.id).chain(warnings::IDS.iter().copied()).chain(std::iter::once("any")).collect();
+    if known.contains(&text) { Ok(text.to_string()) } else { Err(format!("not one of {}", known.join(", "))) }
+}
+
+impl From<ProbeArgs> for ProbeOptions {
+    fn from(args: ProbeArgs) -> ProbeOptions {
+        ProbeOptions {
+            gpus: args.gpu.0,
+            watch: args.watch,
+            from: args.from,
+            root: Root::at(args.root),
+            question: Question {
+                need: args.job.need,
+                pid: args.job.pid,
+                reserved: args.job.reserved,
+                idle: args.job.idle,
+            },
+            fail_on: args.fail_on,
+            format: if args.json { ExplainFormat::Json } else { args.format },
+            output: args.output.plain(args.verbose),
+        }
+    }
 }
 
 impl From<ExplainArgs> for ExplainOptions {

@@ -10,6 +10,7 @@
 //!   into failures and reads their context.
 //! * [`ledger`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
 //!   computes what could be changed.
+//! * [`gpu`] and [`host`] read the running machine for `oomdoc probe`; what could not be read is a [`reading`] with its reason.
 //! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
 //!
 //! Dialects never judge, causes and fixes never read text or devices, reports never compute.
@@ -22,10 +23,12 @@ pub mod estimate;
 pub mod evidence;
 pub mod fix;
 pub mod gpu;
+pub mod host;
 pub mod host_ledger;
 pub mod incident;
 pub mod input;
 pub mod ledger;
+pub mod reading;
 pub mod report;
 pub mod text;
 pub mod units;

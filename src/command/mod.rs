@@ -1,6 +1,7 @@
 //! One file per command: it collects evidence, calls the core and picks the exit code.
 
 pub mod explain;
+pub mod probe;
 mod progress;
 pub mod rules;
 
@@ -18,11 +19,13 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
         Invocation::CudaChild => Lang::En,
+        Invocation::Probe(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
         Invocation::CudaChild => crate::gpu::cuda::child::run(),
+        Invocation::Probe(options) => probe::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);

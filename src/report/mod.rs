@@ -3,6 +3,7 @@
 pub mod json;
 pub mod layout;
 pub mod markdown;
+pub mod probe;
 pub mod rules;
 #[cfg(test)]
 mod sample;

@@ -135,6 +135,11 @@ pub struct GpuRow {
     pub processes: Vec<GpuProcess>,
 }
 
+/// The GPUs of the last table in a saved output of `nvidia-smi` or the like.
+pub fn saved_tables(text: &str) -> Vec<GpuRow> {
+    nvidia_smi::Tables::of(text).near(u64::MAX)
+}
+
 /// Something the surroundings of the failure show that is no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Clue {

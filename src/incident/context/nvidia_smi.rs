@@ -29,6 +29,13 @@ enum Column {
 }
 
 impl Tables {
+    /// Those of a whole text.
+    pub(super) fn of(text: &str) -> Tables {
+        let mut tables = Tables::default();
+        text.lines().zip(1..).for_each(|(line, number)| tables.take(line, number));
+        tables
+    }
+
     /// Takes a line of the document.
     pub(super) fn take(&mut self, text: &str, number: u64) {
         if self.rows.len() >= ROWS_AT_MOST {

@@ -1,0 +1,341 @@
+//! `oomdoc probe`: what the GPUs and the memory of this machine look like now.
+
+use crate::cli::{ExplainFormat, GpuName, ProbeOptions};
+use crate::gpu::attribution::{self, Attribution, Surroundings};
+use crate::gpu::nvml::Library;
+use crate::gpu::platform;
+use crate::gpu::verdict::{self, Verdict};
+use crate::gpu::visibility::{Mapping, Visibility};
+use crate::gpu::{Driver, Gpu, Source, Survey, amd, nvidia_smi};
+use crate::host::{Host, Root, processes, warnings};
+use crate::reading::{Unavailable, unavailable};
+use crate::report::probe::{self as report, Findings};
+use crate::text::Text;
+use anyhow::{Context, bail};
+use std::io::{IsTerminal, Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// There is no GPU or driver to read.
+const NOTHING_TO_READ: u8 = 3;
+
+/// Between the samples that tell whether unexplained memory stays.
+const BETWEEN_SAMPLES: Duration = Duration::from_millis(100);
+
+/// Further samples where memory is unexplained.
+const SAMPLES: usize = 3;
+
+/// `nvidia-smi` hangs where the driver does.
+const NVIDIA_SMI_PATIENCE: Duration = Duration::from_secs(10);
+
+/// A saved output is a few kilobytes; a log that holds one may be larger.
+const LARGEST_TABLE: u64 = 64 << 20;
+
+/// Reads and prints. The exit code: 0 readings were taken, 1 something of `--fail-on` was found, 3 nothing to read.
+///
+/// # Errors
+/// When a GPU that was asked for does not exist, a file cannot be read, or standard output cannot be written.
+pub fn run(options: &ProbeOptions) -> anyhow::Result<u8> {
+    match options.watch {
+        Some(seconds) => watch(options, Duration::from_secs_f64(seconds)),
+        None => {
+            let findings = findings(options)?;
+            super::print(&rendered(&findings, options), &options.output)?;
+            Ok(exit_code(&findings, options))
+        }
+    }
+}
+
+fn rendered(findings: &Findings, options: &ProbeOptions) -> String {
+    let style = options.output.style;
+    match options.format {
+        ExplainFormat::Json => format!("{:#}\n", report::json::render(findings, style.lang)),
+        ExplainFormat::Terminal => report::terminal::render(findings, style),
+        ExplainFormat::Markdown => report::markdown::render(findings, style.lang),
+    }
+}
+
+fn exit_code(findings: &Findings, options: &ProbeOptions) -> u8 {
+    let found = findings
+        .verdicts
+        .iter()
+        .flatten()
+        .map(|verdict| verdict.id)
+        .chain(findings.warnings.iter().map(|warning| warning.id));
+    let asked = |id: &str| options.fail_on.iter().any(|wanted| wanted == id || wanted == "any");
+    if findings.survey.gpus.is_empty() && findings.survey.others.is_empty() {
+        NOTHING_TO_READ
+    } else {
+        u8::from(found.into_iter().any(asked))
+    }
+}
+
+/// Takes all readings and judges them.
+fn findings(options: &ProbeOptions) -> anyhow::Result<Findings> {
+    let survey = survey(options)?;
+    let mapping = Mapping::of(&survey.visibility, &survey.gpus);
+    let shown = shown(&survey, options)?;
+    let verdicts: Vec<Vec<Verdict>> =
+        shown.iter().map(|gpu| verdict::verdicts(gpu, &survey, &mapping, options.question)).collect();
+    let warnings = if options.from.is_some() { Vec::new() } else { warnings::warnings(&survey.host) };
+    Ok(Findings { shown, verdicts, warnings, mapping, survey })
+}
+
+/// The GPUs that were asked for.
+fn shown(survey: &Survey, options: &ProbeOptions) -> anyhow::Result<Vec<Gpu>> {
+    let Some(names) = &options.gpus else { return Ok(survey.gpus.clone()) };
+    let mut out: Vec<Gpu> = Vec::new();
+    for name in names {
+        let gpu = survey.gpus.iter().find(|gpu| match name {
+            GpuName::Index(index) => gpu.index == *index,
+            GpuName::Uuid(start) => gpu.uuid.as_ref().is_ok_and(|uuid| uuid.starts_with(start.as_str())),
+        });
+        match gpu {
+            Some(gpu) if out.iter().any(|known| known.index == gpu.index) => {}
+            Some(gpu) => out.push(gpu.clone()),
+            // Without any GPU the report says why; a name that fits none of several is a mistake.
+            None if survey.gpus.is_empty() => {}
+            None => {
+                let name = match name {
+                    GpuName::Index(index) => index.to_string(),
+                    GpuName::Uuid(uuid) => uuid.clone(),
+                };
+                let count = survey.gpus.len();
+                let text = crate::text!(
+                    en: "there is no GPU '{name}' among the {count} that were found; `oomdoc probe` lists them",
+                    zh: "找到的 {count} 个 GPU 中没有 '{name}'；`oomdoc probe` 可列出全部"
+                );
+                bail!("{}", text.in_lang(options.output.style.lang));
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn survey(options: &ProbeOptions) -> anyhow::Result<Survey> {
+    let root = &options.root;
+    let host_pids = processes::numbers_are_the_hosts(root);
+    let mut survey = Survey {
+        source: Source::None,
+        driver: unread_driver(),
+        gpus: Vec::new(),
+        degraded: None,
+        others: Vec::new(),
+        host: Host::read(root),
+        visibility: Visibility::of_environment(),
+        holders: unavailable("not looked for", "未查询"),
+        host_pids,
+        notes: Vec::new(),
+    };
+    if let Some(path) = &options.from {
+        let mut text = Vec::new();
+        std::fs::File::open(path)
+            .and_then(|file| file.take(LARGEST_TABLE).read_to_end(&mut text))
+            .with_context(|| path.display().to_string())?;
+        let told = nvidia_smi::saved(&String::from_utf8_lossy(&text));
+        if told.gpus.is_empty() {
+            let path = path.display();
+            let text = crate::text!(en: "{path} holds no table of nvidia-smi", zh: "{path} 中没有 nvidia-smi 的表格");
+            bail!("{}", text.in_lang(options.output.style.lang));
+        }
+        survey.source = Source::File(path.display().to_string());
+        survey.visibility = Visibility::default();
+        (survey.gpus, survey.driver) = (told.gpus, told.driver);
+        attribute(&mut survey, root, None);
+        survey.notes = platform::notes(root, &survey.gpus, true);
+        return Ok(survey);
+    }
+
+    let library = Library::open(root).and_then(|library| library.gpus().map(|gpus| (library, gpus)));
+    let library = match library {
+        Ok((library, gpus)) => {
+            survey.source = Source::Nvml;
+            survey.driver = library.driver();
+            survey.gpus = gpus;
+            Some(library)
+        }
+        Err(degraded) => {
+            survey.degraded = Some(degraded);
+            if let Some(told) = ask_nvidia_smi() {
+                survey.source = Source::NvidiaSmi;
+                (survey.gpus, survey.driver) = (told.gpus, told.driver);
+            }
+            None
+        }
+    };
+    survey.others = amd::read(root);
+    if !survey.gpus.is_empty() {
+        survey.holders = if host_pids {
+            processes::holders(root)
+        } else {
+            unavailable(
+                "this is a container: only its own processes can be looked at",
+                "当前在容器中：只能查看容器自己的进程",
+            )
+        };
+        name_processes(&mut survey, root);
+        attribute(&mut survey, root, library.as_ref());
+    }
+    survey.notes = platform::notes(root, &survey.gpus, host_pids);
+    Ok(survey)
+}
+
+fn unread_driver() -> Driver {
+    let no = || unavailable("no driver answered", "没有驱动应答");
+    Driver { version: no(), nvml: no(), cuda: no() }
+}
+
+/// Puts names to process ids where `/proc` numbers processes as the driver does.
+fn name_processes(survey: &mut Survey, root: &Root) {
+    let host_pids = survey.host_pids;
+    for process in survey.gpus.iter_mut().filter_map(|gpu| gpu.processes.as_mut().ok()).flatten() {
+        if !host_pids {
+            let outside = Unavailable::from(Text::new(
+                "a process of the host, outside this container or numbered differently in it",
+                "宿主机的进程号：位于此容器之外，或在容器内编号不同",
+            ));
+            process.process = Err(outside.clone());
+            process.visible_devices = Err(outside);
+            continue;
+        }
+        process.process = processes::Process::read(root, process.pid);
+        process.visible_devices = processes::environment(root, process.pid, "CUDA_VISIBLE_DEVICES");
+        process.mps_limit =
+            processes::environment(root, process.pid, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT").ok().flatten();
+    }
+}
+
+/// Says of each GPU's memory what no process explains; where that is much, it is sampled again.
+fn attribute(survey: &mut Survey, root: &Root, library: Option<&Library>) {
+    let mut samples: Vec<Vec<i128>> = survey
+        .gpus
+        .iter()
+        .map(|gpu| match (&gpu.memory, &gpu.processes) {
+            (Ok(memory), Ok(processes)) => attribution::sample(memory, processes).into_iter().collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let suspicious = |samples: &Vec<i128>| samples.iter().any(|left| *left >= i128::from(attribution::ROUNDING));
+    if let Some(library) = library
+        && samples.iter().any(suspicious)
+    {
+        for _ in 0..SAMPLES {
+            std::thread::sleep(BETWEEN_SAMPLES);
+            for (gpu, samples) in survey.gpus.iter().zip(&mut samples).filter(|(_, samples)| suspicious(samples)) {
+                if let Some((memory, processes)) = library.again(gpu.index)
+                    && let Ok(sample) = attribution::sample(&memory, &processes)
+                {
+                    samples.push(sample);
+                }
+            }
+        }
+    }
+    let around = Surroundings { host_pids: survey.host_pids, wsl: platform::is_wsl(root), holders: &survey.holders };
+    let judged: Vec<_> =
+        survey.gpus.iter().zip(samples).map(|(gpu, samples)| Attribution::of(gpu, samples, &around)).collect();
+    for (gpu, attribution) in survey.gpus.iter_mut().zip(judged) {
+        gpu.attribution = attribution;
+    }
+}
+
+/// What `nvidia-smi` says, where it runs.
+fn ask_nvidia_smi() -> Option<nvidia_smi::Told> {
+    for columns in nvidia_smi::COLUMNS {
+        let query = format!("--query-gpu={columns}");
+        let Some(text) = output_of(&[&query, "--format=csv,noheader,nounits"])? else { continue };
+        let mut told = nvidia_smi::csv(&text, columns);
+        if told.gpus.is_empty() {
+            continue;
+        }
+        let query = format!("--query-compute-apps={}", nvidia_smi::PROCESS_COLUMNS);
+        if let Some(Some(list)) = output_of(&[&query, "--format=csv,noheader,nounits"]) {
+            nvidia_smi::add_processes(&mut told, &list);
+        }
+        return Some(told);
+    }
+    let text = output_of(&[])??;
+    let told = nvidia_smi::saved(&text);
+    (!told.gpus.is_empty()).then_some(told)
+}
+
+/// The standard output of `nvidia-smi`; inner `None` where it failed, outer `None` where there is none or it hangs.
+fn output_of(arguments: &[&str]) -> Option<Option<String>> {
+    let mut child = Command::new("nvidia-smi")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let stdout = child.stdout.take()?;
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = stdout.take(LARGEST_TABLE).read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    let started = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(reader.join().ok().filter(|_| status.success())),
+            Ok(None) if started.elapsed() < NVIDIA_SMI_PATIENCE => std::thread::sleep(Duration::from_millis(5)),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+    }
+}
+
+/// Reads again and again until it is interrupted: a table redrawn in place on a terminal, else a line per reading.
+fn watch(options: &ProbeOptions, every: Duration) -> anyhow::Result<u8> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
+    }
+    let in_place = std::io::stdout().is_terminal() && options.format == ExplainFormat::Terminal;
+    let mut height = 0;
+    let mut code = 0;
+    while !interrupted.load(Ordering::Relaxed) {
+        let started = Instant::now();
+        let findings = findings(options)?;
+        code = code.max(exit_code(&findings, options));
+        let style = options.output.style;
+        let text = match options.format {
+            ExplainFormat::Json => format!("{}\n", report::json::render(&findings, style.lang)),
+            _ if in_place => {
+                let table = report::watch::table(&findings, style);
+                // Up to the table's first line, and everything below is cleared.
+                let up = if height > 0 { format!("\x1b[{height}A\x1b[J") } else { String::new() };
+                height = table.lines().count();
+                up + &table
+            }
+            _ => report::watch::line(&findings, started_at(), style.lang),
+        };
+        if !written(&text, options)? || (findings.survey.gpus.is_empty() && findings.survey.others.is_empty()) {
+            break;
+        }
+        while started.elapsed() < every && !interrupted.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(20).min(every.saturating_sub(started.elapsed())));
+        }
+    }
+    Ok(code)
+}
+
+/// Seconds since 1970.
+fn started_at() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// False where the reader has gone away, so that there is nobody to go on for.
+fn written(text: &str, options: &ProbeOptions) -> anyhow::Result<bool> {
+    let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), options.output.color);
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,196 @@
+//! GPUs from the output of `nvidia-smi`: its CSV form, which the probe asks for where the library cannot be loaded, and the
+//! tables that people save.
+
+use super::{Driver, Gpu, GpuProcess, Kind, Memory};
+use crate::incident::context::saved_tables;
+use crate::reading::{Reading, Unavailable, unavailable};
+use crate::text::Text;
+use crate::units::MIB;
+
+/// The columns asked for; all are known since R450 but the reserved memory, which is asked for first and then left out.
+pub const COLUMNS: &[&str] = &[
+    "index,uuid,name,pci.bus_id,driver_version,memory.total,memory.used,memory.free,memory.reserved",
+    "index,uuid,name,pci.bus_id,driver_version,memory.total,memory.used,memory.free",
+];
+
+/// The columns of the process list.
+pub const PROCESS_COLUMNS: &str = "gpu_uuid,pid,used_memory,process_name";
+
+/// What one output holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    pub gpus: Vec<Gpu>,
+    pub driver: Driver,
+}
+
+fn absent(name: &str) -> Unavailable {
+    crate::text!(en: "nvidia-smi was not asked for {name}", zh: "没有向 nvidia-smi 查询 {name}").into()
+}
+
+impl Gpu {
+    /// A GPU of which nothing could be read, for one reason.
+    pub fn unread(index: u32, reason: &Unavailable) -> Gpu {
+        Gpu {
+            index,
+            uuid: Err(reason.clone()),
+            name: Err(reason.clone()),
+            pci: Err(reason.clone()),
+            minor: Err(reason.clone()),
+            memory: Err(reason.clone()),
+            processes: Err(reason.clone()),
+            attribution: Err(reason.clone()),
+            mig: Err(reason.clone()),
+            ecc: Err(reason.clone()),
+            remapped: Err(reason.clone()),
+            bar1: Err(reason.clone()),
+            compute_mode: Err(reason.clone()),
+            persistence: Err(reason.clone()),
+            display: Err(reason.clone()),
+            virtualization: Err(reason.clone()),
+            addressing: Err(reason.clone()),
+            numa_node: Err(reason.clone()),
+            throttling: Err(reason.clone()),
+            utilization: Err(reason.clone()),
+            multiprocessors: Err(reason.clone()),
+            cuda_free: Err(reason.clone()),
+        }
+    }
+}
+
+/// Rows under given columns, comma-separated, with or without units.
+pub fn csv(text: &str, columns: &str) -> Told {
+    let columns: Vec<&str> = columns.split(',').map(|name| name.split_whitespace().next().unwrap_or("")).collect();
+    let mut told = Told { gpus: Vec::new(), driver: no_driver() };
+    for line in text.lines() {
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        if cells.len() != columns.len() {
+            continue;
+        }
+        let cell = |name: &str| -> Reading<&str> {
+            let value = columns.iter().position(|column| *column == name).and_then(|at| cells.get(at).copied());
+            match value {
+                None => Err(absent(name)),
+                // `[N/A]`, `[Not Supported]`, `[Unknown Error]`.
+                Some(value) if value.is_empty() || value.starts_with('[') || value == "N/A" => unavailable(
+                    format!("nvidia-smi says {} for {name}", if value.is_empty() { "nothing" } else { value }),
+                    format!("nvidia-smi 对 {name} 给出 {}", if value.is_empty() { "空值" } else { value }),
+                ),
+                Some(value) => Ok(value),
+            }
+        };
+        let size = |name: &str| -> Reading<u64> {
+            let value = cell(name)?;
+            let number = value.trim_end_matches("MiB").trim();
+            match number.parse::<u64>().ok().and_then(|mib| mib.checked_mul(MIB)) {
+                Some(bytes) => Ok(bytes),
+                None => unavailable(format!("{value} is no size"), format!("{value} 不是大小")),
+            }
+        };
+        let Some(index) =
+            cell("index").ok().and_then(|value| value.parse().ok()).or_else(|| u32::try_from(told.gpus.len()).ok())
+        else {
+            continue;
+        };
+        let mut gpu = Gpu::unread(index, &absent("it"));
+        gpu.uuid = cell("uuid").map(str::to_string);
+        gpu.name = cell("name").map(str::to_string);
+        gpu.pci = cell("pci.bus_id").map(str::to_string);
+        gpu.memory =
+            memory(size("memory.total"), size("memory.used"), size("memory.free"), size("memory.reserved").ok());
+        gpu.processes = Err(absent("processes"));
+        if let Ok(version) = cell("driver_version") {
+            told.driver.version = Ok(version.to_string());
+        }
+        // A line of words under a header is no row.
+        if gpu.memory.is_ok() || gpu.uuid.as_ref().is_ok_and(|uuid| uuid.starts_with("GPU-")) {
+            told.gpus.push(gpu);
+        }
+    }
+    told
+}
+
+fn memory(total: Reading<u64>, used: Reading<u64>, free: Reading<u64>, reserved: Option<u64>) -> Reading<Memory> {
+    let total = total?;
+    let used = used?;
+    // Whole MiB: rounding may make the parts larger than the whole.
+    let free = free.unwrap_or(total.saturating_sub(used)).min(total);
+    Memory::new(total, reserved.map(|reserved| reserved.min(total - free)), used.min(total), free)
+}
+
+/// Adds the process list to the GPUs.
+pub fn add_processes(told: &mut Told, text: &str) {
+    for gpu in &mut told.gpus {
+        gpu.processes = Ok(Vec::new());
+    }
+    for line in text.lines() {
+        let cells: Vec<&str> = line.splitn(4, ',').map(str::trim).collect();
+        let [uuid, pid, used, name] = cells.as_slice() else { continue };
+        let Ok(pid) = pid.parse() else { continue };
+        let bytes = match used.trim_end_matches("MiB").trim().parse::<u64>().ok().and_then(|mib| mib.checked_mul(MIB)) {
+            Some(bytes) => Ok(bytes),
+            None => unavailable(format!("nvidia-smi says {used}"), format!("nvidia-smi 给出 {used}")),
+        };
+        let gpu = told.gpus.iter_mut().find(|gpu| gpu.uuid.as_ref().is_ok_and(|known| known == uuid));
+        if let Some(Ok(processes)) = gpu.map(|gpu| gpu.processes.as_mut()) {
+            processes.push(process(pid, bytes, Some(name.to_string())));
+        }
+    }
+}
+
+fn process(pid: u32, bytes: Reading<u64>, name: Option<String>) -> GpuProcess {
+    GpuProcess {
+        pid,
+        bytes,
+        kind: Kind::Unknown,
+        instance: None,
+        process: unavailable("not looked up", "未查询"),
+        told_name: name.filter(|name| !name.is_empty()),
+        mps_limit: None,
+        visible_devices: unavailable("not looked up", "未查询"),
+    }
+}
+
+fn no_driver() -> Driver {
+    Driver { version: Err(absent("the driver's version")), nvml: Err(absent("NVML")), cuda: Err(absent("CUDA")) }
+}
+
+/// GPUs of a saved output: CSV with its header, or one of the tables.
+pub fn saved(text: &str) -> Told {
+    let header = text.lines().position(|line| line.contains("memory.total") && line.contains(','));
+    if let Some(at) = header
+        && let Some(columns) = text.lines().nth(at)
+    {
+        let rows: Vec<&str> = text.lines().skip(at + 1).collect();
+        let told = csv(&rows.join("\n"), columns);
+        if !told.gpus.is_empty() {
+            return told;
+        }
+    }
+    let mut told = Told { gpus: Vec::new(), driver: no_driver() };
+    let reason: Unavailable = Text::new("the table does not say", "表格中没有").into();
+    let after = |mark: &str| {
+        let (_, rest) = text.split_once(mark)?;
+        rest.split([' ', '|']).map(str::trim).find(|word| !word.is_empty()).map(str::to_string)
+    };
+    if let Some(version) = after("Driver Version:") {
+        told.driver.version = Ok(version);
+    }
+    if let Some(version) = after("CUDA Version:") {
+        told.driver.cuda = Ok(version);
+    }
+    for row in saved_tables(text) {
+        let mut gpu = Gpu::unread(row.index, &reason);
+        gpu.name = row.name.ok_or_else(|| reason.clone());
+        gpu.memory = memory(Ok(row.total.bytes), Ok(row.used.bytes), Err(reason.clone()), None);
+        gpu.utilization = row.utilization.map(u32::from).ok_or_else(|| reason.clone());
+        // An empty list in a table may also mean that none may be shown.
+        let mut processes = Vec::new();
+        for (pid, name, used) in row.processes {
+            let Ok(pid) = u32::try_from(pid) else { continue };
+            processes.push(process(pid, used.map(|figure| figure.bytes).ok_or_else(|| reason.clone()), name));
+        }
+        gpu.processes = Ok(processes);
+        told.gpus.push(gpu);
+    }
+    told
+}
