@@ -24,7 +24,7 @@ fn request() -> Request {
         busy_allowed: false,
         bench: false,
         fill: false,
-        experiment: None,
+        experiment: Vec::new(),
         buffer: Some(MIB),
         seconds: 60,
     }
@@ -168,7 +168,7 @@ fn every_call_may_fail_and_the_child_still_tells() {
     let mut wanted = request();
     wanted.bench = true;
     wanted.fill = true;
-    wanted.experiment = Some(holes(40, 60));
+    wanted.experiment = vec![holes(40, 60)];
     let log = tempfile::tempdir().unwrap();
     let log = log.path().join("calls");
     found(&format!("total=6144 log={}", log.display()), &wanted);
@@ -238,8 +238,8 @@ fn holes(count: usize, hole: u64) -> State {
 #[test]
 fn the_experiment_proves_fragmentation() {
     let mut wanted = request();
-    wanted.experiment = Some(holes(30, 80));
-    let outcome = pick!(found("total=12288", &wanted), Experiment).unwrap();
+    wanted.experiment = vec![holes(30, 80)];
+    let outcome = pick!(found("total=12288", &wanted), Experiment).unwrap().remove(0);
     assert_eq!(outcome.observed, [Ways { plain: false, torch: true, small: true }; 3]);
     assert_eq!((outcome.verdict, outcome.agrees), (Some(Verdict::Fragmentation), true));
     assert!(outcome.control && outcome.returned);
@@ -252,8 +252,8 @@ fn the_experiment_refutes_fragmentation_where_the_holes_are_crumbs() {
     let crumbs = Segment { blocks: [block(true), block(false)].repeat(64), page: TORCH_PAGE, pinned: false };
     let mut wanted = request();
     wanted.experiment =
-        Some(State { segments: vec![crumbs; 30], requested: 900 * MIB, free: 200 * MIB, layout: Layout::Known });
-    let outcome = pick!(found("total=12288", &wanted), Experiment).unwrap();
+        vec![State { segments: vec![crumbs; 30], requested: 900 * MIB, free: 200 * MIB, layout: Layout::Known }];
+    let outcome = pick!(found("total=12288", &wanted), Experiment).unwrap().remove(0);
     assert_eq!(outcome.observed, [Ways::default(); 3]);
     assert_eq!((outcome.verdict, outcome.agrees), (Some(Verdict::Exhaustion), true));
 }
@@ -261,8 +261,8 @@ fn the_experiment_refutes_fragmentation_where_the_holes_are_crumbs() {
 #[test]
 fn a_state_too_large_for_the_device_is_scaled() {
     let mut wanted = request();
-    wanted.experiment = Some(holes(60, 80));
-    let outcome = pick!(found("total=6144", &wanted), Experiment).unwrap();
+    wanted.experiment = vec![holes(60, 80)];
+    let outcome = pick!(found("total=6144", &wanted), Experiment).unwrap().remove(0);
     assert!(outcome.halvings >= 1, "{outcome:?}");
     assert_eq!((outcome.verdict, outcome.agrees), (Some(Verdict::Fragmentation), true), "{outcome:?}");
 }
@@ -270,8 +270,8 @@ fn a_state_too_large_for_the_device_is_scaled() {
 #[test]
 fn a_device_on_which_the_control_fails_proves_nothing() {
     let mut wanted = request();
-    wanted.experiment = Some(holes(30, 80));
+    wanted.experiment = vec![holes(30, 80)];
     // No single allocation above 600 MiB: the plain way fails for another reason than the one under test.
-    let outcome = pick!(found("total=12288 single=600", &wanted), Experiment).unwrap();
+    let outcome = pick!(found("total=12288 single=600", &wanted), Experiment).unwrap().remove(0);
     assert_eq!((outcome.control, outcome.verdict), (false, None));
 }

@@ -2,7 +2,9 @@
 
 pub mod explain;
 pub mod probe;
+mod probe_cuda;
 mod progress;
+mod reproduce;
 pub mod rules;
 
 use crate::cli::{Invocation, Output};

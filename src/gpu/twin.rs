@@ -320,6 +320,51 @@ impl Layout {
     }
 }
 
+/// A failure worked out: the states that its figures stand for, and what arithmetic says of each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reproduction {
+    pub sums: Sums,
+    /// Line of the message.
+    pub line: u64,
+    pub cases: Vec<(State, Prediction)>,
+}
+
+impl Reproduction {
+    pub fn new(sums: Sums, line: u64) -> Reproduction {
+        let cases = sums.states().into_iter().map(|state| {
+            let prediction = state.predict(SMALL_PAGE);
+            (state, prediction)
+        });
+        Reproduction { sums, line, cases: cases.collect() }
+    }
+
+    /// The verdict that holds however the cached memory lies; `None` where that decides.
+    pub fn verdict(&self) -> Option<Verdict> {
+        if self.sums.surely_too_little() {
+            return Some(Verdict::Exhaustion);
+        }
+        let mut verdicts = self.cases.iter().map(|(_, prediction)| prediction.ways.verdict());
+        let first = verdicts.next()?;
+        verdicts.all(|verdict| verdict == first).then_some(first)
+    }
+
+    /// What follows from the message alone.
+    pub fn text(&self) -> Text {
+        let missing = crate::units::signed((self.sums.requested - self.sums.free - self.sums.cached).middle());
+        match self.verdict() {
+            Some(Verdict::Exhaustion) if self.sums.surely_too_little() => text!(
+                en: "refuted: even in one piece, free and cached memory fall {missing} short of the request; no allocator setting helps",
+                zh: "已否定：即使全部连成一块，空闲与缓存之和仍比请求少 {missing}；任何分配器设置都无济于事"
+            ),
+            Some(verdict) => verdict.text(),
+            None => text!(
+                en: "open: it depends on how the cached memory lies, which a message does not tell; a memory snapshot decides",
+                zh: "未定：取决于缓存块的分布，而报错信息没有给出；需要显存快照才能判断"
+            ),
+        }
+    }
+}
+
 /// `bytes` down to a multiple of `unit`.
 pub fn align_down(bytes: u64, unit: u64) -> u64 {
     bytes / unit.max(1) * unit.max(1)

@@ -9,6 +9,9 @@ use std::io::{Read, Write};
 /// # Errors
 /// When the request cannot be read or the parent has gone away.
 pub fn run() -> anyhow::Result<u8> {
+    // A parent that was killed must not leave a probe behind.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     let mut request = String::new();
     std::io::stdin().read_to_string(&mut request).context("no request")?;
     let request: Request = serde_json::from_str(&request).context("not a request")?;

@@ -8,7 +8,7 @@ use super::driver::{Context, Memory, Physical, Range};
 use super::failure::Failure;
 use super::kernels::Kernels;
 use super::probe::{Limits, Taken, Watch};
-use crate::gpu::twin::{Prediction, SMALL_PAGE, State, Verdict, Ways, align_down, align_up};
+use crate::gpu::twin::{Layout, Prediction, SMALL_PAGE, State, Verdict, Ways, align_down, align_up};
 use crate::units::GIB;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,7 @@ const MOST_HALVINGS: u32 = 6;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
+    pub layout: Layout,
     /// The state was re-created at 1 / 2^halvings of its size.
     pub halvings: u32,
     /// As planned on this device: what is left free beside the state, and the request grown with it.
@@ -69,6 +70,7 @@ pub fn run(
     let verdict = observed.first().filter(|_| same && control).map(|ways| ways.verdict());
     let after = context.memory()?.free;
     Ok(Outcome {
+        layout: state.layout,
         halvings: plan.halvings,
         free: plan.state.free,
         requested: plan.state.requested,

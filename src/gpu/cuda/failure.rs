@@ -33,6 +33,8 @@ pub enum Failure {
     Implausible { what: String },
     /// The probe's process ended before the step was done.
     Died { during: String, how: Ending },
+    /// An earlier step ended the probe.
+    NotReached,
     /// The probe's process could not be started.
     NotStarted { error: String },
 }
@@ -124,6 +126,7 @@ impl Failure {
                     text!(en: "stopped during {during}: {why}", zh: "在 {during} 期间停止：{why}")
                 }
             },
+            Failure::NotReached => text!(en: "an earlier step ended the probe", zh: "更早的步骤已使探测结束"),
             Failure::NotStarted { error } => {
                 text!(en: "the probe's process could not be started: {error}", zh: "无法启动探测子进程：{error}")
             }
@@ -147,6 +150,12 @@ impl Property {
                 text!(en: "the device is shared through CUDA's multi-process service", zh: "设备通过 CUDA MPS 共享")
             }
         }
+    }
+}
+
+impl From<Failure> for crate::reading::Unavailable {
+    fn from(failure: Failure) -> Self {
+        failure.text().into()
     }
 }
 

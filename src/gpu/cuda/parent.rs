@@ -1,7 +1,10 @@
 //! The parent's side: starts the child, collects its findings, stops it when its time is up or a guard objects.
 
 use super::failure::{Ending, Failure};
-use super::probe::{Finding, Line, Request};
+use super::experiment::Outcome;
+use super::probe::{
+    Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, Request, Taken,
+};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -20,6 +23,43 @@ pub struct Findings {
     pub found: Vec<Finding>,
     /// Why the rest is missing; `None` where the child said that it was through.
     pub cut: Option<Failure>,
+}
+
+macro_rules! readings {
+    ($($(#[$doc:meta])* $name:ident -> $variant:ident($type:ty);)*) => {
+        impl Findings {
+            $($(#[$doc])*
+            pub fn $name(&self) -> Taken<$type> {
+                let told = self.found.iter().find_map(|finding| match finding {
+                    Finding::$variant(taken) => Some(taken.clone()),
+                    _ => None,
+                });
+                told.unwrap_or_else(|| Err(self.cut.clone().unwrap_or(Failure::NotReached)))
+            })*
+        }
+    };
+}
+
+readings! {
+    driver -> Driver(DriverFacts);
+    device -> Device(DeviceFacts);
+    memory -> Memory(MemoryFacts);
+    granularity -> Granularity(u64);
+    bandwidth -> Bandwidth(Bandwidth);
+    check -> Check(MemoryCheck);
+    latencies -> Latencies(Vec<Latency>);
+    largest -> Largest(Largest);
+    experiment -> Experiment(Vec<Outcome>);
+}
+
+impl Findings {
+    /// Bytes in use that the probe's own context cannot account for, where that made it stop.
+    pub fn busy(&self) -> Option<u64> {
+        self.found.iter().find_map(|finding| match finding {
+            Finding::Busy(bytes) => Some(*bytes),
+            _ => None,
+        })
+    }
 }
 
 /// Runs the child to its end. `guard` is asked every 50 ms and stops the child with the reason that it returns.

@@ -38,8 +38,8 @@ pub struct Request {
     pub bench: bool,
     /// The largest block.
     pub fill: bool,
-    /// The fragmentation experiment on this state.
-    pub experiment: Option<twin::State>,
+    /// The fragmentation experiment on each of these states.
+    pub experiment: Vec<twin::State>,
     /// Upper bound of the buffer for bandwidth and memory check.
     pub buffer: Option<u64>,
     /// Seconds for all of it.
@@ -69,7 +69,7 @@ pub enum Finding {
     Check(Taken<MemoryCheck>),
     Latencies(Taken<Vec<Latency>>),
     Largest(Taken<Largest>),
-    Experiment(Taken<experiment::Outcome>),
+    Experiment(Taken<Vec<experiment::Outcome>>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -325,11 +325,11 @@ fn within(request: &Request, facts: &DeviceFacts, context: &Context, watch: &Wat
         )
     });
     step("re-creating the failure", &mut || {
-        Finding::Experiment(fill(request.experiment.is_some(), "--reproduce").and_then(|()| {
+        Finding::Experiment(fill(!request.experiment.is_empty(), "--reproduce").and_then(|()| {
             let granularity = granularity.clone()?;
-            let Some(state) = &request.experiment else { return Err(Failure::NotAsked { flag: "--reproduce".into() }) };
             let kernels = Kernels::load(context, facts.multiprocessors)?;
-            experiment::run(context, &kernels, state, granularity, &limits, watch)
+            let run = |state| experiment::run(context, &kernels, state, granularity, &limits, watch);
+            request.experiment.iter().map(run).collect()
         }))
     });
 }
