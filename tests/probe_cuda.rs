@@ -275,3 +275,127 @@ fn a_device_on_which_the_control_fails_proves_nothing() {
     let outcome = pick!(found("total=12288 single=600", &wanted), Experiment).unwrap().remove(0);
     assert_eq!((outcome.control, outcome.verdict), (false, None));
 }
+
+// ---- The command -----------------------------------------------------------------------------------------------------
+
+/// A message of PyTorch 2.x: 24.6 GiB allocated in a device of 31.4 GiB, 5.1 GiB cached.
+const MESSAGE: &str = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.12 GiB. GPU 0 has a total capacity \
+of 31.36 GiB of which 905.94 MiB is free. Including non-PyTorch memory, this process has 30.46 GiB memory in use. Of the \
+allocated memory 24.64 GiB is allocated by PyTorch, and 5.11 GiB is reserved by PyTorch but unallocated.";
+
+/// Exit code and the JSON of `oomdoc probe` on the fake driver, with no NVML to be found.
+fn probe(settings: &str, arguments: &[&str], input: &str) -> (i32, serde_json::Value) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_oomdoc"))
+        .args(["probe", "--json", "--lang", "en", "--root", "/nonexistent"])
+        .args(arguments)
+        .env("LD_LIBRARY_PATH", &*LIBRARY)
+        .env("FAKE_CUDA", settings)
+        .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
+        .env("PATH", "/nonexistent")
+        .env_remove("CUDA_MPS_PIPE_DIRECTORY")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap_or_default())
+}
+
+fn unavailable(value: &serde_json::Value) -> &str {
+    value["unavailable"].as_str().unwrap_or_else(|| panic!("available: {value}"))
+}
+
+#[test]
+fn without_the_flag_no_context_is_made() {
+    let log = tempfile::tempdir().unwrap();
+    let calls = log.path().join("calls");
+    let (_, report) = probe(&format!("log={}", calls.display()), &[], "");
+    assert!(report.get("cuda").is_none());
+    // The host's part may ask CUDA for nothing that takes memory.
+    let calls = std::fs::read_to_string(&calls).unwrap_or_default();
+    assert!(!calls.contains("Retain") && !calls.contains("cuMem"), "{calls}");
+}
+
+#[test]
+fn what_cuda_tells_is_in_the_report() {
+    let (code, report) = probe("context=398 noise", &["--cuda"], "");
+    assert_eq!(code, 0);
+    let cuda = &report["cuda"];
+    assert_eq!(cuda["free_bytes"], (8192 - 398) * MIB);
+    assert_eq!(cuda["granularity_bytes"], 2 * MIB);
+    assert_eq!(unavailable(&cuda["largest_block_bytes"]), "not asked for; --allow-fill does");
+    assert!(unavailable(&cuda["context_bytes"]).contains("NVML"));
+}
+
+#[test]
+fn a_driver_that_hangs_costs_only_what_comes_after() {
+    let started = std::time::Instant::now();
+    let (code, report) = probe("hang=cuMemGetAllocationGranularity", &["--cuda", "--time-limit", "1"], "");
+    assert!(started.elapsed() < std::time::Duration::from_secs(20));
+    assert_eq!((code, &report["cuda"]["free_bytes"]), (0, &((8192 - 400) * MIB).into()));
+    let why = unavailable(&report["cuda"]["granularity_bytes"]);
+    assert!(why.contains("within 1 s") && why.contains("creating a context"), "{why}");
+}
+
+#[test]
+fn a_driver_that_dies_is_reported_with_the_signal() {
+    let (code, report) = probe("crash=cuLaunchKernel", &["--bench", "--buffer", "1MiB"], "");
+    assert_eq!(code, 0);
+    let why = unavailable(&report["cuda"]["bandwidth"]);
+    assert!(why.contains("signal 6") && why.contains("bandwidth"), "{why}");
+    assert!(report["cuda"]["cut_short"].is_string());
+    assert_eq!(report["cuda"]["granularity_bytes"], 2 * MIB);
+}
+
+#[test]
+fn a_gpu_in_use_is_refused() {
+    let (code, report) = probe("others=6000", &["--allow-fill"], "");
+    assert_eq!(code, 4, "{report}");
+    assert!(report["cuda"]["refused"].as_str().unwrap().contains("--allow-busy"));
+    let (code, report) = probe("others=3000", &["--allow-fill", "--allow-busy"], "");
+    assert_eq!(code, 0);
+    assert_eq!(report["cuda"]["largest_block_bytes"], (8192 - 3000 - 400 - 2048) * MIB);
+}
+
+#[test]
+fn without_a_gpu_arithmetic_answers_alone() {
+    let (code, report) = probe("fail=cuInit:100", &["--reproduce", "-"], MESSAGE);
+    assert_eq!(code, 3);
+    let answer = &report["reproduction"];
+    assert_eq!((answer["basis"].as_str(), answer["verdict"].as_str()), (Some("arithmetic"), Some("open")));
+    let cases = answer["cases"].as_array().unwrap();
+    assert_eq!(cases[1]["verdict"], "exhaustion");
+    let cached = cases[0]["cached_bytes"].as_u64().unwrap() as f64 / (1u64 << 30) as f64;
+    assert!((cached - 5.11).abs() < 0.01, "{cached}");
+}
+
+#[test]
+fn a_request_beyond_all_memory_refutes_fragmentation() {
+    let (_, report) = probe("", &["--reproduce", "-"], &MESSAGE.replace("1.12 GiB", "7.50 GiB"));
+    let answer = &report["reproduction"];
+    assert_eq!(answer["verdict"], "exhaustion");
+    assert!(answer["text"].as_str().unwrap().starts_with("refuted"), "{answer}");
+}
+
+#[test]
+fn the_experiment_and_its_twin_stand_side_by_side() {
+    let (code, report) =
+        probe("total=49152", &["--allow-fill", "--buffer", "1MiB", "--reproduce", "-", "--time-limit", "300"], MESSAGE);
+    assert_eq!(code, 0);
+    assert_eq!(report["reproduction"]["basis"], "device");
+    let tried = report["cuda"]["experiment"].as_array().unwrap_or_else(|| panic!("{}", report["cuda"]));
+    let cases = report["reproduction"]["cases"].as_array().unwrap();
+    assert_eq!(tried.len(), 2);
+    for (tried, case) in tried.iter().zip(cases) {
+        assert_eq!(tried["agrees"], true, "{tried}");
+        assert_eq!(tried["verdict"], case["verdict"]);
+        assert_eq!(tried["observed"][2], case["predicted"]);
+    }
+}
+
+#[test]
+fn a_log_without_figures_cannot_be_worked_out() {
+    assert_eq!(probe("", &["--reproduce", "-"], "RuntimeError: CUDA error: out of memory").0, 2);
+    assert_eq!(probe("", &["--reproduce", "-"], "all is well").0, 2);
+}

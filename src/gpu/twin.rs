@@ -142,11 +142,13 @@ impl Sums {
         let segments = (0..holes)
             .step_by(per_segment as usize)
             .map(|first| {
-                let count = per_segment.min(holes - first);
+                // Holes begin at eight different places, lest all of them lie well or ill to the pages.
+                let before = align_down(live / 8 * (1 + 2 * (first / per_segment % 8)), QUANTUM).max(QUANTUM);
+                let after = (2 * live).saturating_sub(before).max(QUANTUM);
                 let trio =
-                    [Block { bytes: live, live: true }, Block { bytes: hole, live: false }, Block { bytes: live, live: true }];
-                let blocks = (0..count).flat_map(|_| trio).filter(|block| block.bytes > 0).collect();
-                Segment { blocks, page: TORCH_PAGE, pinned: false }
+                    [Block { bytes: before, live: true }, Block { bytes: hole, live: false }, Block { bytes: after, live: true }];
+                let blocks = (first..holes.min(first + per_segment)).flat_map(|_| trio);
+                Segment { blocks: blocks.filter(|block| block.bytes > 0).collect(), page: TORCH_PAGE, pinned: false }
             })
             .collect();
         State { segments, requested: self.requested.middle_bytes(), free: self.free.middle_bytes(), layout }
