@@ -93,8 +93,8 @@ fn findings(options: &ProbeOptions) -> anyhow::Result<Findings> {
         options.cuda.reproduce.as_ref().map(|source| reproduce::read(source, options.output.style.lang)).transpose()?;
     let asked = |gpu| probe_cuda::of(gpu, &options.cuda, reproduction.as_ref(), &options.root);
     let cuda = shown.iter().map(|gpu| options.cuda.context.then(|| asked(gpu))).collect();
-    let cuda_alone =
-        (options.cuda.context && survey.gpus.is_empty()).then(|| probe_cuda::alone(&options.cuda, reproduction.as_ref()));
+    let cuda_alone = (options.cuda.context && survey.gpus.is_empty())
+        .then(|| probe_cuda::alone(&options.cuda, reproduction.as_ref()));
     Ok(Findings { shown, verdicts, cuda, cuda_alone, reproduction, warnings, mapping, survey })
 }
 

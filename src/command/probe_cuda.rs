@@ -36,9 +36,8 @@ pub fn of(gpu: &Gpu, options: &CudaOptions, reproduction: Option<&Reproduction>,
     request.known_idle = others.is_none() && gpu.processes.is_ok();
     let name = gpu.uuid.clone().unwrap_or_else(|_| gpu.index.to_string());
     let library = Library::open(root).ok();
-    let margin = gpu.memory.as_ref().map_or(0, |memory| {
-        crate::gpu::cuda::probe::margin(memory.total, !request.known_idle)
-    });
+    let margin =
+        gpu.memory.as_ref().map_or(0, |memory| crate::gpu::cuda::probe::margin(memory.total, !request.known_idle));
     let known = gpu.processes.as_ref().map_or(0, |list| list.iter().filter(|process| computes(process.kind)).count());
     let mut guard = || {
         let (memory, processes) = library.as_ref()?.again(gpu.index)?;

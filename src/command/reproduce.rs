@@ -19,7 +19,8 @@ pub fn read(source: &Source, lang: Lang) -> anyhow::Result<Reproduction> {
     let given = Given::default();
     let explanation = explain::diagnose(vec![FileEvents::of(&document, &given)], &given);
     let on_device = explanation.diagnoses.iter().map(|diagnosis| &diagnosis.incident);
-    let Some(incident) = on_device.filter(|incident| incident.event.resource.on_device()).max_by_key(|incident| incident.primary)
+    let Some(incident) =
+        on_device.filter(|incident| incident.event.resource.on_device()).max_by_key(|incident| incident.primary)
     else {
         bail!("{}", text!(en: "no failure of GPU memory in the input", zh: "输入中没有显存不足的失败").in_lang(lang));
     };

@@ -145,8 +145,11 @@ impl Sums {
                 // Holes begin at eight different places, lest all of them lie well or ill to the pages.
                 let before = align_down(live / 8 * (1 + 2 * (first / per_segment % 8)), QUANTUM).max(QUANTUM);
                 let after = (2 * live).saturating_sub(before).max(QUANTUM);
-                let trio =
-                    [Block { bytes: before, live: true }, Block { bytes: hole, live: false }, Block { bytes: after, live: true }];
+                let trio = [
+                    Block { bytes: before, live: true },
+                    Block { bytes: hole, live: false },
+                    Block { bytes: after, live: true },
+                ];
                 let blocks = (first..holes.min(first + per_segment)).flat_map(|_| trio);
                 Segment { blocks: blocks.filter(|block| block.bytes > 0).collect(), page: TORCH_PAGE, pinned: false }
             })
@@ -161,7 +164,10 @@ const MOST_HOLES: u64 = 1 << 18;
 impl State {
     /// Held by the allocator, idle segments left out: they are given back before anything fails.
     pub fn held(&self) -> u64 {
-        self.segments.iter().filter(|segment| !segment.idle()).fold(0, |sum, segment| sum.saturating_add(segment.bytes()))
+        self.segments
+            .iter()
+            .filter(|segment| !segment.idle())
+            .fold(0, |sum, segment| sum.saturating_add(segment.bytes()))
     }
 
     /// Every size times `numerator / 2^shift`: blocks to 512 B, segments to whole small pages (the last block takes up the

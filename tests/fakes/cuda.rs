@@ -19,6 +19,7 @@
 //! | `flip=WORD:BITS` | a faulty cell: this word of the first buffer reads back with these bits (hexadecimal) wrong |
 //! | `integrated` `novmm` | attributes |
 //! | `noise` | the library prints to standard output, as some do |
+//! | `lowest=FILE` | the least that was ever free, in bytes, written when the context goes |
 //! | `log=FILE` | every call's name, one a line |
 //!
 //! Missing symbols cannot be steered at run time: the test compiles with `--cfg missing`, which leaves out virtual memory.
@@ -37,6 +38,7 @@ const RATE: f64 = 1.6e12;
 struct Device {
     total: u64,
     used: u64,
+    most_used: u64,
     context: u64,
     single: u64,
     next: u64,
@@ -88,6 +90,7 @@ fn device() -> MutexGuard<'static, Device> {
             Mutex::new(Device {
                 total: mebibytes("total", 8192),
                 used: mebibytes("others", 0),
+                most_used: 0,
                 context: mebibytes("context", 400),
                 single: mebibytes("single", 1 << 30),
                 next: 0x7f00_0000_0000,
@@ -203,6 +206,9 @@ entry!(cuDevicePrimaryCtxRetain(context: *mut *mut c_void, _handle: c_int) devic
     *context = 0x1000 as *mut c_void;
 });
 entry!(cuDevicePrimaryCtxRelease_v2(_handle: c_int) device => {
+    if let Some(file) = setting("lowest") {
+        std::fs::write(file, (device.total - device.most_used).to_string()).expect("the file");
+    }
     device.used -= device.context;
     device.retained = false;
 });
@@ -229,6 +235,7 @@ impl Device {
             return Err(2);
         }
         self.used += pages;
+        self.most_used = self.most_used.max(self.used);
         Ok(())
     }
 

@@ -189,14 +189,7 @@ impl<'d> Device<'d> {
         call!(self.driver, device_uuid_v2(&mut bytes, self.handle))
             .or_else(|_| call!(self.driver, device_uuid(&mut bytes, self.handle)))?;
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(format!(
-            "GPU-{}-{}-{}-{}-{}",
-            &digits[..8],
-            &digits[8..12],
-            &digits[12..16],
-            &digits[16..20],
-            &digits[20..]
-        ))
+        Ok(format!("GPU-{}-{}-{}-{}-{}", &digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]))
     }
 
     pub fn total(&self) -> Result<u64, Failure> {

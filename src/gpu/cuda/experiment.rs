@@ -55,15 +55,13 @@ pub fn run(
     let before = context.memory()?.free;
     let plan = Plan::new(state, granularity, limits.margin, before)?;
     let predicted = plan.state.predict(granularity);
-    let arena = Arena { context, kernels, plan: &plan, predicted, watch, before, buffer: limits.buffer.unwrap_or(u64::MAX) };
+    let arena =
+        Arena { context, kernels, plan: &plan, predicted, watch, before, buffer: limits.buffer.unwrap_or(u64::MAX) };
     let control = arena.control()?;
     let mut observed = Vec::new();
     for _ in 0..REPEATS {
-        let ways = Ways {
-            plain: arena.plain()?,
-            torch: arena.mapped(|page| page)?,
-            small: arena.mapped(|_| granularity)?,
-        };
+        let ways =
+            Ways { plain: arena.plain()?, torch: arena.mapped(|page| page)?, small: arena.mapped(|_| granularity)? };
         observed.push(ways);
     }
     let same = observed.windows(2).all(|pair| pair[0] == pair[1]);
@@ -108,9 +106,11 @@ impl Plan {
             planned.requested = planned.requested.saturating_add(added);
             let idle = planned.predict(granularity).idle;
             // Everything built takes whole pages, and the control has to fit as well.
-            let built = planned.segments.iter().filter(|segment| !segment.idle()).fold(0u64, |sum, segment| {
-                sum.saturating_add(align_up(segment.bytes(), granularity))
-            });
+            let built = planned
+                .segments
+                .iter()
+                .filter(|segment| !segment.idle())
+                .fold(0u64, |sum, segment| sum.saturating_add(align_up(segment.bytes(), granularity)));
             let state_needs = built.saturating_add(planned.free).saturating_add(idle);
             let control_needs = planned.requested.saturating_add(margin);
             if state_needs.max(control_needs).saturating_add(4 * granularity) > free {
@@ -123,7 +123,9 @@ impl Plan {
             }
         }
         if fitted {
-            Err(Failure::Implausible { what: "the state cannot be scaled to this device without changing the answer".into() })
+            Err(Failure::Implausible {
+                what: "the state cannot be scaled to this device without changing the answer".into(),
+            })
         } else {
             Err(Failure::TooLittleFree { free, margin })
         }
@@ -231,7 +233,9 @@ impl<'c> Arena<'_, 'c> {
             self.kernels.fill(&part, self.predicted.requested, 0)?;
             let wrong = self.kernels.verify(&part, self.predicted.requested, 0)?.wrong;
             if wrong > 0 {
-                return Err(Failure::Implausible { what: format!("{wrong} words of the mapped pages read back wrong") });
+                return Err(Failure::Implausible {
+                    what: format!("{wrong} words of the mapped pages read back wrong"),
+                });
             }
         }
         Ok(())

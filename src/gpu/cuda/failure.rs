@@ -43,11 +43,19 @@ pub enum Failure {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ending", rename_all = "kebab-case")]
 pub enum Ending {
-    Signal { signal: i32 },
-    Exit { code: i32 },
+    Signal {
+        signal: i32,
+    },
+    Exit {
+        code: i32,
+    },
     /// Stopped by its parent: time, a guard's objection, or an interrupt.
-    Killed { seconds: u64 },
-    Stopped { why: String },
+    Killed {
+        seconds: u64,
+    },
+    Stopped {
+        why: String,
+    },
 }
 
 /// A property of a device on which a step would harm or prove nothing.

@@ -54,7 +54,9 @@ impl<'c> Kernels<'c> {
         scratch.write(&report)?;
         let words = memory.bytes() / 8;
         // SAFETY: `verify` reads `words` words of `memory` and writes at most 2 + 2 × 16 words of the report.
-        unsafe { self.kernel(c"verify")?.launch(self.blocks, [memory.address(), words, seed, flip, scratch.address()]) }?;
+        unsafe {
+            self.kernel(c"verify")?.launch(self.blocks, [memory.address(), words, seed, flip, scratch.address()])
+        }?;
         self.context.synchronize()?;
         scratch.read(&mut report)?;
         let first = report[2..].chunks_exact(2).map(|pair| (pair[0], pair[1]));

@@ -1,7 +1,7 @@
 //! The parent's side: starts the child, collects its findings, stops it when its time is up or a guard objects.
 
-use super::failure::{Ending, Failure};
 use super::experiment::Outcome;
+use super::failure::{Ending, Failure};
 use super::probe::{
     Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, Request, Taken,
 };
@@ -74,7 +74,8 @@ pub fn probe(request: &Request, guard: &mut dyn FnMut() -> Option<String>) -> Fi
     std::thread::spawn(move || {
         let mut stdout = BufReader::new(stdout);
         let mut line = Vec::new();
-        while matches!(std::io::Read::take(&mut stdout, LONGEST_LINE as u64).read_until(b'\n', &mut line), Ok(read) if read > 0) {
+        while matches!(std::io::Read::take(&mut stdout, LONGEST_LINE as u64).read_until(b'\n', &mut line), Ok(read) if read > 0)
+        {
             // What a driver prints to standard output is no finding.
             if let Ok(line) = serde_json::from_slice::<Line>(&line)
                 && sender.send(line).is_err()

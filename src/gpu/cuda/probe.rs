@@ -151,7 +151,6 @@ pub struct Largest {
     pub free_before: u64,
 }
 
-
 impl Largest {
     /// On a quiet device the only proof that the device's own memory is in pieces: mapping gets more than one call.
     pub fn physically_fragmented(&self) -> Option<bool> {
@@ -202,7 +201,8 @@ pub fn run(request: &Request, say: &mut dyn FnMut(Line)) {
             return;
         }
     };
-    let found = driver.version().and_then(|cuda_version| Ok(DriverFacts { cuda_version, devices: driver.device_count()? }));
+    let found =
+        driver.version().and_then(|cuda_version| Ok(DriverFacts { cuda_version, devices: driver.device_count()? }));
     let devices = found.as_ref().map_or(0, |facts| facts.devices);
     say(Line::Found(Finding::Driver(found)));
     say(Line::Begin("looking at the device".into()));
@@ -280,6 +280,7 @@ fn within(request: &Request, facts: &DeviceFacts, context: &Context, watch: &Wat
     if !request.known_idle && !request.busy_allowed && used > own {
         return say(Line::Found(Finding::Busy(used - own)));
     }
+    say(Line::Begin("asking for the granularity".into()));
     let granularity = if facts.virtual_memory {
         context.granularity()
     } else {

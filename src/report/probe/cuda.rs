@@ -84,20 +84,24 @@ pub fn lines(part: &Part) -> Vec<Row> {
         return rows;
     }
     rows.push(row(("granularity", "粒度"), read.granularity(), |bytes| Text::same(Bytes(bytes).to_string())));
-    rows.extend(asked(row(("bandwidth", "带宽"), read.bandwidth(), |found| {
-        let rate = |bytes: f64| match found.peak {
-            Some(peak) if peak > 0.0 => format!("{:.0} GB/s ({:.0} %)", bytes / 1e9, 100.0 * bytes / peak),
-            _ => format!("{:.0} GB/s", bytes / 1e9),
-        };
-        let (read, write, copy) = (rate(found.read), rate(found.write), rate(found.copy));
-        let mut text = text!(en: "read {read}, write {write}, copy {copy}", zh: "读 {read}，写 {write}，拷贝 {copy}");
-        if let Some(peak) = found.peak {
-            let peak = format!("{:.0} GB/s", peak / 1e9);
-            let of = text!(en: "; peak by bus width and clock {peak}", zh: "；按位宽与频率计算的峰值 {peak}");
-            text = Text::new(text.en + &of.en, text.zh + &of.zh);
-        }
-        text
-    }), read.bandwidth().err()));
+    rows.extend(asked(
+        row(("bandwidth", "带宽"), read.bandwidth(), |found| {
+            let rate = |bytes: f64| match found.peak {
+                Some(peak) if peak > 0.0 => format!("{:.0} GB/s ({:.0} %)", bytes / 1e9, 100.0 * bytes / peak),
+                _ => format!("{:.0} GB/s", bytes / 1e9),
+            };
+            let (read, write, copy) = (rate(found.read), rate(found.write), rate(found.copy));
+            let mut text =
+                text!(en: "read {read}, write {write}, copy {copy}", zh: "读 {read}，写 {write}，拷贝 {copy}");
+            if let Some(peak) = found.peak {
+                let peak = format!("{:.0} GB/s", peak / 1e9);
+                let of = text!(en: "; peak by bus width and clock {peak}", zh: "；按位宽与频率计算的峰值 {peak}");
+                text = Text::new(text.en + &of.en, text.zh + &of.zh);
+            }
+            text
+        }),
+        read.bandwidth().err(),
+    ));
     rows.extend(asked(row(("memory check", "显存检查"), read.check(), |found| {
         let bytes = Bytes(found.bytes);
         if found.wrong_words == 0 && found.sums_agree {
@@ -113,21 +117,24 @@ pub fn lines(part: &Part) -> Vec<Row> {
             )
         }
     }), read.check().err()));
-    rows.extend(asked(row(("allocation", "分配耗时"), read.latencies(), |found| {
-        let micro = |seconds: f64| format!("{:.0} µs", seconds * 1e6);
-        let each = found.iter().map(|one| {
-            let mut text = format!("{}: {} + {}", Bytes(one.bytes), micro(one.alloc), micro(one.free));
-            if let (Some(alloc), Some(free)) = (one.pool_alloc, one.pool_free) {
-                text += &format!(", pool {} + {}", micro(alloc), micro(free));
-            }
-            if let Some(map) = one.map {
-                text += &format!(", map {}", micro(map));
-            }
-            text
-        });
-        let all = each.collect::<Vec<_>>().join("; ");
-        text!(en: "median times to allocate + free: {all}", zh: "分配 + 释放的中位耗时：{all}")
-    }), read.latencies().err()));
+    rows.extend(asked(
+        row(("allocation", "分配耗时"), read.latencies(), |found| {
+            let micro = |seconds: f64| format!("{:.0} µs", seconds * 1e6);
+            let each = found.iter().map(|one| {
+                let mut text = format!("{}: {} + {}", Bytes(one.bytes), micro(one.alloc), micro(one.free));
+                if let (Some(alloc), Some(free)) = (one.pool_alloc, one.pool_free) {
+                    text += &format!(", pool {} + {}", micro(alloc), micro(free));
+                }
+                if let Some(map) = one.map {
+                    text += &format!(", map {}", micro(map));
+                }
+                text
+            });
+            let all = each.collect::<Vec<_>>().join("; ");
+            text!(en: "median times to allocate + free: {all}", zh: "分配 + 释放的中位耗时：{all}")
+        }),
+        read.latencies().err(),
+    ));
     rows.extend(asked(row(("largest block", "最大块"), read.largest(), |found| {
         let (single, bound) = (Bytes(found.single), Bytes(found.bound));
         let mut text = text!(en: "{single} in one allocation of {bound} tried for", zh: "单次分配最大 {single}（尝试上限 {bound}）");
@@ -275,10 +282,9 @@ pub fn json(part: &Part, lang: Lang) -> Value {
     };
     let missing = |failure: Failure| no(&failure.text());
     let largest = read.largest();
-    let context = memory.context.map_or_else(
-        || no(&Text::new("needs NVML's free memory before", "需要 NVML 提供之前的空闲量")),
-        Value::from,
-    );
+    let context = memory
+        .context
+        .map_or_else(|| no(&Text::new("needs NVML's free memory before", "需要 NVML 提供之前的空闲量")), Value::from);
     let mut out = json!({
         "cuda_version": cuda_version(driver.cuda_version),
         "ordinal": device.ordinal,

@@ -72,7 +72,10 @@ impl Page {
     fn lines(&mut self, lines: &[super::cuda::Row]) {
         for row in lines {
             let text = self.say(&row.text);
-            self.line((&row.label.en, &row.label.zh), vec![run(if row.missing { Tone::Faint } else { Tone::Plain }, text)]);
+            self.line(
+                (&row.label.en, &row.label.zh),
+                vec![run(if row.missing { Tone::Faint } else { Tone::Plain }, text)],
+            );
         }
     }
 
