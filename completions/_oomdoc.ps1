@@ -27,6 +27,10 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain the out-of-memory failure in a log: what ran out, why, and what to change')
             [CompletionResult]::new('rules', 'rules', [CompletionResultType]::ParameterValue, 'List the causes and fixes that oomdoc knows, or print the documentation of one')
+            [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'What grew between two memory snapshots, by the place in the program')
+            [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Run a list of allocations through PyTorch''s caching allocator on a device of any size')
+            [CompletionResult]::new('probe', 'probe', [CompletionResultType]::ParameterValue, 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply')
             break
         }
         'oomdoc;explain' {
@@ -63,6 +67,82 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;replay' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown or html')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown or html')
+            [CompletionResult]::new('--device', '--device', [CompletionResultType]::ParameterName, 'Only this device')
+            [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Holders to list')
+            [CompletionResult]::new('--conf', '--conf', [CompletionResultType]::ParameterName, 'Allocator settings to try in place of the usual ones; may be repeated')
+            [CompletionResult]::new('--capacity', '--capacity', [CompletionResultType]::ParameterName, 'Size of the device')
+            [CompletionResult]::new('--torch', '--torch', [CompletionResultType]::ParameterName, 'PyTorch version to replay as [default: the newest that writes such a snapshot]')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Everything: all notes, whole stacks')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Everything: all notes, whole stacks')
+            [CompletionResult]::new('--no-what-if', '--no-what-if', [CompletionResultType]::ParameterName, 'Only what was recorded: nothing is simulated')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;diff' {
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Which moment to compare: the end of the recording or its peak')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Growth that makes the exit code 1: growth>5%, growth>200MiB, reserved>5%')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Places to list')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;simulate' {
+            [CompletionResult]::new('--capacity', '--capacity', [CompletionResultType]::ParameterName, 'Memory of the device')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Memory that the CUDA context of this process takes')
+            [CompletionResult]::new('--others', '--others', [CompletionResultType]::ParameterName, 'Other processes on the device, as pid:bytes')
+            [CompletionResult]::new('--hidden', '--hidden', [CompletionResultType]::ParameterName, 'Memory in use that NVML lists for no process')
+            [CompletionResult]::new('--nvml', '--nvml', [CompletionResultType]::ParameterName, 'How NVML lists this process: self, another pid, none, or missing for no NVML at all')
+            [CompletionResult]::new('--device', '--device', [CompletionResultType]::ParameterName, 'Index of the device, as error texts print it')
+            [CompletionResult]::new('--conf', '--conf', [CompletionResultType]::ParameterName, 'Settings as in PYTORCH_CUDA_ALLOC_CONF')
+            [CompletionResult]::new('--torch', '--torch', [CompletionResultType]::ParameterName, 'Release of PyTorch, 2.0 to 2.15')
+            [CompletionResult]::new('--fraction', '--fraction', [CompletionResultType]::ParameterName, 'Memory fraction set before the first request, 0 to 1')
+            [CompletionResult]::new('--streams', '--streams', [CompletionResultType]::ParameterName, 'Streams besides the default one')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'What makes the exit code 1')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: summary or jsonl')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: summary or jsonl')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('--no-caching', '--no-caching', [CompletionResultType]::ParameterName, 'Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1')
+            [CompletionResult]::new('--stop-on-oom', '--stop-on-oom', [CompletionResultType]::ParameterName, 'Stop at the first out-of-memory error; otherwise the failed request is skipped')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'oomdoc;probe' {
+            [CompletionResult]::new('--gpu', '--gpu', [CompletionResultType]::ParameterName, 'GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Read again every so many seconds')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read a saved output of nvidia-smi instead of this machine''s GPUs')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Folder below which /proc and /sys of the machine lie')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Verdict or warning that makes the exit code 1, or any; may be repeated')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('--pid', '--pid', [CompletionResultType]::ParameterName, 'Its process, as the driver numbers it')
+            [CompletionResult]::new('--need', '--need', [CompletionResultType]::ParameterName, 'What it asks for')
+            [CompletionResult]::new('--reserved', '--reserved', [CompletionResultType]::ParameterName, 'What PyTorch has reserved')
+            [CompletionResult]::new('--idle', '--idle', [CompletionResultType]::ParameterName, 'What of that is unallocated')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Everything that was read, and why other readings are missing')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Everything that was read, and why other readings are missing')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -28,6 +28,10 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -s V -l version -d 'Print version'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "explain" -d 'Explain the out-of-memory failure in a log: what ran out, why, and what to change'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rules" -d 'List the causes and fixes that oomdoc knows, or print the documentation of one'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "replay" -d 'Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "diff" -d 'What grew between two memory snapshots, by the place in the program'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "simulate" -d 'Run a list of allocations through PyTorch\'s caching allocator on a device of any size'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "probe" -d 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
@@ -73,3 +77,82 @@ always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s f -l format -d 'What to print: terminal, json, markdown or html' -r -f -a "terminal\t'For people'
+json\t'For programs: docs/replay.schema.json'
+markdown\t'To paste into an issue'
+html\t'One file for the browser, with the timeline and the memory map'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l device -d 'Only this device' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l top -d 'Holders to list' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l conf -d 'Allocator settings to try in place of the usual ones; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l capacity -d 'Size of the device' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l torch -d 'PyTorch version to replay as [default: the newest that writes such a snapshot]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s v -l verbose -d 'Everything: all notes, whole stacks'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l no-what-if -d 'Only what was recorded: nothing is simulated'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l at -d 'Which moment to compare: the end of the recording or its peak' -r -f -a "end\t''
+peak\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l fail-on -d 'Growth that makes the exit code 1: growth>5%, growth>200MiB, reserved>5%' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'For people'
+json\t'For programs'
+markdown\t'For the comment on a pull request'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l top -d 'Places to list' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l capacity -d 'Memory of the device' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l context -d 'Memory that the CUDA context of this process takes' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l others -d 'Other processes on the device, as pid:bytes' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l hidden -d 'Memory in use that NVML lists for no process' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l nvml -d 'How NVML lists this process: self, another pid, none, or missing for no NVML at all' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l device -d 'Index of the device, as error texts print it' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l conf -d 'Settings as in PYTORCH_CUDA_ALLOC_CONF' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l torch -d 'Release of PyTorch, 2.0 to 2.15' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l fraction -d 'Memory fraction set before the first request, 0 to 1' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l streams -d 'Streams besides the default one' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l fail-on -d 'What makes the exit code 1' -r -f -a "oom\t'An out-of-memory error'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -s f -l format -d 'What to print: summary or jsonl' -r -f -a "summary\t'Peaks, errors and fragmentation for people'
+jsonl\t'One JSON object for each request and one for the end'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l no-caching -d 'Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l stop-on-oom -d 'Stop at the first out-of-memory error; otherwise the failed request is skipped'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l gpu -d 'GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l watch -d 'Read again every so many seconds' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l from -d 'Read a saved output of nvidia-smi instead of this machine\'s GPUs' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l root -d 'Folder below which /proc and /sys of the machine lie' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
+json\t'For programs: docs/explain.schema.json'
+markdown\t'To paste into an issue'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l fail-on -d 'Verdict or warning that makes the exit code 1, or any; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l pid -d 'Its process, as the driver numbers it' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l need -d 'What it asks for' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reserved -d 'What PyTorch has reserved' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l idle -d 'What of that is unallocated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l json -d 'Short for --format json'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s v -l verbose -d 'Everything that was read, and why other readings are missing'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s h -l help -d 'Print help'

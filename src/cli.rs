@@ -1,11 +1,14 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
+use crate::allocator::device::{Listing, Process};
+use crate::allocator::version::Version;
 use crate::gpu::verdict::{Question, RULES};
 use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
 use crate::input::Source;
 use crate::report::rules::Subject;
 use crate::report::{Style, wording};
+use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -18,6 +21,9 @@ pub enum Invocation {
     Rules(RulesOptions),
     /// The process that `probe` lets do what may hang or die.
     CudaChild,
+    Replay(Box<ReplayOptions>),
+    Diff(Box<DiffOptions>),
+    Simulate(Box<SimulateOptions>),
     Probe(Box<ProbeOptions>),
 }
 
@@ -45,6 +51,93 @@ pub enum ExplainFormat {
     Json,
     /// To paste into an issue
     Markdown,
+}
+
+/// `oomdoc replay`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayOptions {
+    pub sources: Vec<Source>,
+    pub format: ReplayFormat,
+    /// Only this device.
+    pub device: Option<u32>,
+    /// Holders to list.
+    pub top: usize,
+    pub what_if: WhatIfOptions,
+    pub output: Output,
+}
+
+/// What `oomdoc replay` tries besides what was recorded.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WhatIfOptions {
+    /// False: nothing is simulated.
+    pub wanted: bool,
+    /// Settings to try; empty for the usual ones.
+    pub confs: Vec<String>,
+    /// Bytes of the device, where they cannot be told or another device is asked about.
+    pub capacity: Option<u64>,
+    /// PyTorch version to replay as, in place of the one that wrote the snapshot.
+    pub torch: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReplayFormat {
+    /// For people
+    Terminal,
+    /// For programs: docs/replay.schema.json
+    Json,
+    /// To paste into an issue
+    Markdown,
+    /// One file for the browser, with the timeline and the memory map
+    Html,
+}
+
+/// `oomdoc diff`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DiffOptions {
+    pub before: Source,
+    pub after: Source,
+    pub moment: Moment,
+    pub format: DiffFormat,
+    /// Places to list.
+    pub top: usize,
+    pub fail_on: Option<GrowthLimit>,
+    pub output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people
+    Terminal,
+    /// For programs
+    Json,
+    /// For the comment on a pull request
+    Markdown,
+}
+
+/// Growth that makes `oomdoc diff` fail.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GrowthLimit {
+    /// Of the memory reserved, not of that in use.
+    pub reserved: bool,
+    pub most: GrowthMeasure,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GrowthMeasure {
+    /// Of what there was before, 0.05 for 5 %.
+    Share(f64),
+    Bytes(u64),
+}
+
+impl GrowthLimit {
+    /// True when going from one figure to the other exceeds the limit.
+    pub fn exceeded(&self, before: u64, after: u64) -> bool {
+        let growth = after.saturating_sub(before);
+        match self.most {
+            GrowthMeasure::Share(share) => growth > 0 && growth as f64 > share * before as f64,
+            GrowthMeasure::Bytes(bytes) => growth > bytes,
+        }
+    }
 }
 
 /// `oomdoc probe`.
@@ -109,6 +202,40 @@ pub enum RulesFormat {
     Markdown,
 }
 
+/// `oomdoc simulate`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulateOptions {
+    pub trace: Source,
+    /// Bytes of the device.
+    pub capacity: u64,
+    /// Bytes of this process's CUDA context.
+    pub context: u64,
+    pub others: Vec<Process>,
+    /// Bytes in use that NVML lists for nobody.
+    pub hidden: u64,
+    pub listing: Listing,
+    /// Index of the device, as error texts print it.
+    pub device: u8,
+    pub conf: String,
+    pub torch: Version,
+    pub fraction: Option<f64>,
+    /// Side streams that exist.
+    pub streams: u32,
+    pub no_caching: bool,
+    pub stop_on_oom: bool,
+    pub fail_on_oom: bool,
+    pub format: SimulateFormat,
+    pub output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SimulateFormat {
+    /// Peaks, errors and fragmentation for people
+    Summary,
+    /// One JSON object for each request and one for the end
+    Jsonl,
+}
+
 /// The grammar, for shell completions and man pages.
 pub fn command() -> clap::Command {
     Cli::command()
@@ -120,6 +247,9 @@ pub fn parse() -> Invocation {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
         Command::CudaChild => Invocation::CudaChild,
+        Command::Replay(args) => Invocation::Replay(Box::new((*args).into())),
+        Command::Diff(args) => Invocation::Diff(Box::new((*args).into())),
+        Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
         Command::Probe(args) => Invocation::Probe(Box::new((*args).into())),
     }
 }
@@ -136,6 +266,11 @@ pub fn parse() -> Invocation {
   oomdoc explain train.log            what ran out, where every byte was, why, what to change
   python train.py 2>&1 | oomdoc explain
   oomdoc rules fragmentation          what a cause means and how to tell it from others
+  oomdoc simulate trace.txt --capacity 24GiB
+                                      what PyTorch's allocator would do with a list of requests
+  oomdoc replay snapshot.pickle       the peak of a memory snapshot and who held it
+  oomdoc diff old.pickle new.pickle   what grew between two of them
+  oomdoc probe                        who holds the memory of this machine's GPUs right now
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -153,6 +288,12 @@ enum Command {
     /// The CUDA part of a probe: reads a request from standard input, writes findings line by line
     #[command(hide = true)]
     CudaChild,
+    /// Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do
+    Replay(Box<ReplayArgs>),
+    /// What grew between two memory snapshots, by the place in the program
+    Diff(Box<DiffArgs>),
+    /// Run a list of allocations through PyTorch's caching allocator on a device of any size
+    Simulate(Box<SimulateArgs>),
     /// Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply
     Probe(Box<ProbeArgs>),
 }
@@ -276,9 +417,90 @@ enum PrecisionArg {
 
 #[derive(Args)]
 #[command(after_help = "Examples:
+  oomdoc replay snapshot.pickle                    peaks, holders, fragmentation, what other settings would do
+  oomdoc replay snapshots/                         a folder with a snapshot for each rank
+  oomdoc replay --conf expandable_segments:True --conf max_split_size_mb:512 snapshot.pickle
+  oomdoc replay --capacity 24GiB snapshot.pickle   would it fit another GPU?
+  oomdoc replay --format html snapshot.pickle > report.html
+
+Snapshots come from torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").
+Exit codes: 0 replayed, 2 bad usage or unreadable input.")]
+struct ReplayArgs {
+    /// Snapshots to read: pickle or JSON, also .gz; - reads standard input
+    #[arg(value_name = "SNAPSHOT", required = true)]
+    files: Vec<PathBuf>,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
+    #[arg(help = "What to print: terminal, json, markdown or html")]
+    format: ReplayFormat,
+    /// Only this device
+    #[arg(long, value_name = "N")]
+    device: Option<u32>,
+    /// Holders to list
+    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    top: u16,
+    /// Everything: all notes, whole stacks
+    #[arg(short, long)]
+    verbose: bool,
+    /// Only what was recorded: nothing is simulated
+    #[arg(long, conflicts_with_all = ["conf", "capacity", "torch"])]
+    no_what_if: bool,
+    /// Allocator settings to try in place of the usual ones; may be repeated
+    #[arg(long, value_name = "CONF")]
+    conf: Vec<String>,
+    /// Size of the device
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    capacity: Option<u64>,
+    /// PyTorch version to replay as [default: the newest that writes such a snapshot]
+    #[arg(long, value_name = "VERSION")]
+    torch: Option<String>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  oomdoc diff before.pickle after.pickle
+  oomdoc diff --at peak --fail-on 'growth>5%' main.pickle branch.pickle
+  oomdoc diff --fail-on 'reserved>200MiB' --format markdown main.pickle branch.pickle
+
+Exit codes: 0 compared, 1 it grew more than --fail-on allows, 2 bad usage or unreadable input.")]
+struct DiffArgs {
+    /// Snapshot to compare with; - reads standard input
+    #[arg(value_name = "BEFORE")]
+    before: PathBuf,
+    /// Snapshot to look at
+    #[arg(value_name = "AFTER")]
+    after: PathBuf,
+    /// Which moment to compare: the end of the recording or its peak
+    #[arg(long, value_enum, value_name = "MOMENT", default_value = "end")]
+    at: MomentArg,
+    /// Growth that makes the exit code 1: growth>5%, growth>200MiB, reserved>5%
+    #[arg(long, value_name = "LIMIT", value_parser = growth_limit)]
+    fail_on: Option<GrowthLimit>,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
+    #[arg(help = "What to print: terminal, json or markdown")]
+    format: DiffFormat,
+    /// Places to list
+    #[arg(long, value_name = "N", default_value = "12", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    top: u16,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MomentArg {
+    End,
+    Peak,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
   oomdoc rules                      every cause and fix, one line each
   oomdoc rules fragmentation        one of them in full
   oomdoc rules --only fixes
+  oomdoc rules alloc-conf           every option of PYTORCH_CUDA_ALLOC_CONF
   oomdoc rules fragmentation --format markdown --lang zh")]
 struct RulesArgs {
     /// Id of a cause or fix; without it, list all
@@ -293,6 +515,100 @@ struct RulesArgs {
     format: RulesFormat,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+#[derive(Args)]
+#[command(after_help = "A trace has one request a line:
+  a ID BYTES [STREAM]  allocate            f ID              free
+  r ID STREAM          record_stream       e                 empty_cache
+  m FRACTION           memory fraction     c SETTINGS        allocator settings
+  pb, pe, pr POOL      begin, end, release a private pool    p 1, p 0  hold events back, let them pass
+  s                    snapshot            z                 reset the peaks
+
+Examples:
+  oomdoc simulate trace.txt --capacity 24GiB
+  oomdoc simulate trace.txt --capacity 24GiB --conf expandable_segments:True --torch 2.8
+  oomdoc simulate - --capacity 8GiB --context 412MiB --format jsonl < trace.txt
+
+Exit codes: 0 done, 1 an out-of-memory error with --fail-on oom, 2 bad usage or an unreadable trace.")]
+struct SimulateArgs {
+    /// Requests to run; - reads standard input
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// Memory of the device
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    capacity: u64,
+    /// Memory that the CUDA context of this process takes
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0")]
+    context: u64,
+    /// Other processes on the device, as pid:bytes
+    #[arg(long, value_name = "PID:SIZE,…", value_parser = process, value_delimiter = ',')]
+    others: Vec<Process>,
+    /// Memory in use that NVML lists for no process
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0")]
+    hidden: u64,
+    /// How NVML lists this process: self, another pid, none, or missing for no NVML at all
+    #[arg(long, value_name = "HOW", value_parser = listing, default_value = "self")]
+    nvml: Listing,
+    /// Index of the device, as error texts print it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    device: u8,
+    /// Settings as in PYTORCH_CUDA_ALLOC_CONF
+    #[arg(long, value_name = "CONF", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    conf: String,
+    /// Release of PyTorch, 2.0 to 2.15
+    #[arg(long, value_name = "VERSION", value_parser = torch, default_value = "2.15")]
+    torch: Version,
+    /// Memory fraction set before the first request, 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    fraction: Option<f64>,
+    /// Streams besides the default one
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    streams: u32,
+    /// Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1
+    #[arg(long)]
+    no_caching: bool,
+    /// Stop at the first out-of-memory error; otherwise the failed request is skipped
+    #[arg(long)]
+    stop_on_oom: bool,
+    /// What makes the exit code 1
+    #[arg(long, value_name = "WHAT")]
+    fail_on: Option<FailOn>,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "summary", hide_possible_values = true)]
+    #[arg(help = "What to print: summary or jsonl")]
+    format: SimulateFormat,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FailOn {
+    /// An out-of-memory error
+    Oom,
+}
+
+impl From<SimulateArgs> for SimulateOptions {
+    fn from(args: SimulateArgs) -> SimulateOptions {
+        SimulateOptions {
+            trace: if args.trace.as_os_str() == "-" { Source::Stdin } else { Source::File(args.trace) },
+            capacity: args.capacity,
+            context: args.context,
+            others: args.others,
+            hidden: args.hidden,
+            listing: args.nvml,
+            device: args.device,
+            conf: args.conf,
+            torch: args.torch,
+            fraction: args.fraction,
+            streams: args.streams,
+            no_caching: args.no_caching,
+            stop_on_oom: args.stop_on_oom,
+            fail_on_oom: args.fail_on.is_some(),
+            format: args.format,
+            output: args.output.plain(false),
+        }
+    }
 }
 
 #[derive(Args)]
@@ -458,11 +774,7 @@ impl From<ProbeArgs> for ProbeOptions {
 
 impl From<ExplainArgs> for ExplainOptions {
     fn from(args: ExplainArgs) -> ExplainOptions {
-        let mut sources: Vec<Source> = args
-            .files
-            .into_iter()
-            .map(|path| if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) })
-            .collect();
+        let mut sources: Vec<Source> = args.files.into_iter().map(source).collect();
         if sources.is_empty() {
             sources.push(Source::Stdin);
         }
@@ -473,6 +785,65 @@ impl From<ExplainArgs> for ExplainOptions {
             output: args.output.plain(args.verbose),
         }
     }
+}
+
+impl From<ReplayArgs> for ReplayOptions {
+    fn from(args: ReplayArgs) -> ReplayOptions {
+        ReplayOptions {
+            sources: args.files.into_iter().map(source).collect(),
+            format: args.format,
+            device: args.device,
+            top: args.top.into(),
+            what_if: WhatIfOptions {
+                wanted: !args.no_what_if,
+                confs: args.conf,
+                capacity: args.capacity,
+                torch: args.torch,
+            },
+            output: args.output.plain(args.verbose),
+        }
+    }
+}
+
+impl From<DiffArgs> for DiffOptions {
+    fn from(args: DiffArgs) -> DiffOptions {
+        DiffOptions {
+            before: source(args.before),
+            after: source(args.after),
+            moment: match args.at {
+                MomentArg::End => Moment::End,
+                MomentArg::Peak => Moment::Peak,
+            },
+            format: args.format,
+            top: args.top.into(),
+            fail_on: args.fail_on,
+            output: args.output.plain(false),
+        }
+    }
+}
+
+/// `growth>5%`, `reserved>200MiB`.
+fn growth_limit(text: &str) -> Result<GrowthLimit, String> {
+    let usage = || "not a limit; write growth>5%, growth>200MiB or reserved>5%".to_string();
+    let (what, most) = text.split_once('>').ok_or_else(usage)?;
+    let reserved = match what.trim() {
+        "growth" => false,
+        "reserved" => true,
+        _ => return Err(usage()),
+    };
+    let most = most.trim();
+    let most = match most.strip_suffix('%') {
+        Some(percent) => match percent.trim().parse::<f64>() {
+            Ok(percent) if percent.is_finite() && percent >= 0.0 => GrowthMeasure::Share(percent / 100.0),
+            _ => return Err(usage()),
+        },
+        None => GrowthMeasure::Bytes(size(most).map_err(|_| usage())?),
+    };
+    Ok(GrowthLimit { reserved, most })
+}
+
+fn source(path: PathBuf) -> Source {
+    if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) }
 }
 
 impl From<GivenArgs> for Given {
@@ -556,6 +927,32 @@ fn count(text: &str) -> Result<u64, String> {
 
 fn size(text: &str) -> Result<u64, String> {
     units::parse(text, Base::Binary).map(|size| size.bytes).ok_or_else(|| "not a size; write 512MiB or 133.59MB".into())
+}
+
+fn process(text: &str) -> Result<Process, String> {
+    let (pid, bytes) = text.split_once(':').ok_or("write PID:SIZE, such as 4242:3GiB")?;
+    Ok(Process { pid: pid.trim().parse().map_err(|_| "not a process id")?, bytes: size(bytes)? })
+}
+
+fn listing(text: &str) -> Result<Listing, String> {
+    match text {
+        "self" => Ok(Listing::Itself),
+        "none" => Ok(Listing::Absent),
+        "missing" => Ok(Listing::NoLibrary),
+        pid => pid.parse().map(Listing::As).map_err(|_| "write self, none, missing or a process id".into()),
+    }
+}
+
+fn torch(text: &str) -> Result<Version, String> {
+    let version = Version::parse(text).ok_or("not a version; write 2.11 or 2.11.0")?;
+    if version < Version::OLDEST || version.from(Version::NEWEST.major, Version::NEWEST.minor + 1) {
+        return Err("known are 2.0 to 2.15".into());
+    }
+    Ok(version)
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "not a number from 0 to 1".into())
 }
 
 fn parameters(text: &str) -> Result<f64, String> {

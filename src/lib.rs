@@ -15,6 +15,7 @@
 //!
 //! Dialects never judge, causes and fixes never read text or devices, reports never compute.
 
+pub mod allocator;
 pub mod cause;
 pub mod cli;
 pub mod command;
@@ -30,5 +31,6 @@ pub mod input;
 pub mod ledger;
 pub mod reading;
 pub mod report;
+pub mod snapshot;
 pub mod text;
 pub mod units;

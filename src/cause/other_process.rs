@@ -9,7 +9,7 @@ use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, MIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::OtherProcess,
@@ -51,6 +51,10 @@ fn prior(incident: &Incident) -> Option<f64> {
         Kind::Shm | Kind::OnChip => None,
     }
 }
+
+/// A pool below this was made of left-overs: TensorFlow and XLA take three quarters or more of what is free at start, and
+/// the GPUs that they run on have 1 GiB and more.
+const LEFT_OVERS: u64 = 512 * MIB;
 
 fn weigh(incident: &Incident) -> Vec<Evidence> {
     let ledger = &incident.ledger;
@@ -97,6 +101,17 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             evidence = evidence.at(at);
         }
         found.push(evidence);
+    }
+    if kind(incident) == Kind::PooledTensor
+        && let Some(limit) = event.facts.get(Fact::Limit)
+        && limit.bytes < LEFT_OVERS
+        && event.facts.get(Fact::Capacity).is_none()
+    {
+        let pool = Bytes(limit.bytes);
+        found.push(
+            Evidence::new(4.0, text!(en: "the pool was given {pool} at start, a sliver of any GPU: it is made of what the others left over", zh: "内存池启动时只分到 {pool}，远小于任何 GPU：这是其他进程占用后的剩余"))
+                .at(limit.at),
+        );
     }
     if kind(incident) == Kind::PooledTensor
         && let (Some(limit), Some(pool), Some(requested)) =
@@ -248,8 +263,18 @@ fn refute(incident: &Incident) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::{FULL_CARD, confidence, first, torch, torch_among};
+    use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch, torch_among};
     use super::*;
+
+    #[test]
+    fn a_pool_of_a_few_mib_was_left_over_by_others() {
+        let pool = |limit, held| {
+            let figures = [(Fact::Requested, "2.50 MiB"), (Fact::Limit, limit), (Fact::Allocated, held)];
+            first(&settled(event("tensorflow", Resource::Gpu, &figures)))
+        };
+        assert_eq!(pool("8.30 MiB", "7.50 MiB"), CauseId::OtherProcess);
+        assert_ne!(pool("9.30 GiB", "9.30 GiB"), CauseId::OtherProcess);
+    }
 
     #[test]
     fn a_device_full_of_somebody_elses_memory() {

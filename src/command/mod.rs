@@ -1,11 +1,14 @@
 //! One file per command: it collects evidence, calls the core and picks the exit code.
 
+pub mod diff;
 pub mod explain;
 pub mod probe;
 mod probe_cuda;
 mod progress;
 mod reproduce;
+pub mod replay;
 pub mod rules;
+pub mod simulate;
 
 use crate::cli::{Invocation, Output};
 use crate::text::{Lang, Text};
@@ -22,12 +25,18 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Rules(options) => options.output.style.lang,
         Invocation::CudaChild => Lang::En,
         Invocation::Probe(options) => options.output.style.lang,
+        Invocation::Replay(options) => options.output.style.lang,
+        Invocation::Diff(options) => options.output.style.lang,
+        Invocation::Simulate(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
         Invocation::CudaChild => crate::gpu::cuda::child::run(),
         Invocation::Probe(options) => probe::run(&options),
+        Invocation::Replay(options) => replay::run(&options),
+        Invocation::Diff(options) => diff::run(&options),
+        Invocation::Simulate(options) => simulate::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);

@@ -159,7 +159,7 @@ fn survey(options: &ProbeOptions) -> anyhow::Result<Survey> {
         survey.visibility = Visibility::default();
         (survey.gpus, survey.driver) = (told.gpus, told.driver);
         attribute(&mut survey, root, None);
-        survey.notes = platform::notes(root, &survey.gpus, true);
+        survey.notes = platform::notes(root, &survey.gpus, true, options.question.pid);
         return Ok(survey);
     }
 
@@ -193,7 +193,7 @@ fn survey(options: &ProbeOptions) -> anyhow::Result<Survey> {
         name_processes(&mut survey, root);
         attribute(&mut survey, root, library.as_ref());
     }
-    survey.notes = platform::notes(root, &survey.gpus, host_pids);
+    survey.notes = platform::notes(root, &survey.gpus, host_pids, options.question.pid);
     Ok(survey)
 }
 

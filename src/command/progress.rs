@@ -57,3 +57,34 @@ impl Drop for Progress {
         self.bar.finish_and_clear();
     }
 }
+
+/// A count of simulations, drawn only where standard error is a terminal and they take long.
+pub struct Sweep {
+    bar: ProgressBar,
+    started: Instant,
+    wanted: bool,
+}
+
+impl Sweep {
+    pub fn new() -> Sweep {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} what-ifs simulated, {elapsed}") {
+            bar.set_style(style);
+        }
+        Sweep { bar, started: Instant::now(), wanted: std::io::stderr().is_terminal() }
+    }
+
+    /// One more is done.
+    pub fn step(&self) {
+        if self.wanted && self.bar.is_hidden() && self.started.elapsed() >= PATIENCE {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Sweep {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

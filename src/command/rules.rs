@@ -15,6 +15,10 @@ pub fn run(options: &RulesOptions) -> anyhow::Result<u8> {
             RulesFormat::Terminal => rules::list(options.subject, style),
             RulesFormat::Markdown => rules::list_markdown(options.subject, style.lang),
         },
+        Some(id) if rules::is_alloc_conf(id) => match options.format {
+            RulesFormat::Terminal => rules::show_alloc_conf(style),
+            RulesFormat::Markdown => rules::alloc_conf_markdown(style.lang),
+        },
         Some(id) => match (rules::find(id), options.format) {
             (Some(rule), RulesFormat::Terminal) => rules::show(&rule, style),
             (Some(rule), RulesFormat::Markdown) => rules::markdown(&rule, style.lang),

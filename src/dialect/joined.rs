@@ -154,9 +154,15 @@ impl Joined {
         self.size_at(start, base).filter(|(_, after)| *after == end).map(|(printed, _)| (printed, start))
     }
 
-    /// The whole number that starts at `offset`, with the offset after it.
+    /// The whole number that starts at `offset`, with the offset after it. Commas that an editor or spreadsheet put between
+    /// the digits of a figure in kB are passed over; elsewhere a comma ends the number.
     pub fn count_at(&self, offset: usize) -> Option<(u64, usize)> {
         let rest = self.squeezed.get(offset..)?;
+        let grouped = rest.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(rest.len());
+        if rest[grouped..].starts_with("kB") && !rest[..grouped].ends_with(',') {
+            let count = rest[..grouped].replace(',', "").parse().ok()?;
+            return Some((count, offset + grouped));
+        }
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         rest[..digits].parse().ok().map(|count| (count, offset + digits))
     }
@@ -181,6 +187,14 @@ mod tests {
 
     fn joined(text: &str) -> Joined {
         Joined::of(&Document::from_text("-", text).lines, 0)
+    }
+
+    #[test]
+    fn digits_grouped_by_commas_are_one_number_in_kb_only() {
+        let joined = |text: &str| Joined::of(&[Line { number: 1, text: text.to_string(), rank: None }], 0);
+        assert_eq!(joined("9,184,840kB, anon").count_at(0), Some((9_184_840, 9)));
+        assert_eq!(joined("7899,uid=0").count_at(0), Some((7899, 4)));
+        assert_eq!(joined("12kB,13kB").count_at(0), Some((12, 2)));
     }
 
     #[test]

@@ -82,13 +82,15 @@ fn advise(case: &Case) -> Advice {
             ),
         )
     });
+    // Where a small part of the cache would do, joining pieces serves this request even if the job is merely large.
+    let reach = if little_is_missing(case) { 0.25 } else { 0.04 };
     Draft::new(
         case,
         &[
             (CauseId::Fragmentation, 0.9),
-            (CauseId::Capacity, 0.04),
+            (CauseId::Capacity, reach),
             (CauseId::LeakGrowth, 0.03),
-            (CauseId::TransientPeak, 0.05),
+            (CauseId::TransientPeak, reach),
         ],
     )
     .frees_if(
@@ -104,6 +106,14 @@ fn advise(case: &Case) -> Advice {
     .knob("shell", conf.export())
     .knob("pytorch", conf.python())
     .because(join(reserve(case), case.situation()))
+}
+
+/// True when a quarter of what is cached, in whatever pieces, would have served the request together with what is free.
+fn little_is_missing(case: &Case) -> bool {
+    match (case.cached(), case.requested(), case.free()) {
+        (Some(cached), Some(requested), Some(free)) => (requested - free).high * 4 <= cached.low,
+        _ => false,
+    }
 }
 
 /// The comparison that speaks for the option.

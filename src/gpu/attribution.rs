@@ -100,12 +100,19 @@ impl Attribution {
         let most = samples.iter().copied().max().unwrap_or(0);
         let unexplained = least.clamp(0, i128::from(memory.total)) as u64;
         let moves = most - least > i128::from(MOVES);
+        let moves = moves.then_some((least, most));
         let (reason, text) = reason(gpu, processes, unexplained, moves, around);
         Ok(Attribution { unexplained, samples, reason, text })
     }
 }
 
-fn reason(gpu: &Gpu, processes: &[GpuProcess], unexplained: u64, moves: bool, around: &Surroundings) -> (Reason, Text) {
+fn reason(
+    gpu: &Gpu,
+    processes: &[GpuProcess],
+    unexplained: u64,
+    moves: Option<(i128, i128)>,
+    around: &Surroundings,
+) -> (Reason, Text) {
     if unexplained < ROUNDING {
         return (
             Reason::Rounding,
@@ -127,12 +134,13 @@ fn reason(gpu: &Gpu, processes: &[GpuProcess], unexplained: u64, moves: bool, ar
             ),
         );
     }
-    if moves {
+    if let Some((least, most)) = moves {
+        let (least, most) = (crate::units::signed(least), crate::units::signed(most));
         return (
             Reason::Moves,
-            Text::new(
-                "it grows and shrinks between readings: a job that is not listed is at work",
-                "多次读取之间有增减：有未列出的作业正在运行",
+            crate::text!(
+                en: "it moved between {least} and {most} within a second: a job that is not listed is at work",
+                zh: "一秒内在 {least} 与 {most} 之间变化：有未列出的作业正在运行"
             ),
         );
     }
@@ -170,7 +178,8 @@ fn reason(gpu: &Gpu, processes: &[GpuProcess], unexplained: u64, moves: bool, ar
     let orphans: Vec<String> = orphans(gpu, processes, holders)
         .map(|holder| {
             let name = holder.process.name.clone().unwrap_or_default();
-            format!("{} ({name})", holder.process.pid)
+            let state = holder.process.state.clone().map_or_else(|_| "?".to_string(), |state| state.to_string());
+            format!("{} ({name}, state {state})", holder.process.pid)
         })
         .collect();
     if !orphans.is_empty() {
@@ -178,8 +187,8 @@ fn reason(gpu: &Gpu, processes: &[GpuProcess], unexplained: u64, moves: bool, ar
         return (
             Reason::Orphan,
             crate::text!(
-                en: "not listed by the driver, yet holding the device file open: {list}; end them if they are yours (fuser -v /dev/nvidia*)",
-                zh: "驱动没有列出、但仍打开着设备文件的进程：{list}；若属于你，请结束它们（fuser -v /dev/nvidia*）"
+                en: "not listed by the driver, yet holding the device file open: {list}; end them if they are yours (fuser -v /dev/nvidia*); one in state D is stuck in the kernel until its file system answers",
+                zh: "驱动没有列出、但仍打开着设备文件的进程：{list}；若属于你，请结束它们（fuser -v /dev/nvidia*）；状态为 D 的进程卡在内核中，需等其文件系统恢复"
             ),
         );
     }

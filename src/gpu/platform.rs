@@ -102,7 +102,7 @@ pub fn is_wsl(root: &Root) -> bool {
 }
 
 /// The circumstances of a reading.
-pub fn notes(root: &Root, gpus: &[Gpu], host_pids: bool) -> Vec<Note> {
+pub fn notes(root: &Root, gpus: &[Gpu], host_pids: bool, job: Option<u32>) -> Vec<Note> {
     let mut out = Vec::new();
     let mut note = |id, en: &str, zh: &str| out.push(Note { id, text: Text::new(en, zh) });
     if is_wsl(root) {
@@ -115,7 +115,7 @@ pub fn notes(root: &Root, gpus: &[Gpu], host_pids: bool) -> Vec<Note> {
     if !gpus.is_empty() && !host_pids {
         note(
             "container",
-            "This is a container: the driver names processes by the host's numbers and lists none of those it may not show. Run on the host, or with --pid=host (Kubernetes: hostPID), to name them.",
+            "This is a container: the driver names processes by the host's numbers and need not list those of other containers. Run on the host, or with --pid=host (Kubernetes: hostPID), to name them.",
             "当前在容器中：驱动使用宿主机的进程号，且可能不列出其他容器的进程。请在宿主机上运行，或使用 --pid=host（Kubernetes：hostPID）。",
         );
     }
@@ -133,7 +133,30 @@ pub fn notes(root: &Root, gpus: &[Gpu], host_pids: bool) -> Vec<Note> {
             "有 GPU 划分为 MIG 实例：GPU 本身的一行为各实例之和，每个实例有自己的上限。",
         );
     }
+    if let Some(job) = job
+        && !gpus.iter().any(|gpu| gpu.processes.iter().flatten().any(|process| process.pid == job))
+    {
+        note(
+            "job-gone",
+            "The process of --pid is on no GPU now: what follows describes another moment than its failure.",
+            "--pid 指定的进程当前不在任何 GPU 上：以下内容并非其失败时刻的状态。",
+        );
+    }
+    if on_first_gpu_too(gpus) >= 2 {
+        note(
+            "contexts-on-first-gpu",
+            "Several processes of other GPUs also hold memory on the first: typically each rank touches CUDA before torch.cuda.set_device(local_rank).",
+            "多个使用其他 GPU 的进程同时占用第一块 GPU：通常是各 rank 在 torch.cuda.set_device(local_rank) 之前就使用了 CUDA。",
+        );
+    }
     out
+}
+
+/// Processes on the first GPU that are also on another.
+fn on_first_gpu_too(gpus: &[Gpu]) -> usize {
+    let Some((first, others)) = gpus.split_first() else { return 0 };
+    let elsewhere = |pid| others.iter().any(|gpu| gpu.processes.iter().flatten().any(|process| process.pid == pid));
+    first.processes.iter().flatten().filter(|process| elsewhere(process.pid)).count()
 }
 
 /// True where GPU and processor share memory, so that the host's figures decide.

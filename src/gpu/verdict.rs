@@ -254,12 +254,10 @@ fn wrong_device(case: &Case) -> Option<Text> {
             ));
         }
     }
-    if let (Some(entry), true) =
-        (&case.mapping.stopped_at, case.survey.gpus.first().map(|gpu| gpu.index) == Some(case.gpu.index))
-    {
-        let text = case.mapping.text()?;
-        debug_assert!(!entry.is_empty());
-        return Some(text);
+    // The list is one for all GPUs: told once.
+    let is_first = case.survey.gpus.first().is_some_and(|first| first.index == case.gpu.index);
+    if is_first && case.mapping.stopped_at.is_some() {
+        return case.mapping.text();
     }
     None
 }
@@ -366,5 +364,52 @@ fn short_address(pci: &str) -> String {
             format!("{:0>4}:{rest}", domain.get(domain.len().saturating_sub(4)..).unwrap_or(domain))
         }
         None => lower,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::visibility::Visibility;
+    use crate::gpu::{Driver, Memory, Source};
+    use crate::host::{Host, Root};
+    use crate::reading::unavailable;
+    use crate::units::GIB;
+
+    fn ids(gpu: &Gpu, question: Question) -> Vec<&'static str> {
+        let no = || unavailable("not asked", "未读取");
+        let visibility = Visibility::default();
+        let mapping = Mapping::of(&visibility, std::slice::from_ref(gpu));
+        let survey = Survey {
+            source: Source::Nvml,
+            driver: Driver { version: no(), nvml: no(), cuda: no() },
+            gpus: vec![gpu.clone()],
+            degraded: None,
+            others: Vec::new(),
+            host: Host::read(&Root::at("/nowhere")),
+            visibility,
+            holders: unavailable("not asked", "未读取"),
+            host_pids: true,
+            notes: Vec::new(),
+        };
+        verdicts(gpu, &survey, &mapping, question).iter().map(|verdict| verdict.id).collect()
+    }
+
+    #[test]
+    fn a_limit_shows_where_cuda_offers_less_than_the_driver_has_free() {
+        let mut gpu = Gpu::unread(0, &Text::new("not asked", "未读取").into());
+        gpu.memory = Memory::new(24 * GIB, Some(0), 4 * GIB, 20 * GIB);
+        gpu.cuda_free = Ok(20 * GIB - 200 * MIB);
+        assert_eq!(ids(&gpu, Question::default()), [""; 0]);
+        gpu.cuda_free = Ok(9 * GIB);
+        assert_eq!(ids(&gpu, Question::default()), ["hidden-limit"]);
+    }
+
+    #[test]
+    fn limits_of_the_multi_process_service_are_read_for_each_device() {
+        assert_eq!(mps_limit("0=2G,1=512M", 1), Some(512 * MIB));
+        assert_eq!(mps_limit("2G", 3), Some(2 * GIB));
+        assert_eq!(mps_limit("0=2G", 1), None);
+        assert_eq!(short_address("00000000:3B:00.0"), "0000:3b:00.0");
     }
 }

@@ -62,17 +62,21 @@ impl Groups {
                 of_v1 = Some(path.to_string());
             }
         }
-        if let Some(path) = of_v1 {
-            return Ok(Groups { version: 1, groups: walk(root, "sys/fs/cgroup/memory", &path, v1) });
+        let unified = if root.exists("sys/fs/cgroup/unified") { "sys/fs/cgroup/unified" } else { "sys/fs/cgroup" };
+        let (version, groups) = match (of_v1, of_v2) {
+            (Some(path), _) => (1, walk(root, "sys/fs/cgroup/memory", &path, v1)),
+            (None, Some(path)) => (2, walk(root, unified, &path, v2)),
+            (None, None) => {
+                return unavailable(
+                    "/proc/self/cgroup names no group that accounts memory",
+                    "/proc/self/cgroup 中没有管理内存的控制组",
+                );
+            }
+        };
+        if groups.is_empty() {
+            return unavailable("/sys/fs/cgroup is not mounted here", "此处没有挂载 /sys/fs/cgroup");
         }
-        let base = if root.exists("sys/fs/cgroup/unified") { "sys/fs/cgroup/unified" } else { "sys/fs/cgroup" };
-        match of_v2 {
-            Some(path) => Ok(Groups { version: 2, groups: walk(root, base, &path, v2) }),
-            None => unavailable(
-                "/proc/self/cgroup names no group that accounts memory",
-                "/proc/self/cgroup 中没有管理内存的控制组",
-            ),
-        }
+        Ok(Groups { version, groups })
     }
 
     /// The group whose limit leaves the least, with that limit and what is used of it without reclaimable files.

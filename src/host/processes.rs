@@ -24,6 +24,8 @@ pub struct Process {
     /// `R`, `S`, `D` (stuck in the kernel), `Z` (zombie) …
     pub state: Reading<char>,
     pub parent: Reading<u32>,
+    /// Since it was started.
+    pub age_seconds: Reading<u64>,
     pub resident: Reading<u64>,
     /// Resident with shared pages divided among those who share them.
     pub proportional: Reading<u64>,
@@ -76,6 +78,7 @@ impl Process {
             container: root.text(&format!("{folder}/cgroup")).map(|groups| container(&groups)),
             state: field("State").and_then(|state| state.chars().next()).ok_or_else(|| absent("State").into()),
             parent: field("PPid").and_then(|pid| pid.parse().ok()).ok_or_else(|| absent("PPid").into()),
+            age_seconds: age(root, &folder),
             resident: size("VmRSS"),
             proportional: unavailable("not asked", "未读取"),
             locked: size("VmLck"),
@@ -93,6 +96,25 @@ impl Process {
                 None => unavailable(format!("/{file} has no Pss"), format!("/{file} 中没有 Pss")),
             }
         });
+    }
+}
+
+/// Ticks of `/proc/PID/stat` in a second; Linux fixes them for user space (`USER_HZ`) on all machines with GPUs.
+const TICKS: u64 = 100;
+
+/// Seconds since the process was started: the machine's uptime less field 22 of its `stat`.
+fn age(root: &Root, folder: &str) -> Reading<u64> {
+    let stat = root.text(&format!("{folder}/stat"))?;
+    let uptime = root.text("proc/uptime")?;
+    // The name in parentheses may hold anything; the fields are counted from behind it.
+    let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse::<u64>().ok());
+    let up = uptime.split('.').next().and_then(|seconds| seconds.trim().parse::<u64>().ok());
+    match (started, up) {
+        (Some(started), Some(up)) => Ok(up.saturating_sub(started / TICKS)),
+        _ => unavailable(
+            format!("/{folder}/stat or /proc/uptime does not have the known form"),
+            format!("/{folder}/stat 或 /proc/uptime 的格式无法识别"),
+        ),
     }
 }
 
@@ -164,6 +186,7 @@ pub fn largest(root: &Root) -> Reading<Vec<Process>> {
     let page = 4096;
     let mut resident: Vec<(u64, u32)> = pids(root)?
         .into_iter()
+        .filter(|pid| !root.is_own() || *pid != std::process::id())
         .filter_map(|pid| {
             let pages = root.text(&format!("proc/{pid}/statm")).ok()?;
             let pages: u64 = pages.split_whitespace().nth(1)?.parse().ok()?;

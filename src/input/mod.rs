@@ -16,7 +16,7 @@ mod source;
 mod terminal;
 
 use crate::text::Text;
-pub use source::{ReadError, expand};
+pub use source::{ReadError, expand, expand_snapshots, read_text};
 use std::borrow::Cow;
 use std::io::Read;
 
@@ -176,6 +176,41 @@ pub fn read_with_progress(source: &Source, progress: &mut dyn FnMut(u64, Option<
     let mut document = gather(opened, progress).map_err(|error| source::cannot_read(source, error))?;
     document.source = source.to_string();
     Ok(document)
+}
+
+/// A source as plain bytes, gzip unpacked, that reports after every piece how many bytes of how many (if known) were
+/// read. For inputs that are no text.
+pub struct Bytes<'p> {
+    opened: source::Opened,
+    progress: &'p mut dyn FnMut(u64, Option<u64>),
+}
+
+impl Bytes<'_> {
+    /// Bytes taken from the source so far, before decompression.
+    pub fn taken(&self) -> u64 {
+        self.opened.taken()
+    }
+
+    /// True once a gzip stream turned out to end early.
+    pub fn truncated(&self) -> bool {
+        self.opened.truncated()
+    }
+}
+
+impl Read for Bytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.opened.reader.read(buffer)?;
+        (self.progress)(self.opened.taken(), self.opened.total);
+        Ok(read)
+    }
+}
+
+/// Opens a source for its bytes.
+///
+/// # Errors
+/// A [`ReadError`] when it cannot be opened.
+pub fn bytes<'p>(source: &Source, progress: &'p mut dyn FnMut(u64, Option<u64>)) -> Result<Bytes<'p>, ReadError> {
+    Ok(Bytes { opened: source::open(source)?, progress })
 }
 
 /// Reads a stream that is no file: the output of a child, a test's bytes. gzip is unpacked here too.

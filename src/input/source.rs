@@ -64,12 +64,21 @@ const FOLDER_FILES: usize = 100_000;
 /// Puts the log files inside in the place of each folder, sorted by path; links to folders are not followed. A folder
 /// without log files stays, so that opening it says what is wrong.
 pub fn expand(sources: &[Source]) -> Vec<Source> {
+    expand_to(sources, looks_like_log)
+}
+
+/// The same for memory snapshots: a folder with one for each rank.
+pub fn expand_snapshots(sources: &[Source]) -> Vec<Source> {
+    expand_to(sources, looks_like_snapshot)
+}
+
+fn expand_to(sources: &[Source], wanted: fn(&Path) -> bool) -> Vec<Source> {
     let mut expanded = Vec::with_capacity(sources.len());
     for source in sources {
         match source {
             Source::File(path) if path.is_dir() => {
                 let mut files = Vec::new();
-                collect_logs(path, FOLDER_DEPTH, &mut files);
+                collect(path, FOLDER_DEPTH, wanted, &mut files);
                 if files.is_empty() {
                     expanded.push(source.clone());
                 }
@@ -82,7 +91,7 @@ pub fn expand(sources: &[Source]) -> Vec<Source> {
     expanded
 }
 
-fn collect_logs(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, depth: usize, wanted: fn(&Path) -> bool, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if files.len() >= FOLDER_FILES {
@@ -91,8 +100,8 @@ fn collect_logs(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
         if kind.is_dir() && depth > 0 {
-            collect_logs(&path, depth - 1, files);
-        } else if !kind.is_dir() && path.is_file() && looks_like_log(&path) {
+            collect(&path, depth - 1, wanted, files);
+        } else if !kind.is_dir() && path.is_file() && wanted(&path) {
             files.push(path);
         }
     }
@@ -103,6 +112,12 @@ fn looks_like_log(path: &Path) -> bool {
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     matches!(name, "stdout" | "stderr")
         || [".log", ".txt", ".out", ".err"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
+}
+
+fn looks_like_snapshot(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    [".pickle", ".pkl", ".json"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
 }
 
 /// Opens a source and looks at its first two bytes to tell gzip from text, so that a pipe and a misnamed file work too.
@@ -126,6 +141,26 @@ pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
         }
         Source::Stdin => from_reader(Box::new(io::stdin()), None).map_err(|error| cannot_read(source, error)),
     }
+}
+
+/// Most bytes that [`read_text`] takes.
+const TEXT_LIMIT: u64 = 1 << 30;
+
+/// The whole text of a source that is no log, unpacked when it is gzip. Bytes that are not UTF-8 become U+FFFD.
+///
+/// # Errors
+/// When it cannot be opened or read, or is larger than 1 GiB.
+pub fn read_text(source: &Source) -> Result<String, ReadError> {
+    let mut bytes = Vec::new();
+    let mut reader = open(source)?.reader.take(TEXT_LIMIT + 1);
+    reader.read_to_end(&mut bytes).map_err(|error| cannot_read(source, error))?;
+    if bytes.len() as u64 > TEXT_LIMIT {
+        return Err(ReadError {
+            cause: None,
+            text: crate::text!(en: "{source} is larger than 1 GiB", zh: "{source} 超过 1 GiB"),
+        });
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// Counts, and unpacks when the stream is gzip.

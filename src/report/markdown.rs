@@ -123,7 +123,7 @@ fn fenced(out: &mut String, text: &str) {
 }
 
 /// Prose from a log or a rule as one line of Markdown that renders as written.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut code = false;
     for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {

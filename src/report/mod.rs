@@ -1,12 +1,15 @@
 //! One file per format. Reports never compute: they lay out what the core found.
 
+pub mod diff;
 pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod probe;
+pub mod replay;
 pub mod rules;
 #[cfg(test)]
 mod sample;
+pub mod simulation;
 pub mod surroundings;
 pub mod terminal;
 pub mod wording;

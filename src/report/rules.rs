@@ -2,6 +2,7 @@
 
 use super::Style;
 use super::layout::{Run, Screen, Tone, columns, pad, run};
+use crate::allocator::config::{OPTIONS, OptionRule};
 use crate::cause::CAUSES;
 use crate::fix::{Class, FIXES};
 use crate::text::{Lang, Text};
@@ -40,6 +41,54 @@ pub fn all() -> Vec<Rule> {
         doc: (fix.doc)(),
     });
     causes.chain(fixes).collect()
+}
+
+/// True for the name under which the options of PyTorch's allocator are documented.
+pub fn is_alloc_conf(id: &str) -> bool {
+    normal(id) == "alloc-conf"
+}
+
+fn alloc_conf_intro() -> Text {
+    Text::new(
+        "Options of `PYTORCH_CUDA_ALLOC_CONF` (ROCm also `PYTORCH_HIP_ALLOC_CONF`; `PYTORCH_ALLOC_CONF` from 2.10 on), written \
+         `option:value,option:value`. Where several are set, the CUDA one counts alone. They are read once, at the first \
+         allocation; a misspelt option stops the program.",
+        "`PYTORCH_CUDA_ALLOC_CONF`（ROCm 另有 `PYTORCH_HIP_ALLOC_CONF`；2.10 起有 `PYTORCH_ALLOC_CONF`）的选项，写法为 \
+         `选项:值,选项:值`。同时设置多个变量时只认 CUDA 的那个。仅在首次分配时读取一次；选项拼写错误会使程序退出。",
+    )
+}
+
+/// Version, values and default of an option, in one line.
+fn alloc_conf_facts(rule: &OptionRule) -> Text {
+    let (major, minor) = rule.since;
+    crate::text!(
+        en: "since PyTorch {major}.{minor}; {}; default {}",
+        zh: "自 PyTorch {major}.{minor} 起；取值：{}；默认 {}",
+        rule.values, rule.default
+    )
+}
+
+/// Every option of PyTorch's allocator, wrapped for the terminal.
+pub fn show_alloc_conf(style: Style) -> String {
+    let mut screen = Screen::new(style.width, style.unicode);
+    screen.paragraph(&[], 0, &inline(alloc_conf_intro().in_lang(style.lang)));
+    for rule in OPTIONS {
+        screen.blank();
+        screen.line(&[run(Tone::Command, rule.key)]);
+        screen.paragraph(&[run(Tone::Plain, "  ")], 2, &[run(Tone::Faint, alloc_conf_facts(rule).in_lang(style.lang))]);
+        screen.paragraph(&[run(Tone::Plain, "  ")], 2, &inline((rule.effect)().in_lang(style.lang)));
+    }
+    screen.render()
+}
+
+/// Every option of PyTorch's allocator, as Markdown.
+pub fn alloc_conf_markdown(lang: Lang) -> String {
+    let mut out = format!("# PYTORCH_CUDA_ALLOC_CONF\n\n{}\n", alloc_conf_intro().in_lang(lang));
+    for rule in OPTIONS {
+        let (facts, effect) = (alloc_conf_facts(rule), (rule.effect)());
+        out.push_str(&format!("\n## {}\n\n*{}*\n\n{}\n", rule.key, facts.in_lang(lang), effect.in_lang(lang)));
+    }
+    out
 }
 
 /// The rule of an id; `-` and `_` are taken for each other, case does not matter.
@@ -114,8 +163,11 @@ pub fn list(subject: Option<Subject>, style: Style) -> String {
         }
     }
     screen.blank();
-    let more = Text::new("One in full: oomdoc rules ID", "查看其中一条：oomdoc rules ID");
-    screen.line(&[run(Tone::Faint, more.in_lang(style.lang))]);
+    let more = Text::new(
+        "One in full: oomdoc rules ID; the options of PyTorch's allocator: oomdoc rules alloc-conf",
+        "查看其中一条：oomdoc rules ID；PyTorch 分配器的选项：oomdoc rules alloc-conf",
+    );
+    screen.paragraph(&[], 0, &[run(Tone::Faint, more.in_lang(style.lang))]);
     screen.render()
 }
 

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::gpu::verdict::Verdict;
-use crate::gpu::{Gpu, GpuProcess, Identity, Memory};
+use crate::gpu::{ComputeMode, Gpu, GpuProcess, Identity, Memory};
 use crate::host::processes::Process;
 use crate::host::{Host, meminfo::Overcommit};
 use crate::reading::Reading;
@@ -98,7 +98,11 @@ impl Page {
     fn head(&mut self, findings: &Findings) {
         let survey = &findings.survey;
         if let Some(degraded) = survey.degraded {
-            let tone = if survey.gpus.is_empty() { Tone::Alarm } else { Tone::Strong };
+            let tone = match (survey.gpus.is_empty(), survey.others.is_empty()) {
+                (true, true) => Tone::Alarm,
+                (true, false) => Tone::Faint,
+                (false, _) => Tone::Strong,
+            };
             let text = self.say(&degraded.text());
             self.screen.paragraph(&[], 0, &[run(tone, text)]);
             if !survey.gpus.is_empty() {
@@ -161,7 +165,8 @@ impl Page {
         match &gpu.attribution {
             Ok(attribution) => {
                 let amount = Bytes(attribution.unexplained);
-                let text = format!("{amount}: {}", self.say(&attribution.text));
+                let told = verdicts.iter().any(|verdict| verdict.id == "unexplained");
+                let text = if told { amount.to_string() } else { format!("{amount}: {}", self.say(&attribution.text)) };
                 self.plain(("unexplained", "无归属"), text);
             }
             Err(reason) if gpu.memory.is_ok() || self.style.verbose => {
@@ -262,6 +267,10 @@ impl Page {
         if let Ok(Some(container)) = &process.container {
             text += &format!("  {container}");
         }
+        if let Ok(seconds) = process.age_seconds {
+            let age = age(seconds);
+            text += &self.say(&crate::text!(en: "  for {age}", zh: "  已运行 {age}"));
+        }
         match process.state {
             Ok('Z') => text += &self.pick("  zombie", "  僵尸进程"),
             Ok('D') => {
@@ -301,8 +310,15 @@ impl Page {
     /// Everything else: what is unusual, or all of it when asked.
     fn state(&mut self, gpu: &Gpu) {
         let all = self.style.verbose;
-        if all || gpu.compute_mode.as_ref().is_ok_and(|mode| *mode != crate::gpu::ComputeMode::Default) {
-            self.reading(("compute mode", "计算模式"), &gpu.compute_mode, |mode| mode.id().to_string());
+        if all || gpu.compute_mode.as_ref().is_ok_and(|mode| *mode != ComputeMode::Default) {
+            let refused = self.pick(
+                ": a second program is refused with CUDA error 46, which is no lack of memory",
+                "：第二个程序会被拒绝（CUDA 错误 46），这不是显存不足",
+            );
+            self.reading(("compute mode", "计算模式"), &gpu.compute_mode, |mode| match mode {
+                ComputeMode::Default => mode.id().to_string(),
+                _ => format!("{}{refused}", mode.id()),
+            });
         }
         if all || gpu.throttling.as_ref().is_ok_and(|reasons| !reasons.is_empty()) {
             let lang = self.style.lang;
@@ -322,8 +338,9 @@ impl Page {
             return;
         }
         self.reading(("utilisation", "利用率"), &gpu.utilization, |percent| format!("{percent} %"));
+        let unknown = self.pick("not available", "不可用");
         self.reading(("ECC", "ECC"), &gpu.ecc, |ecc| {
-            let count = |count: &Reading<u64>| count.as_ref().map_or_else(|_| "-".to_string(), u64::to_string);
+            let count = |count: &Reading<u64>| count.as_ref().map_or_else(|_| unknown.clone(), u64::to_string);
             let state = if ecc.enabled { "on" } else { "off" };
             format!("{state}, uncorrected {} / {}", count(&ecc.volatile_uncorrected), count(&ecc.aggregate_uncorrected))
         });
@@ -478,10 +495,38 @@ impl Page {
                 self.line(("cgroup", "控制组"), vec![text]);
             }
         }
-        let unknown = self.pick("?", "?");
-        self.reading(("/dev/shm", "/dev/shm"), &host.shm, |shm| {
-            let used = shm.used.as_ref().map_or(unknown, |bytes| Bytes(*bytes).to_string());
-            format!("{used} / {}", Bytes(shm.size))
-        });
+        match &host.shm {
+            Ok(shm) => {
+                let size = Bytes(shm.size);
+                match &shm.used {
+                    Ok(used) => {
+                        let used = Bytes(*used);
+                        let text = crate::text!(en: "{used} of {size} in use", zh: "{size} 中已用 {used}");
+                        let text = self.say(&text);
+                        self.plain(("/dev/shm", "/dev/shm"), text);
+                    }
+                    Err(reason) => {
+                        let missing = self.missing(&reason.why);
+                        let used = self.pick(", used ", "，用量");
+                        self.line(("/dev/shm", "/dev/shm"), vec![run(Tone::Plain, format!("{size}{used}")), missing]);
+                    }
+                }
+            }
+            Err(reason) => {
+                let text = self.missing(&reason.why);
+                self.line(("/dev/shm", "/dev/shm"), vec![text]);
+            }
+        }
+    }
+}
+
+/// `40s`, `12m`, `3h05m`, `2d4h`.
+fn age(seconds: u64) -> String {
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{minutes}m"),
+        3600..86_400 => format!("{hours}h{:02}m", minutes % 60),
+        _ => format!("{days}d{}h", hours % 24),
     }
 }

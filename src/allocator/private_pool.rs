@@ -1,0 +1,165 @@
+//! Private pools: what `torch.cuda.graph` and `torch.cuda.use_mem_pool` allocate from.
+
+use super::SMALL_LIMIT;
+use super::caching::{CachingAllocator, Failure, LARGE, Pool, SMALL};
+use super::device::Device;
+use super::flat_map::FlatMap;
+use super::version::PoolChoice;
+use std::collections::BTreeMap;
+
+/// One private pool.
+#[derive(Debug, Clone)]
+struct Private {
+    /// Index of its pool for large requests.
+    large: u32,
+    small: u32,
+    /// Graphs and contexts that refer to it. At 0 its memory may be given back.
+    users: u32,
+    /// Segments (mappings, where expandable) taken and not yet returned.
+    segments: i64,
+}
+
+/// A begin without its end yet.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    pool: u64,
+    /// The stream that was current, for versions that route by stream.
+    stream: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct PrivatePools {
+    pools: BTreeMap<u64, Private>,
+    begun: Vec<Begun>,
+    /// Pools that nobody uses any more, in the order in which PyTorch walks them.
+    freeable: FlatMap<()>,
+}
+
+impl PrivatePools {
+    pub fn count_segments(&mut self, id: u64, change: i64) {
+        if let Some(pool) = self.pools.get_mut(&id) {
+            pool.segments += change;
+        }
+    }
+
+    /// Pools that nobody uses any more.
+    pub fn freeable(&self) -> Vec<u64> {
+        self.freeable.iter().map(|(id, ())| id).collect()
+    }
+
+    /// Indices of its pools for large and small requests.
+    pub fn pools_of(&self, id: u64) -> Option<(u32, u32)> {
+        self.pools.get(&id).map(|pool| (pool.large, pool.small))
+    }
+
+    /// Drops the unused pools that hold nothing.
+    pub fn forget_empty(&mut self) {
+        let pools = &mut self.pools;
+        self.freeable.retain(|id, ()| {
+            let empty = pools.get(&id).is_none_or(|pool| pool.segments == 0);
+            if empty {
+                pools.remove(&id);
+            }
+            !empty
+        });
+    }
+}
+
+impl<D: Device> CachingAllocator<D> {
+    /// True while event polling and releases are suspended.
+    #[inline]
+    pub(super) fn capturing(&self) -> bool {
+        self.behaviour.pool_counts_as_capture && !self.private.begun.is_empty()
+    }
+
+    /// Index of the pool that serves a rounded size on a stream.
+    #[inline]
+    pub(super) fn pool_for(&self, size: u64, stream: u32) -> u32 {
+        if !self.private.begun.is_empty()
+            && let Some(pool) = self.private_pool_for(stream)
+        {
+            return if size <= SMALL_LIMIT { pool.small } else { pool.large };
+        }
+        if size <= SMALL_LIMIT { SMALL } else { LARGE }
+    }
+
+    fn private_pool_for(&self, stream: u32) -> Option<&Private> {
+        let begun = &self.private.begun;
+        let chosen = match self.behaviour.pool_choice {
+            PoolChoice::ByStream => begun.iter().find(|begun| begun.stream == stream),
+            PoolChoice::FirstBegun => begun.first(),
+            PoolChoice::LastBegun => begun.last(),
+        };
+        self.private.pools.get(&chosen?.pool)
+    }
+
+    /// Requests go to a private pool from now on. `stream` is the current one.
+    ///
+    /// # Errors
+    /// When the pool is already begun or was released.
+    pub fn begin_pool(&mut self, id: u64, stream: u32) -> Result<(), Failure> {
+        let by_stream = self.behaviour.pool_choice == PoolChoice::ByStream;
+        match self.private.pools.get_mut(&id) {
+            Some(pool) if pool.users == 0 => {
+                return Err(internal("it->second->use_count > 0"));
+            }
+            Some(pool) => pool.users += 1,
+            None => {
+                let large = self.pools.len() as u32;
+                self.pools.push(Pool::new(false, Some(id)));
+                self.pools.push(Pool::new(true, Some(id)));
+                self.private.pools.insert(id, Private { large, small: large + 1, users: 1, segments: 0 });
+            }
+        }
+        let begun = &self.private.begun;
+        if by_stream && begun.iter().any(|begun| begun.stream == stream) {
+            return Err(internal("inserted"));
+        }
+        if !by_stream && begun.iter().any(|begun| begun.pool == id) {
+            return Err(Failure::Error("beginAllocateToPool: already recording to mempool_id".into()));
+        }
+        self.private.begun.push(Begun { pool: id, stream });
+        Ok(())
+    }
+
+    /// Requests no longer go to a private pool.
+    ///
+    /// # Errors
+    /// When it is not begun.
+    pub fn end_pool(&mut self, id: u64) -> Result<(), Failure> {
+        let begun = &mut self.private.begun;
+        let at = match self.behaviour.pool_choice {
+            PoolChoice::ByStream => begun.len().checked_sub(1),
+            PoolChoice::FirstBegun | PoolChoice::LastBegun => begun.iter().position(|begun| begun.pool == id),
+        };
+        match at {
+            Some(at) => {
+                begun.remove(at);
+                Ok(())
+            }
+            None => Err(Failure::Error("endAllocatePool: not currently recording to mempool_id".into())),
+        }
+    }
+
+    /// Drops one reference to a private pool.
+    ///
+    /// # Errors
+    /// When there is no such pool or it has no references left.
+    pub fn release_private_pool(&mut self, id: u64) -> Result<(), Failure> {
+        match self.private.pools.get_mut(&id) {
+            None => Err(internal("it != graph_pools.end()")),
+            Some(pool) if pool.users == 0 => Err(internal("uc >= 0")),
+            Some(pool) => {
+                pool.users -= 1;
+                if pool.users == 0 {
+                    self.private.freeable.insert(id, ());
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn internal(condition: &str) -> Failure {
+    Failure::Error(format!("{condition} INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\""))
+}

@@ -1,0 +1,137 @@
+//! `oomdoc replay`: memory snapshots to peaks, holders, fragmentation and what other settings would have done.
+
+use super::progress::{Progress, Sweep};
+use crate::allocator::version::Version;
+use crate::cli::{ReplayFormat, ReplayOptions};
+use crate::input::{self, Source};
+use crate::report::replay;
+use crate::snapshot::analysis::{self, SnapshotAnalysis};
+use crate::snapshot::holders::Sites;
+use crate::snapshot::space::Rules;
+use crate::snapshot::what_if::{self, Wishes};
+use crate::snapshot::{self, Snapshot, predict};
+use crate::text::Text;
+use anyhow::anyhow;
+
+/// Sites that the timeline of the HTML report tells apart.
+const LAYERS: usize = 15;
+
+/// Reads, replays and prints. The exit code: 0 replayed, 2 a file could not be read.
+///
+/// # Errors
+/// When no input could be read at all, or standard output cannot be written.
+pub fn run(options: &ReplayOptions) -> anyhow::Result<u8> {
+    let style = options.output.style;
+    let sources = input::expand_snapshots(&options.sources);
+    let progress = Progress::new(&sources);
+    let mut analyses = Vec::new();
+    let mut failures = Vec::new();
+    // One after the other: a snapshot can fill gigabytes.
+    for source in &sources {
+        match read(source, &progress) {
+            Ok((snapshot, bytes)) => analyses.push(analyse(&snapshot, source, bytes, options)?),
+            Err(error) => failures.push(error.context_of(source, style.lang)),
+        }
+    }
+    drop(progress);
+    if analyses.is_empty()
+        && let Some(last) = failures.pop()
+    {
+        failures.iter().for_each(|error| super::complain(error, style.lang));
+        return Err(last);
+    }
+    failures.iter().for_each(|error| super::complain(error, style.lang));
+    let view = replay::View { top: options.top, style };
+    let text = match options.format {
+        ReplayFormat::Json => format!("{:#}\n", replay::json::render(&analyses, view)),
+        ReplayFormat::Terminal => replay::terminal::render(&analyses, view),
+        ReplayFormat::Markdown => replay::markdown::render(&analyses, view),
+        ReplayFormat::Html => replay::html::render(&analyses, view),
+    };
+    super::print(&text, &options.output)?;
+    Ok(if failures.is_empty() { 0 } else { super::UNUSABLE })
+}
+
+/// Why a snapshot could not be had.
+pub(super) enum Unreadable {
+    Source(input::ReadError),
+    Snapshot(snapshot::SnapshotError),
+}
+
+impl Unreadable {
+    /// The error with the file's name in front.
+    pub(super) fn context_of(self, source: &Source, lang: crate::text::Lang) -> anyhow::Error {
+        match self {
+            Unreadable::Source(error) => error.into(),
+            Unreadable::Snapshot(error) => {
+                let why = error.located();
+                let text = Text::new(format!("{source}: {}", why.en), format!("{source}：{}", why.zh));
+                anyhow!("{}", text.in_lang(lang))
+            }
+        }
+    }
+}
+
+/// Reads one snapshot and the size of its file.
+pub(super) fn read(source: &Source, progress: &Progress) -> Result<(Snapshot, u64), Unreadable> {
+    let mut meter = progress.meter();
+    let mut bytes = input::bytes(source, &mut meter).map_err(Unreadable::Source)?;
+    let snapshot = snapshot::read(&mut bytes).map_err(Unreadable::Snapshot)?;
+    Ok((snapshot, bytes.taken()))
+}
+
+fn analyse(
+    snapshot: &Snapshot,
+    source: &Source,
+    bytes: u64,
+    options: &ReplayOptions,
+) -> anyhow::Result<SnapshotAnalysis> {
+    let torch = match &options.what_if.torch {
+        Some(text) => Some(Version::parse(text).filter(|v| *v >= Version::OLDEST).ok_or_else(|| {
+            let (oldest, newest) = (Version::OLDEST, Version::NEWEST);
+            let why = crate::text!(
+                en: "--torch {text}: not a version from {oldest} to {newest}",
+                zh: "--torch {text}：不是 {oldest} 到 {newest} 之间的版本"
+            );
+            anyhow!("{}", why.in_lang(options.output.style.lang))
+        })?),
+        None => None,
+    };
+    let (config, version) = predict::recorded_settings(snapshot, torch);
+    let round = predict::rounding(&config, version);
+    let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
+    let mut sites = Sites::new(snapshot);
+    let conf = snapshot.settings.as_ref().map(|settings| settings.conf.clone()).unwrap_or_default();
+    let wanted = |ordinal: u32| options.device.is_none_or(|only| only == ordinal);
+    let mut devices = Vec::new();
+    for device in snapshot.devices.iter().filter(|device| wanted(device.ordinal)) {
+        let mut analysis = analysis::device(snapshot, device, &mut sites, rules);
+        if options.what_if.wanted && analysis.peak.is_some() {
+            match predict::program(device, &analysis.history, config.clone(), version, analysis.misfits) {
+                Ok(program) => {
+                    analysis.fidelity = Some(predict::fidelity(device, &mut analysis.history, rules, &program));
+                    analysis.budget = Some(program.budget);
+                    let wishes = Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
+                    let bar = Sweep::new();
+                    analysis.what_if = what_if::sweep(&analysis, &program, &conf, &mut sites, &wishes, &|_| bar.step());
+                }
+                Err(why) => {
+                    analysis.notes.push(Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh)))
+                }
+            }
+        }
+        if options.format == ReplayFormat::Html {
+            analysis.layers = analysis::layers(&analysis, &mut sites, LAYERS);
+        }
+        devices.push(analysis);
+    }
+    Ok(SnapshotAnalysis {
+        source: source.to_string(),
+        bytes,
+        encoding: snapshot.encoding,
+        generation: snapshot.generation,
+        settings: snapshot.settings.clone(),
+        devices,
+        sites: sites.sites,
+    })
+}

@@ -1,0 +1,97 @@
+//! `oomdoc simulate`: a trace of requests through PyTorch's caching allocator.
+
+use crate::allocator::caching::{Failure, Surroundings};
+use crate::allocator::config::{Config, Platform};
+use crate::allocator::device::SimulatedDevice;
+use crate::allocator::replay::{self, Setup, Step};
+use crate::allocator::trace::{Op, Trace};
+use crate::cli::{SimulateFormat, SimulateOptions};
+use crate::input;
+use crate::report::simulation::{self, Refusal, Summary};
+use anyhow::anyhow;
+
+/// Error texts that the summary shows in full.
+const SHOWN: usize = 3;
+/// Lines are printed in pieces of about this many bytes.
+const PIECE: usize = 64 << 10;
+
+/// Runs the trace and prints what happened. The exit code: 0 done, 1 an out-of-memory error with `--fail-on oom`.
+///
+/// # Errors
+/// When the trace cannot be read or is none, PyTorch would refuse the settings, or standard output cannot be written.
+pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
+    let lang = options.output.style.lang;
+    let (config, mut remarks) = Config::parse(&options.conf, options.torch, Platform::Linux)
+        .map_err(|error| anyhow!("{} ({})", error.message, error.remark.text.in_lang(lang)))?;
+    if options.fraction.is_some() {
+        remarks.retain(|remark| remark.option != "garbage_collection_threshold");
+    }
+    let text = input::read_text(&options.trace)?;
+    let trace = Trace::parse(&text, options.streams).map_err(|error| {
+        let place = crate::text!(en: "{} line {}", zh: "{} 第 {} 行", options.trace, error.line);
+        anyhow!("{}: {}", place.in_lang(lang), error.text.in_lang(lang))
+    })?;
+    drop(text);
+    let mut device = SimulatedDevice::new(options.capacity, options.context);
+    device.others.clone_from(&options.others);
+    device.hidden = options.hidden;
+    let setup = Setup {
+        device,
+        surroundings: Surroundings { device: options.device, listing: options.listing, others: options.others.clone() },
+        config,
+        version: options.torch,
+        fraction: options.fraction,
+        no_caching: options.no_caching,
+    };
+
+    let mut out = String::new();
+    let mut broken = None;
+    let (mut refusals, mut refused, mut errors, mut first_error) = (Vec::new(), 0, 0, None);
+    let outcome = replay::run(&trace, &setup, |step: Step<'_>| {
+        match step.outcome {
+            Ok(_) => {}
+            Err(Failure::OutOfMemory(text)) => {
+                refused += 1;
+                if refusals.len() < SHOWN {
+                    let bytes = if let Op::Allocate { bytes, .. } = step.op { *bytes } else { 0 };
+                    refusals.push(Refusal { index: step.index, bytes, text: text.clone() });
+                }
+            }
+            Err(Failure::Error(text)) => {
+                errors += 1;
+                first_error.get_or_insert_with(|| text.clone());
+            }
+        }
+        if options.format == SimulateFormat::Jsonl {
+            simulation::line(&mut out, &trace, &step);
+            if out.len() >= PIECE {
+                broken = super::print(&out, &options.output).err();
+                out.clear();
+            }
+        }
+        broken.is_none() && !(options.stop_on_oom && refused > 0)
+    })
+    .map_err(|failure| match failure {
+        Failure::OutOfMemory(text) | Failure::Error(text) => anyhow!(text),
+    })?;
+    if let Some(error) = broken {
+        return Err(error);
+    }
+    match options.format {
+        SimulateFormat::Jsonl => simulation::last_line(&mut out, &outcome),
+        SimulateFormat::Summary => {
+            let summary = Summary {
+                outcome: &outcome,
+                refusals: &refusals,
+                refused,
+                errors,
+                first_error: first_error.as_deref(),
+                remarks: &remarks,
+                capacity: options.capacity,
+            };
+            out = simulation::summary(&summary, options.output.style);
+        }
+    }
+    super::print(&out, &options.output)?;
+    Ok(u8::from(options.fail_on_oom && refused > 0))
+}

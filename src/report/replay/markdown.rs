@@ -1,0 +1,99 @@
+//! `oomdoc replay` as Markdown, to paste into an issue.
+
+use super::{View, wording};
+use crate::report::markdown::escape;
+use crate::snapshot::analysis::{DeviceAnalysis, SnapshotAnalysis};
+use crate::snapshot::holders::{Holding, Site};
+use crate::text;
+use crate::text::{Lang, Text};
+use crate::units::Bytes;
+use std::fmt::Write;
+
+/// All snapshots, device by device.
+pub fn render(analyses: &[SnapshotAnalysis], view: View) -> String {
+    let lang = view.style.lang;
+    let mut out = String::new();
+    for analysis in analyses {
+        let _ = writeln!(out, "{}\n", escape(wording::file(analysis).in_lang(lang)));
+        for device in &analysis.devices {
+            self::device(&mut out, device, &analysis.sites, view);
+        }
+    }
+    out
+}
+
+fn device(out: &mut String, device: &DeviceAnalysis, sites: &[Site], view: View) {
+    let lang = view.style.lang;
+    let say = |text: &Text| escape(text.in_lang(lang));
+    let _ = writeln!(out, "### {}\n", say(&wording::headline(device)));
+    if let Some(oom) = device.ooms.first() {
+        let _ = writeln!(out, "{}\n", say(&wording::verdict(oom)));
+    }
+    if let Some(peak) = wording::peak(device) {
+        let _ = writeln!(out, "{}\n", say(&peak));
+    }
+    let (label, holding, holes) = match device.ooms.first() {
+        Some(oom) => (Text::new("Held when it failed", "失败时的持有者"), &oom.holding, &oom.fragmentation),
+        None if device.peak.is_some() => {
+            (Text::new("Held at the peak", "峰值时的持有者"), &device.holding, &device.at_peak)
+        }
+        None => (Text::new("Held at the end", "结束时的持有者"), &device.holding, &device.at_peak),
+    };
+    holders(out, &label, holding, sites, view);
+    let sentence = wording::fragmentation(holes);
+    let _ = writeln!(out, "\n{}", say(&Text::new(format!("{}.", sentence.en), format!("{}。", sentence.zh))));
+    if let Some(growth) = &device.growth {
+        let _ = writeln!(out, "\n{}", say(&wording::growth(growth)));
+    }
+    if let Some(fidelity) = &device.fidelity {
+        let (change, outcome) = match lang {
+            Lang::En => ("what if", "then"),
+            Lang::Zh => ("如果", "结果"),
+        };
+        let _ = writeln!(out, "\n| {change} | {outcome} |\n| --- | --- |");
+        for entry in &device.what_if {
+            let _ = writeln!(
+                out,
+                "| {} | {} |",
+                say(&wording::change(entry, sites)),
+                say(&wording::outcome(entry, device))
+            );
+        }
+        if let Some(bounds) = wording::bounds(device) {
+            let _ = writeln!(out, "\n{}", say(&bounds));
+        }
+        let _ = writeln!(out, "\n{}", say(&wording::fidelity(fidelity)));
+    }
+    for note in &device.notes {
+        let _ = writeln!(out, "\n> {}", say(note));
+    }
+    out.push('\n');
+}
+
+fn holders(out: &mut String, label: &Text, holding: &Holding, sites: &[Site], view: View) {
+    let lang = view.style.lang;
+    if holding.holders.is_empty() {
+        return;
+    }
+    let total = Bytes(holding.bytes);
+    let (bytes, place, what) = match lang {
+        Lang::En => ("bytes", "place", "what"),
+        Lang::Zh => ("字节", "位置", "内容"),
+    };
+    let title = text!(en: "{l}: {total}", zh: "{l}：{total}", l = label.in_lang(lang));
+    let _ = writeln!(out, "**{}**\n\n| {bytes} | {place} | {what} |\n| ---: | --- | --- |", title.in_lang(lang));
+    for holder in holding.holders.iter().take(view.top) {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} |",
+            Bytes(holder.bytes),
+            escape(wording::place(sites.get(holder.site as usize)).in_lang(lang)),
+            escape(wording::count(holder).in_lang(lang)),
+        );
+    }
+    let more = holding.holders.len().saturating_sub(view.top);
+    if more > 0 {
+        let text = text!(en: "\n{more} more places.", zh: "\n另有 {more} 处。");
+        let _ = writeln!(out, "{}", text.in_lang(lang));
+    }
+}

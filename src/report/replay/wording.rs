@@ -1,0 +1,329 @@
+//! Words that the formats share.
+
+use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, SnapshotAnalysis};
+use crate::snapshot::holders::{self, Holder, Site};
+use crate::snapshot::model::Encoding;
+use crate::snapshot::predict::Fidelity;
+use crate::snapshot::what_if::{self, Change, Outcome, WhatIf};
+use crate::snapshot::{Generation, NONE};
+use crate::text;
+use crate::text::Text;
+use crate::units::Bytes;
+
+/// `2.10 to 2.11`.
+pub fn versions(generation: Generation) -> Text {
+    let (major, minor) = generation.from;
+    match generation.to {
+        Some((to_major, to_minor)) if (to_major, to_minor) == (major, minor) => Text::same(format!("{major}.{minor}")),
+        Some((to_major, to_minor)) => {
+            text!(en: "{major}.{minor} to {to_major}.{to_minor}", zh: "{major}.{minor} 至 {to_major}.{to_minor}")
+        }
+        None => text!(en: "{major}.{minor} or later", zh: "{major}.{minor} 或更新"),
+    }
+}
+
+/// The file in a line.
+pub fn file(analysis: &SnapshotAnalysis) -> Text {
+    let versions = versions(analysis.generation);
+    let how = match analysis.encoding {
+        Encoding::Pickle(protocol) => format!("pickle {protocol}"),
+        Encoding::Json => "JSON".to_string(),
+    };
+    let size = Bytes(analysis.bytes);
+    let source = &analysis.source;
+    Text::new(
+        format!("{source}: {size}, {how}, written by PyTorch {}", versions.en),
+        format!("{source}：{size}，{how}，由 PyTorch {} 写出", versions.zh),
+    )
+}
+
+/// After which entry; `NONE` is before the trace.
+pub fn moment(event: u32, events: usize) -> Text {
+    if event == NONE {
+        return Text::new("before the recording", "记录开始之前");
+    }
+    let number = u64::from(event) + 1;
+    text!(en: "after entry {number} of {events}", zh: "第 {number}/{events} 条记录之后")
+}
+
+/// The place in the program, with what it ran.
+pub fn place(site: Option<&Site>) -> Text {
+    match site {
+        Some(site) if holders::is_silent(site) || site.label.is_empty() => {
+            Text::new("no stack recorded", "未记录调用栈")
+        }
+        Some(Site { label, inner: Some(inner), .. }) => Text::same(format!("{label} → {inner}")),
+        Some(site) => Text::same(site.label.clone()),
+        None => Text::new("no stack recorded", "未记录调用栈"),
+    }
+}
+
+/// How many blocks, and of what.
+pub fn count(holder: &Holder) -> Text {
+    let (n, largest) = (holder.count, Bytes(holder.largest));
+    let kind = holder.category.text();
+    match n {
+        1 => Text::new(format!("1 block, {}", kind.en), format!("1 个 block，{}", kind.zh)),
+        _ => Text::new(
+            format!("{n} blocks up to {largest}, {}", kind.en),
+            format!("{n} 个 block，最大 {largest}，{}", kind.zh),
+        ),
+    }
+}
+
+/// The holes at a moment in a sentence.
+pub fn fragmentation(holes: &Fragmentation) -> Text {
+    let (free, largest) = (Bytes(holes.free), Bytes(holes.largest()));
+    let pieces: u64 = holes.pieces.iter().map(|(_, count)| count).sum();
+    if holes.free == 0 {
+        return Text::new("nothing cached was free", "缓存中没有空闲显存");
+    }
+    let mut out = match pieces {
+        1 => text!(en: "{free} cached and free in one piece", zh: "缓存中空闲 {free}，为一整块"),
+        _ => text!(
+            en: "{free} cached and free in {pieces} pieces, the largest {largest}",
+            zh: "缓存中空闲 {free}，分成 {pieces} 块，最大 {largest}"
+        ),
+    };
+    if holes.free_in_private_pools > 0 {
+        let private = Bytes(holes.free_in_private_pools);
+        out.en += &format!(", {private} of it in private pools");
+        out.zh += &format!("，其中 {private} 在私有内存池中");
+    }
+    out
+}
+
+/// The sizes of the holes, largest first.
+pub fn pieces(holes: &Fragmentation, most: usize) -> String {
+    let mut shown: Vec<String> = holes
+        .pieces
+        .iter()
+        .take(most)
+        .map(|(size, count)| match count {
+            1 => Bytes(*size).to_string(),
+            n => format!("{n} × {}", Bytes(*size)),
+        })
+        .collect();
+    if holes.pieces.len() > most {
+        shown.push("…".into());
+    }
+    shown.join(", ")
+}
+
+/// What could have served a failed request.
+pub fn verdict(oom: &Oom) -> Text {
+    let fit = oom.would_fit;
+    if fit.recoverable_by_expandable {
+        Text::new(
+            "Fragmentation: there was enough memory, but not in one piece; expandable_segments:True could have joined it.",
+            "碎片化：显存足够，但不连续；expandable_segments:True 可将其合并使用。",
+        )
+    } else if fit.free_and_cached {
+        Text::new(
+            "There was enough free and cached memory together, but the cached part cannot be returned in whole granules: expandable segments alone would not have served it.",
+            "空闲与缓存合计足够，但缓存部分无法按整粒度归还：仅靠可扩展段无法满足。",
+        )
+    } else if fit.with_private_pools {
+        Text::new(
+            "Only together with the free memory of private pools (CUDA graphs, MemPool) would it have fitted; other requests cannot use that.",
+            "只有加上私有内存池（CUDA graph、MemPool）中的空闲显存才够，而其他请求无法使用它。",
+        )
+    } else {
+        Text::new(
+            "Truly full: free and cached memory together were too little, no allocator setting helps.",
+            "确实已满：空闲与缓存合计也不够，任何分配器设置都无济于事。",
+        )
+    }
+}
+
+/// The growth in a sentence.
+pub fn growth(growth: &Growth) -> Text {
+    let steps = growth.floors.len();
+    let (first, last) =
+        (Bytes(growth.floors.first().copied().unwrap_or(0)), Bytes(growth.floors.last().copied().unwrap_or(0)));
+    let each = Bytes(growth.per_step);
+    if growth.by_steps {
+        text!(
+            en: "Memory in use between steps grows from {first} to {last} over {steps} optimizer steps looked at, {each} from one to the next.",
+            zh: "两步之间的占用从 {first} 增长到 {last}（查看了 {steps} 个优化器步），每次增加 {each}。"
+        )
+    } else {
+        text!(
+            en: "Memory that is not given back grows from {first} to {last} all through the recording, about {each} in each of {steps} equal stretches: a leak if it spans several steps, the activations of one pass if not.",
+            zh: "在整个记录期间，未归还的显存从 {first} 增长到 {last}（等分为 {steps} 段，每段约 {each}）：若记录跨越多个训练步则是泄漏，若只有一次前向则是其激活值。"
+        )
+    }
+}
+
+/// The peak in two sentences.
+pub fn peak(device: &DeviceAnalysis) -> Option<Text> {
+    let (peak, (active, event), (reserved, reserved_event)) =
+        (device.peak?, device.peak_active?, device.peak_reserved?);
+    let (requested, active, reserved) = (Bytes(peak.requested), Bytes(active), Bytes(reserved));
+    let when = moment(event, device.events);
+    let when_reserved = if reserved_event == event || reserved_event == NONE {
+        Text::default()
+    } else {
+        let at = moment(reserved_event, device.events);
+        Text::new(format!(", {}", at.en), format!("（{}）", at.zh))
+    };
+    Some(Text::new(
+        format!(
+            "Peak {}: {active} in use, of which {requested} were asked for and the rest is rounding. Reserved at most {reserved}{}.",
+            when.en, when_reserved.en
+        ),
+        format!(
+            "峰值（{}）：占用 {active}，其中请求 {requested}，其余为对齐取整。最大保留 {reserved}{}。",
+            when.zh, when_reserved.zh
+        ),
+    ))
+}
+
+/// The headline of a device.
+pub fn headline(device: &DeviceAnalysis) -> Text {
+    let n = device.ordinal;
+    let reserved = Bytes(device.reserved);
+    match (device.ooms.first(), device.peak_active, device.peak_reserved) {
+        (Some(oom), _, _) => {
+            let (asked, free) = (Bytes(oom.requested), Bytes(oom.device_free));
+            let count = device.ooms.len() + device.further_ooms;
+            let times = if count > 1 {
+                text!(en: " ({count} failed requests, this the first)", zh: "（共 {count} 次失败，此为第一次）")
+            } else {
+                Text::default()
+            };
+            Text::new(
+                format!("GPU {n}: out of memory, {asked} asked with {free} of the device free{}", times.en),
+                format!("GPU {n}：显存不足，请求 {asked}，设备空闲 {free}{}", times.zh),
+            )
+        }
+        (None, Some((active, _)), Some((peak_reserved, _))) => {
+            let (active, peak_reserved) = (Bytes(active), Bytes(peak_reserved));
+            text!(
+                en: "GPU {n}: peak {active} in use, {peak_reserved} reserved; no failed request",
+                zh: "GPU {n}：峰值占用 {active}，保留 {peak_reserved}；没有失败的请求"
+            )
+        }
+        _ => {
+            let allocated = Bytes(device.allocated);
+            text!(
+                en: "GPU {n}: {allocated} allocated, {reserved} reserved at the end; no history",
+                zh: "GPU {n}：结束时已分配 {allocated}，保留 {reserved}；没有历史记录"
+            )
+        }
+    }
+}
+
+/// What was varied.
+pub fn change(entry: &WhatIf, sites: &[Site]) -> Text {
+    let torch = entry.torch;
+    match &entry.change {
+        Change::Settings if entry.conf.is_empty() => Text::new("no settings at all", "不使用任何设置"),
+        Change::Settings => Text::same(entry.conf.clone()),
+        Change::Torch => Text::same(format!("PyTorch {}.{}", torch.major, torch.minor)),
+        Change::Capacity(bytes) => {
+            let (bytes, context) = (Bytes(*bytes), Bytes(what_if::CONTEXT));
+            text!(en: "a device of {bytes} ({context} of it for the CUDA context)", zh: "显存为 {bytes} 的设备（其中 CUDA 上下文 {context}）")
+        }
+        Change::HalfBatch => Text::new("half the batch (activations halved)", "批大小减半（激活值减半）"),
+        Change::Without(site) => {
+            let place = place(sites.get(*site as usize));
+            Text::new(format!("without {}", place.en), format!("去掉 {}", place.zh))
+        }
+    }
+}
+
+/// What came of it.
+pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
+    let recorded_oom = !device.ooms.is_empty();
+    let recorded = device.peak_reserved.map_or(0, |(bytes, _)| bytes);
+    match &entry.outcome {
+        Outcome::Refused(why) => {
+            Text::new(format!("PyTorch refuses it: {}", why.en), format!("PyTorch 拒绝该设置：{}", why.zh))
+        }
+        Outcome::GivenUp => Text::new("not known: the simulation took too long", "未知：模拟耗时过长"),
+        Outcome::Ran { oom, served, peak_reserved, .. } => {
+            let peak = Bytes(*peak_reserved);
+            match (served, oom) {
+                (Some(false), oom) => {
+                    let asked = Bytes(oom.map_or(0, |(_, bytes)| bytes));
+                    if recorded_oom {
+                        text!(en: "fails all the same, on {asked}", zh: "依然失败（请求 {asked}）")
+                    } else {
+                        text!(en: "would run out of memory, on {asked}", zh: "会显存不足（请求 {asked}）")
+                    }
+                }
+                (None, _) => text!(
+                    en: "close: {peak} reserved, and the limit of the device is not known that exactly",
+                    zh: "接近极限：需保留 {peak}，而设备上限无法精确得知"
+                ),
+                (Some(true), _) if recorded_oom => {
+                    text!(en: "would be served, {peak} reserved at most", zh: "可以满足，最多保留 {peak}")
+                }
+                (Some(true), _) => match entry.saves {
+                    _ if entry.is_without_effect(recorded_oom, recorded) => {
+                        text!(en: "no effect: {peak} reserved at most", zh: "没有效果：最多保留 {peak}")
+                    }
+                    Some(saves) if saves >= 0 => {
+                        let saves = crate::units::signed(saves);
+                        text!(en: "saves {saves}: {peak} reserved at most", zh: "节省 {saves}：最多保留 {peak}")
+                    }
+                    Some(saves) => {
+                        let more = crate::units::signed(-saves);
+                        text!(en: "takes {more} more: {peak} reserved at most", zh: "多占 {more}：最多保留 {peak}")
+                    }
+                    None => text!(en: "{peak} reserved at most", zh: "最多保留 {peak}"),
+                },
+            }
+        }
+    }
+}
+
+/// Whether the simulator can be believed.
+pub fn fidelity(fidelity: &Fidelity) -> Text {
+    let Fidelity { allocations, same_address, segments, same_size, .. } = fidelity;
+    let exact = same_address == allocations && same_size == segments && fidelity.failed == fidelity.failed_too;
+    let mut out = if exact && fidelity.first_divergence.is_none() {
+        text!(
+            en: "The simulator foresaw the address of all {allocations} allocations and the size of all {segments} segments.",
+            zh: "模拟器准确预测了全部 {allocations} 次分配的地址和全部 {segments} 个段的大小。"
+        )
+    } else {
+        text!(
+            en: "The simulator foresaw {same_address} of {allocations} addresses and {same_size} of {segments} segments: what follows is as rough.",
+            zh: "模拟器预测对了 {allocations} 个地址中的 {same_address} 个、{segments} 个段中的 {same_size} 个：以下结果同样粗略。"
+        )
+    };
+    if let Some((event, how)) = &fidelity.first_divergence {
+        let number = u64::from(*event) + 1;
+        out.en += &format!(" First difference at entry {number}: {}.", how.en);
+        out.zh += &format!("首个差异在第 {number} 条：{}。", how.zh);
+    }
+    out
+}
+
+/// The limit that no allocator can beat, and what the allocator could have.
+pub fn bounds(device: &DeviceAnalysis) -> Option<Text> {
+    let bound = Bytes(device.peak?.requested);
+    let budget = device.budget?;
+    Some(match budget.high {
+        Some(high) if high == budget.low => {
+            let high = Bytes(high);
+            text!(
+                en: "The allocator could have {high} of this device; no allocator can do with less than {bound}.",
+                zh: "分配器在该设备上最多可用 {high}；任何分配器都至少需要 {bound}。"
+            )
+        }
+        Some(high) => {
+            let (low, high) = (Bytes(budget.low), Bytes(high));
+            text!(
+                en: "The allocator could have {low} to {high} of this device; no allocator can do with less than {bound}.",
+                zh: "分配器在该设备上可用 {low} 至 {high}；任何分配器都至少需要 {bound}。"
+            )
+        }
+        None => text!(
+            en: "No allocator can do with less than {bound}. The device's limit was never reached, so only --capacity can say what would not fit.",
+            zh: "任何分配器都至少需要 {bound}。记录中从未触及设备上限，只有用 --capacity 才能判断放不放得下。"
+        ),
+    })
+}

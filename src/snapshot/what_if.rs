@@ -1,0 +1,351 @@
+//! The same program under other settings, on another device, in another version, with less to hold.
+
+use super::analysis::DeviceAnalysis;
+use super::history::History;
+use super::holders::{Category, Sites};
+use super::predict::{self, Program, RecordedDevice, Request};
+use super::store::NONE;
+use crate::allocator::block::{self, BlockId};
+use crate::allocator::caching::{CachingAllocator, Surroundings};
+use crate::allocator::config::{Config, Platform};
+use crate::allocator::version::Version;
+use crate::text::Text;
+use rayon::prelude::*;
+use std::time::{Duration, Instant};
+
+/// Bytes that a CUDA context and its libraries take of a device, where only its size is given: a round figure from the
+/// middle of what is seen (0.3 to 0.7 GiB).
+pub const CONTEXT: u64 = 512 << 20;
+/// Settings that are tried unasked.
+const USUAL: [&str; 5] = [
+    "expandable_segments:True",
+    "max_split_size_mb:128",
+    "max_split_size_mb:512",
+    "roundup_power2_divisions:8",
+    "expandable_segments:False",
+];
+/// One simulation takes no longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Requests between two looks at the clock.
+const CLOCK: usize = 4096;
+
+/// What is different from the record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Other settings of the allocator.
+    Settings,
+    /// Another version of PyTorch.
+    Torch,
+    /// A device of this many bytes.
+    Capacity(u64),
+    /// Activations and temporaries of half the size.
+    HalfBatch,
+    /// Nothing is allocated at one site.
+    Without(u32),
+}
+
+impl Change {
+    pub fn id(&self) -> &'static str {
+        match self {
+            Change::Settings => "settings",
+            Change::Torch => "torch",
+            Change::Capacity(_) => "capacity",
+            Change::HalfBatch => "half-batch",
+            Change::Without(_) => "without-holder",
+        }
+    }
+}
+
+/// How a variation ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// All requests were served, or one failed.
+    Ran {
+        peak_reserved: u64,
+        /// Most bytes of blocks in use.
+        peak_active: u64,
+        /// The entry whose request failed, and its bytes.
+        oom: Option<(u32, u64)>,
+        /// `None` where the limit of the device is known too roughly to say.
+        served: Option<bool>,
+        retries: u64,
+    },
+    /// PyTorch refuses these settings.
+    Refused(Text),
+    /// It took too long.
+    GivenUp,
+}
+
+/// A variation and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhatIf {
+    pub change: Change,
+    pub conf: String,
+    pub torch: Version,
+    pub outcome: Outcome,
+    /// Bytes of reserved memory that it saves at the peak; negative when it takes more.
+    pub saves: Option<i128>,
+}
+
+impl WhatIf {
+    /// True when nothing that matters changes: neither the verdict nor the peak by one percent.
+    pub fn is_without_effect(&self, recorded_oom: bool, recorded_peak: u64) -> bool {
+        let (Outcome::Ran { served, .. }, Some(saves)) = (&self.outcome, self.saves) else { return false };
+        let same_verdict = served.is_none_or(|served| served != recorded_oom);
+        same_verdict && saves.unsigned_abs() * 100 < u128::from(recorded_peak)
+    }
+}
+
+/// What to try.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// Empty: the usual ones.
+    pub confs: Vec<String>,
+    pub capacity: Option<u64>,
+}
+
+struct Variation {
+    change: Change,
+    conf: String,
+    torch: Version,
+    config: Result<Config, Text>,
+    budget: (u64, Option<u64>),
+    /// New size of each allocation where it differs; 0 when it is not made.
+    sizes: Option<Vec<u64>>,
+    /// Factor on a failed request, in halves.
+    halve_failed: bool,
+    /// Failed requests that are not made.
+    skip_failed: Vec<u32>,
+}
+
+/// Runs all variations. `done` is called after each.
+pub fn sweep(
+    analysis: &DeviceAnalysis,
+    program: &Program,
+    recorded_conf: &str,
+    sites: &mut Sites<'_>,
+    wishes: &Wishes,
+    done: &(dyn Fn(usize) + Sync),
+) -> Vec<WhatIf> {
+    let base = |change: Change| Variation {
+        change,
+        conf: recorded_conf.to_string(),
+        torch: program.version,
+        config: Ok(program.config.clone()),
+        budget: (program.budget.low, program.budget.high),
+        sizes: None,
+        halve_failed: false,
+        skip_failed: Vec::new(),
+    };
+    let mut variations: Vec<Variation> = Vec::new();
+    let confs: Vec<String> = if wishes.confs.is_empty() {
+        USUAL.iter().map(|conf| conf.to_string()).collect()
+    } else {
+        wishes.confs.clone()
+    };
+    for conf in confs {
+        let parsed = Config::parse(&conf, program.version, Platform::Linux);
+        let config = parsed.map(|(config, _)| config).map_err(|error| error.remark.text);
+        if wishes.confs.is_empty() && config.as_ref().is_ok_and(|config| *config == program.config) {
+            continue;
+        }
+        variations.push(Variation { conf, config, ..base(Change::Settings) });
+    }
+    if wishes.confs.is_empty() && Version::NEWEST != program.version {
+        let config = Config::parse(recorded_conf, Version::NEWEST, Platform::Linux);
+        let mut config = config.map(|(config, _)| config).map_err(|error| error.remark.text);
+        if let Ok(config) = &mut config {
+            config.expandable_segments = program.config.expandable_segments;
+        }
+        variations.push(Variation { torch: Version::NEWEST, config, ..base(Change::Torch) });
+    }
+    if let Some(capacity) = wishes.capacity {
+        let budget = capacity.saturating_sub(CONTEXT);
+        variations.push(Variation { budget: (budget, Some(budget)), ..base(Change::Capacity(capacity)) });
+    }
+    if wishes.confs.is_empty() {
+        variations.extend(smaller(analysis, sites, &base));
+    }
+    // The state before the trace can only be packed anew; then what it is compared with must be packed anew too.
+    let fresh_start = analysis.history.initial_requested > 0 || !analysis.history.initial.is_empty();
+    let recorded_peak = analysis.history.peak_reserved.0;
+    let baseline = if fresh_start {
+        let history = &analysis.history;
+        match run(history, program, &base(Change::Settings), program.certain_budget()) {
+            Some(ran) => ran.peak_reserved,
+            None => recorded_peak,
+        }
+    } else {
+        recorded_peak
+    };
+    let history = &analysis.history;
+    variations
+        .par_iter()
+        .enumerate()
+        .map(|(i, variation)| {
+            let outcome = match &variation.config {
+                Err(why) => Outcome::Refused(why.clone()),
+                Ok(_) => outcome(history, program, variation),
+            };
+            let saves = match &outcome {
+                // What was reserved before a request failed is no peak of the whole program.
+                Outcome::Ran { peak_reserved, served: Some(true), .. } => {
+                    Some(i128::from(baseline) - i128::from(*peak_reserved))
+                }
+                _ => None,
+            };
+            done(i);
+            WhatIf {
+                change: variation.change.clone(),
+                conf: variation.conf.clone(),
+                torch: variation.torch,
+                outcome,
+                saves,
+            }
+        })
+        .collect()
+}
+
+/// The same program with less to hold.
+fn smaller(analysis: &DeviceAnalysis, sites: &mut Sites<'_>, base: &dyn Fn(Change) -> Variation) -> Vec<Variation> {
+    let mut out = Vec::new();
+    let history = &analysis.history;
+    let categories: Vec<Category> =
+        history.allocations.iter().map(|allocation| super::holders::category_of(sites, allocation)).collect();
+    let scales = |category: Category| matches!(category, Category::Activations | Category::Temporary);
+    if categories.contains(&Category::Activations) {
+        let sizes = history.allocations.iter().zip(&categories).map(|(allocation, category)| {
+            if scales(*category) { allocation.requested.div_ceil(2) } else { allocation.requested }
+        });
+        out.push(Variation { sizes: Some(sizes.collect()), halve_failed: true, ..base(Change::HalfBatch) });
+    }
+    let holding = analysis.ooms.first().map_or(&analysis.holding, |oom| &oom.holding);
+    // Nobody does without the model or its optimizer.
+    let spared = |category: Category| matches!(category, Category::Parameters | Category::Optimizer);
+    let largest = holding.holders.iter().filter(|holder| !spared(holder.category)).find(|holder| {
+        sites.get(holder.site).is_some_and(|site| !super::holders::is_silent(site) && !site.label.is_empty())
+    });
+    if let Some(holder) = largest.filter(|holder| holder.bytes < holding.bytes) {
+        let gone: Vec<bool> = history.allocations.iter().map(|a| sites.of(a.stack) == holder.site).collect();
+        let sizes = history.allocations.iter().zip(&gone).map(|(a, gone)| if *gone { 0 } else { a.requested });
+        let sizes = sizes.collect();
+        let failed = analysis.ooms.iter().filter(|oom| sites.of(oom.stack) == holder.site && oom.stack != NONE);
+        let skip_failed = failed.map(|oom| oom.event).collect();
+        out.push(Variation { sizes: Some(sizes), skip_failed, ..base(Change::Without(holder.site)) });
+    }
+    out
+}
+
+fn outcome(history: &History, program: &Program, variation: &Variation) -> Outcome {
+    let (low, high) = variation.budget;
+    let generous = high.unwrap_or(u64::MAX).min(1 << 44).max(low);
+    let Some(ran) = run(history, program, variation, generous) else { return Outcome::GivenUp };
+    // Served with the most that the device can have had: surely only if with the least too.
+    let served = match ran.oom {
+        Some(_) => Some(false),
+        None if high.is_none() || high == Some(low) => Some(true),
+        None if ran.peak_reserved <= low => Some(true),
+        None => match run(history, program, variation, low) {
+            Some(Ran { oom: None, .. }) => Some(true),
+            _ => None,
+        },
+    };
+    Outcome::Ran {
+        peak_reserved: ran.peak_reserved,
+        peak_active: ran.peak_active,
+        oom: ran.oom,
+        served,
+        retries: ran.retries,
+    }
+}
+
+struct Ran {
+    peak_reserved: u64,
+    peak_active: u64,
+    oom: Option<(u32, u64)>,
+    retries: u64,
+}
+
+/// Runs the program from an empty device, what was there before the trace allocated first. `None` when it takes too long.
+fn run(history: &History, program: &Program, variation: &Variation, budget: u64) -> Option<Ran> {
+    let config = variation.config.as_ref().ok()?.clone();
+    let started = Instant::now();
+    let mut simulator =
+        CachingAllocator::new(RecordedDevice::new(budget), Surroundings::default(), config, variation.torch);
+    let mut ids: Vec<BlockId> = vec![block::NONE; history.allocations.len()];
+    let size_of = |id: u32, recorded: u64| match &variation.sizes {
+        Some(sizes) => sizes.get(id as usize).copied().unwrap_or(recorded),
+        None => recorded,
+    };
+    let mut oom = None;
+    let mut before: Vec<u32> = (0..history.allocations.len() as u32)
+        .filter(|id| history.allocations.get(*id as usize).is_some_and(|a| a.born == NONE))
+        .collect();
+    before.sort_by_key(|id| history.allocations.get(*id as usize).map(|a| a.address));
+    for id in before {
+        let Some(allocation) = history.allocations.get(id as usize) else { continue };
+        let bytes = size_of(id, allocation.requested);
+        let stream = program.stream(allocation.stream);
+        if bytes == 0 {
+            continue;
+        }
+        match predict::serve(&mut simulator, bytes, stream, 0) {
+            Some(block) => ids[id as usize] = block,
+            None => oom = oom.or(Some((NONE, bytes))),
+        }
+    }
+    for (i, request) in program.requests.iter().enumerate() {
+        if oom.is_some() {
+            break;
+        }
+        if i % CLOCK == CLOCK - 1 && started.elapsed() > PATIENCE {
+            return None;
+        }
+        match *request {
+            Request::Alloc { event, id, bytes, stream, pool } => {
+                let bytes = size_of(id, bytes);
+                if bytes == 0 {
+                    continue;
+                }
+                match predict::serve(&mut simulator, bytes, stream, pool) {
+                    Some(block) => {
+                        if let Some(slot) = ids.get_mut(id as usize) {
+                            *slot = block;
+                        }
+                    }
+                    None => oom = Some((event, bytes)),
+                }
+            }
+            Request::Free { id } => {
+                if let Some(block) = ids.get_mut(id as usize)
+                    && *block != block::NONE
+                {
+                    simulator.free(*block);
+                    *block = block::NONE;
+                }
+            }
+            Request::Failed { event, bytes, stream } => {
+                if variation.skip_failed.contains(&event) {
+                    continue;
+                }
+                let bytes = if variation.halve_failed { bytes.div_ceil(2) } else { bytes };
+                match predict::serve(&mut simulator, bytes, stream, 0) {
+                    // The record goes on without it.
+                    Some(block) => simulator.free(block),
+                    None => oom = Some((event, bytes)),
+                }
+            }
+            Request::EmptyCache => {
+                let _ = simulator.empty_cache();
+            }
+        }
+        simulator.device.grown.clear();
+    }
+    let peak = |counter: i64| u64::try_from(counter).unwrap_or(0);
+    Some(Ran {
+        peak_reserved: peak(simulator.stats.reserved_bytes.all.peak),
+        peak_active: peak(simulator.stats.active_bytes.all.peak),
+        oom,
+        retries: simulator.stats.num_alloc_retries,
+    })
+}
