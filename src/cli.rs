@@ -266,11 +266,11 @@ pub fn parse() -> Invocation {
   oomdoc explain train.log            what ran out, where every byte was, why, what to change
   python train.py 2>&1 | oomdoc explain
   oomdoc rules fragmentation          what a cause means and how to tell it from others
-  oomdoc simulate trace.txt --capacity 24GiB
-                                      what PyTorch's allocator would do with a list of requests
   oomdoc replay snapshot.pickle       the peak of a memory snapshot and who held it
   oomdoc diff old.pickle new.pickle   what grew between two of them
   oomdoc probe                        who holds the memory of this machine's GPUs right now
+  oomdoc simulate trace.txt --capacity 24GiB
+                                      what PyTorch's allocator would do with a list of requests
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]

@@ -4,7 +4,7 @@
 
 mod binary;
 
-use binary::{MESSAGE, logs, oomdoc, outcome, root};
+use binary::{MESSAGE, conforms, logs, oomdoc, outcome, root};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::io::Write;
@@ -187,68 +187,6 @@ fn markdown_has_the_account_as_a_table() {
     assert_eq!(code, 0);
     assert!(out.contains("| --- | ---: | ---: |") && out.contains("24.18 GiB"), "{out}");
     assert_eq!(out.matches("```").count() % 2, 0);
-}
-
-/// Checks a value against the parts of JSON Schema that `docs/explain.schema.json` uses. Stricter than the standard in one
-/// point: an object may hold no property that the schema does not describe, so that nothing stays undocumented.
-fn conforms(value: &Value, schema: &Value, root: &Value, at: &str, wrong: &mut Vec<String>) {
-    let Some(rules) = schema.as_object() else { panic!("{at}: the schema is no object") };
-    for (keyword, rule) in rules {
-        match keyword.as_str() {
-            "$ref" => {
-                let name = rule.as_str().unwrap().strip_prefix("#/$defs/").expect("a local reference");
-                conforms(value, &root["$defs"][name], root, at, wrong);
-            }
-            "type" => {
-                let fits = match rule.as_str().unwrap() {
-                    "object" => value.is_object(),
-                    "array" => value.is_array(),
-                    "string" => value.is_string(),
-                    "boolean" => value.is_boolean(),
-                    "integer" => value.is_i64() || value.is_u64(),
-                    "number" => value.is_number(),
-                    other => panic!("{at}: unknown type {other}"),
-                };
-                if !fits {
-                    wrong.push(format!("{at}: {value} is no {rule}"));
-                }
-            }
-            "const" if value != rule => wrong.push(format!("{at}: {value} is not {rule}")),
-            "enum" if !rule.as_array().unwrap().contains(value) => {
-                wrong.push(format!("{at}: {value} is none of {rule}"))
-            }
-            "minimum" if value.as_f64() < rule.as_f64() => wrong.push(format!("{at}: {value} is below {rule}")),
-            "maximum" if value.as_f64() > rule.as_f64() => wrong.push(format!("{at}: {value} is above {rule}")),
-            "minLength" if value.as_str().is_some_and(|text| (text.len() as u64) < rule.as_u64().unwrap()) => {
-                wrong.push(format!("{at}: empty"));
-            }
-            "required" => {
-                for name in rule.as_array().unwrap().iter().filter_map(Value::as_str) {
-                    if value.get(name).is_none() {
-                        wrong.push(format!("{at}: {name} is missing"));
-                    }
-                }
-            }
-            "properties" => {
-                for (name, inner) in value.as_object().into_iter().flatten() {
-                    match (rule.get(name), rules.get("additionalProperties")) {
-                        (Some(described), _) | (None, Some(described)) => {
-                            conforms(inner, described, root, &format!("{at}/{name}"), wrong);
-                        }
-                        (None, None) => wrong.push(format!("{at}: {name} is not described")),
-                    }
-                }
-            }
-            "items" => {
-                for (i, inner) in value.as_array().into_iter().flatten().enumerate() {
-                    conforms(inner, rule, root, &format!("{at}/{i}"), wrong);
-                }
-            }
-            "$schema" | "$id" | "$defs" | "title" | "description" | "additionalProperties" => {}
-            "const" | "enum" | "minimum" | "maximum" | "minLength" => {}
-            other => panic!("{at}: the check does not know the keyword {other}"),
-        }
-    }
 }
 
 #[test]

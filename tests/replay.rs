@@ -238,6 +238,20 @@ fn a_folder_of_ranks_is_one_report() {
 }
 
 #[test]
+fn the_json_conforms_to_the_schema() {
+    let schema = std::fs::read_to_string(binary::root().join("docs/replay.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let mut wrong = Vec::new();
+    let files: Vec<String> = CASES.iter().map(|case| fixture(case.file)).collect();
+    for arguments in [&["--capacity", "2GiB"][..], &["--conf", "x:1"], &["--no-what-if"], &[]] {
+        let mut all = arguments.to_vec();
+        all.extend(files.iter().map(String::as_str));
+        binary::conforms(&replay(&all), &schema, &schema, "", &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn unreadable_input_is_code_2_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| {

@@ -67,10 +67,10 @@ impl DeviceDiff {
 /// What one side holds at a place: label, inner frame, category.
 type Key = (String, Option<String>, Category);
 
-/// Bytes and number of blocks by place.
+/// Bytes and blocks by place.
 type Places = BTreeMap<Key, (u64, u64)>;
 
-/// One side, device by device: what is held where, and the bytes reserved.
+/// One side, device by device: what is where, and the bytes reserved.
 pub struct Side {
     devices: BTreeMap<u32, (Places, u64)>,
 }
@@ -128,12 +128,7 @@ pub fn compare(before: Side, after: Side) -> Vec<DeviceDiff> {
         .collect()
 }
 
-fn device_diff(
-    ordinal: u32,
-    old: &BTreeMap<Key, (u64, u64)>,
-    new: &BTreeMap<Key, (u64, u64)>,
-    reserved: (u64, u64),
-) -> DeviceDiff {
+fn device_diff(ordinal: u32, old: &Places, new: &Places, reserved: (u64, u64)) -> DeviceDiff {
     let mut entries: Vec<Entry> = Vec::new();
     let mut total = Sides::default();
     let mut unchanged = 0;

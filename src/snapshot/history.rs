@@ -23,8 +23,6 @@ pub struct Allocation {
     pub born: u32,
     /// The entry after which its memory is free; `NONE` when it is there at the end.
     pub freed: u32,
-    /// The entry in which the program gave it up; `NONE` without.
-    pub given_up: u32,
 }
 
 impl Allocation {
@@ -68,7 +66,7 @@ pub struct Range {
 /// What a trace says when it is walked back.
 pub struct History {
     pub allocations: Vec<Allocation>,
-    /// For each entry that makes or frees an allocation its index, else `NONE`.
+    /// For each entry that makes an allocation or ends it the allocation's index, else `NONE`.
     pub of_event: Vec<u32>,
     pub peak: Peak,
     /// The most bytes held of the driver, and after which entry (`NONE`: before the trace).
@@ -81,8 +79,6 @@ pub struct History {
     pub initial_requested: u64,
     /// Entries that do not fit the state: the trace was filtered, or memory changed while it was copied.
     pub misfits: u64,
-    /// Entries that free what was allocated before the trace began.
-    pub from_before: u64,
 }
 
 /// Walks a device's trace back from its final blocks.
@@ -106,7 +102,6 @@ pub fn walk_back(device: &Device) -> History {
                 stream: segment.stream,
                 born: NONE,
                 freed: NONE,
-                given_up: NONE,
                 free_stack: NONE,
             });
         }
@@ -159,16 +154,7 @@ pub fn walk_back(device: &Device) -> History {
                     stream: event.stream,
                     born: NONE,
                     freed: index(i),
-                    given_up: if event.action == Action::FreeCompleted { NONE } else { index(i) },
                 });
-            }
-            Action::FreeRequested => {
-                if let Some(id) = live.get(&event.addr)
-                    && let Some(allocation) = allocations.get_mut(*id as usize)
-                {
-                    of_event[i] = *id;
-                    allocation.given_up = index(i);
-                }
             }
             Action::SegmentAlloc | Action::SegmentMap => {
                 reserved -= i128::from(event.size);
@@ -202,7 +188,6 @@ pub fn walk_back(device: &Device) -> History {
             allocation.free_stack = NONE;
         }
     }
-    let from_before = allocations.iter().filter(|a| a.born == NONE && a.freed != NONE).count() as u64;
     ranges.settle_kinds(&allocations);
     History {
         of_event,
@@ -212,7 +197,6 @@ pub fn walk_back(device: &Device) -> History {
         gained,
         initial_requested: bytes(requested),
         misfits,
-        from_before,
         allocations,
     }
 }

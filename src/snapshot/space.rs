@@ -169,16 +169,20 @@ impl<'r> Space<'r> {
         id
     }
 
-    fn add_range(&mut self, range: Range) {
-        if range.size == 0 || self.at.contains_key(&range.address) {
+    /// Adds a wholly free segment. False when something lies there already.
+    fn add_range(&mut self, range: Range) -> bool {
+        let end = range.address.saturating_add(range.size);
+        let below = self.segments.range(..end).next_back();
+        if range.size == 0 || below.is_some_and(|(start, segment)| start.saturating_add(segment.2) > range.address) {
             self.misfits += 1;
-            return;
+            return false;
         }
         let kind = self.kind(range);
         let piece = Piece { address: range.address, size: range.size, holder: NONE, previous: NONE, next: NONE, kind };
         let id = self.create(piece);
         self.segments.insert(range.address, (id, id, range.size));
         self.reserved = self.reserved.saturating_add(range.size);
+        true
     }
 
     /// Puts an allocation of the initial state where it lies; `room` is what lies before the next one or the end.
@@ -193,31 +197,34 @@ impl<'r> Space<'r> {
             self.misfits += 1;
             return;
         }
+        let Some(size) = self.block_size(allocation, room, rest.kind) else {
+            self.misfits += 1;
+            return;
+        };
         let mut at = tail;
         if address > rest.address {
             at = self.split(tail, address - rest.address);
         }
-        let size = self.block_size(allocation, room, self.pieces[at as usize].kind);
         if size < self.pieces[at as usize].size {
             self.split(at, size);
         }
         self.hold(at, id, allocation);
     }
 
-    /// Bytes of the block that an allocation takes of a free piece.
-    fn block_size(&self, allocation: &Allocation, room: u64, kind: u32) -> u64 {
+    /// Bytes of the block that an allocation takes of a free piece; `None` when it does not fit.
+    fn block_size(&self, allocation: &Allocation, room: u64, kind: u32) -> Option<u64> {
         if allocation.size > 0 && allocation.size <= room {
-            return allocation.size;
+            return Some(allocation.size);
         }
         let rounded = (self.rules.round)(allocation.requested);
-        let rest = room.saturating_sub(rounded);
+        let rest = room.checked_sub(rounded)?;
         let kind = self.kinds[kind as usize];
         let splits = if kind.small || kind.expandable {
             rest >= QUANTUM
         } else {
             rounded < self.rules.max_split && rest > SMALL_LIMIT
         };
-        if splits { rounded } else { room }
+        Some(if splits { rounded } else { room })
     }
 
     /// Cuts a free piece after `size` bytes; the index of the second part.
@@ -256,24 +263,25 @@ impl<'r> Space<'r> {
         self.active = self.active.saturating_add(piece.size);
     }
 
-    /// Applies an `alloc` entry. False when the record does not fit the map.
-    fn alloc(&mut self, id: u32, allocation: &mut Allocation) -> bool {
-        let piece =
-            self.at.get(&allocation.address).copied().filter(|piece| self.pieces[*piece as usize].holder == NONE);
-        let Some(piece) = piece else {
+    /// Applies an `alloc` entry, unless the record does not fit the map.
+    fn alloc(&mut self, id: u32, allocation: &mut Allocation) {
+        let free = |piece: &u32| self.pieces[*piece as usize].holder == NONE;
+        let piece = self.at.get(&allocation.address).copied().filter(free);
+        let fitting = piece.and_then(|piece| {
+            let Piece { size: room, kind, .. } = self.pieces[piece as usize];
+            self.block_size(allocation, room, kind).map(|size| (piece, size, room))
+        });
+        let Some((piece, size, room)) = fitting else {
             self.misfits += 1;
             if allocation.size == 0 {
                 allocation.size = (self.rules.round)(allocation.requested);
             }
-            return false;
+            return;
         };
-        let (room, kind) = (self.pieces[piece as usize].size, self.pieces[piece as usize].kind);
-        let size = self.block_size(allocation, room, kind);
         if size < room {
             self.split(piece, size);
         }
         self.hold(piece, id, allocation);
-        true
     }
 
     /// Applies the entry after which an allocation's memory is free.
@@ -325,7 +333,9 @@ impl<'r> Space<'r> {
         let small =
             before.map(|(_, segment)| segment.0).or(after.map(|segment| segment.0)).map(|head| kind_of(self, head));
         let range = Range { small: small.unwrap_or(range.small), ..range };
-        self.add_range(range);
+        if !self.add_range(range) {
+            return;
+        }
         let Some(&new) = self.at.get(&range.address) else { return };
         if let Some(segment) = after
             && kind_of(self, segment.0) == range.small
@@ -435,7 +445,11 @@ impl<'r> Space<'r> {
             }
             Action::SegmentAlloc | Action::SegmentMap => {
                 let range = gained(device, history, event, entry);
-                if range.expandable { self.map(range) } else { self.add_range(range) }
+                if range.expandable {
+                    self.map(range);
+                } else {
+                    self.add_range(range);
+                }
             }
             Action::SegmentFree | Action::SegmentUnmap => self.remove(entry.addr, entry.size),
             _ => {}
@@ -495,6 +509,33 @@ fn gained(device: &Device, history: &History, event: usize, entry: &Event) -> Ra
     }
 }
 
+/// Blocks from before the trace that are freed in it show their size only through what comes to lie behind them: an
+/// allocation takes the low end of a free block, so while a block is in use the next one begins where it ends. Without
+/// this, the part of a block that was too small to split off would be taken for free memory.
+fn sizes_from_neighbours(device: &Device, history: &mut History, rules: Rules<'_>) {
+    let mut unknown: Vec<(u64, u64, u32)> = Vec::new();
+    for (id, allocation) in history.allocations.iter().enumerate() {
+        if allocation.born == NONE && allocation.size == 0 {
+            let end = allocation.address.saturating_add((rules.round)(allocation.requested));
+            unknown.push((allocation.address, end, id as u32));
+        }
+    }
+    unknown.sort_unstable();
+    if unknown.is_empty() {
+        return;
+    }
+    for (i, event) in device.trace.iter().enumerate().filter(|(_, event)| event.action == Action::Alloc) {
+        let below = unknown.partition_point(|(address, _, _)| *address < event.addr);
+        let Some(&(address, end, id)) = below.checked_sub(1).and_then(|at| unknown.get(at)) else { continue };
+        let Some(allocation) = history.allocations.get_mut(id as usize) else { continue };
+        // No other block fits into a gap this small: those of the large pool are larger, the small pool has no gaps.
+        let gap = event.addr.checked_sub(end).filter(|gap| *gap > 0 && *gap <= SMALL_LIMIT);
+        if gap.is_some() && allocation.size == 0 && allocation.requested > SMALL_LIMIT && allocation.freed > i as u32 {
+            allocation.size = event.addr - address;
+        }
+    }
+}
+
 /// A stretch of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
@@ -530,6 +571,7 @@ pub struct Wanted<'w> {
 
 /// Plays the trace and fills in the size of every block.
 pub fn play(device: &Device, history: &mut History, rules: Rules<'_>, wanted: Wanted<'_>) -> Played {
+    sizes_from_neighbours(device, history, rules);
     let mut space = Space::before(history, rules);
     let mut played = Played { peak_active: (space.active, NONE), images: Vec::new(), windows: Vec::new(), misfits: 0 };
     if wanted.images.contains(&NONE) {

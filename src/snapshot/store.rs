@@ -272,8 +272,6 @@ pub struct Event {
     pub time_us: u64,
     /// The memory pool, (0, 0) the default one; recorded from 2.12 on.
     pub pool: (u32, u32),
-    /// `user_metadata`, an index into the strings.
-    pub note: u32,
 }
 
 /// A block as it was written.
@@ -571,7 +569,6 @@ impl Store {
                             stream: 0,
                             time_us: 0,
                             pool: (0, 0),
-                            note: NONE,
                         });
                         return Ok(Dict::Event(id));
                     }
@@ -634,10 +631,7 @@ impl Store {
                 self.seen.time = true;
             }
             name::COMPILE_CONTEXT => self.seen.compile_context = true,
-            name::USER_METADATA => {
-                record.note = string(value);
-                self.seen.user_metadata = true;
-            }
+            name::USER_METADATA => self.seen.user_metadata = true,
             name::POOL_ID => {
                 record.pool = pool;
                 self.seen.trace_pool = true;
