@@ -672,8 +672,8 @@ struct CudaArgs {
     /// Go on although other processes use the GPU; their next allocation may fail
     #[arg(long)]
     allow_busy: bool,
-    /// Was it fragmentation? Works out the failure in this log, with --allow-fill on the device too
-    #[arg(long, value_name = "LOG", conflicts_with_all = ["watch", "from"])]
+    /// Was it fragmentation? Works out the failure in a log or a memory snapshot, with --allow-fill on the device too
+    #[arg(long, value_name = "LOG|SNAPSHOT", conflicts_with_all = ["watch", "from"])]
     reproduce: Option<PathBuf>,
     /// Largest buffer of --bench
     #[arg(long, value_name = "SIZE", value_parser = buffer)]

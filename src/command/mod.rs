@@ -5,8 +5,8 @@ pub mod explain;
 pub mod probe;
 mod probe_cuda;
 mod progress;
-mod reproduce;
 pub mod replay;
+mod reproduce;
 pub mod rules;
 pub mod simulate;
 

@@ -332,18 +332,33 @@ impl Layout {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reproduction {
     pub sums: Sums,
-    /// Line of the message.
-    pub line: u64,
+    /// Where the failure stands: a line of a log, an entry of a snapshot.
+    pub origin: Text,
     pub cases: Vec<(State, Prediction)>,
 }
 
 impl Reproduction {
-    pub fn new(sums: Sums, line: u64) -> Reproduction {
+    /// Of a message: several states have its sums.
+    pub fn of_message(sums: Sums, line: u64) -> Reproduction {
         let cases = sums.states().into_iter().map(|state| {
             let prediction = state.predict(SMALL_PAGE);
             (state, prediction)
         });
-        Reproduction { sums, line, cases: cases.collect() }
+        Reproduction { sums, origin: text!(en: "line {line}", zh: "第 {line} 行"), cases: cases.collect() }
+    }
+
+    /// Of a snapshot: one state, every block known.
+    pub fn of_snapshot(state: State, device: u32, event: u32) -> Reproduction {
+        let prediction = state.predict(SMALL_PAGE);
+        let at_hand = prediction.cached.saturating_add(prediction.idle);
+        let sums = Sums {
+            requested: Interval::exactly(state.requested),
+            free: Interval::exactly(state.free),
+            allocated: Interval::exactly(state.held().saturating_sub(prediction.cached)),
+            cached: Interval::exactly(at_hand),
+        };
+        let origin = text!(en: "entry {event} of device {device}'s trace", zh: "设备 {device} 记录的第 {event} 条");
+        Reproduction { sums, origin, cases: vec![(state, prediction)] }
     }
 
     /// The verdict that holds however the cached memory lies; `None` where that decides.
@@ -366,8 +381,8 @@ impl Reproduction {
             ),
             Some(verdict) => verdict.text(),
             None => text!(
-                en: "open: it depends on how the cached memory lies, which a message does not tell; a memory snapshot decides",
-                zh: "未定：取决于缓存块的分布，而报错信息没有给出；需要显存快照才能判断"
+                en: "open: it depends on how the cached memory lies, which a message does not tell; `--reproduce` on a memory snapshot of the failure decides",
+                zh: "未定：取决于缓存块的分布，而报错信息没有给出；对失败时的显存快照使用 `--reproduce` 才能判断"
             ),
         }
     }

@@ -218,12 +218,12 @@ pub fn reproduction_lines(reproduction: &Reproduction, on_device: bool) -> Vec<R
     let mut rows = Vec::new();
     let sums = &reproduction.sums;
     let (requested, free, cached) = (sums.requested, sums.free, sums.cached);
-    let line = reproduction.line;
+    let (at, zh_at) = (&reproduction.origin.en, &reproduction.origin.zh);
     rows.push(Row {
         label: Text::new("asked for", "请求"),
-        text: text!(
-            en: "{requested} (line {line}), with {free} free and {cached} cached by the allocator",
-            zh: "{requested}（第 {line} 行），当时空闲 {free}，分配器缓存 {cached}"
+        text: Text::new(
+            format!("{requested} ({at}), with {free} free and {cached} cached by the allocator"),
+            format!("{requested}（{zh_at}），当时空闲 {free}，分配器缓存 {cached}"),
         ),
         missing: false,
     });
@@ -368,7 +368,7 @@ pub fn reproduction_json(reproduction: &Reproduction, on_device: bool, lang: Lan
         })
     });
     json!({
-        "line": reproduction.line,
+        "origin": reproduction.origin.in_lang(lang),
         "basis": if on_device { "device" } else { "arithmetic" },
         "verdict": reproduction.verdict().map_or("open", |verdict| verdict.id()),
         "text": reproduction.text().in_lang(lang),
