@@ -2,6 +2,7 @@
 
 use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
+use crate::gpu::cuda::child;
 use crate::gpu::verdict::{Question, RULES};
 use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
@@ -243,10 +244,13 @@ pub fn command() -> clap::Command {
 
 /// Reads the command line. Prints help, the version or a usage error and leaves the process where that is all to do.
 pub fn parse() -> Invocation {
+    // No subcommand of the grammar: nobody is to see it in the help, in completions or in man pages.
+    if std::env::args_os().nth(1).is_some_and(|name| name == child::NAME) {
+        return Invocation::CudaChild;
+    }
     match Cli::parse().command {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
-        Command::CudaChild => Invocation::CudaChild,
         Command::Replay(args) => Invocation::Replay(Box::new((*args).into())),
         Command::Diff(args) => Invocation::Diff(Box::new((*args).into())),
         Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
@@ -285,9 +289,6 @@ enum Command {
     Explain(Box<ExplainArgs>),
     /// List the causes and fixes that oomdoc knows, or print the documentation of one
     Rules(RulesArgs),
-    /// The CUDA part of a probe: reads a request from standard input, writes findings line by line
-    #[command(hide = true)]
-    CudaChild,
     /// Replay a PyTorch memory snapshot: the true peak, who held it, what was fragmented, what other settings would do
     Replay(Box<ReplayArgs>),
     /// What grew between two memory snapshots, by the place in the program

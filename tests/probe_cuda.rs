@@ -3,18 +3,22 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod binary;
 mod fakes;
 
 use oomdoc::gpu::cuda::Failure;
 use oomdoc::gpu::cuda::probe::{Finding, Line, Request, Which};
 use oomdoc::gpu::twin::{Block, Layout, Segment, State, TORCH_PAGE, Verdict, Ways};
 use oomdoc::units::MIB;
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| fakes::build("cuda.rs", "libcuda.so.1", "cuda", &[]));
+
+static NVML: LazyLock<PathBuf> = LazyLock::new(|| fakes::build("nvml.rs", "libnvidia-ml.so.1", "nvml", &[]));
 
 fn request() -> Request {
     Request {
@@ -305,14 +309,28 @@ const MESSAGE: &str = "torch.OutOfMemoryError: CUDA out of memory. Tried to allo
 of 31.36 GiB of which 905.94 MiB is free. Including non-PyTorch memory, this process has 30.46 GiB memory in use. Of the \
 allocated memory 24.64 GiB is allocated by PyTorch, and 5.11 GiB is reserved by PyTorch but unallocated.";
 
-/// Exit code and the JSON of `oomdoc probe` on the fake driver, with no NVML to be found.
-fn probe(settings: &str, arguments: &[&str], input: &str) -> (i32, serde_json::Value) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_oomdoc"))
+/// An idle board as NVML tells of it, the one that the fake driver of CUDA shows.
+const IDLE: &str = "gpu Simulated GPU\nuuid GPU-10111213-1415-1617-1819-1a1b1c1d1e1f\npci 3b\nminor 0\nmemory 8192 0 0 8192\nset nvmlDeviceGetUtilizationRates 0 0\n";
+
+/// Exit code and the JSON of `oomdoc probe` on the fake driver. `nvml` is what NVML tells; without, there is none.
+fn probe_beside(nvml: Option<&str>, settings: &str, arguments: &[&str], input: &str) -> (i32, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oomdoc"));
+    let mut libraries = LIBRARY.as_os_str().to_owned();
+    if let Some(scenario) = nvml {
+        let path = folder.path().join("scenario");
+        std::fs::write(&path, scenario).unwrap();
+        command.env("FAKE_NVML", path);
+        libraries.push(":");
+        libraries.push(&*NVML);
+    }
+    let mut child = command
         .args(["probe", "--json", "--lang", "en", "--root", "/nonexistent"])
         .args(arguments)
-        .env("LD_LIBRARY_PATH", &*LIBRARY)
+        .current_dir(binary::root())
+        .env("LD_LIBRARY_PATH", libraries)
         .env("FAKE_CUDA", settings)
-        .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
+        .env("TMPDIR", folder.path())
         .env("PATH", "/nonexistent")
         .env_remove("CUDA_MPS_PIPE_DIRECTORY")
         .stdin(Stdio::piped())
@@ -321,10 +339,20 @@ fn probe(settings: &str, arguments: &[&str], input: &str) -> (i32, serde_json::V
         .unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap_or_default())
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    if report.is_object() {
+        let schema = std::fs::read_to_string(binary::root().join("docs/probe.schema.json")).unwrap();
+        let schema = serde_json::from_str(&schema).unwrap();
+        binary::check(&schema, &schema, &report, "report");
+    }
+    (output.status.code().unwrap(), report)
 }
 
-fn unavailable(value: &serde_json::Value) -> &str {
+fn probe(settings: &str, arguments: &[&str], input: &str) -> (i32, Value) {
+    probe_beside(None, settings, arguments, input)
+}
+
+fn unavailable(value: &Value) -> &str {
     value["unavailable"].as_str().unwrap_or_else(|| panic!("available: {value}"))
 }
 
@@ -420,4 +448,59 @@ fn the_experiment_and_its_twin_stand_side_by_side() {
 fn a_log_without_figures_cannot_be_worked_out() {
     assert_eq!(probe("", &["--reproduce", "-"], "RuntimeError: CUDA error: out of memory").0, 2);
     assert_eq!(probe("", &["--reproduce", "-"], "all is well").0, 2);
+}
+
+#[test]
+fn beside_nvml_the_context_has_a_price() {
+    let (code, report) = probe_beside(Some(IDLE), "context=430", &["--cuda"], "");
+    assert_eq!(code, 0, "{report}");
+    assert_eq!(report["gpus"][0]["cuda"]["context_bytes"], 430 * MIB);
+    assert!(report.get("cuda").is_none());
+}
+
+#[test]
+fn a_gpu_with_processes_is_not_even_given_a_context() {
+    let log = tempfile::tempdir().unwrap();
+    let calls = log.path().join("calls");
+    let busy = format!("{}process compute 4242 3000\n", IDLE.replace("0 8192", "3000 5192"));
+    let settings = format!("log={}", calls.display());
+    let (code, report) = probe_beside(Some(&busy), &settings, &["--cuda"], "");
+    assert_eq!(code, 4);
+    let why = unavailable(&report["gpus"][0]["cuda"]);
+    assert!(why.contains("4242") && why.contains("--allow-busy"), "{why}");
+    assert!(!std::fs::read_to_string(&calls).unwrap_or_default().contains("Retain"));
+    let (code, report) = probe_beside(Some(&busy), "others=3000", &["--cuda", "--allow-busy"], "");
+    assert_eq!((code, &report["gpus"][0]["cuda"]["margin_bytes"]), (0, &(2048 * MIB).into()));
+    // A container sees no processes of others, but the kernels that they run.
+    let unseen = IDLE.replace("Rates 0 0", "Rates 63 5");
+    assert_eq!(probe_beside(Some(&unseen), "", &["--cuda"], "").0, 4);
+    // What draws the screen is no job.
+    let drawn = format!("{}process graphics 900 60\n", IDLE.replace("0 8192", "60 8132"));
+    assert_eq!(probe_beside(Some(&drawn), "", &["--cuda"], "").0, 0);
+}
+
+#[test]
+fn memory_that_vanishes_under_the_probe_stops_it() {
+    let vanishing = format!("{IDLE}grows 900\n");
+    let (code, report) = probe_beside(Some(&vanishing), "hang=cuMemCreate", &["--allow-fill", "--allow-busy"], "");
+    assert_eq!(code, 0);
+    let why = unavailable(&report["gpus"][0]["cuda"]["largest_block_bytes"]);
+    assert!(why.starts_with("stopped during"), "{why}");
+}
+
+#[test]
+fn a_snapshot_is_worked_out_and_tried() {
+    let snapshot = "fixtures/snapshots/fragmentation-oom.pickle";
+    let (code, report) = probe_beside(
+        Some(&IDLE.replace("8192", "24576")),
+        "total=24576",
+        &["--allow-fill", "--buffer", "1MiB", "--reproduce", snapshot],
+        "",
+    );
+    assert_eq!(code, 0);
+    let answer = &report["reproduction"];
+    assert_eq!((answer["verdict"].as_str(), answer["basis"].as_str()), (Some("fragmentation"), Some("device")));
+    let tried = &report["gpus"][0]["cuda"]["experiment"][0];
+    assert_eq!((tried["verdict"].as_str(), tried["agrees"].as_bool()), (Some("fragmentation"), Some(true)), "{tried}");
+    assert_eq!(probe("", &["--reproduce", "fixtures/snapshots/kv-growth-fits.pickle.gz"], "").0, 2);
 }

@@ -22,9 +22,9 @@ pub fn of(gpu: &Gpu, options: &CudaOptions, reproduction: Option<&Reproduction>,
     if let Some(why) = &others
         && !options.busy_allowed
     {
-        return Part::Refused(text!(
-            en: "refused, since the GPU is in use: {}; --allow-busy goes on all the same", zh: "已拒绝，GPU 正在使用：{}；可用 --allow-busy 强制继续",
-            why
+        return Part::Refused(Text::new(
+            format!("refused, since the GPU is in use: {}; --allow-busy goes on all the same", why.en),
+            format!("已拒绝，GPU 正在使用：{}；可用 --allow-busy 强制继续", why.zh),
         ));
     }
     let which = match &gpu.uuid {
@@ -76,21 +76,25 @@ fn computes(kind: Kind) -> bool {
 }
 
 /// Who uses the GPU, as far as the readings tell.
-fn others(gpu: &Gpu) -> Option<String> {
+fn others(gpu: &Gpu) -> Option<Text> {
     if let Ok(list) = &gpu.processes {
         let pids: Vec<String> =
             list.iter().filter(|process| computes(process.kind)).map(|process| process.pid.to_string()).collect();
         if !pids.is_empty() {
-            return Some(format!("pid {}", pids.join(", ")));
+            let pids = pids.join(", ");
+            return Some(text!(en: "by process {pids}", zh: "进程 {pids}"));
         }
     }
     if let Ok(attribution) = &gpu.attribution
         && attribution.unexplained >= UNEXPLAINED
     {
-        return Some(Bytes(attribution.unexplained).to_string());
+        let bytes = Bytes(attribution.unexplained);
+        return Some(text!(en: "{bytes} belong to nobody who is listed", zh: "{bytes} 无归属"));
     }
     match &gpu.utilization {
-        Ok(percent) if *percent > 0 => Some(format!("{percent} %")),
+        Ok(percent) if *percent > 0 => {
+            Some(text!(en: "kernels run on it {percent} % of the time", zh: "{percent} % 的时间有内核在运行"))
+        }
         _ => None,
     }
 }

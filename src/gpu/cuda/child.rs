@@ -4,6 +4,9 @@ use super::probe::{self, Line, Request};
 use anyhow::Context as _;
 use std::io::{Read, Write};
 
+/// The argument with which the program starts itself as the child.
+pub const NAME: &str = "cuda-child";
+
 /// Serves the one request on standard input. Exit code 0 once all was tried, whatever came of it.
 ///
 /// # Errors

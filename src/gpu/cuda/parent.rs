@@ -133,7 +133,7 @@ fn reap(child: &mut Child) -> Option<ExitStatus> {
 
 fn start(request: &Request) -> std::io::Result<Child> {
     let mut child = Command::new(std::env::current_exe()?)
-        .arg("cuda-child")
+        .arg(super::child::NAME)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
