@@ -272,9 +272,9 @@ pub fn parse() -> Invocation {
   oomdoc rules fragmentation          what a cause means and how to tell it from others
   oomdoc replay snapshot.pickle       the peak of a memory snapshot and who held it
   oomdoc diff old.pickle new.pickle   what grew between two of them
-  oomdoc probe                        who holds the memory of this machine's GPUs right now
   oomdoc simulate trace.txt --capacity 24GiB
                                       what PyTorch's allocator would do with a list of requests
+  oomdoc probe                        who holds the memory of this machine's GPUs right now
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -623,7 +623,7 @@ impl From<SimulateArgs> for SimulateOptions {
   docker run -v /:/host:ro … oomdoc probe --root /host
 
 Exit codes: 0 readings were taken, 1 a verdict of --fail-on was found, 2 bad usage or unreadable input,
-3 there is no GPU or driver to read, 4 refused because the GPU is busy.")]
+3 there is no GPU or driver to read.")]
 struct ProbeArgs {
     /// GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all
     #[arg(long, value_name = "GPUS", default_value = "all", value_parser = gpu_names)]
