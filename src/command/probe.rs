@@ -72,7 +72,7 @@ fn exit_code(findings: &Findings, options: &ProbeOptions) -> u8 {
     let asked = |id: &str| options.fail_on.iter().any(|wanted| wanted == id || wanted == "any");
     let mut parts = findings.cuda.iter().flatten().chain(&findings.cuda_alone);
     let cuda_answered = findings.cuda_alone.as_ref().is_some_and(probe_cuda::answered);
-    if parts.any(probe_cuda::refused) {
+    if parts.any(probe_cuda::is_refused) {
         REFUSED
     } else if findings.survey.gpus.is_empty() && findings.survey.others.is_empty() && !cuda_answered {
         NOTHING_TO_READ
@@ -85,14 +85,21 @@ fn exit_code(findings: &Findings, options: &ProbeOptions) -> u8 {
 fn findings(options: &ProbeOptions) -> anyhow::Result<Findings> {
     let survey = survey(options)?;
     let mapping = Mapping::of(&survey.visibility, &survey.gpus);
-    let shown = shown(&survey, options)?;
-    let verdicts: Vec<Vec<Verdict>> =
-        shown.iter().map(|gpu| verdict::verdicts(gpu, &survey, &mapping, options.question)).collect();
+    let mut shown = shown(&survey, options)?;
     let warnings = if options.from.is_some() { Vec::new() } else { warnings::warnings(&survey.host) };
     let reproduction =
         options.cuda.reproduce.as_ref().map(|source| reproduce::read(source, options.output.style.lang)).transpose()?;
-    let asked = |gpu| probe_cuda::of(gpu, &options.cuda, reproduction.as_ref(), &options.root);
-    let cuda = shown.iter().map(|gpu| options.cuda.context.then(|| asked(gpu))).collect();
+    let mut cuda = Vec::new();
+    for gpu in &mut shown {
+        let asked = || probe_cuda::of(gpu, &survey, &mapping, &options.cuda, reproduction.as_ref(), &options.root);
+        let probed = options.cuda.context.then(asked);
+        if let (Some(kept_back), Ok(memory)) = (probed.as_ref().and_then(|probed| probed.kept_back), &gpu.memory) {
+            gpu.cuda_free = Ok(memory.free.saturating_sub(kept_back));
+        }
+        cuda.push(probed.map(|probed| probed.part));
+    }
+    let verdicts: Vec<Vec<Verdict>> =
+        shown.iter().map(|gpu| verdict::verdicts(gpu, &survey, &mapping, options.question)).collect();
     let cuda_alone = (options.cuda.context && survey.gpus.is_empty())
         .then(|| probe_cuda::alone(&options.cuda, reproduction.as_ref()));
     Ok(Findings { shown, verdicts, cuda, cuda_alone, reproduction, warnings, mapping, survey })

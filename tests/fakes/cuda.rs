@@ -11,13 +11,14 @@
 //! | `others=MIB` | held by other processes |
 //! | `context=MIB` | cost of the context, 400 unless said |
 //! | `arrive=N:MIB` | with the Nth call, another process takes this much |
+//! | `uuid=DIGITS` | the first four digits of the UUID, 1011 unless said |
 //! | `single=MIB` | physical fragmentation: no single allocation above this |
 //! | `fail=SYMBOL:CODE` | this call returns this code |
 //! | `fail=SYMBOL:CODE:N` | ... from its Nth time on |
 //! | `hang=SYMBOL` | this call never returns |
 //! | `crash=SYMBOL` | this call kills the process by a signal |
 //! | `flip=WORD:BITS` | a faulty cell: this word of the first buffer reads back with these bits (hexadecimal) wrong |
-//! | `integrated` `novmm` | attributes |
+//! | `integrated` `coherent` `novmm` | attributes |
 //! | `noise` | the library prints to standard output, as some do |
 //! | `lowest=FILE` | the least that was ever free, in bytes, written when the context goes |
 //! | `log=FILE` | every call's name, one a line |
@@ -183,6 +184,10 @@ entry!(cuDeviceGetName(name: *mut c_char, length: c_int, _handle: c_int) device 
 });
 entry!(cuDeviceGetUuid_v2(uuid: *mut [u8; 16], _handle: c_int) device => {
     *uuid = std::array::from_fn(|i| 0x10 + i as u8);
+    if let Some(digits) = setting("uuid") {
+        let first = u16::from_str_radix(&digits, 16).expect("hexadecimal");
+        (&mut (*uuid))[..2].copy_from_slice(&first.to_be_bytes());
+    }
 });
 entry!(cuDeviceTotalMem_v2(bytes: *mut usize, _handle: c_int) device => { *bytes = device.total as usize; });
 entry!(cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _handle: c_int) device => {
@@ -194,6 +199,7 @@ entry!(cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _handle: c_int)
         38 => 4 << 20,
         75 => 9,
         76 => 0,
+        100 => c_int::from(setting("coherent").is_some()),
         102 => c_int::from(setting("novmm").is_none()),
         115 => 1,
         _ => return Err(1),

@@ -118,6 +118,8 @@ pub enum Attribute {
     L2Bytes = 38,
     CapabilityMajor = 75,
     CapabilityMinor = 76,
+    /// Pageable memory through the host's page tables: the GPU's memory is part of the machine's (GH200, GB200).
+    HostPageTables = 100,
     /// `cuMemCreate` and its kin.
     VirtualMemory = 102,
     MemoryPools = 115,
@@ -186,8 +188,11 @@ impl<'d> Device<'d> {
     /// there is `MIG-`, so compare without prefix.
     pub fn uuid(&self) -> Result<String, Failure> {
         let mut bytes = [0; 16];
-        call!(self.driver, device_uuid_v2(&mut bytes, self.handle))
-            .or_else(|_| call!(self.driver, device_uuid(&mut bytes, self.handle)))?;
+        // Only where the second version is absent: of a MIG instance the first one tells the whole GPU's.
+        call!(self.driver, device_uuid_v2(&mut bytes, self.handle)).or_else(|failure| match failure {
+            Failure::MissingSymbol { .. } => call!(self.driver, device_uuid(&mut bytes, self.handle)),
+            other => Err(other),
+        })?;
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(format!("GPU-{}-{}-{}-{}-{}", &digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]))
     }
@@ -231,6 +236,13 @@ impl Drop for Context<'_> {
 pub struct MemoryInfo {
     pub free: u64,
     pub total: u64,
+}
+
+impl MemoryInfo {
+    /// By anybody, this process included.
+    pub fn used(&self) -> u64 {
+        self.total.saturating_sub(self.free)
+    }
 }
 
 impl<'d> Context<'d> {

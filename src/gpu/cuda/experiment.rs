@@ -2,13 +2,14 @@
 //!
 //! The device stays off its limit. Memory beyond the state is held as ballast until at least the margin is left free; the
 //! request grows by what that adds, so that it lacks as much as the failing one did. A request that the driver must refuse
-//! takes nothing; one that goes through leaves half the margin, which is counted as taken and not touched.
+//! takes nothing; one that goes through is tried less the margin, which stays free and counts as if it had been taken. So
+//! the margin is free all the time, and every step that takes memory looks first whether it still is.
 
 use super::driver::{Context, Memory, Physical, Range};
 use super::failure::Failure;
 use super::kernels::Kernels;
 use super::probe::{Limits, Taken, Watch};
-use crate::gpu::twin::{Layout, Prediction, SMALL_PAGE, State, Verdict, Ways, align_down, align_up};
+use crate::gpu::twin::{Layout, Prediction, SMALL_PAGE, State, TORCH_PAGE, Verdict, Ways, align_down, align_up};
 use crate::units::GIB;
 use serde::{Deserialize, Serialize};
 
@@ -22,9 +23,11 @@ pub struct Outcome {
     pub layout: Layout,
     /// The state was re-created at 1 / 2^halvings of its size.
     pub halvings: u32,
-    /// As planned on this device: what is left free beside the state, and the request grown with it.
+    /// As planned on this device: what is left free beside the state, and the request.
     pub free: u64,
     pub requested: u64,
+    /// By how much both of them were raised, so that the margin stays free.
+    pub raised: u64,
     /// What the driver did, once for each repetition.
     pub observed: Vec<Ways>,
     /// On the device without the state: refused when it must be, granted when it must be.
@@ -66,12 +69,15 @@ pub fn run(
     }
     let same = observed.windows(2).all(|pair| pair[0] == pair[1]);
     let verdict = observed.first().filter(|_| same && control).map(|ways| ways.verdict());
+    // Who came during the last repetition has made its answers worthless.
+    watch.undisturbed(context, before)?;
     let after = context.memory()?.free;
     Ok(Outcome {
         layout: state.layout,
         halvings: plan.halvings,
         free: plan.state.free,
         requested: plan.state.requested,
+        raised: plan.raised,
         agrees: control && observed.iter().all(|ways| *ways == predicted.ways),
         observed,
         control,
@@ -85,7 +91,9 @@ pub fn run(
 struct Plan {
     state: State,
     halvings: u32,
-    /// Half the margin: counted as part of a request that goes through, never taken.
+    /// By how much free memory and request were raised.
+    raised: u64,
+    /// The margin in whole pages: counted as part of a request that goes through, never taken.
     withheld: u64,
     granularity: u64,
 }
@@ -101,7 +109,9 @@ impl Plan {
                 segment.page = align_up(segment.page, granularity);
             }
             let floor = align_up(margin, granularity);
-            let added = floor.saturating_sub(planned.free);
+            // Of a request below the margin nothing would be left to try.
+            let least = floor.saturating_add(align_up(TORCH_PAGE, granularity));
+            let added = floor.saturating_sub(planned.free).max(least.saturating_sub(planned.requested));
             planned.free = planned.free.saturating_add(added);
             planned.requested = planned.requested.saturating_add(added);
             let idle = planned.predict(granularity).idle;
@@ -118,17 +128,10 @@ impl Plan {
             }
             fitted = true;
             if planned.predict(granularity).ways.verdict() == original {
-                let withheld = align_down(margin / 2, granularity);
-                return Ok(Plan { state: planned, halvings, withheld, granularity });
+                return Ok(Plan { state: planned, halvings, raised: added, withheld: floor, granularity });
             }
         }
-        if fitted {
-            Err(Failure::Implausible {
-                what: "the state cannot be scaled to this device without changing the answer".into(),
-            })
-        } else {
-            Err(Failure::TooLittleFree { free, margin })
-        }
+        if fitted { Err(Failure::NotScalable) } else { Err(Failure::TooLittleFree { free, margin }) }
     }
 }
 
@@ -148,7 +151,7 @@ impl<'c> Arena<'_, 'c> {
         self.watch.undisturbed(self.context, self.before)?;
         let mut held = Vec::new();
         for segment in self.plan.state.segments.iter().filter(|segment| !segment.idle()) {
-            self.watch.in_time()?;
+            self.watch.leaves(self.context, segment.bytes(), self.plan.withheld)?;
             held.push(self.context.alloc(segment.bytes())?);
         }
         let _ballast = self.ballast(self.plan.state.free + self.predicted.idle)?;
@@ -169,12 +172,12 @@ impl<'c> Arena<'_, 'c> {
             if segment.idle() {
                 continue;
             }
-            self.watch.in_time()?;
             let bytes = align_up(segment.bytes(), granularity);
             let mut range = self.context.reserve(bytes)?;
             let mut offset = 0;
             while offset < bytes {
                 let piece = page.min(bytes - offset);
+                self.watch.leaves(self.context, piece, self.plan.withheld)?;
                 range.map(offset, self.context.create(piece)?)?;
                 offset += piece;
             }
@@ -186,9 +189,8 @@ impl<'c> Arena<'_, 'c> {
             self.watch.in_time()?;
             recovered.extend(range.recover(spans)?);
         }
-        let wanted = align_up(self.plan.state.requested, request_page)
-            .saturating_sub(align_down(self.plan.withheld, request_page))
-            .max(request_page);
+        let wanted =
+            align_up(self.plan.state.requested, request_page).saturating_sub(self.plan.withheld).max(granularity);
         let mut serving = self.context.reserve(wanted)?;
         let mut mapped = 0;
         while mapped < wanted {
@@ -226,12 +228,17 @@ impl<'c> Arena<'_, 'c> {
         Ok(None)
     }
 
-    /// Scattered pages must behave as one piece: its beginning and its end, up to the limit on buffers.
+    /// Scattered pages must behave as one piece: its beginning and its end, up to the limit on buffers. Both are written
+    /// before either is read, so that a page that stands for two would be seen.
     fn touch(&self, memory: &Range) -> Taken<()> {
         let length = align_down(self.buffer.min(memory.bytes()), 16);
-        for part in [memory.part(0, length / 2), memory.part(memory.bytes() - length / 2, length / 2)] {
-            self.kernels.fill(&part, self.predicted.requested, 0)?;
-            let wrong = self.kernels.verify(&part, self.predicted.requested, 0)?.wrong;
+        let parts = [memory.part(0, length / 2), memory.part(memory.bytes() - length / 2, length / 2)];
+        for (part, seed) in parts.iter().zip(1..) {
+            self.kernels.fill(part, seed, 0)?;
+        }
+        for (part, seed) in parts.iter().zip(1..) {
+            self.watch.in_time()?;
+            let wrong = self.kernels.verify(part, seed, 0)?.wrong;
             if wrong > 0 {
                 return Err(Failure::Implausible {
                     what: format!("{wrong} words of the mapped pages read back wrong"),

@@ -27,12 +27,16 @@ pub enum Failure {
     TimeUp { seconds: u64 },
     /// The step was left out or ended because memory changed that this process had not touched.
     OthersMoved { before: u64, after: u64 },
+    /// The step ended because what was to stay free was being used by others.
+    MarginUsed { free: u64, margin: u64 },
+    /// At a scale that fits the device the arithmetic gives another answer.
+    NotScalable,
     /// The step cannot be done on this device: a virtual GPU slice, unified memory, no virtual memory management.
     Unsuitable { property: Property },
     /// A call succeeded and gave something that cannot be.
     Implausible { what: String },
     /// The probe's process ended before the step was done.
-    Died { during: String, how: Ending },
+    Died { during: Step, how: Ending },
     /// An earlier step ended the probe.
     NotReached,
     /// The probe's process could not be started.
@@ -54,8 +58,65 @@ pub enum Ending {
         seconds: u64,
     },
     Stopped {
-        why: String,
+        why: Objection,
     },
+}
+
+/// Why the parent stops a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "objection", rename_all = "kebab-case")]
+pub enum Objection {
+    /// A process that was not there before uses the device; its number as the driver tells it.
+    Came { pid: u32 },
+    /// Less than half of the margin is free.
+    LittleLeft { free: u64 },
+}
+
+impl Objection {
+    fn text(self) -> Text {
+        match self {
+            Objection::Came { pid } => {
+                text!(en: "process {pid} came to the GPU", zh: "进程 {pid} 开始使用此 GPU")
+            }
+            Objection::LittleLeft { free } => {
+                let free = Bytes(free);
+                text!(en: "only {free} were left free, so others are taking memory", zh: "仅剩 {free} 空闲，说明有其他进程在占用显存")
+            }
+        }
+    }
+}
+
+/// What the child is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    Start,
+    Driver,
+    Device,
+    Context,
+    Granularity,
+    Bandwidth,
+    MemoryCheck,
+    Latencies,
+    Largest,
+    Experiment,
+}
+
+impl Step {
+    fn text(self) -> (&'static str, &'static str) {
+        match self {
+            Step::Start => ("the start", "启动"),
+            Step::Driver => ("the loading of the driver", "加载驱动"),
+            Step::Device => ("the look at the device", "查看设备"),
+            Step::Context => ("the creation of the context", "创建上下文"),
+            Step::Granularity => ("the query of the granularity", "查询分配粒度"),
+            Step::Bandwidth => ("the measurement of the bandwidth", "测量带宽"),
+            Step::MemoryCheck => ("the check of the memory", "检查显存"),
+            Step::Latencies => ("the timing of allocations", "测量分配耗时"),
+            Step::Largest => ("the search for the largest block", "查找最大块"),
+            Step::Experiment => ("the fragmentation experiment", "碎片化实验"),
+        }
+    }
 }
 
 /// A property of a device on which a step would harm or prove nothing.
@@ -70,6 +131,10 @@ pub enum Property {
     SpillsToHost,
     /// CUDA's multi-process service shares the device.
     MultiProcessService,
+    /// The processor addresses the device's memory as its own (GH200, GB200): filling it takes the system's pages.
+    Coherent,
+    /// A virtual GPU: a slice of a board whose other slices are not visible here.
+    VirtualSlice,
 }
 
 impl Failure {
@@ -118,22 +183,36 @@ impl Failure {
                 let (before, after) = (Bytes(*before), Bytes(*after));
                 text!(en: "another process came: free memory went from {before} to {after} meanwhile", zh: "期间有其他进程介入：空闲显存从 {before} 变为 {after}")
             }
+            Failure::MarginUsed { free, margin } => {
+                let (free, margin) = (Bytes(*free), Bytes(*margin));
+                text!(en: "stopped, since somebody else took memory meanwhile: only {free} were free, and {margin} are always left to others", zh: "已停止：期间有其他进程占用显存，仅剩 {free} 空闲，而始终要为其他进程留出 {margin}")
+            }
+            Failure::NotScalable => {
+                text!(en: "the state does not fit this device, and at any scale that fits the arithmetic gives another answer", zh: "该状态放不进此设备，而缩小到放得下的比例后推算结论会改变")
+            }
             Failure::Unsuitable { property } => property.text(),
             Failure::Implausible { what } => text!(en: "implausible answer: {what}", zh: "结果不合理：{what}"),
-            Failure::Died { during, how } => match how {
-                Ending::Signal { signal } => {
-                    text!(en: "the probe's own process died of signal {signal} during {during}; nothing else was harmed", zh: "探测子进程在 {during} 期间因信号 {signal} 终止；未影响其他进程")
+            Failure::Died { during, how } => {
+                let (during, zh_during) = during.text();
+                match how {
+                    Ending::Signal { signal } => {
+                        text!(en: "the probe's own process died of signal {signal} during {during}; nothing else was harmed", zh: "探测子进程在“{zh_during}”期间因信号 {signal} 终止；未影响其他进程")
+                    }
+                    Ending::Exit { code } => {
+                        text!(en: "the probe's own process ended with code {code} during {during}", zh: "探测子进程在“{zh_during}”期间以代码 {code} 退出")
+                    }
+                    Ending::Killed { seconds } => {
+                        text!(en: "no answer within {seconds} s: the probe's own process was stopped during {during}", zh: "{seconds} 秒内没有响应：探测子进程在“{zh_during}”期间被停止")
+                    }
+                    Ending::Stopped { why } => {
+                        let why = why.text();
+                        Text::new(
+                            format!("stopped during {during}: {}", why.en),
+                            format!("在“{zh_during}”期间停止：{}", why.zh),
+                        )
+                    }
                 }
-                Ending::Exit { code } => {
-                    text!(en: "the probe's own process ended with code {code} during {during}", zh: "探测子进程在 {during} 期间以代码 {code} 退出")
-                }
-                Ending::Killed { seconds } => {
-                    text!(en: "no answer within {seconds} s: the probe's own process was stopped during {during}", zh: "{seconds} 秒内没有响应：探测子进程在 {during} 期间被停止")
-                }
-                Ending::Stopped { why } => {
-                    text!(en: "stopped during {during}: {why}", zh: "在 {during} 期间停止：{why}")
-                }
-            },
+            }
             Failure::NotReached => text!(en: "an earlier step ended the probe", zh: "更早的步骤已使探测结束"),
             Failure::NotStarted { error } => {
                 text!(en: "the probe's process could not be started: {error}", zh: "无法启动探测子进程：{error}")
@@ -156,6 +235,12 @@ impl Property {
             }
             Property::MultiProcessService => {
                 text!(en: "the device is shared through CUDA's multi-process service", zh: "设备通过 CUDA MPS 共享")
+            }
+            Property::Coherent => {
+                text!(en: "the device's memory is part of the machine's (a NUMA node of its own): filling it would take the system's pages", zh: "显存是机器内存的一部分（独立 NUMA 节点）：填满会占用系统页")
+            }
+            Property::VirtualSlice => {
+                text!(en: "a virtual GPU is a slice of a board that others use, unseen from here: it is never filled", zh: "vGPU 只是显卡的一部分，其余部分的使用者在此不可见：从不填充")
             }
         }
     }
@@ -255,7 +340,8 @@ mod tests {
         for failure in [
             Failure::code("cuInit", 999),
             Failure::NoLibrary,
-            Failure::Died { during: "context".into(), how: Ending::Signal { signal: 11 } },
+            Failure::Died { during: Step::Context, how: Ending::Signal { signal: 11 } },
+            Failure::Died { during: Step::Largest, how: Ending::Stopped { why: Objection::Came { pid: 7 } } },
             Failure::Unsuitable { property: Property::Integrated },
         ] {
             let line = serde_json::to_string(&failure).unwrap_or_default();

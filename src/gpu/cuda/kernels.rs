@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "starts kernels on checked memory")]
 
 use super::Failure;
-use super::driver::{Context, Event, Kernel, Memory, Module};
+use super::driver::{Allocation, Context, Event, Kernel, Memory, Module};
 
 /// Own PTX, compiled by the driver at run time: see the comments there.
 const PTX: &str = include_str!("probe.ptx");
@@ -22,17 +22,24 @@ pub struct Verdict {
     pub first: Vec<(u64, u64)>,
 }
 
+/// Words of the report of `verify`.
+const REPORT: usize = 2 + 2 * DESCRIBED;
+
 /// The loaded kernels.
 pub struct Kernels<'c> {
     context: &'c Context<'c>,
     module: Module<'c>,
+    /// Where kernels put what they found: held from the start, so that no check takes memory once the device is full.
+    report: Allocation<'c>,
     blocks: u32,
 }
 
 impl<'c> Kernels<'c> {
     /// Compiles them. `multiprocessors` sets the size of the grid: enough threads to keep the memory busy.
     pub fn load(context: &'c Context<'c>, multiprocessors: u32) -> Result<Kernels<'c>, Failure> {
-        Ok(Kernels { context, module: context.load(PTX)?, blocks: multiprocessors.clamp(1, 4096) * 8 })
+        let module = context.load(PTX)?;
+        let report = context.alloc(8 * REPORT as u64)?;
+        Ok(Kernels { context, module, report, blocks: multiprocessors.clamp(1, 4096) * 8 })
     }
 
     fn kernel(&self, name: &std::ffi::CStr) -> Result<Kernel<'_>, Failure> {
@@ -49,16 +56,15 @@ impl<'c> Kernels<'c> {
 
     /// Compares `memory` with what [`Kernels::fill`] writes for the same seed and flip.
     pub fn verify(&self, memory: &dyn Memory, seed: u64, flip: u64) -> Result<Verdict, Failure> {
-        let mut report = [0u64; 2 + 2 * DESCRIBED];
-        let scratch = self.context.alloc(size_of_val(&report) as u64)?;
-        scratch.write(&report)?;
+        let mut report = [0u64; REPORT];
+        self.report.write(&report)?;
         let words = memory.bytes() / 8;
         // SAFETY: `verify` reads `words` words of `memory` and writes at most 2 + 2 × 16 words of the report.
         unsafe {
-            self.kernel(c"verify")?.launch(self.blocks, [memory.address(), words, seed, flip, scratch.address()])
+            self.kernel(c"verify")?.launch(self.blocks, [memory.address(), words, seed, flip, self.report.address()])
         }?;
         self.context.synchronize()?;
-        scratch.read(&mut report)?;
+        self.report.read(&mut report)?;
         let first = report[2..].chunks_exact(2).map(|pair| (pair[0], pair[1]));
         let described = usize::try_from(report[0]).unwrap_or(DESCRIBED).min(DESCRIBED);
         Ok(Verdict { wrong: report[0], sum: report[1], first: first.take(described).collect() })
@@ -66,11 +72,11 @@ impl<'c> Kernels<'c> {
 
     /// Seconds to read all of `memory` once.
     pub fn time_read(&self, memory: &dyn Memory) -> Result<f64, Failure> {
-        let total = self.context.alloc(8)?;
-        total.write(&[0])?;
         let kernel = self.kernel(c"read")?;
-        // SAFETY: `read` reads whole pairs of words inside `memory` and adds to the one word of `total`.
-        self.timed(|| unsafe { kernel.launch(self.blocks, [memory.address(), memory.bytes() / 16, total.address()]) })
+        // SAFETY: `read` reads whole pairs of words inside `memory` and adds to the first word of the report.
+        self.timed(|| unsafe {
+            kernel.launch(self.blocks, [memory.address(), memory.bytes() / 16, self.report.address()])
+        })
     }
 
     /// Seconds to write all of `memory` once.

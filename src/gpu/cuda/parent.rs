@@ -1,13 +1,15 @@
 //! The parent's side: starts the child, collects its findings, stops it when its time is up or a guard objects.
 
 use super::experiment::Outcome;
-use super::failure::{Ending, Failure};
+use super::failure::{Ending, Failure, Objection, Step};
 use super::probe::{
     Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, Request, Taken,
 };
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// How often the guard is asked.
@@ -49,7 +51,7 @@ readings! {
     check -> Check(MemoryCheck);
     latencies -> Latencies(Vec<Latency>);
     largest -> Largest(Largest);
-    experiment -> Experiment(Vec<Outcome>);
+    experiment -> Experiment(Vec<Taken<Outcome>>);
 }
 
 impl Findings {
@@ -62,15 +64,40 @@ impl Findings {
     }
 }
 
-/// Runs the child to its end. `guard` is asked every 50 ms and stops the child with the reason that it returns.
-pub fn probe(request: &Request, guard: &mut dyn FnMut() -> Option<String>) -> Findings {
+/// What watches over a child while it runs: it is told the child's process id, and objects with a reason.
+pub type Guard = Box<dyn FnMut(u32) -> Option<Objection> + Send>;
+
+enum Event {
+    Line(Line),
+    Objection(Objection),
+    /// The child has closed its pipe.
+    Closed,
+}
+
+/// Runs the child to its end. `guard` is asked every 50 ms, and the child is stopped when it objects.
+///
+/// Neither the child nor the guard can hold up the time limit: a driver that hangs may hang both.
+pub fn probe(request: &Request, guard: Option<Guard>) -> Findings {
     let not_started = |error: String| Findings { found: Vec::new(), cut: Some(Failure::NotStarted { error }) };
     let mut child = match start(request) {
         Ok(child) => child,
         Err(error) => return not_started(error.to_string()),
     };
     let Some(stdout) = child.stdout.take() else { return not_started("no pipe".into()) };
-    let (sender, lines) = channel();
+    let (sender, events) = channel();
+    let over = Arc::new(AtomicBool::new(false));
+    if let Some(mut guard) = guard {
+        let (sender, over, pid) = (sender.clone(), Arc::clone(&over), child.id());
+        std::thread::spawn(move || {
+            while !over.load(Ordering::Relaxed) {
+                if let Some(objection) = guard(pid) {
+                    let _ = sender.send(Event::Objection(objection));
+                    return;
+                }
+                std::thread::sleep(POLL);
+            }
+        });
+    }
     std::thread::spawn(move || {
         let mut stdout = BufReader::new(stdout);
         let mut line = Vec::new();
@@ -78,32 +105,29 @@ pub fn probe(request: &Request, guard: &mut dyn FnMut() -> Option<String>) -> Fi
         {
             // What a driver prints to standard output is no finding.
             if let Ok(line) = serde_json::from_slice::<Line>(&line)
-                && sender.send(line).is_err()
+                && sender.send(Event::Line(line)).is_err()
             {
                 return;
             }
             line.clear();
         }
+        let _ = sender.send(Event::Closed);
     });
     let end = Instant::now() + Duration::from_secs(request.seconds) + GRACE;
     let mut findings = Findings::default();
-    let mut during = String::from("the start");
+    let mut during = Step::Start;
     let mut done = false;
-    let mut ending = None;
-    while ending.is_none() {
-        match lines.recv_timeout(POLL) {
-            Ok(Line::Begin(step)) => during = step,
-            Ok(Line::Found(finding)) => findings.found.push(finding),
-            Ok(Line::Done) => done = true,
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {}
+    let ending = loop {
+        match events.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(Event::Line(Line::Begin(step))) => during = step,
+            Ok(Event::Line(Line::Found(finding))) => findings.found.push(finding),
+            Ok(Event::Line(Line::Done)) => done = true,
+            Ok(Event::Objection(why)) => break Some(Ending::Stopped { why }),
+            Ok(Event::Closed) => break None,
+            Err(_) => break Some(Ending::Killed { seconds: request.seconds }),
         }
-        if Instant::now() >= end {
-            ending = Some(Ending::Killed { seconds: request.seconds });
-        } else if let Some(why) = guard() {
-            ending = Some(Ending::Stopped { why });
-        }
-    }
+    };
+    over.store(true, Ordering::Relaxed);
     if ending.is_some() {
         // By its handle, so no other process can be hit.
         let _ = child.kill();
@@ -138,7 +162,7 @@ fn start(request: &Request) -> std::io::Result<Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    let request = serde_json::to_vec(request)?;
+    let request = serde_json::to_vec(&Request { parent: Some(std::process::id()), ..request.clone() })?;
     if let Some(mut stdin) = child.stdin.take()
         && let Err(error) = stdin.write_all(&request)
         && error.kind() != std::io::ErrorKind::BrokenPipe

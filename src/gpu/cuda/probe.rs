@@ -2,9 +2,9 @@
 //!
 //! Order: what disturbs least comes first, so that a step which hangs or dies takes only the ones after it along.
 
-use super::driver::{Attribute, Context, Device, Driver, MemoryInfo};
+use super::driver::{Attribute, Context, Device, Driver};
 use super::experiment;
-use super::failure::{Failure, Property};
+use super::failure::{Failure, Property, Step};
 use super::kernels::{Kernels, mix64};
 use crate::gpu::twin;
 use crate::units::{GIB, MIB};
@@ -30,10 +30,20 @@ pub struct Request {
     pub which: Which,
     /// Free memory by NVML before the context exists, which gives the context's cost.
     pub free_before: Option<u64>,
-    /// True where NVML has seen that no other process uses the device.
+    /// True where NVML has seen that no other process uses the device, and would see one that comes. Else the margin is
+    /// the larger one.
     pub known_idle: bool,
-    /// True where the user let it go on a device in use: a larger margin then.
+    /// True where the user lets it go on a device in use.
     pub busy_allowed: bool,
+    /// A display is drawn from the device: its share stays free beside the margin.
+    #[serde(default)]
+    pub display: bool,
+    /// Why it must not be filled, where NVML or the host tell.
+    #[serde(default)]
+    pub unsuitable: Option<Property>,
+    /// The process that asks. Without it there is nobody to find anything for.
+    #[serde(default)]
+    pub parent: Option<u32>,
     /// Bandwidth, latencies and the memory check.
     pub bench: bool,
     /// The largest block.
@@ -50,7 +60,7 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Line {
-    Begin(String),
+    Begin(Step),
     Found(Finding),
     /// All that was asked for was tried.
     Done,
@@ -62,14 +72,15 @@ pub enum Finding {
     Driver(Taken<DriverFacts>),
     Device(Taken<DeviceFacts>),
     Memory(Taken<MemoryFacts>),
-    /// The device is in use by somebody: bytes that this process can't account for.
+    /// The device is in use by somebody, or limited: bytes that this process can't account for.
     Busy(u64),
     Granularity(Taken<u64>),
     Bandwidth(Taken<Bandwidth>),
     Check(Taken<MemoryCheck>),
     Latencies(Taken<Vec<Latency>>),
     Largest(Taken<Largest>),
-    Experiment(Taken<Vec<experiment::Outcome>>),
+    /// One outcome for each state that was asked for.
+    Experiment(Taken<Vec<Taken<experiment::Outcome>>>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +100,8 @@ pub struct DeviceFacts {
     pub capability: (i32, i32),
     pub l2_bytes: Option<u64>,
     pub integrated: bool,
+    /// The device's memory is part of the machine's.
+    pub coherent: bool,
     pub virtual_memory: bool,
     pub memory_pools: bool,
     /// Bytes per second of bus width × memory clock × 2 (double data rate); unknown on unified parts.
@@ -100,8 +113,11 @@ pub struct MemoryFacts {
     /// With this process's context present.
     pub free: u64,
     pub total: u64,
-    /// What the context took, by NVML before and CUDA after.
+    /// What the context took, by NVML before and CUDA after; unknown without NVML, and where the difference is more than
+    /// a context can cost.
     pub context: Option<u64>,
+    /// By how much the difference is more than any context costs: a limit that NVML does not show, or somebody came.
+    pub beyond: u64,
     /// Left to others whatever the probe does.
     pub margin: u64,
 }
@@ -158,10 +174,15 @@ impl Largest {
     }
 }
 
-/// Device memory that the probe never takes: 512 MiB or 2 %, and where others are present 2 GiB or 10 %.
-pub fn margin(total: u64, busy: bool) -> u64 {
-    if busy { (2 * GIB).max(total / 10) } else { (512 * MIB).max(total / 50) }
+/// Device memory that the probe never takes: 512 MiB or 2 % of `total`, whichever is more; 2 GiB or 10 % where the device
+/// is not known to be idle; 1 GiB more where a display is drawn from it.
+pub fn margin(total: u64, known_idle: bool, display: bool) -> u64 {
+    let margin = if known_idle { (512 * MIB).max(total / 50) } else { (2 * GIB).max(total / 10) };
+    margin.saturating_add(if display { GIB } else { 0 })
 }
+
+/// Free memory moves by so much without anybody's doing.
+const NOISE: u64 = 64 * MIB;
 
 /// Time, and whether somebody else moved.
 pub struct Watch {
@@ -182,8 +203,18 @@ impl Watch {
     pub fn undisturbed(&self, context: &Context, free_before: u64) -> Taken<()> {
         self.in_time()?;
         let after = context.memory()?.free;
-        if after.saturating_add(64 * MIB) < free_before {
+        if after.saturating_add(NOISE) < free_before {
             return Err(Failure::OthersMoved { before: free_before, after });
+        }
+        Ok(())
+    }
+
+    /// Fails where taking `bytes` now would not leave the margin, but for noise: what was planned has been overtaken.
+    pub fn leaves(&self, context: &Context, bytes: u64, margin: u64) -> Taken<()> {
+        self.in_time()?;
+        let free = context.memory()?.free;
+        if free.saturating_add(NOISE) < bytes.saturating_add(margin) {
+            return Err(Failure::MarginUsed { free, margin });
         }
         Ok(())
     }
@@ -192,7 +223,7 @@ impl Watch {
 /// Does all that was asked for. Every step says that it begins and what it found.
 pub fn run(request: &Request, say: &mut dyn FnMut(Line)) {
     let watch = Watch::new(request.seconds);
-    say(Line::Begin("loading the driver".into()));
+    say(Line::Begin(Step::Driver));
     let driver = match Driver::load() {
         Ok(driver) => driver,
         Err(failure) => {
@@ -205,14 +236,14 @@ pub fn run(request: &Request, say: &mut dyn FnMut(Line)) {
         driver.version().and_then(|cuda_version| Ok(DriverFacts { cuda_version, devices: driver.device_count()? }));
     let devices = found.as_ref().map_or(0, |facts| facts.devices);
     say(Line::Found(Finding::Driver(found)));
-    say(Line::Begin("looking at the device".into()));
+    say(Line::Begin(Step::Device));
     let device = choose(&driver, &request.which, devices);
     let facts = device.and_then(|(ordinal, device)| Ok((describe(&device, ordinal)?, device)));
     match facts {
         Err(failure) => say(Line::Found(Finding::Device(Err(failure)))),
         Ok((facts, device)) => {
             say(Line::Found(Finding::Device(Ok(facts.clone()))));
-            say(Line::Begin("creating a context".into()));
+            say(Line::Begin(Step::Context));
             match device.context() {
                 Err(failure) => say(Line::Found(Finding::Memory(Err(failure)))),
                 Ok(context) => within(request, &facts, &context, &watch, say),
@@ -256,6 +287,7 @@ fn describe(device: &Device, ordinal: u32) -> Taken<DeviceFacts> {
         ),
         l2_bytes: positive(Attribute::L2Bytes).map(|bytes| bytes as u64),
         integrated: positive(Attribute::Integrated).is_some(),
+        coherent: positive(Attribute::HostPageTables).is_some(),
         virtual_memory: positive(Attribute::VirtualMemory).is_some(),
         memory_pools: positive(Attribute::MemoryPools).is_some(),
         peak_bandwidth: peak,
@@ -267,20 +299,25 @@ fn within(request: &Request, facts: &DeviceFacts, context: &Context, watch: &Wat
         Ok(memory) => memory,
         Err(failure) => return say(Line::Found(Finding::Memory(Err(failure)))),
     };
-    let margin = margin(memory.total, request.busy_allowed && !request.known_idle);
+    let margin = margin(memory.total, request.known_idle, request.display);
+    let own = context_at_most(facts.multiprocessors);
+    let taken = request.free_before.and_then(|before| before.checked_sub(memory.free));
+    let beyond = taken.map_or(0, |taken| taken.saturating_sub(own));
     say(Line::Found(Finding::Memory(Ok(MemoryFacts {
         free: memory.free,
         total: memory.total,
-        context: request.free_before.and_then(|before| before.checked_sub(memory.free)),
+        context: taken.filter(|_| beyond == 0),
+        beyond,
         margin,
     }))));
-    // Without NVML nobody has vouched for the device: what is in use beyond the largest plausible context is another's.
-    let own = context_at_most(facts.multiprocessors);
-    let used = memory.total - memory.free;
-    if !request.known_idle && !request.busy_allowed && used > own {
-        return say(Line::Found(Finding::Busy(used - own)));
+    let fills = request.fill || !request.experiment.is_empty();
+    // Where nobody has vouched for the device, what is in use beyond the largest plausible context is another's; where
+    // somebody has, what is gone since then is.
+    let strange = if request.free_before.is_some() { beyond } else { memory.used().saturating_sub(own) };
+    if strange > 0 && !request.busy_allowed && (fills || request.free_before.is_none()) {
+        return say(Line::Found(Finding::Busy(strange)));
     }
-    say(Line::Begin("asking for the granularity".into()));
+    say(Line::Begin(Step::Granularity));
     let granularity = if facts.virtual_memory {
         context.granularity()
     } else {
@@ -289,50 +326,56 @@ fn within(request: &Request, facts: &DeviceFacts, context: &Context, watch: &Wat
     say(Line::Found(Finding::Granularity(granularity.clone())));
 
     let asked = |wanted: bool, flag: &str| if wanted { Ok(()) } else { Err(Failure::NotAsked { flag: flag.into() }) };
-    let limits = Limits { memory, margin, buffer: request.buffer };
-    let bench = asked(request.bench, "--bench").and_then(|()| limits.room(16 * MIB));
-    let mut step = |name: &str, work: &mut dyn FnMut() -> Finding| {
-        say(Line::Begin(name.into()));
+    let limits = Limits { margin, buffer: request.buffer };
+    let bench = || asked(request.bench, "--bench").and_then(|()| limits.room(context, 16 * MIB));
+    let mut step = |step: Step, work: &mut dyn FnMut() -> Finding| {
+        say(Line::Begin(step));
         say(Line::Found(work()));
     };
-    step("measuring the bandwidth", &mut || {
-        Finding::Bandwidth(bench.clone().and_then(|()| bandwidth(context, facts, &limits, watch)))
-    });
-    step("checking the memory", &mut || {
-        Finding::Check(bench.clone().and_then(|()| check(context, facts, &limits, watch)))
-    });
-    step("timing allocations", &mut || {
-        Finding::Latencies(
-            bench.clone().and_then(|()| latencies(context, facts, granularity.clone().ok(), &limits, watch)),
-        )
+    step(Step::Bandwidth, &mut || Finding::Bandwidth(bench().and_then(|()| bandwidth(context, facts, &limits, watch))));
+    step(Step::MemoryCheck, &mut || Finding::Check(bench().and_then(|()| check(context, facts, &limits, watch))));
+    step(Step::Latencies, &mut || {
+        Finding::Latencies(bench().and_then(|()| latencies(context, facts, granularity.clone().ok(), &limits, watch)))
     });
     let fill = |wanted: bool, flag: &str| {
         asked(wanted, flag)?;
-        if facts.integrated {
-            return Err(Failure::Unsuitable { property: Property::Integrated });
+        match unsuitable(request, facts) {
+            Some(property) => Err(Failure::Unsuitable { property }),
+            None => Ok(()),
         }
-        if cfg!(windows) || std::path::Path::new("/usr/lib/wsl/lib").exists() {
-            return Err(Failure::Unsuitable { property: Property::SpillsToHost });
-        }
-        if std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").is_some() {
-            return Err(Failure::Unsuitable { property: Property::MultiProcessService });
-        }
-        Ok(())
     };
-    step("searching the largest block", &mut || {
+    step(Step::Largest, &mut || {
         Finding::Largest(
             fill(request.fill, "--allow-fill")
                 .and_then(|()| largest(context, granularity.clone().ok(), &limits, watch)),
         )
     });
-    step("re-creating the failure", &mut || {
+    step(Step::Experiment, &mut || {
         Finding::Experiment(fill(!request.experiment.is_empty(), "--reproduce").and_then(|()| {
             let granularity = granularity.clone()?;
             let kernels = Kernels::load(context, facts.multiprocessors)?;
             let run = |state| experiment::run(context, &kernels, state, granularity, &limits, watch);
-            request.experiment.iter().map(run).collect()
+            Ok(request.experiment.iter().map(run).collect())
         }))
     });
+}
+
+/// Why filling this device would harm or prove nothing.
+fn unsuitable(request: &Request, facts: &DeviceFacts) -> Option<Property> {
+    // Where the service runs with its defaults, no variable points to it.
+    let service = std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").is_some()
+        || std::path::Path::new("/tmp/nvidia-mps/control").exists();
+    let spills = cfg!(windows) || std::path::Path::new("/usr/lib/wsl/lib").exists();
+    request.unsuitable.or_else(|| {
+        [
+            (facts.integrated, Property::Integrated),
+            (facts.coherent, Property::Coherent),
+            (spills, Property::SpillsToHost),
+            (service, Property::MultiProcessService),
+        ]
+        .into_iter()
+        .find_map(|(is, property)| is.then_some(property))
+    })
 }
 
 /// The largest plausible cost of a bare context: contexts of three boards cost 2.95–3.1 MiB per multiprocessor, plus what
@@ -343,7 +386,6 @@ fn context_at_most(multiprocessors: u32) -> u64 {
 
 /// What the steps may take.
 pub struct Limits {
-    memory: MemoryInfo,
     /// Left to others.
     pub margin: u64,
     /// Upper bound of the buffers that kernels run over.
@@ -351,25 +393,26 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Free memory less the margin.
-    fn usable(&self) -> u64 {
-        self.memory.free.saturating_sub(self.margin)
+    /// Free memory less the margin, at this moment.
+    fn usable(&self, context: &Context) -> Taken<u64> {
+        Ok(context.memory()?.free.saturating_sub(self.margin))
     }
 
-    fn room(&self, needed: u64) -> Taken<()> {
-        if self.usable() >= needed {
+    fn room(&self, context: &Context, needed: u64) -> Taken<()> {
+        let free = context.memory()?.free;
+        if free.saturating_sub(self.margin) >= needed {
             Ok(())
         } else {
-            Err(Failure::TooLittleFree { free: self.memory.free, margin: self.margin })
+            Err(Failure::TooLittleFree { free, margin: self.margin })
         }
     }
 }
 
 fn bandwidth(context: &Context, facts: &DeviceFacts, limits: &Limits, watch: &Watch) -> Taken<Bandwidth> {
     // Eight times the cache, so that it serves little of what is read; two buffers for the copy.
-    let wanted = (facts.l2_bytes.unwrap_or(0) * 8).max(256 * MIB);
-    let buffer = wanted.min(limits.buffer.unwrap_or(u64::MAX)).min(limits.usable() / 2) / MIB * MIB;
+    let wanted = (facts.l2_bytes.unwrap_or(0) * 8).clamp(256 * MIB, GIB);
     let kernels = Kernels::load(context, facts.multiprocessors)?;
+    let buffer = wanted.min(limits.buffer.unwrap_or(u64::MAX)).min(limits.usable(context)? / 2) / MIB * MIB;
     let (from, to) = (context.alloc(buffer)?, context.alloc(buffer)?);
     let rate = |bytes: u64, time: &dyn Fn() -> Taken<f64>| -> Taken<f64> {
         for _ in 0..3 {
@@ -398,8 +441,9 @@ fn bandwidth(context: &Context, facts: &DeviceFacts, limits: &Limits, watch: &Wa
 
 /// Two passes, a pattern and its complement, so that every bit is seen as 0 and as 1.
 fn check(context: &Context, facts: &DeviceFacts, limits: &Limits, watch: &Watch) -> Taken<MemoryCheck> {
-    let bytes = GIB.min(limits.memory.free / 4).min(limits.usable()).min(limits.buffer.unwrap_or(u64::MAX)) / MIB * MIB;
     let kernels = Kernels::load(context, facts.multiprocessors)?;
+    let (quarter, usable) = (context.memory()?.free / 4, limits.usable(context)?);
+    let bytes = GIB.min(quarter).min(usable).min(limits.buffer.unwrap_or(u64::MAX)) / MIB * MIB;
     let memory = context.alloc(bytes)?;
     let seed = 0x006f_6f6d_646f_6300 ^ u64::from(std::process::id());
     let mut found = MemoryCheck { bytes, wrong_words: 0, first: Vec::new(), sums_agree: false };
@@ -435,7 +479,7 @@ fn latencies(
     let mut found = Vec::new();
     for bytes in [2 * MIB, 32 * MIB, 256 * MIB, GIB] {
         // Twice, since the pool may still hold one while the next is made.
-        if bytes > limits.usable() / 2 {
+        if bytes > limits.usable(context)? / 2 {
             break;
         }
         let (mut alloc, mut free) = (Vec::new(), Vec::new());
@@ -497,6 +541,7 @@ fn largest(context: &Context, granularity: Option<u64>, limits: &Limits, watch: 
     }
     let fits = |bytes: u64| -> Taken<bool> {
         watch.undisturbed(context, free_before)?;
+        watch.leaves(context, bytes, limits.margin)?;
         match context.alloc(bytes) {
             Ok(block) => block.free().map(|()| true),
             Err(failure) if failure.is_out_of_memory() => Ok(false),
@@ -517,20 +562,20 @@ fn largest(context: &Context, granularity: Option<u64>, limits: &Limits, watch: 
         None => None,
         Some(granularity) => {
             watch.undisturbed(context, free_before)?;
-            Some(map_as_much(context, bound, granularity, watch)?)
+            Some(map_as_much(context, bound, granularity, limits, watch)?)
         }
     };
     Ok(Largest { single: fits_surely, mapped, bound, free_before })
 }
 
 /// Physical pieces, large ones as long as they come, mapped to one range of addresses; all given back at once.
-fn map_as_much(context: &Context, bound: u64, granularity: u64, watch: &Watch) -> Taken<u64> {
+fn map_as_much(context: &Context, bound: u64, granularity: u64, limits: &Limits, watch: &Watch) -> Taken<u64> {
     let mut range = context.reserve(bound)?;
     let mut mapped = 0;
     for piece in [GIB, 64 * MIB, granularity] {
         let piece = piece.max(granularity) / granularity * granularity;
         while mapped + piece <= bound {
-            watch.in_time()?;
+            watch.leaves(context, piece, limits.margin)?;
             match context.create(piece) {
                 Ok(physical) => range.map(mapped, physical)?,
                 Err(failure) if failure.is_out_of_memory() => break,

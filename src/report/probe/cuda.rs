@@ -13,9 +13,64 @@ use serde_json::{Value, json};
 /// The CUDA part of one device.
 #[derive(Debug, Clone)]
 pub enum Part {
-    /// Not begun, and why.
+    /// Not begun because somebody uses the device, or nobody could tell.
     Refused(Text),
+    /// Not begun because it is no device that a program can use.
+    Unsuited(Text),
     Read(parent::Findings),
+}
+
+/// What an experiment on a device said of the arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measured {
+    /// Every outcome was as predicted.
+    Confirmed,
+    /// At least one was not.
+    Contradicted,
+    /// None was contradicted, and at least one proved nothing.
+    Inconclusive,
+}
+
+impl Measured {
+    /// `None` of nothing.
+    pub fn of(outcomes: impl Iterator<Item = Outcome>) -> Option<Measured> {
+        outcomes
+            .map(|outcome| match (outcome.agrees, outcome.verdict) {
+                (true, _) => Measured::Confirmed,
+                (false, Some(_)) => Measured::Contradicted,
+                (false, None) => Measured::Inconclusive,
+            })
+            .reduce(|a, b| match (a, b) {
+                (Measured::Contradicted, _) | (_, Measured::Contradicted) => Measured::Contradicted,
+                (Measured::Inconclusive, _) | (_, Measured::Inconclusive) => Measured::Inconclusive,
+                _ => Measured::Confirmed,
+            })
+    }
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Measured::Confirmed => "confirmed",
+            Measured::Contradicted => "contradicted",
+            Measured::Inconclusive => "inconclusive",
+        }
+    }
+
+    fn text(self) -> Text {
+        match self {
+            Measured::Confirmed => text!(
+                en: "on the device, which did as the arithmetic says; that a request goes through says nothing about the next one",
+                zh: "已在设备上验证，结果与推算一致；一次请求成功并不说明下一次也会成功"
+            ),
+            Measured::Contradicted => text!(
+                en: "on the device, which did otherwise than the arithmetic says: what was measured counts, see above",
+                zh: "已在设备上验证，结果与推算不同：以上方实测为准"
+            ),
+            Measured::Inconclusive => text!(
+                en: "on the device, without a conclusion: see above; what is said here rests on arithmetic",
+                zh: "已在设备上尝试但没有结论：见上方；此处结论仅基于推算"
+            ),
+        }
+    }
 }
 
 /// One line: what, and the reading or why there is none.
@@ -41,7 +96,7 @@ fn row<T>(label: (&str, &str), taken: Taken<T>, print: impl FnOnce(T) -> Text) -
 /// Rows of what was asked for.
 pub fn lines(part: &Part) -> Vec<Row> {
     let read = match part {
-        Part::Refused(why) => {
+        Part::Refused(why) | Part::Unsuited(why) => {
             return vec![Row { label: Text::same("CUDA"), text: why.clone(), missing: false }];
         }
         Part::Read(read) => read,
@@ -67,6 +122,10 @@ pub fn lines(part: &Part) -> Vec<Row> {
             Some(bytes) => {
                 let bytes = Bytes(bytes);
                 text!(en: "{bytes} for a bare context; ", zh: "空上下文占 {bytes}；")
+            }
+            None if memory.beyond > 0 => {
+                let beyond = Bytes(memory.beyond);
+                text!(en: "its cost is not known, since with it {beyond} more than any context costs were gone; ", zh: "开销未知：创建后减少的显存比任何上下文的开销还多 {beyond}；")
             }
             None => {
                 text!(en: "its cost needs NVML's free memory before, which was not to be had; ", zh: "其开销需要 NVML 提供之前的空闲量，此处无法获得；")
@@ -150,11 +209,11 @@ pub fn lines(part: &Part) -> Vec<Row> {
         text
     }), read.largest().err()));
     match read.experiment() {
-        Ok(outcomes) => rows.extend(outcomes.iter().map(|outcome| Row {
-            label: Text::new("on the device", "设备实验"),
-            text: outcome_text(outcome),
-            missing: false,
-        })),
+        Ok(outcomes) => rows.extend(
+            outcomes
+                .into_iter()
+                .map(|outcome| row(("on the device", "设备实验"), outcome, |outcome| outcome_text(&outcome))),
+        ),
         Err(failure) => {
             let missing = row(("on the device", "设备实验"), Err::<(), _>(failure.clone()), |()| Text::default());
             rows.extend(asked(missing, Some(failure)));
@@ -172,8 +231,8 @@ fn asked(row: Row, failure: Option<Failure>) -> Option<Row> {
 pub fn busy(bytes: u64) -> Text {
     let bytes = Bytes(bytes);
     text!(
-        en: "the GPU is in use: {bytes} belong to nobody that this probe knows; --allow-busy goes on all the same",
-        zh: "GPU 正在使用：有 {bytes} 不属于本探测；可用 --allow-busy 强制继续"
+        en: "the GPU is in use, or limited: {bytes} more are taken than any context costs; --allow-busy goes on all the same",
+        zh: "GPU 正在使用或受限：已占用的显存比任何上下文的开销还多 {bytes}；可用 --allow-busy 强制继续"
     )
 }
 
@@ -198,9 +257,19 @@ fn outcome_text(outcome: &Outcome) -> Text {
         Text::new(format!("unlike the arithmetic, which said: {}", said.en), format!("与推算不同，推算为：{}", said.zh))
     };
     let times = outcome.observed.len();
+    let (requested, free) = (Bytes(outcome.requested), Bytes(outcome.free));
+    let mut built = text!(
+        en: "re-created at scale {scale}, {requested} asked for with {free} free",
+        zh: "按比例 {scale} 重建，空闲 {free}，请求 {requested}"
+    );
+    if outcome.raised > 0 {
+        let raised = Bytes(outcome.raised);
+        built.en += &format!(" (both raised by {raised}, which stay free as the margin)");
+        built.zh += &format!("（两者各增加 {raised}，作为余量始终空闲）");
+    }
     Text::new(
-        format!("{}; at scale {scale}, {times} times: {}; {}. {}", layout.en, ways.en, agrees.en, verdict.en),
-        format!("{}；比例 {scale}，重复 {times} 次：{}；{}。{}", layout.zh, ways.zh, agrees.zh, verdict.zh),
+        format!("{}; {}; measured {times} times: {}; {}. {}", layout.en, built.en, ways.en, agrees.en, verdict.en),
+        format!("{}；{}；实测 {times} 次：{}；{}。{}", layout.zh, built.zh, ways.zh, agrees.zh, verdict.zh),
     )
 }
 
@@ -214,7 +283,7 @@ fn ways(ways: Ways) -> Text {
 }
 
 /// Rows of the arithmetic twin.
-pub fn reproduction_lines(reproduction: &Reproduction, on_device: bool) -> Vec<Row> {
+pub fn reproduction_lines(reproduction: &Reproduction, measured: Option<Measured>) -> Vec<Row> {
     let mut rows = Vec::new();
     let sums = &reproduction.sums;
     let (requested, free, cached) = (sums.requested, sums.free, sums.cached);
@@ -231,22 +300,25 @@ pub fn reproduction_lines(reproduction: &Reproduction, on_device: bool) -> Vec<R
         let layout = state.layout.text();
         let arithmetic = prediction_text(prediction);
         rows.push(Row {
-            label: Text::new("by arithmetic", "推算"),
+            label: Text::new("predicted", "推算"),
             text: Text::new(format!("{}: {}", layout.en, arithmetic.en), format!("{}：{}", layout.zh, arithmetic.zh)),
             missing: false,
         });
     }
     rows.push(Row { label: Text::new("so", "结论"), text: reproduction.text(), missing: false });
-    if !on_device {
-        rows.push(Row {
-            label: Text::new("tried", "实测"),
-            text: text!(
-                en: "not on a device: this is arithmetic alone; on an idle GPU, --allow-fill tries it",
-                zh: "未在设备上验证：以上仅为推算；在空闲 GPU 上可用 --allow-fill 实测"
-            ),
-            missing: false,
-        });
-    }
+    rows.push(Row {
+        label: Text::new("tried", "实测"),
+        text: measured.map_or_else(
+            || {
+                text!(
+                    en: "not on a device: this is arithmetic alone; on an idle GPU, --allow-fill tries it",
+                    zh: "未在设备上验证：以上仅为推算；在空闲 GPU 上可用 --allow-fill 实测"
+                )
+            },
+            Measured::text,
+        ),
+        missing: false,
+    });
     rows
 }
 
@@ -269,7 +341,7 @@ fn cuda_version(version: i32) -> String {
 pub fn json(part: &Part, lang: Lang) -> Value {
     let no = |text: &Text| json!({"unavailable": text.in_lang(lang)});
     let read = match part {
-        Part::Refused(why) => return no(why),
+        Part::Refused(why) | Part::Unsuited(why) => return no(why),
         Part::Read(read) => read,
     };
     let (driver, device) = match read.driver().and_then(|driver| Ok((driver, read.device()?))) {
@@ -282,9 +354,15 @@ pub fn json(part: &Part, lang: Lang) -> Value {
     };
     let missing = |failure: Failure| no(&failure.text());
     let largest = read.largest();
-    let context = memory
-        .context
-        .map_or_else(|| no(&Text::new("needs NVML's free memory before", "需要 NVML 提供之前的空闲量")), Value::from);
+    let context = memory.context.map_or_else(
+        || {
+            no(&Text::new(
+                "needs NVML's free memory before, with nobody coming meanwhile",
+                "需要 NVML 提供之前的空闲量，且期间无人使用",
+            ))
+        },
+        Value::from,
+    );
     let mut out = json!({
         "cuda_version": cuda_version(driver.cuda_version),
         "ordinal": device.ordinal,
@@ -320,7 +398,9 @@ pub fn json(part: &Part, lang: Lang) -> Value {
             "bytes": one.bytes, "alloc": one.alloc, "free": one.free,
             "pool_alloc": one.pool_alloc, "pool_free": one.pool_free, "map": one.map,
         })).collect()),
-        "experiment": read.experiment().map_or_else(missing, |found| found.iter().map(|one| outcome_json(one, lang)).collect()),
+        "experiment": read.experiment().map_or_else(missing, |found| {
+            found.iter().map(|one| one.as_ref().map_or_else(|failure| missing(failure.clone()), |one| outcome_json(one, lang))).collect()
+        }),
     });
     if let Some(bytes) = read.busy() {
         out["refused"] = busy(bytes).in_lang(lang).into();
@@ -338,6 +418,7 @@ fn ways_json(ways: Ways) -> Value {
 fn outcome_json(outcome: &Outcome, lang: Lang) -> Value {
     json!({
         "layout": outcome.layout.text().in_lang(lang),
+        "raised_bytes": outcome.raised,
         "scale": 1.0 / (1u64 << outcome.halvings.min(63)) as f64,
         "free_bytes": outcome.free,
         "requested_bytes": outcome.requested,
@@ -352,7 +433,7 @@ fn outcome_json(outcome: &Outcome, lang: Lang) -> Value {
 }
 
 /// The arithmetic twin.
-pub fn reproduction_json(reproduction: &Reproduction, on_device: bool, lang: Lang) -> Value {
+pub fn reproduction_json(reproduction: &Reproduction, measured: Option<Measured>, lang: Lang) -> Value {
     let cases = reproduction.cases.iter().map(|(state, prediction)| {
         json!({
             "layout": state.layout.text().in_lang(lang),
@@ -369,7 +450,8 @@ pub fn reproduction_json(reproduction: &Reproduction, on_device: bool, lang: Lan
     });
     json!({
         "origin": reproduction.origin.in_lang(lang),
-        "basis": if on_device { "device" } else { "arithmetic" },
+        "basis": if measured.is_some() { "device" } else { "arithmetic" },
+        "measured": measured.map_or("not-tried", Measured::id),
         "verdict": reproduction.verdict().map_or("open", |verdict| verdict.id()),
         "text": reproduction.text().in_lang(lang),
         "cases": cases.collect::<Vec<_>>(),

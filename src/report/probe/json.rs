@@ -44,7 +44,7 @@ pub fn render(findings: &Findings, lang: Lang) -> Value {
         out.insert("cuda".into(), super::cuda::json(part, lang));
     }
     if let Some(reproduction) = &findings.reproduction {
-        out.insert("reproduction".into(), super::cuda::reproduction_json(reproduction, findings.on_device(), lang));
+        out.insert("reproduction".into(), super::cuda::reproduction_json(reproduction, findings.measured(), lang));
     }
     out.insert("others".into(), survey.others.iter().map(|other| writer.other(other)).collect());
     out.insert(

@@ -66,7 +66,7 @@ pub fn render(findings: &Findings, lang: Lang) -> String {
     }
     if let Some(reproduction) = &findings.reproduction {
         let head = pick("Was it fragmentation?", "是碎片化吗？");
-        rows(&head, &super::cuda::reproduction_lines(reproduction, findings.on_device()));
+        rows(&head, &super::cuda::reproduction_lines(reproduction, findings.measured()));
     }
     for (gpu, verdicts) in findings.shown.iter().zip(&findings.verdicts) {
         for verdict in verdicts {

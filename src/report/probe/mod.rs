@@ -30,9 +30,13 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// True where the failure was tried on a device, whatever came of it.
-    pub fn on_device(&self) -> bool {
+    /// What trying the failure on devices said of the arithmetic; `None` where it was not tried on any.
+    pub fn measured(&self) -> Option<cuda::Measured> {
         let parts = self.cuda.iter().flatten().chain(&self.cuda_alone);
-        parts.into_iter().any(|part| matches!(part, cuda::Part::Read(read) if read.experiment().is_ok()))
+        let outcomes = parts.filter_map(|part| match part {
+            cuda::Part::Read(read) => read.experiment().ok(),
+            cuda::Part::Refused(_) | cuda::Part::Unsuited(_) => None,
+        });
+        cuda::Measured::of(outcomes.flatten().flatten())
     }
 }

@@ -37,7 +37,7 @@ pub fn render(findings: &Findings, style: Style) -> String {
         page.screen.blank();
         let head = page.pick("Was it fragmentation?", "是碎片化吗？");
         page.screen.line(&[run(Tone::Strong, head)]);
-        page.lines(&super::cuda::reproduction_lines(reproduction, findings.on_device()));
+        page.lines(&super::cuda::reproduction_lines(reproduction, findings.measured()));
     }
     page.others(findings);
     if !matches!(findings.survey.source, crate::gpu::Source::File(_)) {
