@@ -4,6 +4,7 @@ pub mod diff;
 pub mod explain;
 pub mod probe;
 mod progress;
+pub mod rehearse;
 pub mod replay;
 pub mod rules;
 pub mod simulate;
@@ -25,6 +26,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Replay(options) => options.output.style.lang,
         Invocation::Diff(options) => options.output.style.lang,
         Invocation::Simulate(options) => options.output.style.lang,
+        Invocation::Rehearse(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
@@ -33,6 +35,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Replay(options) => replay::run(&options),
         Invocation::Diff(options) => diff::run(&options),
         Invocation::Simulate(options) => simulate::run(&options),
+        Invocation::Rehearse(options) => rehearse::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);

@@ -4,4 +4,7 @@
 //! * [`process`] reads what a rehearsed process tells about itself.
 
 pub mod gpus;
+pub mod launch;
+pub mod outcome;
 pub mod process;
+pub mod search;
