@@ -1,6 +1,6 @@
 //! Usage grows until it hits the limit.
 
-use super::reading::{Kind, fitted_before, kind, percent, place, ramp, request_share};
+use super::reading::{Kind, entry, fitted_before, kind, percent, place, ramp, request_share};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::{Evidence, Span};
@@ -67,6 +67,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     found.extend(readings(incident));
+    found.extend(recorded(incident));
     if let Some(span) = context.clues.get(&Clue::Accumulates) {
         found.push(
             Evidence::new(2.8, text!(en: "the failing line collects results over steps, so each step holds more than the last", zh: "失败处在逐步累积结果，每一步都比上一步占用更多"))
@@ -168,6 +169,43 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         ));
     }
     found
+}
+
+/// What a memory snapshot of the very failure shows: growth over the steps of the optimizer, growth all through a recording
+/// that the log shows to span several steps, or none over the steps recorded.
+fn recorded(incident: &Incident) -> Option<Evidence> {
+    let recording = incident.proof()?;
+    let context = &incident.context;
+    let Some(rise) = &recording.growth else {
+        if recording.steps < 4 {
+            return None;
+        }
+        let steps = recording.steps;
+        return Some(
+            Evidence::new(-3.0, text!(en: "the snapshot spans {steps} steps of the optimizer and nothing grows from one to the next", zh: "快照覆盖 {steps} 个优化器步，步与步之间没有增长"))
+                .recorded(entry(recording)),
+        );
+    };
+    let (first, last, each) = (Bytes(rise.first), Bytes(rise.last), Bytes(rise.per_window));
+    let place = match rise.places.first() {
+        Some((place, bytes)) => {
+            let bytes = Bytes(*bytes);
+            Text::new(format!(", {bytes} of it at {}", place.en), format!("，其中 {bytes} 来自 {}", place.zh))
+        }
+        None => Text::default(),
+    };
+    let several_steps = recording.from_the_start
+        && (context.step.value().is_some_and(|step| step >= 4) || context.epoch.value().is_some_and(|epoch| epoch >= 2));
+    // What the optimizer creates in its first step is no leak: it is a small part of what is held.
+    let most = rise.last.saturating_sub(rise.first) >= recording.active / 5 * 2;
+    let steps = rise.windows;
+    let (weight, text) = match (rise.by_steps, several_steps && most) {
+        (true, _) => (6.5, text!(en: "memory in use between steps grows from {first} to {last} over {steps} steps of the optimizer, {each} from one to the next", zh: "步间占用在 {steps} 个优化器步内从 {first} 增长到 {last}，每步增加 {each}")),
+        (false, true) => (6.0, text!(en: "what is not given back grows from {first} to {last} all through the snapshot, which begins with the run: the log shows several steps by then", zh: "从运行开始，未归还的显存在整个快照中从 {first} 增长到 {last}：而日志表明期间已进行多个训练步")),
+        (false, false) => (if most { 1.5 } else { 0.0 }, text!(en: "what is not given back grows from {first} to {last} all through the snapshot: a leak if it spans several steps, the activations of one pass if not", zh: "未归还的显存在整个快照中从 {first} 增长到 {last}：若跨越多个训练步则是泄漏，若只有一次前向则是其激活")),
+    };
+    let text = Text::new(text.en + &place.en, text.zh + &place.zh);
+    Some(Evidence::new(weight, text).recorded(entry(recording)))
 }
 
 /// What on a host tells growth from a need that was there from the start.

@@ -1,8 +1,8 @@
 //! What several causes read from an incident: its kind, and the shares of the device that decide between causes.
 
 use crate::dialect::{Event, Fact, Resource, Sign};
-use crate::evidence::{Known, Span};
-use crate::incident::Incident;
+use crate::evidence::{Known, Span, TraceEntry};
+use crate::incident::{Incident, Recording};
 use crate::incident::context::{Growth, Measure, Phase, Series};
 use crate::text;
 use crate::text::Text;
@@ -58,6 +58,18 @@ pub fn size(amount: Interval) -> Bytes {
 pub fn about(amount: Interval) -> String {
     let printed = crate::units::signed(amount.middle());
     if amount.half_width() as i128 * 200 <= amount.middle().abs() { printed } else { format!("≈ {printed}") }
+}
+
+/// Where a memory snapshot shows it.
+pub fn entry(recording: &Recording) -> TraceEntry {
+    TraceEntry { source: recording.source.clone(), event: recording.event }
+}
+
+/// Bytes that the allocator had and could no longer get when the request failed, where that is more than the driver's own
+/// housekeeping: somebody outside of it took them in between.
+pub fn taken_meanwhile(incident: &Incident) -> Option<(Bytes, &Recording)> {
+    let recording = incident.proof()?;
+    Some((Bytes(recording.taken_meanwhile().filter(|bytes| *bytes >= 64 * MIB)?), recording))
 }
 
 /// A share as a percentage without decimals: `0.834` is `83 %`.

@@ -4,6 +4,7 @@ pub mod diff;
 pub mod explain;
 pub mod probe;
 mod progress;
+mod proof;
 pub mod replay;
 pub mod rules;
 pub mod simulate;

@@ -1,7 +1,8 @@
 //! Let go of the graph.
 
-use super::case::Case;
+use super::case::{Case, join};
 use super::draft::Draft;
+use super::replayed;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::incident::context::Clue;
@@ -39,8 +40,11 @@ fn advise(case: &Case) -> Advice {
         )
         .knob("tensorflow", "losses.append(float(loss))   # not the tensor")
         .knob("jax", "losses.append(float(loss))   # not the array")
-        .because(text!(
-            en: "memory grows over steps: something kept from each step still holds its graph",
-            zh: "显存随步数增长：每步保留的某个对象仍引用着计算图"
+        .because(join(
+            text!(
+                en: "memory grows over steps: something kept from each step still holds its graph",
+                zh: "显存随步数增长：每步保留的某个对象仍引用着计算图"
+            ),
+            replayed::grows(case).unwrap_or_default(),
         ))
 }

@@ -24,6 +24,7 @@ mod ddp_bucket_view;
 mod detach_logged_tensors;
 mod donate_buffers;
 pub mod draft;
+pub mod replayed;
 mod eight_bit_optimizer;
 mod ema_on_cpu;
 mod empty_cache;

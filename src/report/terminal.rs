@@ -4,6 +4,7 @@ use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
 use crate::cause::Finding;
 use crate::dialect::stated;
+use crate::incident::recording::Standing;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Frees, Numerics, Ranked};
@@ -34,6 +35,9 @@ struct Detail {
 
 /// Ranks that are listed with `--verbose`; a job may have thousands, all of them in the JSON.
 const RANKS_SHOWN: usize = 64;
+
+/// Places that are listed with `--verbose`.
+const HOLDERS_SHOWN: usize = 12;
 
 /// Inputs that are listed with `--verbose`.
 const INPUTS_SHOWN: usize = 16;
@@ -127,6 +131,7 @@ fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen
         Some(diagnosis) => {
             page.verdict(explanation, diagnosis, detail);
             page.account(&diagnosis.incident.ledger, detail);
+            page.recording(diagnosis, detail);
             page.causes(diagnosis, detail);
             page.fixes(diagnosis, detail);
             page.rest(explanation, diagnosis, detail);
@@ -157,6 +162,7 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
         page.verdict(explanation, diagnosis, EVERYTHING);
         page.account(&diagnosis.incident.ledger, EVERYTHING);
         page.account_table(&diagnosis.incident.ledger);
+        page.recording(diagnosis, EVERYTHING);
         page.causes(diagnosis, EVERYTHING);
         page.fixes(diagnosis, EVERYTHING);
         page.withheld(diagnosis);
@@ -199,6 +205,19 @@ impl Page {
             (Lang::Zh, _) => format!("[第 {list}{more} 行]"),
         };
         Some(place.replace(' ', &NO_BREAK.to_string()))
+    }
+
+    /// The places that evidence rests on: lines of the log, an entry of a snapshot.
+    fn cited(&self, evidence: &Evidence) -> Option<String> {
+        let lines = self.places(&evidence.lines);
+        let entry = evidence.entry.as_ref().map(|entry| {
+            let place = wording::entry(entry);
+            format!("[{}]", self.say(&place)).replace(' ', &NO_BREAK.to_string())
+        });
+        match (lines, entry) {
+            (Some(lines), Some(entry)) => Some(format!("{lines} {entry}")),
+            (lines, entry) => lines.or(entry),
+        }
     }
 
     fn verdict(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
@@ -250,6 +269,63 @@ impl Page {
             }
             let head = [run(Tone::Alarm, "! ")];
             self.screen.clipped(&head, 2, &body, detail.contradiction_lines);
+        }
+    }
+
+    /// What the memory snapshot is to this failure and who holds most in it; with `--verbose` all of it.
+    fn recording(&mut self, diagnosis: &Diagnosis, detail: Detail) {
+        let Some(recording) = &diagnosis.incident.recording else { return };
+        if self.style.verbose || detail.frame {
+            self.screen.blank();
+        }
+        let (mark, tone) = match recording.standing {
+            Standing::SameFailure => (Text::new("Snapshot: ", "快照："), Tone::Strong),
+            Standing::NoFailure => (Text::new("Snapshot: ", "快照："), Tone::Faint),
+            Standing::Other(_) => (Text::same("! "), Tone::Alarm),
+        };
+        let head = [run(tone, self.say(&mark))];
+        let body = [run(Tone::Plain, self.say(&recording.about()))];
+        self.screen.clipped(&head, 2, &body, detail.evidence_lines.max(2));
+        if matches!(recording.standing, Standing::Other(_)) {
+            return;
+        }
+        if !self.style.verbose {
+            if let Some(held) = recording.top_holder().filter(|_| detail.evidence > 1) {
+                let most = wording::holds_most(recording, held);
+                self.screen.line(&[run(Tone::Plain, format!("  {}", self.say(&most)))]);
+            }
+            return;
+        }
+        self.heading(&Text::new("Held at that moment", "此刻的持有者"));
+        for held in recording.holders.iter().take(HOLDERS_SHOWN) {
+            let head = [run(Tone::Strong, format!("  {:>11} ", Bytes(held.bytes).to_string()))];
+            let what = wording::held(recording, held);
+            self.screen.paragraph(&head, 14, &[run(Tone::Plain, self.say(&what))]);
+        }
+        if !recording.trials.is_empty() {
+            self.heading(&Text::new("The same requests replayed", "重放同样的申请"));
+            if !recording.faithful {
+                let doubt = Text::new(
+                    "The simulator does not fail where the record does, so the following proves nothing.",
+                    "模拟器在记录失败之处并未失败，因此以下结果不作为证据。",
+                );
+                self.screen.paragraph(&[run(Tone::Plain, "  ")], 2, &[run(Tone::Plain, self.say(&doubt))]);
+            }
+            for trial in &recording.trials {
+                let outcome = wording::trial(trial);
+                let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
+                let body = [run(Tone::Plain, format!("{}{separator}{}", self.say(&trial.name), self.say(&outcome)))];
+                self.screen.paragraph(&[run(Tone::Faint, self.bullet())], 4, &body);
+            }
+        }
+        if let Some(rise) = &recording.growth {
+            let text = wording::rise(rise);
+            self.heading(&Text::new("Growth", "增长"));
+            self.screen.paragraph(&[run(Tone::Plain, "  ")], 2, &[run(Tone::Plain, self.say(&text))]);
+        }
+        for note in &recording.notes {
+            let body = [run(Tone::Faint, self.say(note))];
+            self.screen.paragraph(&[run(Tone::Faint, self.bullet())], 4, &body);
         }
     }
 
@@ -439,7 +515,7 @@ impl Page {
             if let Some(best) = supporting(&second.evidence).first().filter(|_| detail.second_cause_lines > 1) {
                 let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
                 runs.push(run(Tone::Plain, format!("{separator}{}", self.say(&best.text))));
-                if let Some(places) = self.places(&best.lines) {
+                if let Some(places) = self.cited(best) {
                     runs.push(run(Tone::Faint, format!(" {places}")));
                 }
             }
@@ -471,7 +547,7 @@ impl Page {
         };
         for item in evidence.into_iter().take(detail.evidence) {
             let mut body = vec![run(Tone::Plain, self.say(&item.text))];
-            if let Some(places) = self.places(&item.lines) {
+            if let Some(places) = self.cited(item) {
                 body.push(run(Tone::Faint, format!(" {places}")));
             }
             if self.style.verbose {
