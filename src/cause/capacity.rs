@@ -1,8 +1,8 @@
 //! The job itself fills the device.
 
 use super::reading::{
-    Kind, allocated_share, entry, fitted_before, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free,
-    request_share, size, whole, whole_name,
+    Grown, Kind, allocated_share, entry, fitted_before, grown, kind, on_gpu, one_piece, percent, place, ramp,
+    refused_although_free, request_share, size, whole, whole_name,
 };
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
@@ -205,13 +205,31 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     }
     found.extend(engine::too_much(incident));
     if let Some(recording) = incident.proof() {
-        found.extend(replayed(recording));
+        found.extend(replayed(recording, grown(incident)));
     }
     found
 }
 
 /// What a replay of the very failure says about the size of the job.
-fn replayed(recording: &Recording) -> Option<Evidence> {
+fn replayed(recording: &Recording, grown: Option<Grown>) -> Vec<Evidence> {
+    let mut found: Vec<Evidence> = room(recording).into_iter().collect();
+    match grown {
+        // That nothing else helps is as true of a device that a leak has filled.
+        Some(Grown::Somehow) => found.iter_mut().for_each(|evidence| evidence.weight = evidence.weight.min(1.0)),
+        Some(Grown::OverSteps) => {
+            found.iter_mut().for_each(|evidence| evidence.weight = evidence.weight.min(0.5));
+            found.push(
+                Evidence::new(-3.0, text!(en: "what fills the device came step by step: the first ones had room", zh: "占满显存的内容是逐步累积的：最初几步放得下"))
+                    .recorded(entry(recording)),
+            );
+        }
+        None => {}
+    }
+    found
+}
+
+/// The job's need at the failure against what the allocator could have.
+fn room(recording: &Recording) -> Option<Evidence> {
     let had = recording.reserved.saturating_add(recording.device_free?);
     let (asked, least) = (Bytes(recording.requested?), Bytes(recording.least));
     let shown = Bytes(had);
@@ -220,20 +238,29 @@ fn replayed(recording: &Recording) -> Option<Evidence> {
             let weight = ramp(full, &[(0.85, -6.0), (0.93, 0.0), (0.97, 1.5)]);
             let part = percent(full);
             if full < 0.93 {
-                Evidence::new(weight, text!(en: "with the {asked} asked for, the job's own tensors are {part} of the {shown} that the allocator could have: they fit", zh: "连同申请的 {asked}，任务自身的张量只占分配器可用 {shown} 的 {part}：放得下"))
+                Evidence::new(
+                    weight,
+                    text!(en: "with the {asked} asked for, the job's own tensors are {part} of the {shown} that the allocator could have: they fit", zh: "连同申请的 {asked}，任务自身的张量只占分配器可用 {shown} 的 {part}：放得下"),
+                )
             } else {
-                Evidence::new(weight, text!(en: "with the {asked} asked for, the job's own tensors are {part} of the {shown} that the allocator could have", zh: "连同申请的 {asked}，任务自身的张量已占分配器可用 {shown} 的 {part}"))
+                Evidence::new(
+                    weight,
+                    text!(en: "with the {asked} asked for, the job's own tensors are {part} of the {shown} that the allocator could have", zh: "连同申请的 {asked}，任务自身的张量已占分配器可用 {shown} 的 {part}"),
+                )
             }
         }
-        Pieces::NotInTheWay { .. } | Pieces::TooLittle if recording.least > had => {
-            Evidence::new(3.5, text!(en: "with the {asked} asked for, the program needs {least} at that moment, and the allocator could have {shown}: no settings of it help", zh: "连同申请的 {asked}，程序此刻需要 {least}，而分配器可用 {shown}：任何设置都无济于事"))
-        }
-        Pieces::NotInTheWay { tried } => {
-            Evidence::new(2.5, text!(en: "replayed under {tried} other settings of the allocator, the {asked} cannot be had of {shown} under any", zh: "以另外 {tried} 种分配器设置重放，在可用的 {shown} 中都拿不到 {asked}"))
-        }
-        Pieces::TooLittle => {
-            Evidence::new(2.5, text!(en: "free and cached memory together were less than the {asked} asked for, to the byte", zh: "空闲与缓存合计精确到字节也少于申请的 {asked}"))
-        }
+        Pieces::NotInTheWay { .. } | Pieces::TooLittle if recording.least > had => Evidence::new(
+            3.5,
+            text!(en: "the program needs {least} at that moment, the {asked} asked for included; the allocator could have {shown}", zh: "连同申请的 {asked}，程序此刻需要 {least}，而分配器可用 {shown}"),
+        ),
+        Pieces::NotInTheWay { tried } => Evidence::new(
+            2.5,
+            text!(en: "replayed under {tried} other settings of the allocator, the {asked} cannot be had of {shown} under any", zh: "以另外 {tried} 种分配器设置重放，在可用的 {shown} 中都拿不到 {asked}"),
+        ),
+        Pieces::TooLittle => Evidence::new(
+            2.5,
+            text!(en: "free and cached memory together were less than the {asked} asked for, to the byte", zh: "空闲与缓存合计精确到字节也少于申请的 {asked}"),
+        ),
     };
     Some(found.recorded(entry(recording)))
 }

@@ -69,19 +69,31 @@ fn replayed(recording: &Recording) -> Option<Evidence> {
             let had = Bytes(recording.reserved.saturating_add(recording.device_free?));
             let weight = ramp(full, &[(0.85, 8.0), (0.93, 3.0), (0.97, 1.5)]);
             if full < 0.93 {
-                let (pieces, largest) = (recording.pieces, Bytes(recording.largest_piece));
-                Evidence::new(weight, text!(en: "replayed with {conf}, the same requests are served, this one of {asked} too: {peak} reserved at most, of {had} to be had. The {pieces} cached pieces of {largest} at most were in the way", zh: "以 {conf} 重放同样的申请，全部可以满足，包括这次的 {asked}：最多保留 {peak}，而可用 {had}。障碍正是缓存中的 {pieces} 个碎片（最大 {largest}）"))
+                Evidence::new(
+                    weight,
+                    text!(en: "replayed with {conf}, the {asked} are served: {peak} reserved at most, of {had} to be had", zh: "以 {conf} 重放，这次的 {asked} 可以满足：最多保留 {peak}，而可用 {had}"),
+                )
             } else {
                 let part = percent(full);
-                Evidence::new(weight, text!(en: "replayed with {conf}, this request of {asked} is served; but then the job's own tensors fill {part} of the {had} to be had, so little is won", zh: "以 {conf} 重放，这次 {asked} 的申请可以满足；但任务自身的张量随即占满可用的 {had} 中的 {part}，余地很小"))
+                Evidence::new(
+                    weight,
+                    text!(en: "replayed with {conf}, the {asked} are served, but then the job's own tensors fill {part} of the {had} to be had", zh: "以 {conf} 重放，这次的 {asked} 可以满足，但任务自身的张量随即占可用的 {had} 中的 {part}"),
+                )
             }
         }
-        Pieces::NotInTheWay { tried } => {
-            Evidence::new(-8.0, text!(en: "replayed under {tried} other settings of the allocator, the {asked} fail under every one: pieces are not in the way", zh: "以另外 {tried} 种分配器设置重放，{asked} 的申请全部失败：碎片不是障碍"))
-        }
+        Pieces::NotInTheWay { tried } => Evidence::new(
+            -8.0,
+            text!(en: "replayed under {tried} other settings of the allocator, the {asked} fail under every one: pieces are not in the way", zh: "以另外 {tried} 种分配器设置重放，{asked} 的申请全部失败：碎片不是障碍"),
+        ),
         Pieces::TooLittle => {
-            let (cached, free) = (Bytes(recording.cached.saturating_sub(recording.cached_in_private_pools)), Bytes(recording.device_free?));
-            Evidence::new(-8.0, text!(en: "the {cached} cached and the {free} free of the snapshot are together less than {asked}, to the byte: no arrangement serves it", zh: "快照中缓存的 {cached} 加空闲的 {free} 精确到字节也少于 {asked}：怎样排列都不够"))
+            let (cached, free) = (
+                Bytes(recording.cached.saturating_sub(recording.cached_in_private_pools)),
+                Bytes(recording.device_free?),
+            );
+            Evidence::new(
+                -8.0,
+                text!(en: "the {cached} cached and the {free} free of the snapshot are together less than {asked}, to the byte: no arrangement serves it", zh: "快照中缓存的 {cached} 加空闲的 {free} 精确到字节也少于 {asked}：怎样排列都不够"),
+            )
         }
     };
     Some(found.recorded(entry(recording)))
@@ -211,7 +223,12 @@ fn told(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn expandable_on(incident: &Incident) -> bool {
-    incident.proof().is_some_and(|recording| recording.expandable) || incident.context.alloc_conf.get().is_some_and(|conf| conf.replace(' ', "").contains("expandable_segments:True"))
+    incident.proof().is_some_and(|recording| recording.expandable)
+        || incident
+            .context
+            .alloc_conf
+            .get()
+            .is_some_and(|conf| conf.replace(' ', "").contains("expandable_segments:True"))
 }
 
 fn refute(incident: &Incident) -> Text {

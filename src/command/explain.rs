@@ -59,7 +59,8 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     let mut proofs = Proofs::new(&options.snapshots);
     let explanation = diagnose(files, &options.given, &mut proofs);
     let unusable = !failures.is_empty() || !proofs.failures.is_empty();
-    let failed = std::mem::take(&mut proofs.failures).into_iter().map(|(source, error)| error.context_of(&source, style.lang));
+    let failed =
+        std::mem::take(&mut proofs.failures).into_iter().map(|(source, error)| error.context_of(&source, style.lang));
     let failed: Vec<anyhow::Error> = failed.collect();
     if explanation.inputs.is_empty() && explanation.snapshots.is_empty() {
         return failed.into_iter().next().map_or(Ok(super::UNUSABLE), Err);
@@ -141,6 +142,9 @@ fn diagnose(mut files: Vec<FileEvents>, given: &Given, proofs: &mut Proofs) -> E
         proofs.join(&mut incidents);
     }
     explanation.snapshots = std::mem::take(&mut proofs.read);
+    if without_logs {
+        explanation.inputs = explanation.snapshots.iter().map(InputSummary::from).collect();
+    }
     explanation.diagnoses = incidents
         .into_par_iter()
         .map(|(input, mut incident)| {

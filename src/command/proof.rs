@@ -6,6 +6,7 @@ use super::replay::{self, Unreadable};
 use crate::incident::Incident;
 use crate::input::{self, Source};
 use crate::report::SnapshotSummary;
+use crate::snapshot::Snapshot;
 use crate::snapshot::analysis::{self, DeviceAnalysis};
 use crate::snapshot::holders::Sites;
 use crate::snapshot::join::{self, File, Relation};
@@ -13,7 +14,6 @@ use crate::snapshot::model::Device;
 use crate::snapshot::predict;
 use crate::snapshot::space::Rules;
 use crate::snapshot::what_if::Wishes;
-use crate::snapshot::Snapshot;
 
 /// Snapshots to read, and what came of it.
 pub struct Proofs {

@@ -3,8 +3,8 @@
 use super::{Frees, Knob};
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Fact, Resource, Sign};
-use crate::incident::{Incident, Recording};
 use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Trainer};
+use crate::incident::{Incident, Recording};
 use crate::ledger::Ledger;
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
@@ -165,7 +165,10 @@ impl<'a> Case<'a> {
         // Gradients and optimizer states in memory are training, whatever the log says.
         if self.proof().is_some_and(|recording| {
             recording.holds(Category::Optimizer)
-                || recording.holders.iter().any(|held| held.category == Category::Gradients && held.certainty > Certainty::Guess)
+                || recording
+                    .holders
+                    .iter()
+                    .any(|held| held.category == Category::Gradients && held.certainty > Certainty::Guess)
         }) {
             return true;
         }

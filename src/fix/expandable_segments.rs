@@ -81,7 +81,12 @@ fn advise(case: &Case) -> Advice {
         // The recording ends with the failure: where the job fills the device anyway, later requests may fail.
         return Draft::new(
             case,
-            &[(CauseId::Fragmentation, 0.95), (CauseId::Capacity, 0.25), (CauseId::LeakGrowth, 0.03), (CauseId::TransientPeak, 0.25)],
+            &[
+                (CauseId::Fragmentation, 0.95),
+                (CauseId::Capacity, 0.25),
+                (CauseId::LeakGrowth, 0.03),
+                (CauseId::TransientPeak, 0.25),
+            ],
         )
         .frees(saves, formula)
         .slows(0.0, 0.03)

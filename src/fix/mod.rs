@@ -24,7 +24,6 @@ mod ddp_bucket_view;
 mod detach_logged_tensors;
 mod donate_buffers;
 pub mod draft;
-pub mod replayed;
 mod eight_bit_optimizer;
 mod ema_on_cpu;
 mod empty_cache;
@@ -32,6 +31,7 @@ mod engine_fraction_down;
 mod engine_fraction_up;
 mod evaluate_each_step;
 mod expandable_segments;
+mod expandable_segments_off;
 mod fewer_at_once;
 mod fewer_graphs;
 mod fewer_qubits;
@@ -80,6 +80,7 @@ mod raise_runtime_limit;
 mod raise_ulimit;
 mod record_a_snapshot;
 mod release_boosters;
+pub mod replayed;
 mod rmm_pool;
 mod sample_cache_off;
 mod shape_bucketing;
@@ -269,6 +270,7 @@ pub const FIXES: &[&Fix] = &[
     &other_device::FIX,
     &kill_zombies::FIX,
     &expandable_segments::FIX,
+    &expandable_segments_off::FIX,
     &one_region::FIX,
     &garbage_collection_threshold::FIX,
     &max_split_size::FIX,

@@ -31,7 +31,11 @@ pub fn settings<'r>(case: &Case<'r>, wanted: impl Fn(&str) -> bool) -> Option<Re
         let had = Bytes(recording.reserved.saturating_add(recording.device_free?));
         let conf = &trial.conf;
         let needed = show(i128::from(peak_reserved) + saves);
-        let rest = if to_the_end { Text::default() } else { Text::new("; a later request fails", "；但之后的申请失败") };
+        let rest = if to_the_end {
+            Text::default()
+        } else {
+            Text::new("; a later request fails", "；但之后的申请失败")
+        };
         return Some(Replayed::Serves {
             trial,
             saves: Interval::between(saves, saves),
@@ -40,7 +44,10 @@ pub fn settings<'r>(case: &Case<'r>, wanted: impl Fn(&str) -> bool) -> Option<Re
                 zh: "原设置需要的 {needed} − {conf} 下的 {peak}"
             ),
             why: Text::new(
-                format!("proved by replay ({}): the same requests are served, {peak} reserved at most of {had} to be had{}", cite.en, rest.en),
+                format!(
+                    "proved by replay ({}): the same requests are served, {peak} reserved at most of {had} to be had{}",
+                    cite.en, rest.en
+                ),
                 format!("重放证实（{}）：同样的申请可以满足，最多保留 {peak}，而可用 {had}{}", cite.zh, rest.zh),
             ),
         });
@@ -50,7 +57,10 @@ pub fn settings<'r>(case: &Case<'r>, wanted: impl Fn(&str) -> bool) -> Option<Re
     {
         let (cached, free) = (Bytes(recording.cached), Bytes(recording.device_free?));
         return Some(Replayed::Fails(Text::new(
-            format!("{cached} cached and {free} free are together less than the {asked} asked for ({}): no allocator option can serve it", cite.en),
+            format!(
+                "{cached} cached and {free} free are together less than the {asked} asked for ({}): no allocator option can serve it",
+                cite.en
+            ),
             format!("缓存的 {cached} 加空闲的 {free} 不到申请的 {asked}（{}）：任何分配器选项都无法满足", cite.zh),
         )));
     }
@@ -79,7 +89,10 @@ pub fn half_batch(case: &Case) -> Option<(Interval, Text)> {
     Some((
         Interval::between(saves, saves),
         Text::new(
-            format!("replayed with activations of half the size: {peak} reserved at most instead of {needed} ({})", cite.en),
+            format!(
+                "replayed with activations of half the size: {peak} reserved at most instead of {needed} ({})",
+                cite.en
+            ),
             format!("以减半的激活重放：最多保留 {peak}，而非 {needed}（{}）", cite.zh),
         ),
     ))

@@ -195,6 +195,18 @@ impl Recording {
         self.peak_reserved?.checked_sub(self.reserved.saturating_add(free)).filter(|bytes| *bytes > 0)
     }
 
+    /// Blocks of activations that one line keeps for each tensor of parameters, where both are told: about one or a few after
+    /// one pass, many where several passes (or the steps of a recurrence) are kept.
+    pub fn passes_kept(&self) -> Option<(&HeldAt, u64)> {
+        let blocks = |category: Category| {
+            let held = self.holders.iter().filter(move |held| held.category == category);
+            held.map(|held| held.blocks).sum::<u64>()
+        };
+        let held = self.top_of(Category::Activations)?;
+        let parameters = blocks(Category::Parameters);
+        (parameters > 0).then(|| (held, held.blocks / parameters))
+    }
+
     /// The place that holds most in the program's own code.
     pub fn top_holder(&self) -> Option<&HeldAt> {
         self.holders.iter().find(|held| held.own_code)
@@ -238,22 +250,20 @@ impl Recording {
         let (gpu, name) = (self.device, self.name());
         match &self.standing {
             Standing::SameFailure => {
-                let asked = Bytes(self.requested.unwrap_or_default());
-                let free = Bytes(self.device_free.unwrap_or_default());
                 let (cached, pieces, largest) = (Bytes(self.cached), self.pieces, Bytes(self.largest_piece));
                 let entry = self.entry().unwrap_or_default();
                 match pieces {
                     0 => text!(
-                        en: "{name} recorded this failure (entry {entry}, GPU {gpu}): {asked} asked for, {free} of the device free, nothing cached",
-                        zh: "{name} 记录了本次失败（第 {entry} 条，GPU {gpu}）：申请 {asked}，设备空闲 {free}，缓存中没有空闲"
+                        en: "{name} recorded this failure (entry {entry}, GPU {gpu}): nothing was cached",
+                        zh: "{name} 记录了本次失败（第 {entry} 条，GPU {gpu}）：缓存中没有空闲"
                     ),
                     1 => text!(
-                        en: "{name} recorded this failure (entry {entry}, GPU {gpu}): {asked} asked for, {free} of the device free, {cached} cached in one piece",
-                        zh: "{name} 记录了本次失败（第 {entry} 条，GPU {gpu}）：申请 {asked}，设备空闲 {free}，缓存中空闲 {cached}（一整块）"
+                        en: "{name} recorded this failure (entry {entry}, GPU {gpu}): {cached} were cached, in one piece",
+                        zh: "{name} 记录了本次失败（第 {entry} 条，GPU {gpu}）：缓存中空闲 {cached}，为一整块"
                     ),
                     _ => text!(
-                        en: "{name} recorded this failure (entry {entry}, GPU {gpu}): {asked} asked for, {free} of the device free, {cached} cached in {pieces} pieces of {largest} at most",
-                        zh: "{name} 记录了本次失败（第 {entry} 条，GPU {gpu}）：申请 {asked}，设备空闲 {free}，缓存中空闲 {cached}，分成 {pieces} 块，最大 {largest}"
+                        en: "{name} recorded this failure (entry {entry}, GPU {gpu}): {cached} were cached, in {pieces} pieces of {largest} at most",
+                        zh: "{name} 记录了本次失败（第 {entry} 条，GPU {gpu}）：缓存中空闲 {cached}，分成 {pieces} 块，最大 {largest}"
                     ),
                 }
             }
@@ -266,7 +276,9 @@ impl Recording {
                 };
                 let (en, zh) = (moment.en, moment.zh);
                 Text::new(
-                    format!("{name} holds no failed request, so it proves nothing here; at {en} {active} were in use on GPU {gpu}"),
+                    format!(
+                        "{name} holds no failed request, so it proves nothing here; at {en} {active} were in use on GPU {gpu}"
+                    ),
                     format!("{name} 中没有失败的申请，不能作为证据；其{zh} GPU {gpu} 占用 {active}"),
                 )
             }

@@ -62,6 +62,18 @@ pub struct SnapshotSummary {
     pub proves: bool,
 }
 
+/// A snapshot that stands in the place of a log.
+impl From<&SnapshotSummary> for InputSummary {
+    fn from(snapshot: &SnapshotSummary) -> InputSummary {
+        InputSummary {
+            source: snapshot.source.clone(),
+            bytes: snapshot.bytes,
+            encoding: "snapshot".to_string(),
+            ..InputSummary::default()
+        }
+    }
+}
+
 /// Everything `explain` found in its input.
 #[derive(Default)]
 pub struct Explanation {

@@ -4,10 +4,10 @@ use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
 use crate::cause::Finding;
 use crate::dialect::stated;
-use crate::incident::recording::Standing;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
-use crate::fix::{Frees, Numerics, Ranked};
+use crate::fix::{Class, Frees, Numerics, Ranked};
+use crate::incident::recording::Standing;
 use crate::ledger::{Holder, Ledger};
 use crate::text;
 use crate::text::{Lang, Text};
@@ -247,6 +247,11 @@ impl Page {
     /// `train.log:412`, or the line alone where the log came through a pipe.
     fn place_of(&self, explanation: &Explanation, diagnosis: &Diagnosis) -> String {
         let line = diagnosis.incident.event.at.first;
+        if diagnosis.incident.event.at.is_given()
+            && let Some(recording) = &diagnosis.incident.recording
+        {
+            return shorten_path(recording.name(), self.style.width / 3);
+        }
         match explanation.inputs.get(diagnosis.input).map(|input| input.source.as_str()) {
             None | Some("-") => self.places(&[line]).unwrap_or_default(),
             Some(path) => format!("{}:{line}", shorten_path(path, self.style.width / 3)),
@@ -285,12 +290,21 @@ impl Page {
         };
         let head = [run(tone, self.say(&mark))];
         let body = [run(Tone::Plain, self.say(&recording.about()))];
-        self.screen.clipped(&head, 2, &body, detail.evidence_lines.max(2));
+        // Both figures of a snapshot that does not belong here are worth their lines.
+        let most = if matches!(recording.standing, Standing::Other(_)) { 4 } else { 2 };
+        self.screen.clipped(&head, 2, &body, detail.evidence_lines.max(most));
+        if diagnosis.incident.event.at.is_given() {
+            let untold = Text::new(
+                "A snapshot does not tell how large the device is and what others hold of it.",
+                "快照中没有设备总容量，也没有其他进程的占用。",
+            );
+            self.screen.paragraph(&[run(Tone::Plain, "  ")], 2, &[run(Tone::Faint, self.say(&untold))]);
+        }
         if matches!(recording.standing, Standing::Other(_)) {
             return;
         }
         if !self.style.verbose {
-            if let Some(held) = recording.top_holder().filter(|_| detail.evidence > 1) {
+            if let Some(held) = recording.top_holder().filter(|_| detail.evidence_lines > 1) {
                 let most = wording::holds_most(recording, held);
                 self.screen.line(&[run(Tone::Plain, format!("  {}", self.say(&most)))]);
             }
@@ -578,7 +592,11 @@ impl Page {
                 false => self.fix(i + 1, ranked, detail),
             }
         }
-        for (fix, why) in diagnosis.plan.wont_help.iter().take(detail.wont_help) {
+        // That no setting of the allocator helps is what a snapshot was given for.
+        let replayed = diagnosis.incident.proof().is_some()
+            && diagnosis.plan.wont_help.first().is_some_and(|(fix, _)| fix.class == Class::AllocConfig);
+        let wont_help = detail.wont_help.max(usize::from(replayed && detail.evidence_lines > 1));
+        for (fix, why) in diagnosis.plan.wont_help.iter().take(wont_help) {
             let title = (fix.title)();
             let head = Text::new("Will not help: ", "无效做法：");
             let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
@@ -715,6 +733,25 @@ impl Page {
     }
 
     fn nothing_found(&mut self, explanation: &Explanation, most: usize) {
+        if let [first, rest @ ..] = explanation.snapshots.as_slice()
+            && explanation.inputs.iter().all(|input| input.lines == 0)
+        {
+            let name = match rest {
+                [] => shorten_path(&first.source, self.style.width / 2),
+                _ => {
+                    let n = rest.len() + 1;
+                    self.say(&text!(en: "{n} snapshots", zh: "{n} 个快照")).to_string()
+                }
+            };
+            self.heading(&text!(en: "No failed request recorded in {name}.", zh: "{name} 中没有记录失败的申请。"));
+            let hint = Text::new(
+                "Give the log of the run as well (oomdoc explain train.log --snapshot …), or see what the snapshot holds: oomdoc replay.",
+                "请同时给出该次运行的日志（oomdoc explain train.log --snapshot …），或用 oomdoc replay 查看快照内容。",
+            );
+            let runs = [run(Tone::Plain, self.say(&hint))];
+            self.screen.paragraph(&[], 0, &runs);
+            return;
+        }
         let lines: u64 = explanation.inputs.iter().map(|input| input.lines).sum();
         let name = match explanation.inputs.as_slice() {
             [one] if one.source != "-" => shorten_path(&one.source, self.style.width / 2),

@@ -359,17 +359,11 @@ pub fn entry(entry: &TraceEntry) -> Text {
 
 /// Who holds most of what a snapshot shows, in a line.
 pub fn holds_most(recording: &Recording, held: &HeldAt) -> Text {
-    let (bytes, share, kind) = (Bytes(held.bytes), percent(recording.share(held.bytes)), held.category.text());
-    match held.category {
-        Category::Unknown => Text::new(
-            format!("Most is held by {}: {bytes} ({share})", held.place.en),
-            format!("占用最多：{}，{bytes}（{share}）", held.place.zh),
-        ),
-        _ => Text::new(
-            format!("Most is held by {}: {bytes} ({share}), {}", held.place.en, kind.en),
-            format!("占用最多：{}，{bytes}（{share}），{}", held.place.zh, kind.zh),
-        ),
-    }
+    let (bytes, share) = (Bytes(held.bytes), percent(recording.share(held.bytes)));
+    Text::new(
+        format!("{bytes} ({share}) held by {}", held.place.en),
+        format!("{bytes}（{share}）由 {} 持有", held.place.zh),
+    )
 }
 
 /// One place that holds memory, behind its bytes.

@@ -448,9 +448,7 @@ pub fn is_silent(site: &Site) -> bool {
 /// The place in the program, with what it ran.
 pub fn place(site: Option<&Site>) -> Text {
     match site {
-        Some(site) if is_silent(site) || site.label.is_empty() => {
-            Text::new("no stack recorded", "未记录调用栈")
-        }
+        Some(site) if is_silent(site) || site.label.is_empty() => Text::new("no stack recorded", "未记录调用栈"),
         Some(Site { label, inner: Some(inner), .. }) => Text::same(format!("{label} → {inner}")),
         Some(site) => Text::same(site.label.clone()),
         None => Text::new("no stack recorded", "未记录调用栈"),

@@ -134,9 +134,8 @@ impl Told {
     fn fits(&self, oom: &Oom) -> bool {
         let holes = &oom.fragmentation;
         let asked = |bytes: u64| self.requested.is_some_and(|told| within(told, bytes, 0));
-        let close = |told: Option<Interval>, bytes: u64| {
-            told.is_none_or(|told| within(told, bytes, SLACK.max(bytes / 50)))
-        };
+        let close =
+            |told: Option<Interval>, bytes: u64| told.is_none_or(|told| within(told, bytes, SLACK.max(bytes / 50)));
         (asked(oom.requested) || asked(segment_of(oom.requested)))
             && (self.allocated.is_some() || self.reserved.is_some())
             && close(self.allocated, holes.active)
@@ -243,7 +242,9 @@ fn held_at(holding: &Holding, sites: &[Site]) -> Vec<HeldAt> {
         let site = sites.get(holder.site as usize);
         HeldAt {
             place: place(sites, holder.site),
-            own_code: site.is_some_and(|site| !holders::is_silent(site) && site.frames.iter().any(|frame| !frame.starts_with('('))),
+            own_code: site.is_some_and(|site| {
+                !holders::is_silent(site) && site.frames.iter().any(|frame| !frame.starts_with('('))
+            }),
             bytes: holder.bytes,
             blocks: holder.count,
             category: holder.category,
@@ -307,8 +308,10 @@ pub fn incident(snapshot: &Snapshot, device: &DeviceAnalysis) -> Option<Incident
     let mut event = Event::new(FROM_SNAPSHOT, "pytorch", Resource::Gpu, Span::GIVEN);
     let (asked, free) = (Bytes(oom.requested), Bytes(oom.device_free));
     let (ordinal, entry) = (device.ordinal, u64::from(oom.event) + 1);
-    event.message =
-        format!("out of memory on GPU {ordinal}: {asked} asked for, {free} of the device free (entry {entry} of {})", device.events);
+    event.message = format!(
+        "out of memory on GPU {ordinal}: {asked} asked for, {free} of the device free (entry {entry} of {})",
+        device.events
+    );
     event.facts.device = Known::Seen(ordinal, Span::GIVEN);
     event.facts.note(Fact::Requested, exactly(oom.requested));
     event.facts.note(Fact::Free, exactly(oom.device_free));

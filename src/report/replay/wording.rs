@@ -1,8 +1,8 @@
 //! Words that the formats share.
 
 use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, SnapshotAnalysis};
-use crate::snapshot::holders::{Holder, Site};
 pub use crate::snapshot::holders::place;
+use crate::snapshot::holders::{Holder, Site};
 use crate::snapshot::model::Encoding;
 use crate::snapshot::predict::Fidelity;
 use crate::snapshot::what_if::{self, Change, Outcome, WhatIf};
