@@ -445,7 +445,9 @@ fn context(context: &Context) -> Value {
             if let Some(code) = &frame.code {
                 out.insert("code".into(), code.as_str().into());
             }
-            out.insert("line".into(), frame.at.first.into());
+            if !frame.at.is_given() {
+                out.insert("line".into(), frame.at.first.into());
+            }
             Value::Object(out)
         });
         out.insert("frames".into(), frames.collect());

@@ -104,7 +104,11 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
         return everything(explanation, style).render();
     }
     let mut screen = Screen::new(style.width, style.unicode);
+    let recorded = explanation.primary().is_some_and(|primary| primary.incident.recording.is_some());
     for detail in LEVELS {
+        // What a snapshot says takes the lines of one fix.
+        let fixes = if recorded { (detail.fixes - 1).max(2) } else { detail.fixes };
+        let detail = Detail { fixes, ..detail };
         screen = one_screen(explanation, style, detail);
         if screen.height() <= SCREEN_LINES {
             break;
