@@ -199,7 +199,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__probe)
-            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --pid --need --reserved --idle --help"
+            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --pid --need --reserved --idle --cuda --bench --allow-fill --allow-busy --reproduce --buffer --time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -258,6 +258,18 @@ _oomdoc() {
                     return 0
                     ;;
                 --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reproduce)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -154,6 +154,13 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l pid -d 'Its proc
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l need -d 'What it asks for' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reserved -d 'What PyTorch has reserved' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l idle -d 'What of that is unallocated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reproduce -d 'Was it fragmentation? Works out the failure in a log or a memory snapshot, with --allow-fill on the device too' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l buffer -d 'Largest buffer of --bench' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l time-limit -d 'Seconds for the CUDA part of each GPU' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s v -l verbose -d 'Everything that was read, and why other readings are missing'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l cuda -d 'Create a CUDA context, which takes 100 to 600 MiB meanwhile: its cost, and what CUDA calls free'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l bench -d 'Also measure bandwidth and allocation times and check memory, on small buffers for some seconds'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-fill -d 'Also fill the device up to a margin: largest block, and --reproduce on the device'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-busy -d 'Go on although other processes use the GPU; their next allocation may fail'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s h -l help -d 'Print help'

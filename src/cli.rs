@@ -2,6 +2,7 @@
 
 use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
+use crate::gpu::cuda::child;
 use crate::gpu::verdict::{Question, RULES};
 use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
@@ -19,6 +20,8 @@ use std::path::PathBuf;
 pub enum Invocation {
     Explain(Box<ExplainOptions>),
     Rules(RulesOptions),
+    /// The process that `probe` lets do what may hang or die.
+    CudaChild,
     Replay(Box<ReplayOptions>),
     Diff(Box<DiffOptions>),
     Simulate(Box<SimulateOptions>),
@@ -153,10 +156,28 @@ pub struct ProbeOptions {
     /// Where `/proc` and `/sys` of the machine lie.
     pub root: Root,
     pub question: Question,
+    pub cuda: CudaOptions,
     /// Verdicts and warnings that make the exit code 1; `any` stands for all.
     pub fail_on: Vec<String>,
     pub format: ExplainFormat,
     pub output: Output,
+}
+
+/// The levels of a probe that take GPU memory, each of them only where it is asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CudaOptions {
+    /// Create a context; the others imply it.
+    pub context: bool,
+    pub bench: bool,
+    pub fill: bool,
+    /// Go on although others use the device.
+    pub busy_allowed: bool,
+    /// The failure to re-create. Without `fill` by arithmetic alone.
+    pub reproduce: Option<Source>,
+    /// Upper bound in bytes of the buffers that kernels run over.
+    pub buffer: Option<u64>,
+    /// Seconds per device.
+    pub seconds: u64,
 }
 
 /// How a user names a GPU.
@@ -226,6 +247,10 @@ pub fn command() -> clap::Command {
 
 /// Reads the command line. Prints help, the version or a usage error and leaves the process where that is all to do.
 pub fn parse() -> Invocation {
+    // No subcommand of the grammar: nobody is to see it in the help, in completions or in man pages.
+    if std::env::args_os().nth(1).is_some_and(|name| name == child::NAME) {
+        return Invocation::CudaChild;
+    }
     match Cli::parse().command {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
@@ -639,6 +664,57 @@ struct ProbeArgs {
     output: OutputArgs,
     #[command(flatten)]
     job: JobArgs,
+    #[command(flatten)]
+    cuda: CudaArgs,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "What only CUDA can tell; refused on a GPU in use by others")]
+struct CudaArgs {
+    /// Create a CUDA context, which takes 100 to 600 MiB meanwhile: its cost, and what CUDA calls free
+    #[arg(long, conflicts_with_all = ["watch", "from"])]
+    cuda: bool,
+    /// Also measure bandwidth and allocation times and check memory, on small buffers for some seconds
+    #[arg(long, conflicts_with_all = ["watch", "from"])]
+    bench: bool,
+    /// Also fill the device up to a margin: largest block, and --reproduce on the device
+    #[arg(long, conflicts_with_all = ["watch", "from"])]
+    allow_fill: bool,
+    /// Go on although other processes use the GPU; their next allocation may fail
+    #[arg(long)]
+    allow_busy: bool,
+    /// Was it fragmentation? Works out the failure in a log or a memory snapshot, with --allow-fill on the device too
+    #[arg(long, value_name = "LOG|SNAPSHOT", conflicts_with_all = ["watch", "from"])]
+    reproduce: Option<PathBuf>,
+    /// Largest buffer of --bench
+    #[arg(long, value_name = "SIZE", value_parser = buffer)]
+    buffer: Option<u64>,
+    /// Seconds for the CUDA part of each GPU
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    time_limit: u64,
+}
+
+impl From<CudaArgs> for CudaOptions {
+    fn from(args: CudaArgs) -> CudaOptions {
+        let stdin_or = |path: PathBuf| if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) };
+        CudaOptions {
+            context: args.cuda || args.bench || args.allow_fill,
+            bench: args.bench,
+            fill: args.allow_fill,
+            busy_allowed: args.allow_busy,
+            reproduce: args.reproduce.map(stdin_or),
+            buffer: args.buffer,
+            seconds: args.time_limit,
+        }
+    }
+}
+
+/// A size of at least 1 MiB.
+fn buffer(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        bytes if bytes >= units::MIB => Ok(bytes),
+        _ => Err("must be at least 1 MiB".into()),
+    }
 }
 
 #[derive(Args)]
@@ -699,6 +775,7 @@ impl From<ProbeArgs> for ProbeOptions {
                 reserved: args.job.reserved,
                 idle: args.job.idle,
             },
+            cuda: args.cuda.into(),
             fail_on: args.fail_on,
             format: if args.json { ExplainFormat::Json } else { args.format },
             output: args.output.plain(args.verbose),

@@ -57,7 +57,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     }
 
     let mut proofs = Proofs::new(&options.snapshots);
-    let explanation = diagnose(files, &options.given, &mut proofs);
+    let explanation = diagnose_with(files, &options.given, &mut proofs);
     let unusable = !failures.is_empty() || !proofs.failures.is_empty();
     let failed =
         std::mem::take(&mut proofs.failures).into_iter().map(|(source, error)| error.context_of(&source, style.lang));
@@ -119,9 +119,13 @@ fn told(document: &Document, given: &Given) -> Option<Incident> {
     (incident.event.dialect == stated::STATED || !fits).then_some(incident)
 }
 
-/// Diagnoses every failure of one job's logs, with the values that the user gave in place of those read from them and
-/// what memory snapshots prove of it. Without logs, the snapshots' own failures are diagnosed.
-fn diagnose(mut files: Vec<FileEvents>, given: &Given, proofs: &mut Proofs) -> Explanation {
+/// Diagnoses every failure of one job's logs, with the values that the user gave in place of those read from them.
+pub fn diagnose(files: Vec<FileEvents>, given: &Given) -> Explanation {
+    diagnose_with(files, given, &mut Proofs::new(&[]))
+}
+
+/// The same with what memory snapshots prove of it. Without logs, the snapshots' own failures are diagnosed.
+fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &mut Proofs) -> Explanation {
     if files.iter().all(|file| file.incidents.is_empty())
         && let Some(file) = files.iter_mut().find(|file| file.told.is_some())
     {

@@ -3,9 +3,11 @@
 pub mod diff;
 pub mod explain;
 pub mod probe;
+mod probe_cuda;
 mod progress;
 mod proof;
 pub mod replay;
+mod reproduce;
 pub mod rules;
 pub mod simulate;
 
@@ -22,6 +24,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
+        Invocation::CudaChild => Lang::En,
         Invocation::Probe(options) => options.output.style.lang,
         Invocation::Replay(options) => options.output.style.lang,
         Invocation::Diff(options) => options.output.style.lang,
@@ -30,6 +33,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
+        Invocation::CudaChild => crate::gpu::cuda::child::run(),
         Invocation::Probe(options) => probe::run(&options),
         Invocation::Replay(options) => replay::run(&options),
         Invocation::Diff(options) => diff::run(&options),

@@ -8,3 +8,4 @@ pub mod loader;
 pub mod logits;
 pub mod serving;
 pub mod states;
+pub mod verdict;

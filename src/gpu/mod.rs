@@ -2,10 +2,12 @@
 
 pub mod amd;
 pub mod attribution;
+pub mod cuda;
 pub mod nvidia_smi;
 pub mod nvml;
 pub mod platform;
 pub mod products;
+pub mod twin;
 pub mod verdict;
 pub mod visibility;
 
@@ -96,7 +98,7 @@ pub struct Gpu {
     pub utilization: Reading<u32>,
     /// Streaming multiprocessors.
     pub multiprocessors: Reading<u32>,
-    /// Free memory as CUDA tells it, which a limit may make smaller than the driver's figure.
+    /// Free memory as CUDA offers it, its own context counted as free; a limit may make it smaller than the driver's figure.
     pub cuda_free: Reading<u64>,
 }
 

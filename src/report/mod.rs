@@ -1,6 +1,7 @@
 //! One file per format. Reports never compute: they lay out what the core found.
 
 pub mod diff;
+pub mod gate;
 pub mod json;
 pub mod layout;
 pub mod markdown;
