@@ -2,6 +2,7 @@
 //! real one.
 
 use super::explain::{self, FileEvents};
+use super::proof::Proofs;
 use crate::cli::{AddressOrders, Batches, RehearseFormat, RehearseOptions};
 use crate::estimate::verdict::Verdict;
 use crate::incident::context::Given;
@@ -380,12 +381,13 @@ fn analysis(raw: &RawOutcome) -> Option<SnapshotAnalysis> {
 }
 
 /// The diagnosis of an out-of-memory error of the program.
-fn explain(message: &str, _raw: Option<&RawOutcome>, batch: Option<u64>) -> Explanation {
+fn explain(message: &str, raw: Option<&RawOutcome>, batch: Option<u64>) -> Explanation {
     let known = ["OutOfMemoryError", "RuntimeError"].iter().any(|name| message.contains(name));
     let text = if known { message.to_string() } else { format!("torch.OutOfMemoryError: {message}") };
     let document = Document::from_text("rehearsal", &text);
     let given = Given { batch_size: batch, ..Given::default() };
-    explain::diagnose(vec![FileEvents::of(&document, &given)], &given)
+    let snapshots: Vec<Source> = raw.into_iter().flat_map(|raw| &raw.snapshots).cloned().map(Source::File).collect();
+    explain::diagnose_with(vec![FileEvents::of(&document, &given)], &given, &mut Proofs::new(&snapshots))
 }
 
 /// Copies the snapshots to where the user wants them.
