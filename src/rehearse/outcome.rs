@@ -298,27 +298,28 @@ pub fn trap_text(trap: &Trap) -> Text {
     let place = trap.place.as_deref().map(|place| format!(" ({place})")).unwrap_or_default();
     let what = match trap.kind.as_str() {
         "value-read" => Text::new(
-            "the program decides by values computed on the GPU, and a simulated GPU computes none",
-            "程序根据 GPU 上算出的数值做判断，而模拟的 GPU 不做计算",
+            "values were read from the GPU, which computed none: whatever the program decides by them may differ",
+            "程序从 GPU 读取了数值，而这里没有计算：据此做出的判断可能不同",
         ),
-        "synchronised-values" => {
-            Text::new("values were read back from the GPU; they are zeros", "程序从 GPU 读回了数值，它们都是零")
-        }
+        "synchronised-values" => Text::new(
+            "values gathered from other ranks are taken to be those of this one",
+            "从其他 rank 收集的数值按本 rank 的数值处理",
+        ),
         "isfinite" => Text::new(
-            "a check for finite values decides what runs, and there are no values",
-            "程序用 isfinite 之类的检查决定是否执行，而这里没有真实数值",
+            "checks for finite values are answered with yes: nothing is computed that could overflow",
+            "对数值是否有限的检查一律回答“是”：没有可溢出的计算",
         ),
         "grad-scaler" => Text::new(
-            "the gradient scaler looks for infinite gradients and may skip the optimizer step",
-            "梯度缩放器检查无穷大梯度，可能跳过优化器更新",
+            "the gradient scaler sees no overflow and skips no step",
+            "梯度缩放器不会遇到溢出，也不会跳过更新",
         ),
         "zero-rows" => Text::new(
             "an operation whose result size depends on values gave 0 rows: what follows needs more on a real GPU",
             "结果大小取决于数值的运算得到 0 行：真实 GPU 上后续占用更多",
         ),
         "generation" => Text::new(
-            "text is generated until a value is seen that never comes",
-            "生成过程等待某个数值出现，而它不会出现",
+            "generation runs to its maximal length: an end token is never seen",
+            "生成会一直到最大长度：不会出现结束符",
         ),
         "data-dependent-shape" => Text::new(
             "sizes depend on computed values: a real GPU may need more",
