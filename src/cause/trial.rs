@@ -29,6 +29,7 @@ pub fn settled(event: Event) -> Incident {
         clock: None,
         context: Context::default(),
         ledger,
+        recording: None,
     }
 }
 

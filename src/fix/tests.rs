@@ -23,7 +23,16 @@ fn incident(framework: &'static str, resource: Resource, figures: &[(Fact, &str)
 
 fn settled(event: Event, context: Context) -> Incident {
     let ledger = ledger::settle(&event);
-    Incident { primary: true, event, followers: Vec::new(), ranks: Vec::new(), clock: None, context, ledger }
+    Incident {
+        primary: true,
+        event,
+        followers: Vec::new(),
+        ranks: Vec::new(),
+        clock: None,
+        context,
+        ledger,
+        recording: None,
+    }
 }
 
 fn planned(incident: &Incident) -> Plan {

@@ -73,7 +73,7 @@ pub const PRODUCTS: &[Product] = &[
     // Turing
     product("GTX 1650", &[], 4, (3890, 3915), Derived, (7, 5), 14),
     product("GTX 1660 Ti", &[], 6, (5920, 5944), Reported, (7, 5), 24),
-    product("RTX 2060", &[], 6, (5905, 5940), Derived, (7, 5), 30),
+    product("RTX 2060 6GB", &["rtx 2060"], 6, (5905, 5940), Derived, (7, 5), 30),
     product("RTX 2070", &[], 8, (7950, 7985), Derived, (7, 5), 36),
     product("RTX 2080", &[], 8, (7950, 7985), Derived, (7, 5), 46),
     product("RTX 2080 Ti", &[], 11, (10980, 11019), Reported, (7, 5), 68),
@@ -96,7 +96,9 @@ pub const PRODUCTS: &[Product] = &[
     product("RTX A4000", &["a4000"], 16, (15950, 16117), Derived, (8, 6), 48),
     product("RTX A4500", &["a4500"], 20, (20020, 20180), Derived, (8, 6), 56),
     product("RTX A5000", &["a5000"], 24, (24110, 24260), Derived, (8, 6), 64),
+    product("RTX A5500", &["a5500"], 24, (24110, 24260), Derived, (8, 6), 80),
     product("RTX A6000", &["a6000"], 48, (48530, 48685), Reported, (8, 6), 84),
+    product("A2", &[], 16, (14850, 15110), Derived, (8, 6), 10),
     product("A10", &[], 24, (22480, 22600), Derived, (8, 6), 72),
     product("A10G", &[], 24, (22500, 22740), Reported, (8, 6), 80),
     product("A16", &[], 16, (14850, 15110), Derived, (8, 6), 10),
@@ -118,6 +120,7 @@ pub const PRODUCTS: &[Product] = &[
     product("RTX 4090", &[], 24, (24080, 24217), Derived, (8, 9), 128),
     product("RTX 4090 D", &[], 24, (24080, 24217), Derived, (8, 9), 114),
     product("RTX 4000 Ada", &["rtx 4000 ada generation"], 20, (19980, 20150), Derived, (8, 9), 48),
+    product("RTX 4500 Ada", &["rtx 4500 ada generation"], 24, (24000, 24260), Derived, (8, 9), 60),
     product("RTX 5000 Ada", &["rtx 5000 ada generation"], 32, (32080, 32250), Derived, (8, 9), 100),
     product("RTX 6000 Ada", &["rtx 6000 ada generation", "6000 ada"], 48, (48500, 48660), Derived, (8, 9), 142),
     product("L4", &[], 24, (22480, 22700), Derived, (8, 9), 58),
@@ -138,6 +141,8 @@ pub const PRODUCTS: &[Product] = &[
     product("RTX 5070 Ti", &[], 16, (15800, 15930), Derived, (12, 0), 70),
     product("RTX 5080", &[], 16, (15800, 15930), Derived, (12, 0), 84),
     product("RTX 5090", &[], 32, (32106, 32120), Reported, (12, 0), 170),
+    product("RTX PRO 4000 Blackwell", &["rtx pro 4000"], 24, (23800, 24250), Derived, (12, 0), 70),
+    product("RTX PRO 4500 Blackwell", &["rtx pro 4500"], 32, (31900, 32250), Derived, (12, 0), 82),
     product("RTX PRO 5000 Blackwell", &["rtx pro 5000"], 48, (48150, 48700), Derived, (12, 0), 110),
     product("RTX PRO 6000 Blackwell", &["rtx pro 6000", "rtx pro 6000 blackwell workstation edition", "rtx pro 6000 blackwell server edition"], 96, (97240, 97255), Reported, (12, 0), 188),
     product("B200", &["b200 180gb"], 180, (182620, 182640), Reported, (10, 0), 148),
@@ -155,8 +160,20 @@ pub const PRODUCTS: &[Product] = &[
     product("H100 80GB MIG 3g.40gb", &[], 40, (40200, 40450), Derived, (9, 0), 60),
 ];
 
-/// The memory that a product or an instance is sold with: from its own name (`80GB`, `1g.10gb`), else from the table.
+/// Products of which only the nominal memory is known here, in units of 2^30 bytes.
+const NOMINAL: &[(&str, u64)] = &[("GB200", 186), ("L2", 24)];
+
+/// Names that say less, or something else: laptop boards have less memory than the desktop ones of the same number, the
+/// second edition of the RTX 5090 D too, and the figure in a GH200's name is its processor's memory.
+const MISLEADING: &[&str] = &["Laptop", "Max-Q", "5090 D", "GH200"];
+
+/// The memory that a product or an instance nominally has: from its own name (`80GB`, `1g.10gb`), else from the table.
+/// Models sold with different memory under one name have none.
 pub fn nominal(name: &str) -> Option<u64> {
+    let workstation = name.contains("RTX PRO");
+    if MISLEADING.iter().any(|part| name.contains(part)) && !workstation {
+        return None;
+    }
     let lower = name.to_ascii_lowercase();
     for (at, _) in lower.rmatch_indices("gb") {
         let before = lower[..at].trim_end();
@@ -174,19 +191,25 @@ pub fn nominal(name: &str) -> Option<u64> {
             !after.is_some_and(|c| c.is_ascii_alphanumeric()) && !before.is_some_and(|c| c.is_ascii_alphanumeric())
         })
     };
+    if let Some((_, gb)) = NOMINAL.iter().find(|(product, _)| is_whole_word(&product.to_ascii_lowercase())) {
+        return Some(gb * GIB);
+    }
     // The longest name that fits: "RTX 4070 Ti SUPER" is no "RTX 4070".
     let named = |product: &Product| {
         let names = std::iter::once(product.name).chain(product.aliases.iter().copied());
         names.map(str::to_ascii_lowercase).filter(|own| is_whole_word(own)).map(|own| own.len()).max()
     };
-    let best =
-        PRODUCTS.iter().filter(|product| !product.unified).filter_map(|product| Some((named(product)?, product)));
-    best.max_by_key(|(length, _)| *length).map(|(_, product)| product.sold * GIB)
+    let fitting = PRODUCTS.iter().filter(|product| !product.unified);
+    let (_, best) = fitting.filter_map(|product| Some((named(product)?, product))).max_by_key(|(length, _)| *length)?;
+    // "RTX 3060" is sold with 8 GB too: the drivers' name does not say.
+    let of_several_sizes =
+        best.name.ends_with("GB") && ["RTX", "GTX", "V100", "P100"].iter().any(|s| best.name.starts_with(s));
+    (!of_several_sizes).then_some(best.sold * GIB)
 }
 
 /// Memory types that store ECC in the ordinary memory, so that the total is smaller with it.
 pub fn ecc_costs_memory(name: &str) -> bool {
-    ["T4", "A10", "A10G", "A40", "L4", "L40", "L40S", "RTX"]
+    ["T4", "A2", "A10", "A10G", "A16", "A40", "L2", "L4", "L20", "L40", "L40S", "RTX"]
         .iter()
         .any(|part| name.split([' ', '-']).any(|word| word == *part))
 }
@@ -218,8 +241,31 @@ mod tests {
         assert_eq!(nominal("NVIDIA L40S"), Some(48 * GIB));
         assert_eq!(nominal("NVIDIA GeForce RTX 4070 Ti SUPER"), Some(16 * GIB));
         assert_eq!(nominal("NVIDIA GB10"), None);
-        assert_eq!(nominal("NVIDIA H200"), Some(141 * GIB));
         assert_eq!(nominal("NVIDIA L400"), None);
+        assert_eq!(nominal("NVIDIA GeForce RTX 3060"), None);
+        assert_eq!(nominal("NVIDIA H200"), Some(141 * GIB));
+        assert_eq!(nominal("NVIDIA H100 NVL"), Some(94 * GIB));
+        assert_eq!(nominal("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition"), Some(96 * GIB));
+        assert_eq!(nominal("NVIDIA GeForce RTX 5070 Ti"), Some(16 * GIB));
+        for misleading in ["NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 5090 D v2", "NVIDIA GH200 480GB"] {
+            assert_eq!(nominal(misleading), None, "{misleading}");
+        }
+    }
+
+    #[test]
+    fn whole_boards_are_no_slices() {
+        // Totals that drivers printed, in MiB.
+        for (name, mib) in [
+            ("NVIDIA H100 80GB HBM3", 81559),
+            ("NVIDIA H200", 143_771),
+            ("NVIDIA H20", 97871),
+            ("NVIDIA B200", 183_359),
+            ("NVIDIA GeForce RTX 4090", 24564),
+            ("NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887),
+        ] {
+            let nominal = nominal(name).unwrap_or(u64::MAX);
+            assert!((mib * MIB) as f64 >= 0.97 * nominal as f64, "{name}");
+        }
     }
 
     #[test]

@@ -135,6 +135,28 @@ pub struct Trap {
     pub place: Option<String>,
     pub count: Option<u64>,
     pub detail: Option<String>,
+    /// What it does to the memory seen; absent where the kind decides.
+    pub memory: Option<Effect>,
+}
+
+/// What a trap does to the memory seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// A real device may need more.
+    Lower,
+    /// Nothing.
+    Same,
+}
+
+impl Trap {
+    /// False where a real device may need more memory than was seen. Kinds that are not known are not trusted.
+    pub fn keeps_memory(&self) -> bool {
+        match self.memory {
+            Some(effect) => effect == Effect::Same,
+            None => matches!(self.kind.as_str(), "value-read" | "synchronised-values"),
+        }
+    }
 }
 
 /// The batch that the program was seen to use.
