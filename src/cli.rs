@@ -628,7 +628,7 @@ impl From<SimulateArgs> for SimulateOptions {
   oomdoc probe --gpu 3                  one of them; also 0,2 or a UUID
   oomdoc probe --need 2GiB --pid 4242   would it fit now, and who is in the way
   oomdoc probe --watch                  a live table; Ctrl-C ends it
-  oomdoc probe --from nvidia-smi.txt    a saved nvidia-smi in place of this machine's GPUs
+  oomdoc probe --from nvidia-smi.txt    a saved nvidia-smi (table, CSV or -q) in place of this machine's GPUs
   oomdoc probe --fail-on hardware --fail-on shm
   docker run -v /:/host:ro … oomdoc probe --root /host
 

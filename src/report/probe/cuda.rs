@@ -179,18 +179,26 @@ pub fn lines(part: &Part) -> Vec<Row> {
     rows.extend(asked(
         row(("allocation", "分配耗时"), read.latencies(), |found| {
             let micro = |seconds: f64| format!("{:.0} µs", seconds * 1e6);
-            let each = found.iter().map(|one| {
-                let mut text = format!("{}: {} + {}", Bytes(one.bytes), micro(one.alloc), micro(one.free));
-                if let (Some(alloc), Some(free)) = (one.pool_alloc, one.pool_free) {
-                    text += &format!(", pool {} + {}", micro(alloc), micro(free));
-                }
-                if let Some(map) = one.map {
-                    text += &format!(", map {}", micro(map));
-                }
-                text
-            });
-            let all = each.collect::<Vec<_>>().join("; ");
-            text!(en: "median times to allocate + free: {all}", zh: "分配 + 释放的中位耗时：{all}")
+            let all = |pool: &str, map: &str| {
+                let each = found.iter().map(|one| {
+                    let mut text = format!("{} {} + {}", Bytes(one.bytes), micro(one.alloc), micro(one.free));
+                    if let (Some(alloc), Some(free)) = (one.pool_alloc, one.pool_free) {
+                        text += &format!(" ({pool} {} + {}", micro(alloc), micro(free));
+                        if let Some(mapped) = one.map {
+                            text += &format!(", {map} {}", micro(mapped));
+                        }
+                        text.push(')');
+                    } else if let Some(mapped) = one.map {
+                        text += &format!(" ({map} {})", micro(mapped));
+                    }
+                    text
+                });
+                each.collect::<Vec<_>>().join("; ")
+            };
+            Text::new(
+                format!("median times to allocate + free: {}", all("pool", "map")),
+                format!("分配 + 释放的中位耗时：{}", all("内存池", "映射")),
+            )
         }),
         read.latencies().err(),
     ));
@@ -251,10 +259,10 @@ fn outcome_text(outcome: &Outcome) -> Text {
         None => text!(en: "inconclusive: the repetitions differ", zh: "无结论：多次重复结果不一致"),
     };
     let agrees = if outcome.agrees {
-        text!(en: "as the arithmetic said", zh: "与推算一致")
+        text!(en: "as predicted", zh: "与推算一致")
     } else {
         let said = self::ways(outcome.predicted.ways);
-        Text::new(format!("unlike the arithmetic, which said: {}", said.en), format!("与推算不同，推算为：{}", said.zh))
+        Text::new(format!("unlike predicted: {}", said.en), format!("与推算不同，推算为：{}", said.zh))
     };
     let times = outcome.observed.len();
     let (requested, free) = (Bytes(outcome.requested), Bytes(outcome.free));
@@ -268,8 +276,8 @@ fn outcome_text(outcome: &Outcome) -> Text {
         built.zh += &format!("（两者各增加 {raised}，作为余量始终空闲）");
     }
     Text::new(
-        format!("{}; {}; measured {times} times: {}; {}. {}", layout.en, built.en, ways.en, agrees.en, verdict.en),
-        format!("{}；{}；实测 {times} 次：{}；{}。{}", layout.zh, built.zh, ways.zh, agrees.zh, verdict.zh),
+        format!("{}; {}; measured {times} times: {} ({}) → {}", layout.en, built.en, ways.en, agrees.en, verdict.en),
+        format!("{}；{}；实测 {times} 次：{}（{}）→ {}", layout.zh, built.zh, ways.zh, agrees.zh, verdict.zh),
     )
 }
 
