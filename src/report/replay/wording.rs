@@ -213,7 +213,7 @@ pub fn headline(device: &DeviceAnalysis) -> Text {
                 Text::default()
             };
             Text::new(
-                format!("GPU {n}: out of memory, {asked} asked with {free} of the device free{}", times.en),
+                format!("GPU {n}: out of memory, {asked} asked for, {free} free on the device{}", times.en),
                 format!("GPU {n}：显存不足，请求 {asked}，设备空闲 {free}{}", times.zh),
             )
         }
