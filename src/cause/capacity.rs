@@ -319,4 +319,20 @@ mod tests {
         let refute = refute(&incident);
         assert!(refute.en.contains("batch size 12 instead of 24") && refute.zh.contains("从 24 改为 12"), "{refute:?}");
     }
+
+    #[test]
+    fn growth_from_the_start_refutes_it_although_no_settings_help() {
+        use crate::incident::recording::Rise;
+        use crate::units::{GIB, MIB};
+        let mut recording = super::super::trial::recording(12 * GIB, None);
+        recording.cached = 100 * MIB;
+        recording.reserved = 12 * GIB + 100 * MIB;
+        let full = Incident { recording: Some(recording.clone()), ..torch(&FULL_CARD) };
+        assert!(confidence(&full, CauseId::Capacity) > 0.9);
+        recording.growth =
+            Some(Rise { by_steps: true, first: GIB, last: 12 * GIB, windows: 12, per_window: GIB, places: Vec::new() });
+        let grown = Incident { recording: Some(recording), ..full };
+        assert_eq!(first(&grown), CauseId::LeakGrowth);
+        assert!(confidence(&grown, CauseId::Capacity) < 0.1);
+    }
 }

@@ -352,4 +352,48 @@ mod tests {
         assert!(with_readings > 0.5 && with_readings > 2.0 * plain, "{plain} {with_readings}");
         assert!(confidence(&incident, CauseId::LeakGrowth) < 0.1, "the job itself does not grow");
     }
+
+    fn with(recording: crate::incident::Recording) -> Incident {
+        Incident { recording: Some(recording), ..torch(&super::super::trial::RECORDED) }
+    }
+
+    fn proof(active: u64, served: Option<u64>) -> crate::incident::Recording {
+        super::super::trial::recording(active, served)
+    }
+
+    #[test]
+    fn a_replay_that_serves_the_request_proves_it() {
+        let incident = with(proof(3500 * MIB, Some(7000 * MIB)));
+        assert!(confidence(&incident, CauseId::Fragmentation) > 0.98);
+        let found = finding(&incident, CauseId::Fragmentation);
+        let entry = found.evidence[0].entry.clone().expect("the entry that it rests on");
+        assert_eq!((entry.source.as_str(), entry.event), ("runs/oom.pickle", Some(41)));
+        assert!(found.refute.en.contains("6.84 GiB reserved at most"), "{}", found.refute.en);
+    }
+
+    #[test]
+    fn a_replay_that_fails_too_rules_it_out() {
+        let incident = with(proof(3500 * MIB, None));
+        assert!(confidence(&torch(&super::super::trial::RECORDED), CauseId::Fragmentation) > 0.7, "by the log alone");
+        assert!(confidence(&incident, CauseId::Fragmentation) < 0.05);
+        assert_eq!(first(&incident), CauseId::Capacity);
+    }
+
+    #[test]
+    fn where_the_job_fills_the_device_a_served_request_proves_little() {
+        let incident = with(proof(80 * GIB, Some(82 * GIB)));
+        let served = replayed(incident.proof().expect("a proof")).expect("evidence").weight;
+        assert!((1.0..3.0).contains(&served), "{served}");
+    }
+
+    #[test]
+    fn a_snapshot_that_is_not_of_this_failure_or_not_foreseen_changes_nothing() {
+        let alone = confidence(&torch(&super::super::trial::RECORDED), CauseId::Fragmentation);
+        let mut other = proof(3500 * MIB, None);
+        other.standing = crate::incident::recording::Standing::Other(Text::same("another run"));
+        assert_eq!(confidence(&with(other), CauseId::Fragmentation), alone);
+        let mut strange = proof(3500 * MIB, None);
+        strange.faithful = false;
+        assert_eq!(confidence(&with(strange), CauseId::Fragmentation), alone);
+    }
 }

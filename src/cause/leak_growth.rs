@@ -216,7 +216,7 @@ fn recorded(incident: &Incident) -> Vec<Evidence> {
     if let Some((held, passes)) = recording.passes_kept() {
         let (place, blocks) = (&held.place, held.blocks);
         if passes >= 5 {
-            found.push(Evidence::new(2.5, Text::new(
+            found.push(Evidence::new(4.0, Text::new(
                 format!("{blocks} results of {} are kept at once, {passes} for each tensor of parameters: those of many passes, unless the model is recurrent", place.en),
                 format!("{} 的 {blocks} 个结果同时存活，平均每个参数张量 {passes} 个：除非模型是循环结构，否则来自多次前向", place.zh),
             )).recorded(at()));
@@ -414,5 +414,56 @@ mod tests {
         let before = confidence(&incident, CauseId::LeakGrowth);
         incident.event.facts.numbers.insert("rounds_before", (120.0, Span::line(2)));
         assert!(confidence(&incident, CauseId::LeakGrowth) > 3.0 * before);
+    }
+
+    fn recorded_growth(step: Option<u64>, blocks: u64) -> Incident {
+        use crate::incident::recording::{HeldAt, Rise};
+        use crate::snapshot::holders::{Category, Certainty};
+        let mut recording = super::super::trial::recording(12 * GIB, None);
+        recording.growth = Some(Rise {
+            by_steps: false,
+            first: GIB,
+            last: 11 * GIB,
+            windows: 14,
+            per_window: GIB,
+            places: Vec::new(),
+        });
+        let held = |category, blocks| HeldAt {
+            place: Text::same("train.py:12 step"),
+            own_code: true,
+            bytes: GIB,
+            blocks,
+            category,
+            certainty: Certainty::Likely,
+        };
+        recording.holders = vec![held(Category::Activations, blocks), held(Category::Parameters, 20)];
+        let mut incident = torch(&FULL_CARD);
+        if let Some(step) = step {
+            incident.context.step.note(step, Span::line(3));
+        }
+        Incident { recording: Some(recording), ..incident }
+    }
+
+    #[test]
+    fn recorded_growth_is_a_leak_where_the_log_shows_several_steps() {
+        assert!(confidence(&recorded_growth(Some(60), 30), CauseId::LeakGrowth) > 0.9);
+        assert!(recorded(&recorded_growth(Some(1), 30)).is_empty(), "one pass has its activations");
+        let mut late = recorded_growth(Some(60), 30);
+        late.recording.as_mut().expect("a recording").from_the_start = false;
+        assert!(confidence(&late, CauseId::LeakGrowth) < 0.5, "the recording may be of the last pass alone");
+    }
+
+    #[test]
+    fn results_of_many_passes_kept_at_once_are_a_leak_without_any_log() {
+        assert!(confidence(&recorded_growth(None, 600), CauseId::LeakGrowth) > 0.8);
+        assert_eq!(first(&recorded_growth(None, 30)), CauseId::Capacity);
+    }
+
+    #[test]
+    fn steps_recorded_without_growth_speak_against_it() {
+        let mut flat = recorded_growth(None, 30);
+        let recording = flat.recording.as_mut().expect("a recording");
+        (recording.growth, recording.steps) = (None, 9);
+        assert_eq!(recorded(&flat).iter().map(|evidence| evidence.weight).sum::<f64>(), -3.0);
     }
 }

@@ -215,7 +215,14 @@ impl Page {
     fn cited(&self, evidence: &Evidence) -> Option<String> {
         let lines = self.places(&evidence.lines);
         let entry = evidence.entry.as_ref().map(|entry| {
-            let place = wording::entry(entry);
+            // The one screen has named the file above.
+            let place = match entry.event.filter(|_| !self.style.verbose) {
+                Some(event) => {
+                    let number = u64::from(event) + 1;
+                    text!(en: "entry {number}", zh: "快照第 {number} 条")
+                }
+                None => wording::entry(entry),
+            };
             format!("[{}]", self.say(&place)).replace(' ', &NO_BREAK.to_string())
         });
         match (lines, entry) {

@@ -353,3 +353,52 @@ pub fn incident(snapshot: &Snapshot, device: &DeviceAnalysis) -> Option<Incident
         recording: None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::analysis::WouldFit;
+    use crate::units::{Base, GIB, parse};
+
+    fn told(figures: &[(Fact, &str)]) -> Told {
+        let mut event = Event::new("test", "pytorch", Resource::Gpu, Span::line(1));
+        for (fact, text) in figures {
+            event.facts.note(*fact, parse(text, Base::Binary).unwrap().at(Span::line(1)));
+        }
+        Told::of(&event)
+    }
+
+    fn oom(requested: u64, active: u64, free: u64) -> Oom {
+        Oom {
+            event: 9,
+            requested,
+            device_free: 0,
+            stack: NONE,
+            would_fit: WouldFit::default(),
+            fragmentation: Fragmentation { reserved: active + free, active, free, ..Fragmentation::default() },
+            holding: Holding::default(),
+        }
+    }
+
+    const FULL: [(Fact, &str); 3] =
+        [(Fact::Requested, "786.00 MiB"), (Fact::Allocated, "5.35 GiB"), (Fact::ReservedUnallocated, "154.09 MiB")];
+
+    #[test]
+    fn the_message_prints_the_segment_and_the_trace_has_the_request() {
+        let active = (5.35 * GIB as f64) as u64;
+        assert!(told(&FULL).fits(&oom(823_413_760, active, 154 * MIB)), "785.27 MiB of a segment of 786");
+        assert!(told(&FULL).fits(&oom(786 * MIB, active, 154 * MIB)));
+        assert!(!told(&FULL).fits(&oom(780 * MIB, active, 154 * MIB)));
+        let small = [(Fact::Requested, "20.00 MiB"), (Fact::Allocated, "5.35 GiB")];
+        assert!(told(&small).fits(&oom(3 * MIB, active, 0)), "the smallest segment of the large pool");
+    }
+
+    #[test]
+    fn memory_in_use_must_agree_up_to_what_waits_for_streams() {
+        let active = (5.35 * GIB as f64) as u64;
+        assert!(told(&FULL).fits(&oom(786 * MIB, active + 60 * MIB, 154 * MIB)));
+        assert!(!told(&FULL).fits(&oom(786 * MIB, active + GIB, 154 * MIB)));
+        assert!(!told(&FULL).fits(&oom(786 * MIB, active, 2 * GIB)), "another state of the cache");
+        assert!(!told(&FULL[..1]).fits(&oom(786 * MIB, active, 154 * MIB)), "a request alone is no match");
+    }
+}

@@ -137,6 +137,9 @@ pub fn lines(part: &Part) -> Vec<Row> {
         );
         Text::new(cost.en + &rest.en, cost.zh + &rest.zh)
     }));
+    if read.memory().is_err() {
+        return rows;
+    }
     if let Some(bytes) = read.busy() {
         let text = busy(bytes);
         rows.push(Row { label: Text::new("refused", "拒绝"), text, missing: false });
@@ -167,12 +170,16 @@ pub fn lines(part: &Part) -> Vec<Row> {
             text!(en: "{bytes} written and read back twice without a fault", zh: "{bytes} 写入并读回两遍，无错误")
         } else {
             let wrong = found.wrong_words;
+            // A cell that is wrong in both passes is one place.
+            let mut places = found.first.clone();
+            places.sort_unstable();
+            places.dedup();
             let first: Vec<String> =
-                found.first.iter().take(4).map(|(offset, bits)| format!("{offset:#x}: {bits:#018x}")).collect();
+                places.iter().take(4).map(|(offset, bits)| format!("{offset:#x} {bits:#018x}")).collect();
             let first = first.join(", ");
             text!(
-                en: "{wrong} wrong words in {bytes} (offset: wrong bits {first}): faulty memory, run NVIDIA's diagnostics (dcgmi diag)",
-                zh: "{bytes} 中有 {wrong} 个字出错（偏移: 错误位 {first}）：显存故障，请运行 NVIDIA 诊断（dcgmi diag）"
+                en: "{wrong} wrong words in {bytes} (offset and wrong bits: {first}), which points to faulty memory: run NVIDIA's diagnostics (dcgmi diag)",
+                zh: "{bytes} 中有 {wrong} 个字出错（偏移与错误位：{first}），很可能是显存故障：请运行 NVIDIA 诊断（dcgmi diag）"
             )
         }
     }), read.check().err()));
