@@ -104,7 +104,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__explain)
-            opts="-f -v -h --format --json --verbose --lang --color --width --batch-size --accumulation --seq-len --image-size --workers --prefetch --processes --sample-bytes --samples --cache --host-memory --params --optimizer --precision --help"
+            opts="-f -s -v -h --format --json --snapshot --verbose --lang --color --width --batch-size --accumulation --seq-len --image-size --workers --prefetch --processes --sample-bytes --samples --cache --host-memory --params --optimizer --precision --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -116,6 +116,14 @@ _oomdoc() {
                     ;;
                 -f)
                     COMPREPLY=($(compgen -W "terminal json markdown" -- "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --lang)
@@ -320,7 +328,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__probe)
-            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --pid --need --reserved --idle --help"
+            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --pid --need --reserved --idle --cuda --bench --allow-fill --allow-busy --reproduce --buffer --time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -379,6 +387,18 @@ _oomdoc() {
                     return 0
                     ;;
                 --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reproduce)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -36,6 +36,7 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "headroom" -d 'Does ba
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s s -l snapshot -d 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
 zh\t''"
@@ -95,7 +96,7 @@ always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s v -l verbose -d 'Everything: all notes, whole stacks'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l no-what-if -d 'Only what was recorded: nothing is simulated'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l no-what-if -d 'Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l at -d 'Which moment to compare: the end of the recording or its peak' -r -f -a "end\t''
 peak\t''"
@@ -154,8 +155,15 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l pid -d 'Its proc
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l need -d 'What it asks for' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reserved -d 'What PyTorch has reserved' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l idle -d 'What of that is unallocated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reproduce -d 'Was it fragmentation? Works out the failure in a log or a memory snapshot, with --allow-fill on the device too' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l buffer -d 'Largest buffer of --bench' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l time-limit -d 'Seconds for the CUDA part of each GPU' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s v -l verbose -d 'Everything that was read, and why other readings are missing'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l cuda -d 'Create a CUDA context, which takes 100 to 600 MiB meanwhile: its cost, and what CUDA calls free'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l bench -d 'Also measure bandwidth and allocation times and check memory, on small buffers for some seconds'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-fill -d 'Also fill the device up to a margin: largest block, and --reproduce on the device'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-busy -d 'Go on although other processes use the GPU; their next allocation may fail'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s b -l batch -d 'Samples per step and process; without it the largest batch is sought' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'For people'

@@ -31,6 +31,7 @@ pub mod incident;
 pub mod input;
 pub mod ledger;
 pub mod reading;
+pub mod rehearse;
 pub mod report;
 pub mod snapshot;
 pub mod text;

@@ -4,8 +4,12 @@ pub mod diff;
 pub mod explain;
 pub mod headroom;
 pub mod probe;
+mod probe_cuda;
 mod progress;
+mod proof;
+pub mod rehearse;
 pub mod replay;
+mod reproduce;
 pub mod rules;
 pub mod simulate;
 
@@ -22,20 +26,24 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
+        Invocation::CudaChild => Lang::En,
         Invocation::Probe(options) => options.output.style.lang,
         Invocation::Replay(options) => options.output.style.lang,
         Invocation::Diff(options) => options.output.style.lang,
         Invocation::Simulate(options) => options.output.style.lang,
         Invocation::Headroom(options) => options.output.style.lang,
+        Invocation::Rehearse(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
+        Invocation::CudaChild => crate::gpu::cuda::child::run(),
         Invocation::Probe(options) => probe::run(&options),
         Invocation::Replay(options) => replay::run(&options),
         Invocation::Diff(options) => diff::run(&options),
         Invocation::Simulate(options) => simulate::run(&options),
         Invocation::Headroom(options) => headroom::run(&options),
+        Invocation::Rehearse(options) => rehearse::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);
