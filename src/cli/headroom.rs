@@ -2,11 +2,12 @@
 
 use super::{Output, OutputArgs, count, parameters, share, size};
 use crate::estimate::fit::Counted;
+use crate::estimate::loader::{Cache, DEFAULT_PREFETCH};
 use crate::estimate::states::Optimizer;
 use crate::estimate::training::{Attention, Lora, Precision};
 use crate::headroom::Headroom;
-use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use clap::{Args, Parser, ValueEnum};
+use std::path::{Path, PathBuf};
 
 /// `oomdoc headroom`.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,9 @@ pub struct HeadroomOptions {
     pub headroom: Option<Headroom>,
     pub evidence: EvidenceOptions,
     pub training: TrainingOptions,
+    pub serving: Option<ServingOptions>,
+    pub host: Option<HostOptions>,
+    pub budget: BudgetOptions,
     /// Print the formulas with the figures.
     pub explain: bool,
     pub format: HeadroomFormat,
@@ -26,6 +30,8 @@ pub struct HeadroomOptions {
 /// The device as it was given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DeviceOptions {
+    /// As people call it.
+    pub gpu: Option<String>,
     pub memory: Option<u64>,
     pub context: Option<u64>,
     pub others: u64,
@@ -34,6 +40,12 @@ pub struct DeviceOptions {
 /// What the answer is to rest on.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EvidenceOptions {
+    /// JSON that `oomdoc rehearse` wrote.
+    pub rehearsals: Vec<PathBuf>,
+    /// Batch and file.
+    pub snapshots: Vec<(u64, PathBuf)>,
+    /// A log with an out-of-memory error.
+    pub log: Option<PathBuf>,
     /// `8=7.2GiB`, still as text: errors are told in the user's language.
     pub measured: Vec<String>,
     pub measurement_files: Vec<PathBuf>,
@@ -41,6 +53,62 @@ pub struct EvidenceOptions {
     pub counted: Option<Counted>,
     pub model: Option<PathBuf>,
     pub parameters: Option<f64>,
+}
+
+impl EvidenceOptions {
+    /// True where nothing was given to go by.
+    pub fn is_empty(&self) -> bool {
+        self == &EvidenceOptions { counted: self.counted, ..EvidenceOptions::default() }
+    }
+
+    /// Paths as seen from a folder.
+    pub fn below(mut self, folder: &Path) -> EvidenceOptions {
+        let files = self.rehearsals.iter_mut().chain(&mut self.measurement_files).chain(self.log.as_mut());
+        for path in files.chain(self.model.as_mut()).chain(self.snapshots.iter_mut().map(|(_, path)| path)) {
+            if path.as_os_str() != "-" {
+                *path = folder.join(&*path);
+            }
+        }
+        self
+    }
+}
+
+/// What an inference engine serves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServingOptions {
+    /// Tokens of a request, prompt and answer.
+    pub context: Option<u64>,
+    /// Bytes of an element of the cache.
+    pub cache_width: f64,
+    /// Share of the device that the engine may take.
+    pub share: Option<f64>,
+    /// Bits of a weight where they are quantised.
+    pub bits: Option<f64>,
+}
+
+/// What the data loaders of one machine do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostOptions {
+    pub processes: u64,
+    pub workers: u64,
+    pub prefetch: u64,
+    pub sample: u64,
+    pub samples: Option<u64>,
+    pub pinned: bool,
+    pub spawned: bool,
+    pub cache: Cache,
+    /// Bytes of the machine or of the container; `None`: this one's.
+    pub limit: Option<u64>,
+}
+
+/// The limits that a repository keeps.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BudgetOptions {
+    pub check: bool,
+    pub update: bool,
+    pub file: PathBuf,
+    /// Only this one of them.
+    pub name: Option<String>,
 }
 
 /// How the model is trained, as far as the user said.
@@ -68,14 +136,25 @@ pub enum HeadroomFormat {
     Json,
     /// For the comment on a pull request
     Markdown,
+    /// JUnit XML
+    Junit,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations and step summary of GitHub Actions
+    Github,
 }
 
 #[derive(Args)]
 #[command(after_help = "Examples:
   oomdoc headroom --measure 8=7.2GiB --measure 16=12.8GiB --batch 24 --gpu-memory 24GiB
-  oomdoc headroom --measurements peaks.csv --gpu-memory 24GiB
+  oomdoc headroom --measurements peaks.csv --gpu \"RTX 3090\"
+  oomdoc headroom --rehearsal rehearsal.json --gpu T4
+  oomdoc headroom --snapshot 8=a.pickle --snapshot 16=b.pickle --batch 32 --gpu \"A100 80GB\"
   oomdoc headroom --model config.json --precision mixed --seq 1024 --batch 8 --gpu-memory 80GiB --explain
-  oomdoc headroom --params 7B --precision bf16 --lora 16 --seq 2048 --gpu-memory 24GiB
+  oomdoc headroom --model config.json --inference --context-length 8192 --gpu L4
+  oomdoc headroom --processes 3 --workers 36 --sample-bytes 133.59MB --samples 50000 --cache --host-memory 256GiB
+  oomdoc headroom --check                          the budgets in oomdoc.toml, as in continuous integration
+  oomdoc headroom --update                         their present peaks become the baseline
 
 Exit codes: 0 fits with the headroom asked for, 1 does not, 2 bad usage or unreadable input, 3 cannot tell.")]
 pub(super) struct HeadroomArgs {
@@ -84,7 +163,7 @@ pub(super) struct HeadroomArgs {
     batch: Option<u64>,
     /// What to print
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
-    #[arg(help = "What to print: terminal, json or markdown")]
+    #[arg(help = "What to print: terminal, json, markdown, junit, sarif or github")]
     format: HeadroomFormat,
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
@@ -99,12 +178,108 @@ pub(super) struct HeadroomArgs {
     #[command(flatten)]
     training: TrainingArgs,
     #[command(flatten)]
+    serving: ServingArgs,
+    #[command(flatten)]
+    host: HostArgs,
+    #[command(flatten)]
+    budget: BudgetArgs,
+    #[command(flatten)]
     output: OutputArgs,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "The budgets of a repository (oomdoc.toml)")]
+struct BudgetArgs {
+    /// Hold every budget against its GPU and its baseline
+    #[arg(long)]
+    check: bool,
+    /// Make the present peaks the baseline
+    #[arg(long, conflicts_with = "check")]
+    update: bool,
+    /// The file with the budgets
+    #[arg(long, value_name = "FILE", default_value = "oomdoc.toml", hide_default_value = true)]
+    budget: PathBuf,
+    /// Only the budget of this name
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Inference: weights, cache and engine; --batch counts concurrent sequences")]
+struct ServingArgs {
+    /// The model serves, it does not train
+    #[arg(long)]
+    inference: bool,
+    /// Tokens of a request, prompt and answer [default: what the model was made for]
+    #[arg(long, value_name = "N", value_parser = count, requires = "inference")]
+    context_length: Option<u64>,
+    /// Precision of the key/value cache: 16bit, fp8, q8_0 or q4_0
+    #[arg(
+        long,
+        value_enum,
+        value_name = "TYPE",
+        default_value = "16bit",
+        requires = "inference",
+        hide_possible_values = true
+    )]
+    kv_cache: CacheArg,
+    /// Share of the GPU that the engine may take, 0 to 1, such as vLLM's gpu_memory_utilization
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "inference")]
+    engine_share: Option<f64>,
+    /// Bits of a weight, such as 4.5 [default: 16]
+    #[arg(long, value_name = "BITS", value_parser = bits, requires = "inference")]
+    weight_bits: Option<f64>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum CacheArg {
+    #[value(name = "16bit", alias = "bf16", alias = "fp16", alias = "auto")]
+    Sixteen,
+    Fp8,
+    #[value(name = "q8_0")]
+    Q8,
+    #[value(name = "q4_0")]
+    Q4,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "The host: data loaders against the machine's or container's memory")]
+struct HostArgs {
+    /// Size of one loaded sample
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    sample_bytes: Option<u64>,
+    /// Data-loading workers per process
+    #[arg(long, value_name = "N", requires = "sample_bytes")]
+    workers: Option<u64>,
+    /// Training processes on this machine
+    #[arg(long, value_name = "N", value_parser = count, requires = "sample_bytes")]
+    processes: Option<u64>,
+    /// Batches that each worker prefetches
+    #[arg(long, value_name = "N", requires = "sample_bytes")]
+    prefetch: Option<u64>,
+    /// Samples of the data set
+    #[arg(long, value_name = "N", value_parser = count, requires = "sample_bytes")]
+    samples: Option<u64>,
+    /// Every process that reads caches what it has read, up to SIZE where one is given
+    #[arg(long, value_name = "SIZE", num_args = 0..=1, value_parser = size, requires = "sample_bytes")]
+    cache: Option<Option<u64>>,
+    /// Batches are copied to pinned memory
+    #[arg(long, requires = "sample_bytes")]
+    pin_memory: bool,
+    /// Workers are spawned, not forked
+    #[arg(long, requires = "sample_bytes")]
+    spawn: bool,
+    /// RAM of the machine or limit of the container [default: those of this machine]
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "sample_bytes")]
+    host_memory: Option<u64>,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "The device")]
 struct DeviceArgs {
+    /// The GPU, such as \"RTX 3090\" (oomdoc rehearse --like list prints all that are known)
+    #[arg(long, value_name = "GPU", alias = "like")]
+    gpu: Option<String>,
     /// Memory of the GPU as CUDA counts it
     #[arg(long, value_name = "SIZE", value_parser = size)]
     gpu_memory: Option<u64>,
@@ -122,6 +297,12 @@ struct DeviceArgs {
 #[derive(Args)]
 #[command(next_help_heading = "What the answer rests on, the strongest first")]
 struct EvidenceArgs {
+    /// What oomdoc rehearse --format json printed; may be repeated
+    #[arg(long, value_name = "FILE")]
+    rehearsal: Vec<PathBuf>,
+    /// A memory snapshot with the history of a run at this batch; may be repeated
+    #[arg(long, value_name = "BATCH=FILE", value_parser = batch_file)]
+    snapshot: Vec<(u64, PathBuf)>,
     /// A measured peak; may be repeated
     #[arg(long, value_name = "BATCH=SIZE")]
     measure: Vec<String>,
@@ -131,7 +312,10 @@ struct EvidenceArgs {
     /// What the measured figures count: allocated, reserved or process [default: allocated]
     #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
     measured: Option<CountedArg>,
-    /// The config.json of the model
+    /// A log with the out-of-memory error of a batch that failed
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// The model: its config.json, or a .safetensors or .gguf file
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// Parameters of the model, such as 350M or 7B
@@ -225,6 +409,20 @@ enum AttentionArg {
     Eager,
 }
 
+/// `8=a.pickle`.
+fn batch_file(text: &str) -> Result<(u64, PathBuf), String> {
+    let (batch, file) = text.split_once('=').ok_or("write BATCH=FILE, such as 8=a.pickle")?;
+    let batch = batch.trim().parse().ok().filter(|batch| *batch > 0).ok_or("the batch must be at least 1")?;
+    if file.is_empty() { Err("write BATCH=FILE, such as 8=a.pickle".into()) } else { Ok((batch, file.into())) }
+}
+
+fn bits(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|bits| (1.0..=64.0).contains(bits))
+        .ok_or_else(|| "not a number of bits from 1 to 64".into())
+}
+
 fn headroom(text: &str) -> Result<Headroom, String> {
     let text = text.trim();
     match text.strip_suffix('%') {
@@ -257,15 +455,20 @@ fn quantised(text: &str) -> Result<f64, String> {
 impl From<HeadroomArgs> for HeadroomOptions {
     fn from(args: HeadroomArgs) -> HeadroomOptions {
         let training = args.training;
+        let (serving, host) = (args.serving, args.host);
         HeadroomOptions {
             batch: args.batch,
             device: DeviceOptions {
+                gpu: args.device.gpu,
                 memory: args.device.gpu_memory,
                 context: args.device.context,
                 others: args.device.others,
             },
             headroom: args.device.headroom,
             evidence: EvidenceOptions {
+                rehearsals: args.evidence.rehearsal,
+                snapshots: args.evidence.snapshot,
+                log: args.evidence.log,
                 measured: args.evidence.measure,
                 measurement_files: args.evidence.measurements,
                 counted: args.evidence.measured.map(|counted| match counted {
@@ -302,9 +505,62 @@ impl From<HeadroomArgs> for HeadroomOptions {
                 ranks: training.world_size,
                 accumulates: training.accumulation.is_some_and(|steps| steps > 1),
             },
+            serving: serving.inference.then_some(ServingOptions {
+                context: serving.context_length,
+                cache_width: match serving.kv_cache {
+                    CacheArg::Sixteen => 2.0,
+                    CacheArg::Fp8 => 1.0,
+                    CacheArg::Q8 => 34.0 / 32.0,
+                    CacheArg::Q4 => 18.0 / 32.0,
+                },
+                share: serving.engine_share,
+                bits: serving.weight_bits,
+            }),
+            host: host.sample_bytes.map(|sample| HostOptions {
+                processes: host.processes.unwrap_or(1),
+                workers: host.workers.unwrap_or(0),
+                prefetch: host.prefetch.unwrap_or(DEFAULT_PREFETCH),
+                sample,
+                samples: host.samples,
+                pinned: host.pin_memory,
+                spawned: host.spawn,
+                cache: match host.cache {
+                    None => Cache::None,
+                    Some(None) => Cache::Unbounded,
+                    Some(Some(bytes)) => Cache::Bounded(bytes),
+                },
+                limit: host.host_memory,
+            }),
+            budget: BudgetOptions {
+                check: args.budget.check,
+                update: args.budget.update,
+                file: args.budget.budget,
+                name: args.budget.name,
+            },
             explain: args.explain,
             format: if args.json { HeadroomFormat::Json } else { args.format },
             output: args.output.plain(args.explain),
         }
+    }
+}
+
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Words {
+    #[command(flatten)]
+    args: HeadroomArgs,
+}
+
+impl HeadroomOptions {
+    /// Options from words as they would stand on the command line.
+    ///
+    /// # Errors
+    /// What clap has to say, without its usage.
+    pub fn from_words(words: &[String]) -> Result<HeadroomOptions, String> {
+        Words::try_parse_from(words).map(|words| words.args.into()).map_err(|error| {
+            let text = error.to_string();
+            let first: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+            first.join(" ").trim_start_matches("error: ").to_string()
+        })
     }
 }

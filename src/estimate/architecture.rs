@@ -24,6 +24,8 @@ pub struct Architecture {
     pub largest_tensor: f64,
     /// Longest sequence that the model was made for, in tokens.
     pub max_positions: Option<f64>,
+    /// True where only the number of parameters is known and the rest is that of a usual model of its size.
+    pub guessed: bool,
 }
 
 /// How the layers are made up.
@@ -231,6 +233,43 @@ pub fn read(config: &Value) -> Result<Architecture, Text> {
     })
 }
 
+impl Architecture {
+    /// A decoder of the usual proportions with so many parameters: layers of 128 times their number in width.
+    pub fn of_size(parameters: f64) -> Architecture {
+        let hidden = (parameters * 128.0 / 12.0).cbrt().max(64.0);
+        let layers = (hidden / 128.0).max(1.0);
+        let vocabulary = 32_000.0;
+        let heads = (hidden / 64.0).max(1.0);
+        let in_layers = (parameters - 2.0 * vocabulary * hidden).max(0.5 * parameters);
+        let stack = Transformer {
+            style: Style::Llama,
+            layers,
+            hidden,
+            heads,
+            kv_heads: heads,
+            head_size: 64.0,
+            mlp: 2.7 * hidden,
+            gated: true,
+            activation: Activation::Fused,
+            dropout: false,
+            attention_dropout: false,
+            vocabulary,
+            language_head: true,
+            fixed_tokens: None,
+            layer_parameters: in_layers / layers,
+        };
+        Architecture {
+            family: String::new(),
+            body: Body::Transformer(stack),
+            parameters,
+            matrix_parameters: parameters,
+            largest_tensor: vocabulary * hidden,
+            max_positions: None,
+            guessed: true,
+        }
+    }
+}
+
 fn transformer(
     stack: Transformer,
     matrices_of_layer: f64,
@@ -247,6 +286,7 @@ fn transformer(
         matrix_parameters: stack.layers * matrices_of_layer + outside_matrices,
         largest_tensor: embedding.max(widest),
         max_positions,
+        guessed: false,
         body: Body::Transformer(stack),
     }
 }
@@ -509,6 +549,7 @@ fn t5(f: &Fields) -> Result<Architecture, Text> {
         matrix_parameters: layers * (attention + mlp) + decoder_layers * (2.0 * attention + mlp) + v * h,
         largest_tensor: (v * h).max(h * i),
         max_positions: None,
+        guessed: false,
     })
 }
 
@@ -595,6 +636,7 @@ fn resnet(f: &Fields) -> Result<Architecture, Text> {
         matrix_parameters: parameters,
         largest_tensor: largest.max(top),
         max_positions: None,
+        guessed: false,
         body: Body::Convolutions(Convolutions {
             style: if basic { ConvolutionStyle::Basic } else { ConvolutionStyle::Bottleneck },
             stages: depths.into_iter().zip(widths).collect(),
@@ -639,6 +681,7 @@ fn convnext(f: &Fields) -> Result<Architecture, Text> {
         matrix_parameters: parameters,
         largest_tensor: largest,
         max_positions: None,
+        guessed: false,
         body: Body::Convolutions(Convolutions {
             style: ConvolutionStyle::ConvNext,
             stages: depths.into_iter().zip(widths).collect(),

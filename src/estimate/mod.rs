@@ -5,6 +5,7 @@ pub mod activations;
 pub mod architecture;
 pub mod batch;
 pub mod fit;
+pub mod inference;
 pub mod kept;
 pub mod kv_cache;
 pub mod loader;

@@ -444,6 +444,16 @@ impl Training {
         let states: f64 = self.states()[..1].iter().chain(&self.states()[2..3]).map(|term| term.bytes).sum();
         let unshared = (fixed - states).min(grows - states).max(0.0);
         let kept_output = self.logits(batch as f64).map_or(0.0, |(_, backward)| backward.bytes / 12.0 * 4.0);
+        if self.model.guessed {
+            // States are known; what grows with the batch may be half of it or three times as much.
+            let rest = (allocated - fixed).max(0.0);
+            let low = (states.max(fixed - states) * 0.9).min(allocated);
+            return Peak {
+                low,
+                expected: allocated * super::peak::HELD_BEYOND + super::peak::HELD_FLOOR,
+                high: 1.1 * fixed + 3.0 * (grows - states).max(rest) + 0.3 * GIB as f64,
+            };
+        }
         Peak {
             low: allocated * (1.0 - ERROR_DOWN),
             expected: allocated * super::peak::HELD_BEYOND + super::peak::HELD_FLOOR,

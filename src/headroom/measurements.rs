@@ -171,12 +171,7 @@ fn table(name: &str, text: &str) -> Result<Vec<Measurement>, Text> {
     Ok(found)
 }
 
-fn row(
-    name: &str,
-    number: u64,
-    cells: &[&str],
-    columns: &[Meaning],
-) -> Result<Measurement, Text> {
+fn row(name: &str, number: u64, cells: &[&str], columns: &[Meaning]) -> Result<Measurement, Text> {
     let mut batch = None;
     let mut peak: Option<(u64, Option<Counted>)> = None;
     let mut reserved = None;

@@ -68,7 +68,7 @@ pub fn of(
     largest: Option<Largest>,
 ) -> Vec<Remedy> {
     let Some(batch) = batch else { return Vec::new() };
-    let headroom = question.headroom.share(device.capacity);
+    let headroom = question.headroom.share(device.capacity).max(1.0 - question.share);
     let judged = |peak: Peak| judge(peak, device.outside(), device, headroom);
     let mut remedies = Vec::new();
     if let Some(largest) = largest.filter(|largest| largest.safe > 0 && largest.safe < batch)
@@ -77,8 +77,12 @@ pub fn of(
         let (b, a) = (split.batch, split.accumulation);
         let peak = curve.peak(b);
         remedies.push(Remedy {
-            id: "gradient-accumulation",
-            what: text!(en: "batch {b} with gradients accumulated over {a} steps", zh: "批大小 {b}，梯度累积 {a} 步"),
+            id: if matches!(curve, Curve::Served(_)) { "fewer-sequences" } else { "gradient-accumulation" },
+            what: if matches!(curve, Curve::Served(_)) {
+                text!(en: "at most {b} requests at once", zh: "最多同时处理 {b} 个请求")
+            } else {
+                text!(en: "batch {b} with gradients accumulated over {a} steps", zh: "批大小 {b}，梯度累积 {a} 步")
+            },
             peak,
             verdict: judged(peak),
         });

@@ -1,8 +1,8 @@
 //! One file per format. Reports never compute: they lay out what the core found.
 
 pub mod diff;
-pub mod headroom;
 pub mod gate;
+pub mod headroom;
 pub mod json;
 pub mod layout;
 pub mod markdown;

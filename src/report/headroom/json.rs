@@ -3,6 +3,8 @@
 use super::View;
 use crate::estimate::peak::Peak;
 use crate::headroom::Assessment;
+use crate::headroom::host::HostAnswer;
+use crate::units::Interval;
 use serde_json::{Map, Value, json};
 
 fn whole(value: f64) -> Value {
@@ -11,7 +13,12 @@ fn whole(value: f64) -> Value {
 }
 
 fn peak(peak: Peak) -> Value {
-    json!({ "low": whole(peak.low), "expected": whole(peak.expected), "high": whole(peak.high) })
+    let mut out = json!({ "low": whole(peak.low), "expected": whole(peak.expected) });
+    // Without an upper bound there is none to tell.
+    if let Some(out) = out.as_object_mut().filter(|_| peak.high.is_finite()) {
+        out.insert("high".into(), whole(peak.high));
+    }
+    out
 }
 
 pub fn render(assessment: &Assessment, view: View) -> Value {
@@ -43,6 +50,20 @@ pub fn render(assessment: &Assessment, view: View) -> Value {
     if let Some(largest) = assessment.largest {
         put("max_batch_size", json!({ "safe": largest.safe, "expected": largest.expected }));
     }
+    if let Some(serving) = &assessment.serving {
+        let mut served = json!({
+            "context_length": serving.context,
+            "weights_bytes": whole(serving.weights()),
+            "kv_cache_bytes_per_token": whole(serving.token()),
+        });
+        if let (Some(tokens), Some(served)) = (assessment.longest_context, served.as_object_mut()) {
+            served.insert("max_context_length".into(), tokens.into());
+        }
+        put("serving", served);
+    }
+    if let Some(host) = &assessment.host {
+        put("host", host_answer(host, view));
+    }
     put("basis", assessment.basis.id().into());
     put("because", assessment.because.iter().map(|reason| Value::from(reason.in_lang(lang))).collect());
     let fixes = assessment.remedies.iter().map(|remedy| {
@@ -69,6 +90,29 @@ pub fn render(assessment: &Assessment, view: View) -> Value {
             })
         });
         put("phases", phases.collect());
+    }
+    Value::Object(out)
+}
+
+fn host_answer(host: &HostAnswer, view: View) -> Value {
+    let lang = view.style.lang;
+    let range = |bytes: Interval| {
+        let clamped = |bytes: i128| bytes.clamp(0, i128::from(u64::MAX)) as u64;
+        json!({ "low": clamped(bytes.low), "high": clamped(bytes.high) })
+    };
+    let mut out = Map::new();
+    out.insert("verdict".into(), host.verdict.id().into());
+    out.insert("limit_bytes".into(), host.limit.into());
+    out.insert("needed_bytes".into(), range(host.need.in_the_end()));
+    let parts =
+        host.parts().into_iter().map(|(what, bytes)| json!({ "what": what.in_lang(lang), "bytes": range(bytes) }));
+    out.insert("parts".into(), parts.collect());
+    for (key, value) in
+        [("max_workers", host.workers), ("max_cache_bytes", host.cache), ("max_shared_cache_bytes", host.shared_cache)]
+    {
+        if let Some(value) = value {
+            out.insert(key.into(), value.into());
+        }
     }
     Value::Object(out)
 }

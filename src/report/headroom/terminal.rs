@@ -3,6 +3,7 @@
 use super::{View, plot, wording};
 use crate::estimate::verdict::Verdict;
 use crate::headroom::Assessment;
+use crate::headroom::host::HostAnswer;
 use crate::report::layout::{Screen, Tone, run};
 use crate::text::Text;
 
@@ -19,6 +20,16 @@ pub fn render(assessment: &Assessment, view: View) -> String {
     screen.blank();
     for line in [wording::peak_line(assessment), wording::largest(assessment)].into_iter().flatten() {
         screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Plain, line.in_lang(lang))]);
+    }
+    if let Some(serving) = &assessment.serving {
+        let line = wording::served(assessment, serving);
+        screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Plain, line.in_lang(lang))]);
+    }
+    if let Some(host) = &assessment.host {
+        show_host(host, assessment.batch.is_some(), view, &mut screen);
+    }
+    if assessment.batch.is_none() && assessment.peak.is_none() {
+        return screen.render();
     }
     let basis = assessment.basis.text();
     let from = Text::new(format!("from {}: ", basis.en), format!("依据{}：", basis.zh));
@@ -49,6 +60,21 @@ pub fn render(assessment: &Assessment, view: View) -> String {
         explain(assessment, view, &mut screen);
     }
     screen.render()
+}
+
+fn show_host(host: &HostAnswer, headline: bool, view: View, screen: &mut Screen) {
+    let lang = view.style.lang;
+    if headline {
+        let line = wording::host_headline(host);
+        screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Strong, line.in_lang(lang))]);
+    }
+    for (what, bytes) in host.parts() {
+        let amount = format!("    {:>24}  ", bytes.to_string());
+        screen.paragraph(&[run(Tone::Used, amount)], 30, &[run(Tone::Plain, what.in_lang(lang))]);
+    }
+    for remedy in wording::host_remedies(host) {
+        screen.paragraph(&[run(Tone::Plain, "    ")], 6, &[run(Tone::Free, remedy.in_lang(lang))]);
+    }
 }
 
 fn explain(assessment: &Assessment, view: View, screen: &mut Screen) {

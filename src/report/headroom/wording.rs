@@ -1,7 +1,9 @@
 //! Sentences that several formats share.
 
+use crate::estimate::inference::Serving;
 use crate::estimate::peak::Peak;
 use crate::estimate::verdict::Verdict;
+use crate::headroom::host::HostAnswer;
 use crate::headroom::{Assessment, Largest};
 use crate::text;
 use crate::text::Text;
@@ -15,11 +17,79 @@ pub fn bytes(value: f64) -> Bytes {
 
 /// `12.76 GiB (12.10 GiB … 14.30 GiB)`.
 pub fn range(peak: Peak) -> String {
-    format!("{} ({} … {})", bytes(peak.expected), bytes(peak.low), bytes(peak.high))
+    if peak.high.is_finite() {
+        format!("{} ({} … {})", bytes(peak.expected), bytes(peak.low), bytes(peak.high))
+    } else {
+        format!("≥ {}", bytes(peak.low))
+    }
+}
+
+/// What the loaders take at first and in the end.
+pub fn host_range(host: &HostAnswer) -> String {
+    host.need.in_the_end().to_string()
+}
+
+/// The host's answer in one line.
+pub fn host_headline(host: &HostAnswer) -> Text {
+    let loader = &host.loader;
+    let (p, w, limit, need) = (loader.processes, loader.workers, Bytes(host.limit), host_range(host));
+    let from = &host.limit_from;
+    let (en, zh) = match host.verdict {
+        Verdict::Fits => ("fit", "放得下"),
+        Verdict::DoesNotFit => ("do not fit", "放不下"),
+        Verdict::Tight | Verdict::Unknown => ("are tight", "很紧张"),
+    };
+    Text::new(
+        format!("The data loaders of {p} × {w} workers {en} {limit} of host memory ({}): they take {need}", from.en),
+        format!("{p} × {w} 个 worker 的数据加载在 {limit} 主机内存（{}）中{zh}：需要 {need}", from.zh),
+    )
+}
+
+/// What would fit the host.
+pub fn host_remedies(host: &HostAnswer) -> Vec<Text> {
+    let mut out = Vec::new();
+    if host.verdict == Verdict::Fits {
+        return out;
+    }
+    out.push(match host.workers {
+        Some(0) => text!(en: "only loading in the training process itself fits as it is", zh: "按现在的设置，只有在训练进程内加载才放得下"),
+        Some(workers) => text!(en: "{workers} workers per process fit", zh: "每个进程 {workers} 个 worker 放得下"),
+        None => text!(en: "no number of workers fits", zh: "任何 worker 数都放不下"),
+    });
+    if host.need.caches_in_the_end.high > 0 {
+        if let Some(bytes) = host.cache {
+            let bytes = Bytes(bytes);
+            out.push(text!(en: "with caches of at most {bytes} for each process that reads", zh: "把每个读取进程的缓存限制在 {bytes} 以内"));
+        }
+        if let Some(bytes) = host.shared_cache {
+            let bytes = Bytes(bytes);
+            out.push(text!(en: "with one cache of at most {bytes} that all share", zh: "改用所有进程共享、不超过 {bytes} 的一份缓存"));
+        }
+    }
+    out
+}
+
+/// Requests at once and tokens of one.
+pub fn served(assessment: &Assessment, serving: &Serving) -> Text {
+    let context = serving.context;
+    match assessment.longest_context {
+        Some(tokens) => {
+            text!(en: "requests of {context} tokens; one alone may have {tokens}", zh: "每个请求 {context} 个 token；只有一个请求时可达 {tokens} 个")
+        }
+        None => text!(en: "requests of {context} tokens", zh: "每个请求 {context} 个 token"),
+    }
 }
 
 /// The answer in one line.
 pub fn headline(assessment: &Assessment) -> Text {
+    let text = of_batch(assessment);
+    if assessment.serving.is_some() { as_requests(text) } else { text }
+}
+
+fn of_batch(assessment: &Assessment) -> Text {
+    if let (Some(host), None) = (&assessment.host, assessment.batch) {
+        return host_headline(host);
+    }
     let question = &assessment.question;
     let Some(device) = &question.device else {
         return match assessment.batch.zip(assessment.peak) {
@@ -62,7 +132,7 @@ pub fn headline(assessment: &Assessment) -> Text {
 pub fn peak_line(assessment: &Assessment) -> Option<Text> {
     let (batch, peak) = assessment.batch.zip(assessment.peak)?;
     let range = range(peak);
-    Some(match (assessment.headroom, assessment.headroom_share()) {
+    let text = match (assessment.headroom, assessment.headroom_share()) {
         (Some(left), Some(share)) if left >= 0 => {
             let percent = share * 100.0;
             text!(
@@ -75,14 +145,15 @@ pub fn peak_line(assessment: &Assessment) -> Option<Text> {
             text!(en: "peak at batch {batch}: {range}; {} are missing", zh: "批大小 {batch} 的峰值：{range}；缺少 {}", signed(-left))
         }
         _ => text!(en: "peak at batch {batch}: {range}", zh: "批大小 {batch} 的峰值：{range}"),
-    })
+    };
+    Some(if assessment.serving.is_some() { as_requests(text) } else { text })
 }
 
 /// The largest batches.
 pub fn largest(assessment: &Assessment) -> Option<Text> {
     let Largest { safe, expected } = assessment.largest?;
     let room = assessment.question.headroom.text();
-    Some(match (safe, expected) {
+    let text = match (safe, expected) {
         (0, 0) => {
             text!(en: "not even one sample fits with {room} to spare", zh: "即使一个样本也无法在留出 {room} 余量的情况下放下")
         }
@@ -95,5 +166,15 @@ pub fn largest(assessment: &Assessment) -> Option<Text> {
         (safe, expected) => {
             text!(en: "largest batch with {room} to spare: {safe} for sure, {expected} expected", zh: "留出 {room} 余量的最大批大小：确定 {safe}，预计 {expected}")
         }
-    })
+    };
+    Some(if assessment.serving.is_some() { as_requests(text) } else { text })
+}
+
+/// Of what is served, requests take the place of samples.
+fn as_requests(text: Text) -> Text {
+    let en = text.en.replace("largest batch", "most requests at once").replace("sample", "request");
+    Text::new(
+        en.replace("Batch", "Concurrency").replace("batch", "concurrency"),
+        text.zh.replace("最大批大小", "最大并发数").replace("批大小", "并发数").replace("样本", "请求"),
+    )
 }
