@@ -27,9 +27,16 @@ def _read(tensor):
     answer = _known(tensor)
     if answer is None:
         answer = tensor.detach().to("cpu").item()
+        if isinstance(answer, float) and not _plausible(answer):
+            answer = 0.0
         with guarded("value read"):
             _note_read(answer)
     return answer
+
+
+def _plausible(value):
+    """False for a number that no script copied in: bytes of integers that lay at this address before."""
+    return value == 0.0 or 1e-30 < abs(value) < 1e38
 
 
 def _note_read(answer):
@@ -136,6 +143,17 @@ def _answer_grad_scaler(torch):
         return result
 
     scaler._lazy_init_scale_growth_tracker = initialised
+    unscale = scaler._unscale_grads_
+
+    @functools.wraps(unscale)
+    def unscaled(self, *args, **kwargs):
+        found = unscale(self, *args, **kwargs)
+        with guarded("GradScaler"):
+            for flag in found.values():
+                setattr(flag, _ANSWER, 0.0)
+        return found
+
+    scaler._unscale_grads_ = unscaled
 
 
 def install(torch):
