@@ -36,6 +36,8 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
         'oomdoc;explain' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained')
+            [CompletionResult]::new('--snapshot', '--snapshot', [CompletionResultType]::ParameterName, 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained')
             [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
@@ -84,7 +86,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Everything: all notes, whole stacks')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Everything: all notes, whole stacks')
-            [CompletionResult]::new('--no-what-if', '--no-what-if', [CompletionResultType]::ParameterName, 'Only what was recorded: nothing is simulated')
+            [CompletionResult]::new('--no-what-if', '--no-what-if', [CompletionResultType]::ParameterName, 'Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -32,6 +32,8 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
         &'oomdoc;explain'= {
             cand -f 'What to print: terminal, json or markdown'
             cand --format 'What to print: terminal, json or markdown'
+            cand -s 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained'
+            cand --snapshot 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained'
             cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
             cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
             cand --width 'Columns to fill [default: those of the terminal, else 80]'
@@ -78,7 +80,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --width 'Columns to fill [default: those of the terminal, else 80]'
             cand -v 'Everything: all notes, whole stacks'
             cand --verbose 'Everything: all notes, whole stacks'
-            cand --no-what-if 'Only what was recorded: nothing is simulated'
+            cand --no-what-if 'Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either'
             cand -h 'Print help'
             cand --help 'Print help'
         }

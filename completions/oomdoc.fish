@@ -35,6 +35,7 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "probe" -d 'Read the G
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s s -l snapshot -d 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
 zh\t''"
@@ -94,7 +95,7 @@ always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s v -l verbose -d 'Everything: all notes, whole stacks'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l no-what-if -d 'Only what was recorded: nothing is simulated'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l no-what-if -d 'Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l at -d 'Which moment to compare: the end of the recording or its peak' -r -f -a "end\t''
 peak\t''"

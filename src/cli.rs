@@ -38,7 +38,10 @@ pub struct Output {
 /// `oomdoc explain`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplainOptions {
+    /// Empty where only snapshots are to be explained.
     pub sources: Vec<Source>,
+    /// Memory snapshots of the same run, by which the diagnosis is proved or refuted.
+    pub snapshots: Vec<Source>,
     pub format: ExplainFormat,
     pub given: Given,
     pub output: Output,
@@ -333,6 +336,9 @@ enum ColorArg {
   oomdoc explain logs/                         a folder with a log for each rank
   kubectl logs trainer-0 | oomdoc explain      a pipe
   oomdoc explain                               paste a message, then Ctrl-D
+  oomdoc explain train.log --snapshot oom.pickle
+                                               the diagnosis, proved or refuted by replaying the snapshot
+  kubectl logs trainer-0 | oomdoc explain - --snapshot oom.pickle
   oomdoc explain -f json train.log | jq '.incidents[] | select(.primary).causes[0]'
   oomdoc explain --workers 36 --processes 3 --sample-bytes 133.59MB --host-memory 256GB killed.log
 
@@ -349,6 +355,10 @@ struct ExplainArgs {
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis.
+    /// May be repeated; without a log the snapshot alone is explained
+    #[arg(short, long, value_name = "SNAPSHOT")]
+    snapshot: Vec<PathBuf>,
     /// Everything: all evidence, formulas, the account, what was ruled out
     #[arg(short, long)]
     verbose: bool,
@@ -443,7 +453,7 @@ struct ReplayArgs {
     /// Everything: all notes, whole stacks
     #[arg(short, long)]
     verbose: bool,
-    /// Only what was recorded: nothing is simulated
+    /// Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either
     #[arg(long, conflicts_with_all = ["conf", "capacity", "torch"])]
     no_what_if: bool,
     /// Allocator settings to try in place of the usual ones; may be repeated
@@ -618,7 +628,7 @@ impl From<SimulateArgs> for SimulateOptions {
   oomdoc probe --gpu 3                  one of them; also 0,2 or a UUID
   oomdoc probe --need 2GiB --pid 4242   would it fit now, and who is in the way
   oomdoc probe --watch                  a live table; Ctrl-C ends it
-  oomdoc probe --from nvidia-smi.txt    a saved nvidia-smi in place of this machine's GPUs
+  oomdoc probe --from nvidia-smi.txt    a saved nvidia-smi (table, CSV or -q) in place of this machine's GPUs
   oomdoc probe --fail-on hardware --fail-on shm
   docker run -v /:/host:ro … oomdoc probe --root /host
 
@@ -776,11 +786,12 @@ impl From<ProbeArgs> for ProbeOptions {
 impl From<ExplainArgs> for ExplainOptions {
     fn from(args: ExplainArgs) -> ExplainOptions {
         let mut sources: Vec<Source> = args.files.into_iter().map(source).collect();
-        if sources.is_empty() {
+        if sources.is_empty() && args.snapshot.is_empty() {
             sources.push(Source::Stdin);
         }
         ExplainOptions {
             sources,
+            snapshots: args.snapshot.into_iter().map(Source::File).collect(),
             format: if args.json { ExplainFormat::Json } else { args.format },
             given: args.given.into(),
             output: args.output.plain(args.verbose),

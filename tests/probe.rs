@@ -518,6 +518,21 @@ fn a_saved_output_of_nvidia_smi_is_read() {
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &report["gpus"][0]["memory"]["free_bytes"]), (0, &Value::from(1574 * MIB)));
     assert!(report["gpus"][1]["memory"]["unavailable"].as_str().unwrap().contains("[N/A]"));
+    let log = "==============NVSMI LOG==============\n\nDriver Version                            : 575.51.03\n\
+        Attached GPUs                             : 1\nGPU 00000000:5E:00.0\n    Product Name                          : NVIDIA A30\n\
+        \x20   FB Memory Usage\n        Total                             : 24576 MiB\n        Reserved                          : 332 MiB\n\
+        \x20       Used                              : 9000 MiB\n        Free                              : 15243 MiB\n\
+        \x20   Remapped Rows\n        Correctable Error                 : 0\n        Uncorrectable Error               : 2\n\
+        \x20       Pending                           : Yes\n        Remapping Failure Occurred        : No\n\
+        \x20   Processes                             : None\n";
+    let (code, out, _) = saved("log", log);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let gpu = &report["gpus"][0];
+    assert_eq!(
+        (code, &gpu["memory"]["reserved_bytes"], &gpu["unexplained_bytes"]),
+        (0, &(332 * MIB).into(), &(9001 * MIB).into())
+    );
+    assert_eq!(gpu["verdicts"][0]["id"], "hardware", "{gpu}");
     let (code, _, err) = saved("other", "nothing of the kind\n");
     assert_eq!(code, 2);
     assert!(err.contains("nvidia-smi"), "{err}");

@@ -5,6 +5,7 @@ pub mod explain;
 pub mod probe;
 mod probe_cuda;
 mod progress;
+mod proof;
 pub mod replay;
 mod reproduce;
 pub mod rules;

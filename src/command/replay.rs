@@ -1,15 +1,16 @@
 //! `oomdoc replay`: memory snapshots to peaks, holders, fragmentation and what other settings would have done.
 
 use super::progress::{Progress, Sweep};
+use crate::allocator::config::Config;
 use crate::allocator::version::Version;
 use crate::cli::{ReplayFormat, ReplayOptions};
 use crate::input::{self, Source};
 use crate::report::replay;
-use crate::snapshot::analysis::{self, SnapshotAnalysis};
+use crate::snapshot::analysis::{self, DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::Sites;
 use crate::snapshot::space::Rules;
 use crate::snapshot::what_if::{self, Wishes};
-use crate::snapshot::{self, Snapshot, predict};
+use crate::snapshot::{self, Device, Snapshot, predict};
 use crate::text::Text;
 use anyhow::anyhow;
 
@@ -106,19 +107,9 @@ fn analyse(
     let mut devices = Vec::new();
     for device in snapshot.devices.iter().filter(|device| wanted(device.ordinal)) {
         let mut analysis = analysis::device(snapshot, device, &mut sites, rules);
-        if options.what_if.wanted && analysis.peak.is_some() {
-            match predict::program(device, &analysis.history, config.clone(), version, analysis.misfits) {
-                Ok(program) => {
-                    analysis.fidelity = Some(predict::fidelity(device, &mut analysis.history, rules, &program));
-                    analysis.budget = Some(program.budget);
-                    let wishes = Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
-                    let bar = Sweep::new();
-                    analysis.what_if = what_if::sweep(&analysis, &program, &conf, &mut sites, &wishes, &|_| bar.step());
-                }
-                Err(why) => {
-                    analysis.notes.push(Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh)))
-                }
-            }
+        if options.what_if.wanted {
+            let wishes = Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
+            simulate(&mut analysis, device, &conf, (&config, version), &mut sites, &wishes);
         }
         if options.format == ReplayFormat::Html {
             analysis.layers = analysis::layers(&analysis, &mut sites, LAYERS);
@@ -134,4 +125,32 @@ fn analyse(
         devices,
         sites: sites.sites,
     })
+}
+
+/// Runs the recorded program through the simulated allocator: as it was recorded, and with `wishes`. Why that cannot be
+/// done stands in the notes.
+pub(super) fn simulate(
+    analysis: &mut DeviceAnalysis,
+    device: &Device,
+    conf: &str,
+    (config, version): (&Config, Version),
+    sites: &mut Sites<'_>,
+    wishes: &Wishes,
+) {
+    if analysis.peak.is_none() {
+        return;
+    }
+    let round = predict::rounding(config, version);
+    let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
+    match predict::program(device, &analysis.history, config.clone(), version, analysis.misfits) {
+        Ok(program) => {
+            analysis.fidelity = Some(predict::fidelity(device, &mut analysis.history, rules, &program));
+            analysis.budget = Some(program.budget);
+            let bar = Sweep::new();
+            analysis.what_if = what_if::sweep(analysis, &program, conf, sites, wishes, &|_| bar.step());
+        }
+        Err(why) => {
+            analysis.notes.push(Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh)));
+        }
+    }
 }

@@ -4,6 +4,7 @@ pub mod amd;
 pub mod attribution;
 pub mod cuda;
 pub mod nvidia_smi;
+mod nvidia_smi_log;
 pub mod nvml;
 pub mod platform;
 pub mod products;

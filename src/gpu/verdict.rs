@@ -229,7 +229,7 @@ fn slice(case: &Case) -> Option<Text> {
     } else {
         ("an instance, a vGPU profile or error correction takes the rest", "其余部分被实例划分、vGPU 配置或 ECC 占用")
     };
-    Some(crate::text!(en: "{total} of {sold} sold: {en}", zh: "标称 {sold}，实际 {total}：{zh}"))
+    Some(crate::text!(en: "{total} of nominally {sold}: {en}", zh: "标称 {sold}，实际 {total}：{zh}"))
 }
 
 fn wrong_device(case: &Case) -> Option<Text> {
@@ -295,7 +295,7 @@ fn hardware(case: &Case) -> Option<Text> {
             let (number, meaning) = (xid.number, xid.meaning());
             let (said, said_zh) = (meaning.en, meaning.zh);
             add(
-                crate::text!(en: "the kernel's log has Xid {number}: {said}", zh: "内核日志中有 Xid {number}：{said_zh}"),
+                crate::text!(en: "the kernel's log has Xid {number}, which by NVIDIA's catalogue usually means: {said}", zh: "内核日志中有 Xid {number}，按 NVIDIA 的 Xid 列表通常表示：{said_zh}"),
             );
         }
     }

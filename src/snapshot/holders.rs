@@ -444,3 +444,13 @@ fn kind(sites: &mut Sites<'_>, allocation: &Allocation, has_stacks: bool) -> (Ca
 pub fn is_silent(site: &Site) -> bool {
     site.phase == Phase::Silent
 }
+
+/// The place in the program, with what it ran.
+pub fn place(site: Option<&Site>) -> Text {
+    match site {
+        Some(site) if is_silent(site) || site.label.is_empty() => Text::new("no stack recorded", "未记录调用栈"),
+        Some(Site { label, inner: Some(inner), .. }) => Text::same(format!("{label} → {inner}")),
+        Some(site) => Text::same(site.label.clone()),
+        None => Text::new("no stack recorded", "未记录调用栈"),
+    }
+}

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 MIB = 1 << 20
 
@@ -139,7 +140,7 @@ def main():
 
     # The three ways: a snapshot, and made-up states on both sides of every page size.
     tried = cuda["experiment"]
-    check("experiment on a snapshot agrees with the arithmetic", tried, isinstance(tried, list) and tried[0]["agrees"])
+    check("experiment on a snapshot agrees with the arithmetic", tried, isinstance(tried, list) and tried[0].get("agrees", False))
     for hole in (1, 8, 30, 155):
         outcome = experiment(oomdoc, state(hole))
         agrees = "Ok" in outcome and outcome["Ok"]["agrees"] and outcome["Ok"]["control"]
@@ -159,6 +160,25 @@ def main():
     check("free memory taken by 512 allocations of 4 KiB", taken, taken <= 4 * MIB)
     for address in small:
         driver.release(address)
+
+    # A GPU in use is refused; let go on, the probe leaves its margin; killed, it gives everything back.
+    held = driver.alloc(1 << 30)
+    code = subprocess.run([oomdoc, "probe", "--gpu", "0", "--cuda"], capture_output=True).returncode
+    check("exit code while this process uses the GPU", code, code == 4)
+    before = lowest = driver.free()
+    filling = subprocess.Popen([oomdoc, "probe", "--gpu", "0", "--allow-fill", "--allow-busy", "--json"], stdout=subprocess.PIPE, text=True)
+    while filling.poll() is None:
+        lowest = min(lowest, driver.free())
+        time.sleep(0.001)
+    margin = json.loads(filling.stdout.read())["gpus"][0]["cuda"]["margin_bytes"]
+    check("least free while it is filled, of the margin", {"lowest": lowest, "margin": margin}, lowest >= margin - 64 * MIB)
+    filling = subprocess.Popen([oomdoc, "probe", "--gpu", "0", "--allow-fill", "--allow-busy", "--bench"], stdout=subprocess.DEVNULL)
+    time.sleep(4)
+    filling.kill()
+    filling.wait()
+    time.sleep(2)
+    check("free memory 2 s after the probe was killed, less before", driver.free() - before, abs(driver.free() - before) <= 16 * MIB)
+    driver.release(held)
 
     # Local memory of a kernel is reserved outside every allocator, and kept.
     module, function = ctypes.c_void_p(), ctypes.c_void_p()

@@ -4,12 +4,25 @@
 #   tests/gpu/validate.sh [OOMDOC] [OUT]
 #
 # OOMDOC is the binary, target/release/oomdoc unless said; OUT takes what was measured, gpu-validation/ unless said.
-# Exit code: the number of checks that were not as expected.
+# Exit code: the number of checks that were not as expected; 100 where there is no GPU or no such binary, and nothing was run.
 set -u
 cd "$(dirname "$0")/../.."
 oomdoc=${1:-target/release/oomdoc}
 out=${2:-gpu-validation}
-[ -x "$oomdoc" ] || { echo "no such program: $oomdoc (cargo build --release)" >&2; exit 2; }
+[ -x "$oomdoc" ] || { echo "no such program: $oomdoc (cargo build --release)" >&2; exit 100; }
+if ! why=$(python3 -c '
+import ctypes, sys
+try:
+    for library, call in (("libnvidia-ml.so.1", "nvmlInit_v2"), ("libcuda.so.1", "cuInit")):
+        loaded = ctypes.CDLL(library)
+        code = getattr(loaded, call)(*((0,) if call == "cuInit" else ()))
+        if code:
+            sys.exit(f"{call} returned {code}")
+except OSError as error:
+    sys.exit(str(error))' 2>&1); then
+    echo "no GPU here that could be checked: $why" >&2
+    exit 100
+fi
 mkdir -p "$out"
 wrong=0
 

@@ -213,7 +213,7 @@ impl Failure {
                     }
                 }
             }
-            Failure::NotReached => text!(en: "an earlier step ended the probe", zh: "更早的步骤已使探测结束"),
+            Failure::NotReached => text!(en: "an earlier step ended the probe", zh: "探测在更早的步骤已结束"),
             Failure::NotStarted { error } => {
                 text!(en: "the probe's process could not be started: {error}", zh: "无法启动探测子进程：{error}")
             }
@@ -312,6 +312,22 @@ fn code_hint(code: i32) -> Option<Text> {
         100 => Text::new(
             "the driver is there and shows no device; see CUDA_VISIBLE_DEVICES and the container's devices",
             "驱动存在但没有可见设备；请检查 CUDA_VISIBLE_DEVICES 与容器设备",
+        ),
+        101 => Text::new(
+            "no device of that number is visible; see CUDA_VISIBLE_DEVICES",
+            "没有该编号的可见设备；请检查 CUDA_VISIBLE_DEVICES",
+        ),
+        304 | 999 => Text::new(
+            "usually a device file that cannot be opened (ls -l /dev/nvidia*, nvidia-uvm among them), or a driver that needs a reboot",
+            "通常是设备文件无法打开（检查 ls -l /dev/nvidia*，包括 nvidia-uvm），或驱动需要重启",
+        ),
+        802 => Text::new(
+            "the system is not ready: on machines with NVSwitch usually the fabric manager is not running",
+            "系统未就绪：带 NVSwitch 的机器通常是 fabric manager 没有运行",
+        ),
+        804 => Text::new(
+            "the CUDA compatibility package in use does not serve this device: take its folder out of LD_LIBRARY_PATH",
+            "所用的 CUDA 兼容包不支持此设备：请从 LD_LIBRARY_PATH 中移除其目录",
         ),
         214 | 226 => Text::new("a memory fault of the hardware, no lack of memory", "硬件显存故障，并非显存不足"),
         222 => Text::new("the probe's kernels are newer than the driver", "探测内核的 PTX 比驱动新"),

@@ -137,6 +137,9 @@ pub fn lines(part: &Part) -> Vec<Row> {
         );
         Text::new(cost.en + &rest.en, cost.zh + &rest.zh)
     }));
+    if read.memory().is_err() {
+        return rows;
+    }
     if let Some(bytes) = read.busy() {
         let text = busy(bytes);
         rows.push(Row { label: Text::new("refused", "拒绝"), text, missing: false });
@@ -167,30 +170,42 @@ pub fn lines(part: &Part) -> Vec<Row> {
             text!(en: "{bytes} written and read back twice without a fault", zh: "{bytes} 写入并读回两遍，无错误")
         } else {
             let wrong = found.wrong_words;
+            // A cell that is wrong in both passes is one place.
+            let mut places = found.first.clone();
+            places.sort_unstable();
+            places.dedup();
             let first: Vec<String> =
-                found.first.iter().take(4).map(|(offset, bits)| format!("{offset:#x}: {bits:#018x}")).collect();
+                places.iter().take(4).map(|(offset, bits)| format!("{offset:#x} {bits:#018x}")).collect();
             let first = first.join(", ");
             text!(
-                en: "{wrong} wrong words in {bytes} (offset: wrong bits {first}): faulty memory, run NVIDIA's diagnostics (dcgmi diag)",
-                zh: "{bytes} 中有 {wrong} 个字出错（偏移: 错误位 {first}）：显存故障，请运行 NVIDIA 诊断（dcgmi diag）"
+                en: "{wrong} wrong words in {bytes} (offset and wrong bits: {first}), which points to faulty memory: run NVIDIA's diagnostics (dcgmi diag)",
+                zh: "{bytes} 中有 {wrong} 个字出错（偏移与错误位：{first}），很可能是显存故障：请运行 NVIDIA 诊断（dcgmi diag）"
             )
         }
     }), read.check().err()));
     rows.extend(asked(
         row(("allocation", "分配耗时"), read.latencies(), |found| {
             let micro = |seconds: f64| format!("{:.0} µs", seconds * 1e6);
-            let each = found.iter().map(|one| {
-                let mut text = format!("{}: {} + {}", Bytes(one.bytes), micro(one.alloc), micro(one.free));
-                if let (Some(alloc), Some(free)) = (one.pool_alloc, one.pool_free) {
-                    text += &format!(", pool {} + {}", micro(alloc), micro(free));
-                }
-                if let Some(map) = one.map {
-                    text += &format!(", map {}", micro(map));
-                }
-                text
-            });
-            let all = each.collect::<Vec<_>>().join("; ");
-            text!(en: "median times to allocate + free: {all}", zh: "分配 + 释放的中位耗时：{all}")
+            let all = |pool: &str, map: &str| {
+                let each = found.iter().map(|one| {
+                    let mut text = format!("{} {} + {}", Bytes(one.bytes), micro(one.alloc), micro(one.free));
+                    if let (Some(alloc), Some(free)) = (one.pool_alloc, one.pool_free) {
+                        text += &format!(" ({pool} {} + {}", micro(alloc), micro(free));
+                        if let Some(mapped) = one.map {
+                            text += &format!(", {map} {}", micro(mapped));
+                        }
+                        text.push(')');
+                    } else if let Some(mapped) = one.map {
+                        text += &format!(" ({map} {})", micro(mapped));
+                    }
+                    text
+                });
+                each.collect::<Vec<_>>().join("; ")
+            };
+            Text::new(
+                format!("median times to allocate + free: {}", all("pool", "map")),
+                format!("分配 + 释放的中位耗时：{}", all("内存池", "映射")),
+            )
         }),
         read.latencies().err(),
     ));
@@ -251,10 +266,10 @@ fn outcome_text(outcome: &Outcome) -> Text {
         None => text!(en: "inconclusive: the repetitions differ", zh: "无结论：多次重复结果不一致"),
     };
     let agrees = if outcome.agrees {
-        text!(en: "as the arithmetic said", zh: "与推算一致")
+        text!(en: "as predicted", zh: "与推算一致")
     } else {
         let said = self::ways(outcome.predicted.ways);
-        Text::new(format!("unlike the arithmetic, which said: {}", said.en), format!("与推算不同，推算为：{}", said.zh))
+        Text::new(format!("unlike predicted: {}", said.en), format!("与推算不同，推算为：{}", said.zh))
     };
     let times = outcome.observed.len();
     let (requested, free) = (Bytes(outcome.requested), Bytes(outcome.free));
@@ -268,8 +283,8 @@ fn outcome_text(outcome: &Outcome) -> Text {
         built.zh += &format!("（两者各增加 {raised}，作为余量始终空闲）");
     }
     Text::new(
-        format!("{}; {}; measured {times} times: {}; {}. {}", layout.en, built.en, ways.en, agrees.en, verdict.en),
-        format!("{}；{}；实测 {times} 次：{}；{}。{}", layout.zh, built.zh, ways.zh, agrees.zh, verdict.zh),
+        format!("{}; {}; measured {times} times: {} ({}) → {}", layout.en, built.en, ways.en, agrees.en, verdict.en),
+        format!("{}；{}；实测 {times} 次：{}（{}）→ {}", layout.zh, built.zh, ways.zh, agrees.zh, verdict.zh),
     )
 }
 

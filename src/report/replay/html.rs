@@ -504,10 +504,10 @@ impl Section<'_> {
                     format!(" data-s=\"{}\"", self.known.entry(site).or_insert(next))
                 }
             };
-            // A hair between two segments, where there is room for one.
+            // A hair between two blocks and a wider one between two segments, where there is room.
             let mut width = rectangle.size as f64 * scale;
-            if rectangle.ends && width > 3.0 {
-                width -= 1.5;
+            if width > 3.0 {
+                width -= if rectangle.ends { 2.0 } else { 0.6 * f64::from(u8::from(rectangle.whole)) };
             }
             let width = width.max(0.3);
             let _ = writeln!(
@@ -515,7 +515,7 @@ impl Section<'_> {
                 "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.0}\" width=\"{width:.1}\" height=\"{BAR}\" data-b=\"{}\" data-u=\"{}\" data-t=\"{}\"{site} />",
                 rectangle.offset as f64 * scale,
                 above + rectangle.row as f64 * ROW,
-                rectangle.size,
+                rectangle.block,
                 rectangle.used,
                 rectangle.segment,
             );
@@ -613,14 +613,17 @@ struct Rectangle {
     /// Bytes from the left.
     offset: u64,
     size: u64,
+    /// Size of the block or hole, of which a row may show a part; of all that share the rectangle, where several do.
+    block: u64,
     /// Bytes of it in use.
     used: u64,
     /// Size of its segment.
     segment: u64,
     /// `None` is free; `Some(NONE)` several sites.
     site: Option<u32>,
-    /// Whether its segment ends with it.
+    /// Whether its segment ends with it, and whether its block does, which can go on in the next row.
     ends: bool,
+    whole: bool,
 }
 
 /// Which segment lies where in a map.
@@ -665,7 +668,7 @@ impl<'i> Layout<'i> {
         Layout { row_bytes, rows: rows.len(), placed }
     }
 
-    /// Neighbours of one site are one rectangle, and so is what would be too narrow to see.
+    /// Each block and each hole is a rectangle; neighbours that would be too narrow to see share one.
     fn rectangles(&self, device: &DeviceAnalysis, narrow: u64) -> Vec<Rectangle> {
         let mut out: Vec<Rectangle> = Vec::new();
         for (first_row, start, segment) in &self.placed {
@@ -681,19 +684,26 @@ impl<'i> Layout<'i> {
                     (from, left) = (from.saturating_add(size), left - size);
                     let used = if site.is_some() { size } else { 0 };
                     match out.last_mut().filter(|last| last.row == row && last.offset + last.size == offset) {
-                        Some(last) if open && last.site == site && site != Some(NONE) => {
-                            last.size += size;
-                            last.used += used;
-                        }
                         Some(last) if last.size < narrow && size < narrow => {
                             last.size += size;
                             last.used += used;
+                            last.block = last.size;
                             last.segment = if open { total } else { 0 };
                             if last.site != site {
                                 last.site = Some(NONE);
                             }
                         }
-                        _ => out.push(Rectangle { row, offset, size, used, segment: total, site, ends: false }),
+                        _ => out.push(Rectangle {
+                            row,
+                            offset,
+                            size,
+                            block: piece.size,
+                            used,
+                            segment: total,
+                            site,
+                            ends: false,
+                            whole: left == 0,
+                        }),
                     }
                     open = true;
                 }

@@ -1,7 +1,8 @@
 //! Words that the formats share.
 
 use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, SnapshotAnalysis};
-use crate::snapshot::holders::{self, Category, Certainty, Holder, Holding, Site};
+pub use crate::snapshot::holders::place;
+use crate::snapshot::holders::{Category, Certainty, Holder, Holding, Site};
 use crate::snapshot::model::Encoding;
 use crate::snapshot::predict::Fidelity;
 use crate::snapshot::what_if::{self, Change, Outcome, WhatIf};
@@ -44,18 +45,6 @@ pub fn moment(event: u32, events: usize) -> Text {
     }
     let number = u64::from(event) + 1;
     text!(en: "after entry {number} of {events}", zh: "第 {number}/{events} 条记录之后")
-}
-
-/// The place in the program, with what it ran.
-pub fn place(site: Option<&Site>) -> Text {
-    match site {
-        Some(site) if holders::is_silent(site) || site.label.is_empty() => {
-            Text::new("no stack recorded", "未记录调用栈")
-        }
-        Some(Site { label, inner: Some(inner), .. }) => Text::same(format!("{label} → {inner}")),
-        Some(site) => Text::same(site.label.clone()),
-        None => Text::new("no stack recorded", "未记录调用栈"),
-    }
 }
 
 /// How many blocks, and of what.
@@ -224,7 +213,7 @@ pub fn headline(device: &DeviceAnalysis) -> Text {
                 Text::default()
             };
             Text::new(
-                format!("GPU {n}: out of memory, {asked} asked with {free} of the device free{}", times.en),
+                format!("GPU {n}: out of memory, {asked} asked for, {free} free on the device{}", times.en),
                 format!("GPU {n}：显存不足，请求 {asked}，设备空闲 {free}{}", times.zh),
             )
         }
