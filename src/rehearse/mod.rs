@@ -1,5 +1,10 @@
 //! Rehearsals: a real training program runs on a simulated GPU, for a few steps and without one.
 //!
+//! * [`gpus`] knows real GPUs: their memory as CUDA reports it, compute capability, multiprocessors, context.
 //! * [`process`] reads what a rehearsed process tells about itself.
 
+pub mod gpus;
+pub mod launch;
+pub mod outcome;
 pub mod process;
+pub mod search;
