@@ -40,7 +40,7 @@ impl Rehearsed {
 /// A Python that the agent can run under; a machine without one skips these tests and says so.
 fn python() -> Option<PathBuf> {
     let names = ["/usr/bin/python3", "python3"];
-    let works = |name: &&str| {
+    let works = |name: &&&str| {
         let check = "import sys; sys.exit(sys.version_info < (3, 8))";
         Command::new(name).args(["-c", check]).status().is_ok_and(|status| status.success())
     };
