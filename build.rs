@@ -24,7 +24,10 @@ fn main() {
     let mut compiler = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     compiler.args(["--crate-type", "cdylib", "--crate-name", "simulated_device", "--edition", "2024"]);
     compiler.args(["--target", DEVICE, "-C", "opt-level=s", "-C", "panic=abort", "-C", "strip=symbols"]);
-    compiler.args(["-C", "codegen-units=1", "-C", "lto=fat"]);
+    if variable("PROFILE") == "release" {
+        // A quarter smaller, for some seconds more.
+        compiler.args(["-C", "codegen-units=1", "-C", "lto=fat"]);
+    }
     if target == DEVICE
         && let Some(linker) = env::var_os("RUSTC_LINKER")
     {

@@ -273,6 +273,8 @@ def install():
     after_import("torch.utils.checkpoint", _checkpoint)
     after_import("torch.amp.autocast_mode", _autocast)
     after_import("torch.nn.modules.conv", _convolution)
+    if not run.answers:
+        return
     after_import("transformers.generation.stopping_criteria", _stopping_criteria)
     after_import("transformers.generation.utils", _generation)
     after_import("transformers.masking_utils", _masking)
