@@ -707,10 +707,12 @@ impl From<SimulateArgs> for SimulateOptions {
   oomdoc probe --watch                  a live table; Ctrl-C ends it
   oomdoc probe --from nvidia-smi.txt    a saved nvidia-smi (table, CSV or -q) in place of this machine's GPUs
   oomdoc probe --fail-on hardware --fail-on shm
+  oomdoc probe --bench                  also what only CUDA can tell; refused on a GPU in use
+  oomdoc probe --reproduce oom.pickle   was it fragmentation? with --allow-fill tried on the GPU
   docker run -v /:/host:ro … oomdoc probe --root /host
 
 Exit codes: 0 readings were taken, 1 a verdict of --fail-on was found, 2 bad usage or unreadable input,
-3 there is no GPU or driver to read.")]
+3 there is no GPU or driver to read, 4 refused: the GPU is in use, and the CUDA part was asked for.")]
 struct ProbeArgs {
     /// GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all
     #[arg(long, value_name = "GPUS", default_value = "all", value_parser = gpu_names)]
