@@ -31,6 +31,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'What grew between two memory snapshots, by the place in the program')
             [CompletionResult]::new('simulate', 'simulate', [CompletionResultType]::ParameterValue, 'Run a list of allocations through PyTorch''s caching allocator on a device of any size')
             [CompletionResult]::new('probe', 'probe', [CompletionResultType]::ParameterValue, 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply')
+            [CompletionResult]::new('rehearse', 'rehearse', [CompletionResultType]::ParameterValue, 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch')
             break
         }
         'oomdoc;explain' {
@@ -152,6 +153,38 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--bench', '--bench', [CompletionResultType]::ParameterName, 'Also measure bandwidth and allocation times and check memory, on small buffers for some seconds')
             [CompletionResult]::new('--allow-fill', '--allow-fill', [CompletionResultType]::ParameterName, 'Also fill the device up to a margin: largest block, and --reproduce on the device')
             [CompletionResult]::new('--allow-busy', '--allow-busy', [CompletionResultType]::ParameterName, 'Go on although other processes use the GPU; their next allocation may fail')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;rehearse' {
+            [CompletionResult]::new('--like', '--like', [CompletionResultType]::ParameterName, 'GPU to play, such as \"RTX 3090\"; list prints all that are known')
+            [CompletionResult]::new('--gpu-memory', '--gpu-memory', [CompletionResultType]::ParameterName, 'Memory of the GPU, as CUDA reports it')
+            [CompletionResult]::new('--batch', '--batch', [CompletionResultType]::ParameterName, 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command')
+            [CompletionResult]::new('--headroom', '--headroom', [CompletionResultType]::ParameterName, 'Share of the memory that is to stay free')
+            [CompletionResult]::new('--steps', '--steps', [CompletionResultType]::ParameterName, 'Optimizer steps to run; 0 runs the program to its end')
+            [CompletionResult]::new('--gpus', '--gpus', [CompletionResultType]::ParameterName, 'GPUs of the machine [default: the world size, else 1]')
+            [CompletionResult]::new('--world-size', '--world-size', [CompletionResultType]::ParameterName, 'Ranks to pretend: one process runs as rank 0 of that many')
+            [CompletionResult]::new('--addresses', '--addresses', [CompletionResultType]::ParameterName, 'Orders of device addresses to rehearse: both, up or down')
+            [CompletionResult]::new('--time-limit', '--time-limit', [CompletionResultType]::ParameterName, 'Longest time of one run')
+            [CompletionResult]::new('--search-limit', '--search-limit', [CompletionResultType]::ParameterName, 'After this time no further batch is tried')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Environment of the program; may be repeated')
+            [CompletionResult]::new('--values', '--values', [CompletionResultType]::ParameterName, 'What values read from the simulated GPU are: zeros or ones')
+            [CompletionResult]::new('--keep', '--keep', [CompletionResultType]::ParameterName, 'Keep the memory snapshots in this folder')
+            [CompletionResult]::new('--torch', '--torch', [CompletionResultType]::ParameterName, 'The torch package, where it is not the one that the program''s Python imports')
+            [CompletionResult]::new('--torch-python', '--torch-python', [CompletionResultType]::ParameterName, 'The Python that imports torch, where the command hides it')
+            [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Runs at once [default: 2 where there are two processors]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Runs at once [default: 2 where there are two processors]')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json, junit or github')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json, junit or github')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('--find-batch', '--find-batch', [CompletionResultType]::ParameterName, 'The largest batch that fits, of any size: short for --batch 1..4096')
+            [CompletionResult]::new('--show-output', '--show-output', [CompletionResultType]::ParameterName, 'Let the program''s own output through, to standard error')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Everything: whole stacks, all holders, all traps')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Everything: whole stacks, all holders, all traps')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

@@ -321,7 +321,7 @@ fn somebody_who_comes_amid_the_experiment_makes_it_void() {
     found(&format!("total=12288 log={}", log.display()), &wanted);
     let calls = std::fs::read_to_string(&log).unwrap().lines().count();
     // At many moments, by more than noise: never is an answer given, or less left than they took.
-    for at in (calls / 10..calls).step_by(calls / 12) {
+    for at in (calls / 10..calls).step_by(calls / 6) {
         let outcome = pick!(found(&format!("total=12288 arrive={at}:900"), &wanted), Experiment);
         let void = match &outcome {
             Err(_) => true,

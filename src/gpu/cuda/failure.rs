@@ -213,7 +213,7 @@ impl Failure {
                     }
                 }
             }
-            Failure::NotReached => text!(en: "an earlier step ended the probe", zh: "更早的步骤已使探测结束"),
+            Failure::NotReached => text!(en: "an earlier step ended the probe", zh: "探测在更早的步骤已结束"),
             Failure::NotStarted { error } => {
                 text!(en: "the probe's process could not be started: {error}", zh: "无法启动探测子进程：{error}")
             }

@@ -25,10 +25,33 @@ pub struct Findings {
     pub found: Vec<Finding>,
     /// Why the rest is missing; `None` where the child said that it was through.
     pub cut: Option<Failure>,
+    /// The flags of the levels that were not asked for.
+    not_asked: Vec<&'static str>,
+}
+
+impl Findings {
+    fn none(request: &Request) -> Findings {
+        let levels =
+            [(request.bench, BENCH), (request.fill, FILL), (request.fill && !request.experiment.is_empty(), REPRODUCE)];
+        let not_asked = levels.into_iter().filter_map(|(asked, flag)| (!asked).then_some(flag)).collect();
+        Findings { not_asked, ..Findings::default() }
+    }
+
+    /// Why a step told nothing.
+    fn missing(&self, step: Step, flag: &'static str) -> Failure {
+        match &self.cut {
+            _ if self.not_asked.contains(&flag) => Failure::NotAsked { flag: flag.into() },
+            // Only the step at which it ended is to blame, or the first one where it did not even start.
+            Some(cut @ Failure::Died { during, .. }) if *during == step => cut.clone(),
+            Some(cut @ Failure::Died { during: Step::Start, .. }) => cut.clone(),
+            Some(cut) if !matches!(cut, Failure::Died { .. }) => cut.clone(),
+            _ => Failure::NotReached,
+        }
+    }
 }
 
 macro_rules! readings {
-    ($($(#[$doc:meta])* $name:ident -> $variant:ident($type:ty);)*) => {
+    ($($(#[$doc:meta])* $name:ident -> $variant:ident($type:ty) of $step:ident, $flag:expr;)*) => {
         impl Findings {
             $($(#[$doc])*
             pub fn $name(&self) -> Taken<$type> {
@@ -36,22 +59,26 @@ macro_rules! readings {
                     Finding::$variant(taken) => Some(taken.clone()),
                     _ => None,
                 });
-                told.unwrap_or_else(|| Err(self.cut.clone().unwrap_or(Failure::NotReached)))
+                told.unwrap_or_else(|| Err(self.missing(Step::$step, $flag)))
             })*
         }
     };
 }
 
+const BENCH: &str = "--bench";
+const FILL: &str = "--allow-fill";
+const REPRODUCE: &str = "--reproduce";
+
 readings! {
-    driver -> Driver(DriverFacts);
-    device -> Device(DeviceFacts);
-    memory -> Memory(MemoryFacts);
-    granularity -> Granularity(u64);
-    bandwidth -> Bandwidth(Bandwidth);
-    check -> Check(MemoryCheck);
-    latencies -> Latencies(Vec<Latency>);
-    largest -> Largest(Largest);
-    experiment -> Experiment(Vec<Taken<Outcome>>);
+    driver -> Driver(DriverFacts) of Driver, "";
+    device -> Device(DeviceFacts) of Device, "";
+    memory -> Memory(MemoryFacts) of Context, "";
+    granularity -> Granularity(u64) of Granularity, "";
+    bandwidth -> Bandwidth(Bandwidth) of Bandwidth, BENCH;
+    check -> Check(MemoryCheck) of MemoryCheck, BENCH;
+    latencies -> Latencies(Vec<Latency>) of Latencies, BENCH;
+    largest -> Largest(Largest) of Largest, FILL;
+    experiment -> Experiment(Vec<Taken<Outcome>>) of Experiment, REPRODUCE;
 }
 
 impl Findings {
@@ -78,7 +105,7 @@ enum Event {
 ///
 /// Neither the child nor the guard can hold up the time limit: a driver that hangs may hang both.
 pub fn probe(request: &Request, guard: Option<Guard>) -> Findings {
-    let not_started = |error: String| Findings { found: Vec::new(), cut: Some(Failure::NotStarted { error }) };
+    let not_started = |error: String| Findings { cut: Some(Failure::NotStarted { error }), ..Findings::none(request) };
     let mut child = match start(request) {
         Ok(child) => child,
         Err(error) => return not_started(error.to_string()),
@@ -114,7 +141,7 @@ pub fn probe(request: &Request, guard: Option<Guard>) -> Findings {
         let _ = sender.send(Event::Closed);
     });
     let end = Instant::now() + Duration::from_secs(request.seconds) + GRACE;
-    let mut findings = Findings::default();
+    let mut findings = Findings::none(request);
     let mut during = Step::Start;
     let mut done = false;
     let ending = loop {

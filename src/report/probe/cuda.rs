@@ -4,7 +4,7 @@ use crate::gpu::cuda::Failure;
 use crate::gpu::cuda::experiment::Outcome;
 use crate::gpu::cuda::parent;
 use crate::gpu::cuda::probe::Taken;
-use crate::gpu::twin::{Prediction, Reproduction, Ways};
+use crate::gpu::twin::{Layout, Prediction, Reproduction, Ways};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::Bytes;
@@ -137,6 +137,9 @@ pub fn lines(part: &Part) -> Vec<Row> {
         );
         Text::new(cost.en + &rest.en, cost.zh + &rest.zh)
     }));
+    if read.memory().is_err() {
+        return rows;
+    }
     if let Some(bytes) = read.busy() {
         let text = busy(bytes);
         rows.push(Row { label: Text::new("refused", "拒绝"), text, missing: false });
@@ -167,12 +170,16 @@ pub fn lines(part: &Part) -> Vec<Row> {
             text!(en: "{bytes} written and read back twice without a fault", zh: "{bytes} 写入并读回两遍，无错误")
         } else {
             let wrong = found.wrong_words;
+            // A cell that is wrong in both passes is one place.
+            let mut places = found.first.clone();
+            places.sort_unstable();
+            places.dedup();
             let first: Vec<String> =
-                found.first.iter().take(4).map(|(offset, bits)| format!("{offset:#x}: {bits:#018x}")).collect();
+                places.iter().take(4).map(|(offset, bits)| format!("{offset:#x} {bits:#018x}")).collect();
             let first = first.join(", ");
             text!(
-                en: "{wrong} wrong words in {bytes} (offset: wrong bits {first}): faulty memory, run NVIDIA's diagnostics (dcgmi diag)",
-                zh: "{bytes} 中有 {wrong} 个字出错（偏移: 错误位 {first}）：显存故障，请运行 NVIDIA 诊断（dcgmi diag）"
+                en: "{wrong} wrong words in {bytes} (offset and wrong bits: {first}), which points to faulty memory: run NVIDIA's diagnostics (dcgmi diag)",
+                zh: "{bytes} 中有 {wrong} 个字出错（偏移与错误位：{first}），很可能是显存故障：请运行 NVIDIA 诊断（dcgmi diag）"
             )
         }
     }), read.check().err()));
@@ -264,6 +271,11 @@ fn outcome_text(outcome: &Outcome) -> Text {
         let said = self::ways(outcome.predicted.ways);
         Text::new(format!("unlike predicted: {}", said.en), format!("与推算不同，推算为：{}", said.zh))
     };
+    // What holds of an assumed layout holds of no more than that.
+    let (if_so, zh_if_so) = match outcome.layout {
+        Layout::Known => ("", ""),
+        Layout::Spread { .. } | Layout::Crumbs { .. } => ("if it lay so, ", "若如此分布，则"),
+    };
     let times = outcome.observed.len();
     let (requested, free) = (Bytes(outcome.requested), Bytes(outcome.free));
     let mut built = text!(
@@ -276,8 +288,11 @@ fn outcome_text(outcome: &Outcome) -> Text {
         built.zh += &format!("（两者各增加 {raised}，作为余量始终空闲）");
     }
     Text::new(
-        format!("{}; {}; measured {times} times: {} ({}) → {}", layout.en, built.en, ways.en, agrees.en, verdict.en),
-        format!("{}；{}；实测 {times} 次：{}（{}）→ {}", layout.zh, built.zh, ways.zh, agrees.zh, verdict.zh),
+        format!(
+            "{}; {}; measured {times} times: {} ({}) → {if_so}{}",
+            layout.en, built.en, ways.en, agrees.en, verdict.en
+        ),
+        format!("{}；{}；实测 {times} 次：{}（{}）→ {zh_if_so}{}", layout.zh, built.zh, ways.zh, agrees.zh, verdict.zh),
     )
 }
 

@@ -166,7 +166,11 @@ impl Page {
             Ok(attribution) => {
                 let amount = Bytes(attribution.unexplained);
                 let told = verdicts.iter().any(|verdict| verdict.id == "unexplained");
-                let text = if told { amount.to_string() } else { format!("{amount}: {}", self.say(&attribution.text)) };
+                let text = if told {
+                    amount.to_string()
+                } else {
+                    format!("{amount}{}{}", self.pick(": ", "："), self.say(&attribution.text))
+                };
                 self.plain(("unexplained", "无归属"), text);
             }
             Err(reason) if gpu.memory.is_ok() || self.style.verbose => {
