@@ -125,7 +125,7 @@ pub fn diagnose(files: Vec<FileEvents>, given: &Given) -> Explanation {
 }
 
 /// The same with what memory snapshots prove of it. Without logs, the snapshots' own failures are diagnosed.
-fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &mut Proofs) -> Explanation {
+pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &mut Proofs) -> Explanation {
     if files.iter().all(|file| file.incidents.is_empty())
         && let Some(file) = files.iter_mut().find(|file| file.told.is_some())
     {

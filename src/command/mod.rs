@@ -6,6 +6,7 @@ pub mod probe;
 mod probe_cuda;
 mod progress;
 mod proof;
+pub mod rehearse;
 pub mod replay;
 mod reproduce;
 pub mod rules;
@@ -29,6 +30,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Replay(options) => options.output.style.lang,
         Invocation::Diff(options) => options.output.style.lang,
         Invocation::Simulate(options) => options.output.style.lang,
+        Invocation::Rehearse(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
@@ -38,6 +40,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Replay(options) => replay::run(&options),
         Invocation::Diff(options) => diff::run(&options),
         Invocation::Simulate(options) => simulate::run(&options),
+        Invocation::Rehearse(options) => rehearse::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);

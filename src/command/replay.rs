@@ -3,15 +3,15 @@
 use super::progress::{Progress, Sweep};
 use crate::allocator::config::Config;
 use crate::allocator::version::Version;
-use crate::cli::{ReplayFormat, ReplayOptions};
+use crate::cli::{Output, ReplayFormat, ReplayOptions, WhatIfOptions};
 use crate::input::{self, Source};
-use crate::report::replay;
+use crate::report::{Style, replay};
 use crate::snapshot::analysis::{self, DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::Sites;
 use crate::snapshot::space::Rules;
 use crate::snapshot::what_if::{self, Wishes};
 use crate::snapshot::{self, Device, Snapshot, predict};
-use crate::text::Text;
+use crate::text::{Lang, Text};
 use anyhow::anyhow;
 
 /// Sites that the timeline of the HTML report tells apart.
@@ -61,7 +61,7 @@ pub(super) enum Unreadable {
 
 impl Unreadable {
     /// The error with the file's name in front.
-    pub(super) fn context_of(self, source: &Source, lang: crate::text::Lang) -> anyhow::Error {
+    pub(super) fn context_of(self, source: &Source, lang: Lang) -> anyhow::Error {
         match self {
             Unreadable::Source(error) => error.into(),
             Unreadable::Snapshot(error) => {
@@ -79,6 +79,24 @@ pub(super) fn read(source: &Source, progress: &Progress) -> Result<(Snapshot, u6
     let mut bytes = input::bytes(source, &mut meter).map_err(Unreadable::Source)?;
     let snapshot = snapshot::read(&mut bytes).map_err(Unreadable::Snapshot)?;
     Ok((snapshot, bytes.taken()))
+}
+
+/// The peaks and holders of one snapshot, nothing simulated; `None` where it cannot be read.
+pub(super) fn peaks(source: &Source) -> Option<SnapshotAnalysis> {
+    let (snapshot, bytes) = read(source, &Progress::new(std::slice::from_ref(source))).ok()?;
+    let output = Output {
+        style: Style { lang: Lang::En, width: 80, verbose: false, unicode: true },
+        color: anstream::ColorChoice::Auto,
+    };
+    let options = ReplayOptions {
+        sources: Vec::new(),
+        format: ReplayFormat::Json,
+        device: None,
+        top: 8,
+        what_if: WhatIfOptions::default(),
+        output,
+    };
+    analyse(&snapshot, source, bytes, &options).ok()
 }
 
 fn analyse(

@@ -38,6 +38,12 @@ pub struct ProcessReport {
     pub traps: Vec<Trap>,
     pub batch: Option<Batch>,
     pub settings: serde_json::Map<String, serde_json::Value>,
+    /// Backward passes.
+    pub micro_steps: Option<u64>,
+    /// Where it stood when the time was up.
+    pub stopped_at: Option<PeakPlace>,
+    /// Things that the agent could not hook into.
+    pub failures: Vec<String>,
     /// File name of the snapshot, in the same folder.
     pub snapshot: Option<String>,
 }
@@ -104,6 +110,9 @@ pub struct OomReport {
     pub step: Option<u64>,
     pub phase: Option<String>,
     pub stack: Vec<String>,
+    /// The program handled it itself.
+    pub caught: bool,
+    pub count: Option<u64>,
 }
 
 /// An error that is no lack of memory.
@@ -126,6 +135,28 @@ pub struct Trap {
     pub place: Option<String>,
     pub count: Option<u64>,
     pub detail: Option<String>,
+    /// What it does to the memory seen; absent where the kind decides.
+    pub memory: Option<Effect>,
+}
+
+/// What a trap does to the memory seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// A real device may need more.
+    Lower,
+    /// Nothing.
+    Same,
+}
+
+impl Trap {
+    /// False where a real device may need more memory than was seen. Kinds that are not known are not trusted.
+    pub fn keeps_memory(&self) -> bool {
+        match self.memory {
+            Some(effect) => effect == Effect::Same,
+            None => matches!(self.kind.as_str(), "value-read" | "synchronised-values"),
+        }
+    }
 }
 
 /// The batch that the program was seen to use.

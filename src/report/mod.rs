@@ -6,6 +6,7 @@ pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod probe;
+pub mod rehearse;
 pub mod replay;
 pub mod rules;
 #[cfg(test)]
