@@ -32,11 +32,11 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "replay" -d 'Replay a 
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "diff" -d 'What grew between two memory snapshots, by the place in the program'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "simulate" -d 'Run a list of allocations through PyTorch\'s caching allocator on a device of any size'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "probe" -d 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
-complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "headroom" -d 'Does batch N fit a GPU with room to spare, and what is the largest that does'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rehearse" -d 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s s -l snapshot -d 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s s -l snapshot -d 'Memory snapshot of the run, which proves or refutes it; may be repeated' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
 zh\t''"
@@ -165,47 +165,38 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l bench -d 'Also m
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-fill -d 'Also fill the device up to a margin: largest block, and --reproduce on the device'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-busy -d 'Go on although other processes use the GPU; their next allocation may fail'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s h -l help -d 'Print help'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s b -l batch -d 'Samples per step and process; without it the largest batch is sought' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'For people'
-json\t'For programs: docs/headroom.schema.json'
-markdown\t'For the comment on a pull request'"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu-memory -d 'Memory of the GPU as CUDA counts it' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l headroom -d 'Room to keep free: 5% or 2GiB [default: 5%]' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context -d 'What the CUDA context and its kernels take [default: 300 to 720 MiB]' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l others -d 'What other processes hold on the GPU' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measure -d 'A measured peak; may be repeated' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measurements -d 'Measured peaks: a CSV with batch and peak_bytes, or a training log' -r -F
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measured -d 'What the measured figures count: allocated, reserved or process [default: allocated]' -r -f -a "allocated\t''
-reserved\t''
-process\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l model -d 'The config.json of the model' -r -F
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l params -d 'Parameters of the model, such as 350M or 7B' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l precision -d 'fp32, mixed (autocast), bf16 (weights and states) or master (bf16 with 32-bit master weights)' -r -f -a "fp32\t''
-mixed\t''
-bf16\t''
-master\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l optimizer -d 'Optimizer, such as adamw, adamw8bit, sgd, sgd-momentum, adafactor [default: adamw]' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lora -d 'LoRA of this rank on frozen weights' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lora-targets -d 'Which linear layers have adapters: attention or all' -r -f -a "attention\t''
-all\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l quantised -d 'Bits of frozen weights that are quantised: 4 or 8' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l attention -d 'fused (SDPA, flash) or eager' -r -f -a "fused\t''
-eager\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l seq -d 'Tokens per sample' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l target-seq -d 'Tokens per sample on the decoder\'s side [default: as --seq]' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l image-size -d 'Pixels of an image\'s side' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l zero -d 'ZeRO stage, 0 to 3; 3 for FSDP' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l world-size -d 'Processes that train together' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l accumulation -d 'Batches whose gradients are accumulated' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l like -d 'GPU to play, such as \\"RTX 3090\\"; list prints all that are known' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpu-memory -d 'Memory of the GPU, as CUDA reports it' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l batch -d 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l headroom -d 'Share of the memory that is to stay free' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l steps -d 'Optimizer steps to run; 0 runs the program to its end' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpus -d 'GPUs of the machine [default: the world size, else 1]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l world-size -d 'Ranks to pretend: one process runs as rank 0 of that many' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l addresses -d 'Orders of device addresses to rehearse: both, up or down' -r -f -a "both\t'Upwards and downwards, and the larger need decides'
+up\t'Upwards only'
+down\t'Downwards only'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l time-limit -d 'Longest time of one run' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l search-limit -d 'After this time no further batch is tried' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l env -d 'Environment of the program; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l values -d 'What values read from the simulated GPU are: zeros or ones' -r -f -a "zeros\t''
+ones\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l keep -d 'Keep the memory snapshots in this folder' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l torch -d 'The torch package, where it is not the one that the program\'s Python imports' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l torch-python -d 'The Python that imports torch, where the command hides it' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s j -l jobs -d 'Runs at once [default: 2 where there are two processors]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s f -l format -d 'What to print: terminal, json, junit or github' -r -f -a "terminal\t'One screen for people'
+json\t'For programs: docs/rehearse.schema.json'
+junit\t'JUnit XML for build servers'
+github\t'Annotations of GitHub Actions, and its step summary'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
 zh\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l json -d 'Short for --format json'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l explain -d 'Every formula with the figures put in'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l fused -d 'The optimizer\'s fused form'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l checkpointing -d 'Layers are recomputed in backward (gradient checkpointing)'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l find-batch -d 'The largest batch that fits, of any size: short for --batch 1..4096'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l show-output -d 'Let the program\'s own output through, to standard error'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l json -d 'Short for --format json'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s v -l verbose -d 'Everything: whole stacks, all holders, all traps'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s h -l help -d 'Print help'

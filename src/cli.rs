@@ -422,9 +422,7 @@ enum ColorArg {
   oomdoc explain logs/                         a folder with a log for each rank
   kubectl logs trainer-0 | oomdoc explain      a pipe
   oomdoc explain                               paste a message, then Ctrl-D
-  oomdoc explain train.log --snapshot oom.pickle
-                                               the diagnosis, proved or refuted by replaying the snapshot
-  kubectl logs trainer-0 | oomdoc explain - --snapshot oom.pickle
+  oomdoc explain train.log -s oom.pickle       with the memory snapshot of the run
   oomdoc explain -f json train.log | jq '.incidents[] | select(.primary).causes[0]'
   oomdoc explain --workers 36 --processes 3 --sample-bytes 133.59MB --host-memory 256GB killed.log
 
@@ -441,9 +439,8 @@ struct ExplainArgs {
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis.
-    /// May be repeated; without a log the snapshot alone is explained
-    #[arg(short, long, value_name = "SNAPSHOT")]
+    /// Memory snapshot of the run, which proves or refutes it; may be repeated
+    #[arg(short, long, value_name = "FILE")]
     snapshot: Vec<PathBuf>,
     /// Everything: all evidence, formulas, the account, what was ruled out
     #[arg(short, long)]
@@ -716,10 +713,12 @@ impl From<SimulateArgs> for SimulateOptions {
   oomdoc probe --watch                  a live table; Ctrl-C ends it
   oomdoc probe --from nvidia-smi.txt    a saved nvidia-smi (table, CSV or -q) in place of this machine's GPUs
   oomdoc probe --fail-on hardware --fail-on shm
+  oomdoc probe --bench                  also what only CUDA can tell; refused on a GPU in use
+  oomdoc probe --reproduce oom.pickle   was it fragmentation? with --allow-fill tried on the GPU
   docker run -v /:/host:ro … oomdoc probe --root /host
 
 Exit codes: 0 readings were taken, 1 a verdict of --fail-on was found, 2 bad usage or unreadable input,
-3 there is no GPU or driver to read.")]
+3 there is no GPU or driver to read, 4 refused: the GPU is in use, and the CUDA part was asked for.")]
 struct ProbeArgs {
     /// GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all
     #[arg(long, value_name = "GPUS", default_value = "all", value_parser = gpu_names)]

@@ -4,7 +4,7 @@ use crate::gpu::cuda::Failure;
 use crate::gpu::cuda::experiment::Outcome;
 use crate::gpu::cuda::parent;
 use crate::gpu::cuda::probe::Taken;
-use crate::gpu::twin::{Prediction, Reproduction, Ways};
+use crate::gpu::twin::{Layout, Prediction, Reproduction, Ways};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::Bytes;
@@ -271,6 +271,11 @@ fn outcome_text(outcome: &Outcome) -> Text {
         let said = self::ways(outcome.predicted.ways);
         Text::new(format!("unlike predicted: {}", said.en), format!("与推算不同，推算为：{}", said.zh))
     };
+    // What holds of an assumed layout holds of no more than that.
+    let (if_so, zh_if_so) = match outcome.layout {
+        Layout::Known => ("", ""),
+        Layout::Spread { .. } | Layout::Crumbs { .. } => ("if it lay so, ", "若如此分布，则"),
+    };
     let times = outcome.observed.len();
     let (requested, free) = (Bytes(outcome.requested), Bytes(outcome.free));
     let mut built = text!(
@@ -283,8 +288,11 @@ fn outcome_text(outcome: &Outcome) -> Text {
         built.zh += &format!("（两者各增加 {raised}，作为余量始终空闲）");
     }
     Text::new(
-        format!("{}; {}; measured {times} times: {} ({}) → {}", layout.en, built.en, ways.en, agrees.en, verdict.en),
-        format!("{}；{}；实测 {times} 次：{}（{}）→ {}", layout.zh, built.zh, ways.zh, agrees.zh, verdict.zh),
+        format!(
+            "{}; {}; measured {times} times: {} ({}) → {if_so}{}",
+            layout.en, built.en, ways.en, agrees.en, verdict.en
+        ),
+        format!("{}；{}；实测 {times} 次：{}（{}）→ {zh_if_so}{}", layout.zh, built.zh, ways.zh, agrees.zh, verdict.zh),
     )
 }
 

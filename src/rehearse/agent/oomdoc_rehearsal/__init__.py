@@ -10,6 +10,7 @@ went in which phase, whether and where it ran out, and what the simulation canno
     values      values read from the device: what is told, what is answered
     world       one rank of a distributed job without the other ranks
     libraries   DataLoader, checkpointing, autocast, transformers: what was used, and the few places that wait for values
+    device      the stand-ins for NVIDIA's libraries, loaded before torch looks for the real ones
     ending      the ends of a process: steps done, time over, exit, error
 
 Every hook runs under `record.guarded` or its own try/except: a hook that fails is noted in the result file under
@@ -23,9 +24,11 @@ def start():
     """Place the import hooks, if this process belongs to a rehearsal."""
     if not os.environ.get("OOMDOC_REHEARSE_DIR"):
         return
-    from . import ending, importing, libraries, record
+    from . import device, ending, importing, libraries, record, world
 
     record.run.begin()
+    device.load()
+    world.set_environment()
     ending.install()
     importing.install()
     importing.after_import("torch", _torch_imported)

@@ -34,6 +34,7 @@ def _data_loader(module):
         batch = fetch(self)
         with guarded("DataLoader"):
             steps.batch_fetched()
+            _Masks.see_batch(batch)
             if run.batch is None:
                 size = _batch_size(batch)
                 if size:
@@ -158,6 +159,106 @@ def _generation(module):
     mixin.generate = generate_
 
 
+class _Masks:
+    """Whether a batch holds padding decides which attention kernel runs, and with it how much memory.
+
+    transformers asks the device. The mask that came with the batch is known; what was computed on the device is not, and is
+    taken to be what it nearly always is: one sequence per row, nothing padded.
+    """
+
+    in_batch_full = None  # the mask of the last batch of a DataLoader: does it keep every token?
+    given = None  # on the host: the mask handed to the model
+
+    @classmethod
+    def see_batch(cls, batch):
+        mask = batch.get("attention_mask") if hasattr(batch, "get") and hasattr(batch, "keys") else None
+        if mask is not None and not mask.is_cuda:
+            cls.in_batch_full = bool((mask != 0).all())
+
+    @classmethod
+    def on_host(cls, mask):
+        """The mask as the host knows it, or a stand-in of the same shape."""
+        known = mask.detach().to("cpu") != 0
+        if not known.any():
+            known = run.torch.ones(mask.shape, dtype=run.torch.bool)
+            padded = cls.in_batch_full is False
+            if padded:
+                known[..., -1:] = False
+            run.trap(
+                "value-read",
+                record.place(),
+                "the attention mask is computed on the device; taken to be %s padding" % ("with" if padded else "without"),
+            )
+        return known
+
+
+def _on_device(tensor):
+    """A tensor with real memory on the (simulated) GPU: not a compiler's fake one."""
+    torch = run.torch
+    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.is_cuda and tensor.numel() > 0
+
+
+def _masking(module):
+    """transformers.masking_utils (4.53 and later)."""
+    find = getattr(module, "find_packed_sequence_indices", None)
+    if find is not None:
+
+        @functools.wraps(find)
+        def find_packed_sequence_indices(position_ids):
+            if _on_device(position_ids):
+                with guarded("packed sequences"):
+                    known = position_ids.detach().to("cpu")
+                    if not known.any():
+                        detail = "positions are computed on the device; taken to be one sequence per row"
+                        run.trap("value-read", _outside(sys._getframe(1)), detail)
+                        return None
+                    if find(known) is None:
+                        return None
+            return find(position_ids)
+
+        module.find_packed_sequence_indices = find_packed_sequence_indices
+    prepare = getattr(module, "_preprocess_mask_arguments", None)
+    if prepare is not None:
+
+        @functools.wraps(prepare)
+        def _preprocess_mask_arguments(*args, **kwargs):
+            mask = kwargs.get("attention_mask", args[2] if len(args) > 2 else None)
+            _Masks.given = mask if _on_device(mask) else None
+            return prepare(*args, **kwargs)
+
+        module._preprocess_mask_arguments = _preprocess_mask_arguments
+    for name in ("_ignore_causal_mask_sdpa", "_ignore_bidirectional_mask_sdpa"):
+        _ask_host(module, name)
+
+
+def _ask_host(owner, name):
+    """Let a question about the mask be answered from its copy on the host."""
+    question = getattr(owner, name, None)
+    if question is None:
+        return
+
+    @functools.wraps(question)
+    def asked(*args, **kwargs):
+        named = next((key for key in ("padding_mask", "attention_mask") if key in kwargs), None)
+        mask = kwargs[named] if named else (args[0] if args else None)
+        if _on_device(mask) and mask.dim() == 2:
+            with guarded(name):
+                given = _Masks.given
+                mask = _Masks.on_host(given if given is not None and given.shape == mask.shape else mask)
+                if named:
+                    kwargs[named] = mask
+                else:
+                    args = (mask,) + tuple(args[1:])
+        return question(*args, **kwargs)
+
+    setattr(owner, name, staticmethod(asked) if isinstance(owner, type) else asked)
+
+
+def _older_masking(module):
+    """transformers.modeling_attn_mask_utils (before 4.53)."""
+    _ask_host(module.AttentionMaskConverter, "_ignore_causal_mask_sdpa")
+
+
 def _outside(frame):
     """The place outside of transformers and torch that called."""
     while frame is not None and ("/transformers/" in frame.f_code.co_filename or "/torch/" in frame.f_code.co_filename):
@@ -172,5 +273,9 @@ def install():
     after_import("torch.utils.checkpoint", _checkpoint)
     after_import("torch.amp.autocast_mode", _autocast)
     after_import("torch.nn.modules.conv", _convolution)
+    if not run.answers:
+        return
     after_import("transformers.generation.stopping_criteria", _stopping_criteria)
     after_import("transformers.generation.utils", _generation)
+    after_import("transformers.masking_utils", _masking)
+    after_import("transformers.modeling_attn_mask_utils", _older_masking)

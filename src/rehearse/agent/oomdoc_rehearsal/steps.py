@@ -89,7 +89,7 @@ def _after_step(optimizer, args, kwargs):
 
 def _optimizer_made(optimizer):
     _remember(optimizer)
-    if memory.position.phase == "setup" or not _state.backwards:
+    if memory.position.phase in ("setup", "evaluation") and not _state.backwards:
         memory.peaks.close("setup")
         memory.position.phase = "forward"
 

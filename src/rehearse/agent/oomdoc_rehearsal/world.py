@@ -13,6 +13,22 @@ from . import record
 from .record import guarded, run
 
 
+def set_environment():
+    """What torchrun would tell this rank, unless a launcher inside the command tells it."""
+    if run.world_size <= 1 or not run.is_first:
+        return
+    devices = max(1, int(os.environ.get("OOMDOC_SIM_DEVICES") or 1))
+    local_size = min(devices, run.world_size)
+    os.environ.update(
+        RANK=str(run.rank),
+        WORLD_SIZE=str(run.world_size),
+        LOCAL_RANK=str(run.rank % local_size),
+        LOCAL_WORLD_SIZE=str(local_size),
+    )
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+    os.environ.setdefault("MASTER_PORT", "29500")
+
+
 def _replace(old, new):
     """Put `new` wherever a module of torch.distributed holds `old`; many take the function by name when imported."""
     for name, module in list(sys.modules.items()):
