@@ -238,7 +238,12 @@ impl Folder {
     fn create() -> io::Result<Folder> {
         use std::os::unix::fs::DirBuilderExt;
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let places = [Some(std::env::temp_dir()), Some("/dev/shm".into()), std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from), std::env::home_dir().map(|home| home.join(".cache"))];
+        let places = [
+            Some(std::env::temp_dir()),
+            Some("/dev/shm".into()),
+            std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from),
+            std::env::home_dir().map(|home| home.join(".cache")),
+        ];
         let mut refusal = io::Error::from(io::ErrorKind::NotFound);
         for place in places.into_iter().flatten() {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -521,7 +526,8 @@ const MOST_PROCESSES: usize = 4096;
 
 fn device_calls(folder: &Path) -> Vec<DeviceCalls> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let counters = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with("device-") && name.ends_with(".bin"));
+    let counters =
+        |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with("device-") && name.ends_with(".bin"));
     let mut calls: Vec<DeviceCalls> = entries
         .flatten()
         .filter(|entry| counters(&entry.file_name()))

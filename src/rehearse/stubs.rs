@@ -78,7 +78,10 @@ pub fn replaced(name: &str) -> bool {
 }
 
 /// The stand-ins for what these libraries ask for. `defined` are the symbols that the simulated device has.
-pub fn plan<'a>(importers: impl IntoIterator<Item = &'a Library>, defined: &BTreeSet<String>) -> BTreeMap<String, Stub> {
+pub fn plan<'a>(
+    importers: impl IntoIterator<Item = &'a Library>,
+    defined: &BTreeSet<String>,
+) -> BTreeMap<String, Stub> {
     let mut stubs: BTreeMap<String, Stub> = ALWAYS.iter().map(|name| ((*name).to_owned(), Stub::default())).collect();
     let importers: Vec<&Library> = importers.into_iter().collect();
     for importer in &importers {

@@ -120,9 +120,9 @@ fn interpreter(command: &[OsString]) -> Option<Vec<OsString>> {
     if runner && runs {
         return Some(vec![first.clone(), "run".into(), "python".into()]);
     }
-    on_path(first)
-        .and_then(|path| shebang(&path))
-        .or_else(|| ["python3", "python"].iter().find_map(|name| on_path(OsStr::new(name))).map(|path| vec![path.into()]))
+    on_path(first).and_then(|path| shebang(&path)).or_else(|| {
+        ["python3", "python"].iter().find_map(|name| on_path(OsStr::new(name))).map(|path| vec![path.into()])
+    })
 }
 
 fn quoted(words: &[OsString]) -> String {
@@ -148,9 +148,8 @@ fn ask(command: &[OsString]) -> Result<Answer, Missing> {
 
 /// `name = 'value'`, with or without a type in between.
 fn assigned<'a>(source: &'a str, name: &str) -> Option<&'a str> {
-    let line = source.lines().find(|line| {
-        line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', ':', '=']))
-    })?;
+    let line =
+        source.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', ':', '='])))?;
     let value = line.split_once('=')?.1.trim();
     value.strip_prefix('\'')?.strip_suffix('\'')
 }
@@ -198,7 +197,8 @@ fn read(folder: &Path, path: Vec<PathBuf>) -> Result<Torch, Missing> {
             importers.extend(elf::read(&entry.path(), Symbols::Imports));
         }
     }
-    let asks = |family: &str| importers.iter().flat_map(|library| &library.needed).find(|name| name.starts_with(family));
+    let asks =
+        |family: &str| importers.iter().flat_map(|library| &library.needed).find(|name| name.starts_with(family));
     if asks("libcudart").is_none() {
         return Err(Missing::StaticRuntime { version });
     }
@@ -221,8 +221,20 @@ fn cuda_number(text: &str) -> Option<u32> {
 
 /// Packages with many libraries that have nothing to do with CUDA, and those that are read elsewhere.
 const SKIPPED: [&str; 14] = [
-    "torch", "nvidia", "numpy", "scipy", "pandas", "sklearn", "pyarrow", "cv2", "PIL", "matplotlib", "skimage", "cmake",
-    "polars", "pip",
+    "torch",
+    "nvidia",
+    "numpy",
+    "scipy",
+    "pandas",
+    "sklearn",
+    "pyarrow",
+    "cv2",
+    "PIL",
+    "matplotlib",
+    "skimage",
+    "cmake",
+    "polars",
+    "pip",
 ];
 /// Files looked at in all packages together, and how deep.
 const MOST_FILES: usize = 200_000;
