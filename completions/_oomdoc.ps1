@@ -37,8 +37,8 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
         'oomdoc;explain' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
-            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained')
-            [CompletionResult]::new('--snapshot', '--snapshot', [CompletionResultType]::ParameterName, 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Memory snapshot of the run, which proves or refutes it; may be repeated')
+            [CompletionResult]::new('--snapshot', '--snapshot', [CompletionResultType]::ParameterName, 'Memory snapshot of the run, which proves or refutes it; may be repeated')
             [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')

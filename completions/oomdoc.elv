@@ -33,8 +33,8 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
         &'oomdoc;explain'= {
             cand -f 'What to print: terminal, json or markdown'
             cand --format 'What to print: terminal, json or markdown'
-            cand -s 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained'
-            cand --snapshot 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained'
+            cand -s 'Memory snapshot of the run, which proves or refutes it; may be repeated'
+            cand --snapshot 'Memory snapshot of the run, which proves or refutes it; may be repeated'
             cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
             cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
             cand --width 'Columns to fill [default: those of the terminal, else 80]'

@@ -36,7 +36,7 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rehearse" -d 'Run a t
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s s -l snapshot -d 'Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis. May be repeated; without a log the snapshot alone is explained' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s s -l snapshot -d 'Memory snapshot of the run, which proves or refutes it; may be repeated' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
 zh\t''"

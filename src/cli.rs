@@ -413,9 +413,7 @@ enum ColorArg {
   oomdoc explain logs/                         a folder with a log for each rank
   kubectl logs trainer-0 | oomdoc explain      a pipe
   oomdoc explain                               paste a message, then Ctrl-D
-  oomdoc explain train.log --snapshot oom.pickle
-                                               the diagnosis, proved or refuted by replaying the snapshot
-  kubectl logs trainer-0 | oomdoc explain - --snapshot oom.pickle
+  oomdoc explain train.log -s oom.pickle       with the memory snapshot of the run
   oomdoc explain -f json train.log | jq '.incidents[] | select(.primary).causes[0]'
   oomdoc explain --workers 36 --processes 3 --sample-bytes 133.59MB --host-memory 256GB killed.log
 
@@ -432,9 +430,8 @@ struct ExplainArgs {
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Memory snapshot of the failed run, or a folder of them: what it recorded proves or refutes the diagnosis.
-    /// May be repeated; without a log the snapshot alone is explained
-    #[arg(short, long, value_name = "SNAPSHOT")]
+    /// Memory snapshot of the run, which proves or refutes it; may be repeated
+    #[arg(short, long, value_name = "FILE")]
     snapshot: Vec<PathBuf>,
     /// Everything: all evidence, formulas, the account, what was ruled out
     #[arg(short, long)]

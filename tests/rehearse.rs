@@ -150,7 +150,7 @@ fn listed_batches_are_each_judged() {
     assert_eq!(report["oom"]["explanation"]["incidents"][0]["facts"]["requested_bytes"], 1536 * MIB);
     let (_, text) = play(TRAINING).batch("8,16,40").text();
     for part in
-        ["Batch 16 is the largest of these that fits", "Tried to allocate 1.50 GiB", "Most likely:", "model.py:12"]
+        ["Batch 16 is the largest of these that fits the", "Tried to allocate 1.50 GiB", "Most likely:", "model.py:12"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -104,6 +104,8 @@ fn growth_is_proved_with_the_line_that_grows() {
     let detach = listed(&incident, "fixes", "detach-logged-tensors").expect("offered");
     assert!(detach["why"].as_str().unwrap().contains("make_snapshots.py:42 leak → linear.py:134 forward"), "{detach}");
     assert_eq!(incident["fixes"][0]["id"], "detach-logged-tensors");
+    let (low, high) = (&detach["frees_bytes"]["low"], &detach["frees_bytes"]["high"]);
+    assert!(low.as_u64().unwrap() > 11 << 30 && high.as_u64().unwrap() < 14 << 30, "{detach}");
 }
 
 #[test]

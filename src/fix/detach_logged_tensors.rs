@@ -36,10 +36,13 @@ fn advise(case: &Case) -> Advice {
     };
     Draft::new(case, &[(CauseId::LeakGrowth, 0.65)])
         .weight(weight)
-        .frees_unknown(text!(
-            en: "growth per step times steps; two readings of torch.cuda.memory_allocated() some steps apart give it",
-            zh: "每步增长 × 步数；相隔若干步打印两次 torch.cuda.memory_allocated() 即可得到"
-        ))
+        .frees_if(
+            replayed::growth_freed(case),
+            text!(
+                en: "growth per step times steps; two readings of torch.cuda.memory_allocated() some steps apart give it",
+                zh: "每步增长 × 步数；相隔若干步打印两次 torch.cuda.memory_allocated() 即可得到"
+            ),
+        )
         .certainty(Certainty::Likely)
         .knob("pytorch", pytorch)
         .knob(

@@ -135,3 +135,20 @@ pub fn grows(case: &Case) -> Option<Text> {
         format!("增长中的 {bytes} 来自 {}（{}）", place.zh, cite.zh),
     ))
 }
+
+/// What is freed where the place that grows lets go of what earlier steps left: from its growth between the first and last
+/// stretch looked at to all that it holds.
+pub fn growth_freed(case: &Case) -> Option<(Interval, Text)> {
+    let recording = case.proof()?;
+    let (place, grown) = recording.growth.as_ref()?.places.first()?;
+    let held = recording.holders.iter().filter(|held| held.place == *place);
+    let held = held.map(|held| held.bytes).fold(0, u64::saturating_add).max(*grown);
+    let (from, to, cite) = (Bytes(*grown), Bytes(held), recording.cite());
+    Some((
+        Interval::between(i128::from(*grown), i128::from(held)),
+        Text::new(
+            format!("{} grew by {from} and holds {to} ({})", place.en, cite.en),
+            format!("{} 增长了 {from}，共持有 {to}（{}）", place.zh, cite.zh),
+        ),
+    ))
+}

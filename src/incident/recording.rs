@@ -223,7 +223,8 @@ impl Recording {
 
     /// An amount as a share of everything in use, 0 … 1.
     pub fn share(&self, bytes: u64) -> f64 {
-        bytes as f64 / self.active.max(1) as f64
+        let held = self.categories.iter().map(|(_, bytes, _)| *bytes).fold(0, u64::saturating_add);
+        bytes as f64 / self.active.max(held).max(1) as f64
     }
 
     /// The entry as people count, from 1.
@@ -269,10 +270,10 @@ impl Recording {
             }
             Standing::NoFailure => {
                 let active = Bytes(self.active);
-                let moment = match (self.entry(), self.events) {
+                let moment = match (self.entry(), self.peak_reserved) {
                     (Some(entry), _) => text!(en: "its peak (entry {entry})", zh: "峰值（第 {entry} 条）"),
-                    (None, 0) => Text::new("its end (it has no history)", "结束时（没有历史记录）"),
-                    (None, _) => Text::new("its start", "开始时"),
+                    (None, None) => Text::new("its end (it has no history)", "结束时（没有历史记录）"),
+                    (None, Some(_)) => Text::new("its start", "开始时"),
                 };
                 let (en, zh) = (moment.en, moment.zh);
                 Text::new(

@@ -1,14 +1,11 @@
 //! Rehearsals: a real training program runs on a simulated GPU, for a few steps and without one.
 //!
-//! * `shim/` is the simulated device: a shared object of its own, compiled by `build.rs`; [`device`] carries it,
-//!   [`counters`] is the file in which it keeps its figures.
-//! * [`elf`] reads which symbols a program's libraries ask for, [`stubs`] writes the libraries that answer them,
-//!   [`torch`] finds the PyTorch that a command would use without importing it.
-//! * [`agent`] is the part that runs inside the user's Python; [`process`] reads what a rehearsed process tells about
-//!   itself.
-//! * [`launch`] lays everything out in a private folder, runs the command once and reads the figures back.
-//! * [`gpus`] knows real GPUs: their memory as CUDA reports it, compute capability, multiprocessors, context.
-//! * [`search`] looks for the largest batch that fits, [`outcome`] is what the reports are written from.
+//! One run: [`torch`] finds the program's PyTorch, [`elf`] reads what its libraries import, [`stubs`] writes what is
+//! missing, [`device`] is the simulated CUDA device (`shim/`, a library of its own), [`agent`] runs inside the program's
+//! Python; [`launch`] starts it all and reads back [`process`] and [`counters`].
+//!
+//! The whole answer: [`gpus`] knows real GPUs, [`outcome`] judges what the runs say of one, [`search`] finds the largest
+//! batch.
 
 pub mod agent;
 pub mod counters;

@@ -14,6 +14,9 @@ use crate::units::{Interval, MIB};
 /// Optimizer steps after which the peak is complete: the first makes the optimizer's state, the second runs beside it.
 const COMPLETE: u64 = 2;
 
+/// Places that are named of a kind of traps.
+const PLACES: usize = 3;
+
 /// What a process holds that PyTorch does not count or the simulated device does not know.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outside {
@@ -179,13 +182,7 @@ impl Take {
             }
             End::Done | End::OutOfMemory(_) => {}
         }
-        let mut kinds: Vec<&str> = Vec::new();
-        for trap in self.traps.iter().filter(|trap| !trap.keeps_memory()) {
-            if !kinds.contains(&trap.kind.as_str()) {
-                kinds.push(&trap.kind);
-                out.push(trap_text(trap));
-            }
-        }
+        out.extend(trap_texts(self.traps.iter().filter(|trap| !trap.keeps_memory())));
         out
     }
 }
@@ -293,10 +290,43 @@ fn quoted(tail: &str) -> String {
     }
 }
 
-/// A trap in words.
-pub fn trap_text(trap: &Trap) -> Text {
-    let place = trap.place.as_deref().map(|place| format!(" ({place})")).unwrap_or_default();
-    let what = match trap.kind.as_str() {
+/// Traps in words, those of a kind together with their places.
+pub fn trap_texts<'t>(traps: impl Iterator<Item = &'t Trap>) -> Vec<Text> {
+    let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
+    for trap in traps {
+        let at = kinds.iter().position(|(kind, _)| *kind == trap.kind).unwrap_or_else(|| {
+            kinds.push((&trap.kind, Vec::new()));
+            kinds.len() - 1
+        });
+        if let (Some((_, places)), Some(place)) = (kinds.get_mut(at), trap.place.as_deref())
+            && !places.contains(&place)
+        {
+            places.push(place);
+        }
+    }
+    let told = |(kind, places): (&str, Vec<&str>)| {
+        let what = trap_text(kind);
+        let named = places.iter().take(PLACES).map(|place| short_place(place)).collect::<Vec<_>>().join(", ");
+        match places.len() {
+            0 => what,
+            n if n > PLACES => Text::new(
+                format!("{} ({named}, and {} more places)", what.en, n - PLACES),
+                format!("{}（{named} 等 {n} 处）", what.zh),
+            ),
+            _ => Text::new(format!("{} ({named})", what.en), format!("{}（{named}）", what.zh)),
+        }
+    };
+    kinds.into_iter().map(told).collect()
+}
+
+/// `/home/me/train.py:88 train` → `train.py:88 train`.
+fn short_place(place: &str) -> &str {
+    let path = place.split(':').next().unwrap_or(place);
+    path.rfind('/').and_then(|slash| place.get(slash + 1..)).unwrap_or(place)
+}
+
+fn trap_text(kind: &str) -> Text {
+    match kind {
         "value-read" => Text::new(
             "values were read from the GPU, which computed none: whatever the program decides by them may differ",
             "程序从 GPU 读取了数值，而这里没有计算：据此做出的判断可能不同",
@@ -331,8 +361,7 @@ pub fn trap_text(trap: &Trap) -> Text {
             "GPU 上的线性代数需要未模拟的工作区",
         ),
         other => text!(en: "{other}: not simulated", zh: "{other}：未模拟"),
-    };
-    Text::new(format!("{}{place}", what.en), format!("{}{place}", what.zh))
+    }
 }
 
 /// All takes of one batch, and what follows from them.

@@ -1,7 +1,7 @@
 //! One screen for a tired engineer: what ran out, where the bytes are, why, what to change. Everything with `--verbose`.
 
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
-use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
+use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::cause::Finding;
 use crate::dialect::stated;
 use crate::dialect::{Fact, Resource, Sign};
@@ -860,13 +860,19 @@ impl Page {
             return;
         }
         self.screen.blank();
-        self.heading(&Text::new("What the log says about the run", "日志中的运行信息"));
+        // A failure that only a snapshot tells of: there is no log.
+        let alone = diagnosis.incident.event.at.is_given();
+        self.heading(&match alone {
+            true => Text::new("What is known about the run", "已知的运行信息"),
+            false => Text::new("What the log says about the run", "日志中的运行信息"),
+        });
         let width = rows.iter().map(|row| columns(self.say(&row.label))).max().unwrap_or(0);
         for row in &rows {
             let label = pad(self.say(&row.label), width);
             let mut body = vec![run(Tone::Plain, one_line(self.say(&row.shown)))];
             let place = match row.line {
                 Some(line) => self.places(&[line]).unwrap_or_default(),
+                None if alone => self.say(&Text::new("[snapshot, or you]", "[来自快照或你]")).to_string(),
                 None => self.say(&Text::new("[as you said]", "[由你给出]")).to_string(),
             };
             body.push(run(Tone::Faint, format!(" {place}")));
@@ -938,11 +944,30 @@ impl Page {
             self.input(input);
         }
         self.and_more(explanation.inputs.len(), INPUTS_SHOWN);
+        let beside = explanation.snapshots.iter().filter(|snapshot| {
+            // Without logs the snapshots are the inputs.
+            !explanation.inputs.iter().any(|input| input.source == snapshot.source)
+        });
+        let beside: Vec<&SnapshotSummary> = beside.collect();
+        for snapshot in beside.iter().take(INPUTS_SHOWN) {
+            let size = Bytes(snapshot.bytes);
+            let text = match snapshot.proves {
+                true => text!(en: "snapshot, {size}, of this failure", zh: "快照，{size}，记录了本次失败"),
+                false => text!(en: "snapshot, {size}, not of this failure", zh: "快照，{size}，不是本次失败"),
+            };
+            let name = shorten_path(&snapshot.source, self.style.width / 2);
+            let body = [run(Tone::Plain, self.say(&text))];
+            self.screen.paragraph(&[run(Tone::Faint, format!("  {name}  "))], 4, &body);
+        }
+        self.and_more(beside.len(), INPUTS_SHOWN);
     }
 
     fn input(&mut self, input: &InputSummary) {
         let (lines, size, encoding) = (input.lines, Bytes(input.bytes), &input.encoding);
-        let text = text!(en: "{lines} lines, {size}, {encoding}", zh: "{lines} 行，{size}，{encoding}");
+        let text = match (encoding.as_str(), lines) {
+            ("snapshot", 0) => text!(en: "snapshot, {size}", zh: "快照，{size}"),
+            _ => text!(en: "{lines} lines, {size}, {encoding}", zh: "{lines} 行，{size}，{encoding}"),
+        };
         let mut parts = vec![self.say(&text).to_string()];
         parts.extend(input.repairs.iter().map(|repair| self.say(&repair.text()).to_string()));
         let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };

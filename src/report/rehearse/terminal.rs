@@ -4,7 +4,7 @@ use super::{View, wording};
 use crate::estimate::verdict::Verdict;
 use crate::gpu::products::{Known, PRODUCTS};
 use crate::rehearse::gpus::Gpu;
-use crate::rehearse::outcome::{Question, Run, trap_text};
+use crate::rehearse::outcome::{Question, Run, trap_texts};
 use crate::report::layout::{self, Screen, Tone, columns, pad, run, shorten};
 use crate::report::{Explanation, Style, replay, wording as common};
 use crate::text;
@@ -422,14 +422,8 @@ impl Page<'_> {
             shortfalls.iter().for_each(|text| self.bullet(text));
         }
         let mut told: Vec<Text> = shown.notes();
-        for take in &shown.takes {
-            for trap in take.traps.iter().filter(|trap| trap.keeps_memory()) {
-                let text = trap_text(trap);
-                if !told.contains(&text) {
-                    told.push(text);
-                }
-            }
-        }
+        let traps = shown.takes.iter().flat_map(|take| &take.traps);
+        told.extend(trap_texts(traps.filter(|trap| trap.keeps_memory())));
         if !told.is_empty() {
             self.heading("Noticed", "注意到");
             let most = if verbose { usize::MAX } else { 4 };

@@ -54,7 +54,7 @@ pub fn headline(answer: &Answer) -> Text {
     let spare = headroom(answer);
     let compared = answer.runs.len() > 1;
     let Some(run) = answer.shown() else {
-        return text!(en: "Nothing was rehearsed on {gpu}.", zh: "没有在 {gpu} 上预演任何运行。");
+        return text!(en: "Nothing was rehearsed on the {gpu}.", zh: "没有在 {gpu} 上预演任何运行。");
     };
     if !compared {
         return verdict(answer, run);
@@ -70,15 +70,15 @@ pub fn headline(answer: &Answer) -> Text {
             let known = worse == best + 1 || answer.question.range.is_none();
             let mut text = match (known, answer.question.range.is_some()) {
                 (true, true) => text!(
-                    en: "Batch {best} is the largest that fits {gpu} with {spare} to spare",
+                    en: "Batch {best} is the largest that fits the {gpu} with {spare} to spare",
                     zh: "批大小 {best} 是在 {gpu} 上留有 {spare} 余量的最大值"
                 ),
                 (true, false) => text!(
-                    en: "Batch {best} is the largest of these that fits {gpu} with {spare} to spare",
+                    en: "Batch {best} is the largest of these that fits the {gpu} with {spare} to spare",
                     zh: "所列批大小中，{best} 是在 {gpu} 上留有 {spare} 余量的最大值"
                 ),
                 (false, _) => text!(
-                    en: "Batch {best} fits {gpu} with {spare} to spare",
+                    en: "Batch {best} fits the {gpu} with {spare} to spare",
                     zh: "批大小 {best} 在 {gpu} 上放得下，且留有 {spare} 余量"
                 ),
             };
@@ -87,7 +87,7 @@ pub fn headline(answer: &Answer) -> Text {
             text
         }
         (Some(best), None) => text!(
-            en: "Every batch up to {best} fits {gpu} with {spare} to spare.",
+            en: "Every batch up to {best} fits the {gpu} with {spare} to spare.",
             zh: "直到 {best} 的批大小在 {gpu} 上都放得下，且留有 {spare} 余量。"
         ),
         (None, _) => match answer.runs.first() {
@@ -115,16 +115,16 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
     };
     match run.verdict {
         Verdict::Fits if run.pressed == Some(true) => text!(
-            en: "{it} fits {gpu} with {spare} to spare: PyTorch's cache grows to {reserved}, but it still ran where only {usable} were there.",
+            en: "{it} fits the {gpu} with {spare} to spare: PyTorch's cache grows to {reserved}, but it still ran where only {usable} were there.",
             zh: "{zh_it} 在 {gpu} 上放得下，且留有 {spare} 余量：PyTorch 缓存会增长到 {reserved}，但在只有 {usable} 时仍能运行。",
             reserved = span(run.reserved()), usable = Bytes(answer.usable())
         ),
         Verdict::Fits => text!(
-            en: "{it} fits {gpu} with {spare} to spare: it needs {needed} of {capacity}.",
+            en: "{it} fits the {gpu} with {spare} to spare: it needs {needed} of {capacity}.",
             zh: "{zh_it} 在 {gpu} 上放得下，且留有 {spare} 余量：需要 {needed}，共 {capacity}。"
         ),
         Verdict::Tight => text!(
-            en: "{it} runs on {gpu}, but may not leave {spare}: it needs {needed} of {capacity}.",
+            en: "{it} runs on the {gpu}, but may not leave {spare}: it needs {needed} of {capacity}.",
             zh: "{zh_it} 能在 {gpu} 上运行，但余量可能不足 {spare}：需要 {needed}，共 {capacity}。"
         ),
         Verdict::DoesNotFit => match run.oom() {
@@ -135,12 +135,12 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
                     false => (format!(" {}", when.en), format!("（{}）", when.zh)),
                 };
                 text!(
-                    en: "{it} does not fit {gpu}: it runs out of {capacity}{en}.",
+                    en: "{it} does not fit the {gpu}: it runs out of {capacity}{en}.",
                     zh: "{zh_it} 在 {gpu} 上放不下：{capacity} 显存不足{zh}。"
                 )
             }
             None => text!(
-                en: "{it} does not fit {gpu}: it needs at least {low} of {capacity}.",
+                en: "{it} does not fit the {gpu}: it needs at least {low} of {capacity}.",
                 zh: "{zh_it} 在 {gpu} 上放不下：至少需要 {low}，而共有 {capacity}。",
                 low = Bytes(run.needed().low.max(0) as u64)
             ),
@@ -150,14 +150,14 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
             let reason = run.shortfalls().into_iter().next().unwrap_or_default();
             if run.allocated() == 0 {
                 return Text::new(
-                    format!("Cannot tell whether it fits {gpu}: {}.", reason.en),
+                    format!("Cannot tell whether it fits the {gpu}: {}.", reason.en),
                     format!("无法判断在 {gpu} 上是否放得下：{}。", reason.zh),
                 );
             }
             let it = run.batch.map_or("it".to_string(), |batch| format!("batch {batch}"));
             Text::new(
                 format!(
-                    "Cannot tell whether {it} fits {gpu}: it needs at least {low} of {capacity}, and more is possible: {}.",
+                    "Cannot tell whether {it} fits the {gpu}: it needs at least {low} of {capacity}, and more is possible: {}.",
                     reason.en
                 ),
                 format!(
