@@ -108,10 +108,7 @@ impl Contents {
         if length == 0 || length > LARGEST || self.kept + length > BUDGET {
             return;
         }
-        self.insert(
-            address,
-            Known { length, data: Data::Bytes(bytes.into()), launches: report::get(LAUNCHES) },
-        );
+        self.insert(address, Known { length, data: Data::Bytes(bytes.into()), launches: report::get(LAUNCHES) });
     }
 
     /// Whether a copy of this length would be kept at all.
@@ -158,9 +155,8 @@ impl Contents {
         let launches = report::get(LAUNCHES);
         let end = address.saturating_add(length);
         let touching = self.touching(address, length);
-        let answers = |start: u64, known: &Known| {
-            known.launches == launches || (start == address && known.length == length)
-        };
+        let answers =
+            |start: u64, known: &Known| known.launches == launches || (start == address && known.length == length);
         let usable: Vec<(u64, &Known)> = touching
             .iter()
             .filter_map(|start| self.ranges.get(start).map(|known| (*start, known)))

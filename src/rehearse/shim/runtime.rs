@@ -463,12 +463,7 @@ pub unsafe extern "C" fn cudaMemset(to: *mut c_void, value: c_int, length: usize
     unsafe { fill(to, value as u32, 1, length) }
 }
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaMemsetAsync(
-    to: *mut c_void,
-    value: c_int,
-    length: usize,
-    _stream: *mut c_void,
-) -> Status {
+pub unsafe extern "C" fn cudaMemsetAsync(to: *mut c_void, value: c_int, length: usize, _stream: *mut c_void) -> Status {
     // SAFETY: as above.
     unsafe { fill(to, value as u32, 1, length) }
 }
