@@ -50,6 +50,7 @@ unsafe extern "C" {
     fn fork() -> c_int;
     fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
     fn _exit(code: c_int) -> !;
+    fn alarm(seconds: u32) -> u32;
 }
 
 const MIB: usize = 1 << 20;
@@ -313,6 +314,8 @@ fn threads() {
 
 /// Forks while other threads use the device all the time: a child that found the lock held would never end.
 fn forks() {
+    // What hangs ends by a signal.
+    unsafe { alarm(60) };
     let _held = allocated(10 * MIB);
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let workers: Vec<_> = (0..3)
@@ -329,6 +332,7 @@ fn forks() {
     for _ in 0..200 {
         match unsafe { fork() } {
             0 => {
+                unsafe { alarm(30) };
                 let code = c_int::from(malloc(4 * MIB).is_err());
                 unsafe { _exit(code) }
             }
