@@ -191,7 +191,7 @@ fn run(one: &Run, lang: Lang) -> Value {
     }
     out.insert("notes".into(), texts(&one.notes(), lang));
     out.insert("takes".into(), one.takes.iter().map(take).collect());
-    out.insert("seconds".into(), rounded(one.seconds()));
+    out.insert("seconds".into(), rounded(one.seconds));
     Value::Object(out)
 }
 

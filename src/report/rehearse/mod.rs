@@ -50,7 +50,7 @@ pub fn checks(view: &View<'_>) -> Checks {
                 };
                 let mut check = Check::new(name, run.verdict, wording::verdict(answer, run));
                 fill(&mut check, view, run);
-                check.seconds = Some(run.seconds());
+                check.seconds = Some(run.seconds);
                 check
             })
             .collect(),

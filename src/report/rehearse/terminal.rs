@@ -42,7 +42,7 @@ pub fn progress(done: &Run, question: &Question, style: Style) -> String {
         None => Text::same(question.gpu.name.as_str()),
     };
     let say = |text: &Text| text.in_lang(style.lang).to_string();
-    format!("  {}  {}, {}, {:.1} s", pad(&say(&label), 12), say(&figures), say(&verdict), done.seconds())
+    format!("  {}  {}, {}, {:.1} s", pad(&say(&label), 12), say(&figures), say(&verdict), done.seconds)
 }
 
 /// The table of `--like list`.
@@ -166,7 +166,7 @@ impl Page<'_> {
     /// The device with the shown run in it.
     fn device(&mut self) {
         let answer = self.view.answer;
-        let Some(shown) = answer.shown().filter(|run| run.allocated() > 0) else { return };
+        let Some(shown) = answer.shown().filter(|run| run.ran()) else { return };
         let capacity = answer.capacity();
         let reserved = shown.reserved().high.max(0) as u64;
         let allocated = shown.deciding().map_or(0, |take| take.allocated).min(reserved);
@@ -179,7 +179,7 @@ impl Page<'_> {
         let labels = [
             self.pick("in use at the peak", "峰值占用"),
             self.pick("cached", "缓存"),
-            self.pick("context, libraries (estimate)", "上下文与库（估计）"),
+            self.outside(shown),
             self.pick("free", "空闲"),
         ];
         let sizes = [allocated, cached, outside, free];
@@ -206,6 +206,14 @@ impl Page<'_> {
             })
             .collect();
         self.screen.grid(2, &cells);
+    }
+
+    /// What is estimated for a run, in a few words.
+    fn outside(&self, shown: &Run) -> String {
+        match shown.deciding().is_some_and(|take| take.outside.nccl.is_some()) {
+            true => self.pick("context, libraries, NCCL (estimate)", "上下文、库与 NCCL（估计）"),
+            false => self.pick("context, libraries (estimate)", "上下文与库（估计）"),
+        }
     }
 
     fn runs(&mut self) {
@@ -238,7 +246,7 @@ impl Page<'_> {
                     at_least(wording::span(one.reserved())),
                     at_least(wording::span(one.needed())),
                     verdict,
-                    format!("{:.1}", one.seconds()),
+                    format!("{:.1}", one.seconds),
                 ],
             ));
         }
@@ -368,7 +376,7 @@ impl Page<'_> {
 
     /// Where the peak of the shown run is, and who holds it.
     fn peak(&mut self) {
-        let Some(shown) = self.view.answer.shown() else { return };
+        let Some(shown) = self.view.answer.shown().filter(|run| run.ran()) else { return };
         let Some(take) = shown.deciding().filter(|take| take.allocated > 0) else { return };
         let when = self.say(&wording::peak_moment(take));
         let holding = self.view.peak.and_then(|analysis| {
@@ -380,9 +388,13 @@ impl Page<'_> {
         }
         self.screen.blank();
         let batch = shown.batch;
-        let head = match batch {
-            Some(batch) => text!(en: "The peak of batch {batch}", zh: "批大小 {batch} 的峰值"),
-            None => Text::new("The peak", "峰值"),
+        let head = match (batch, shown.oom()) {
+            (Some(batch), None) => text!(en: "The peak of batch {batch}", zh: "批大小 {batch} 的峰值"),
+            (Some(batch), Some(_)) => {
+                text!(en: "The peak of batch {batch} until then", zh: "批大小 {batch} 此前的峰值")
+            }
+            (None, None) => Text::new("The peak", "峰值"),
+            (None, Some(_)) => Text::new("The peak until then", "此前的峰值"),
         };
         let head = match when.is_empty() {
             true => self.say(&head),
@@ -418,7 +430,10 @@ impl Page<'_> {
         let verbose = self.view.style.verbose;
         let shortfalls = shown.shortfalls();
         if !shortfalls.is_empty() {
-            self.heading("Only a lower bound, because", "只是下限，因为");
+            match shown.ran() {
+                true => self.heading("Only a lower bound, because", "只是下限，因为"),
+                false => self.heading("What happened", "发生了什么"),
+            }
             shortfalls.iter().for_each(|text| self.bullet(text));
         }
         let mut told: Vec<Text> = shown.notes();
@@ -446,13 +461,13 @@ impl Page<'_> {
                 );
                 self.bullet(&text);
             }
-        } else if !assumed.is_empty() {
+        } else if !assumed.is_empty() && shown.ran() {
             self.screen.blank();
             let outside = shown.deciding().map(|take| wording::span(take.outside.sum())).unwrap_or_default();
             let seconds = format!("{:.0}", answer.seconds);
             let text = text!(
-                en: "No GPU was used: {seconds} s on this machine's processors. Estimated, not simulated: {outside} for context and libraries. -v lists all that was assumed.",
-                zh: "未使用 GPU：在本机处理器上用时 {seconds} 秒。上下文与库的 {outside} 是估计而非模拟。-v 列出全部前提。"
+                en: "No GPU was used: {seconds} s on this machine's processors. Estimated, not simulated: {outside} outside of PyTorch's tensors. -v lists all that was assumed.",
+                zh: "未使用 GPU：在本机处理器上用时 {seconds} 秒。PyTorch 张量之外的 {outside} 是估计而非模拟。-v 列出全部前提。"
             );
             let text = self.say(&text);
             self.paragraph(Tone::Faint, &text);
