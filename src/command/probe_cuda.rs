@@ -111,7 +111,7 @@ pub fn of(
         which: target.which(),
         free_before: memory.map(|memory| memory.free),
         // In a container a process of another one is not listed when it comes.
-        known_idle: others.is_none() && target.processes().is_some() && survey.host_pids,
+        known_idle: others.is_none() && target.unexplained().is_some() && survey.host_pids,
         display: now.display == Ok(true),
         unsuitable: unsuitable(&now, survey, root),
         ..request(Which::Ordinal(0), options, reproduction)

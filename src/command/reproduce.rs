@@ -56,7 +56,13 @@ fn of_snapshot(source: &Source, lang: Lang) -> anyhow::Result<Reproduction> {
                 free: oom.device_free,
                 layout: Layout::Known,
             };
-            return Ok(Reproduction::of_snapshot(state, device.ordinal, oom.event));
+            let expandable = image.segments.iter().filter(|segment| segment.range.expandable);
+            let left = expandable.filter(|segment| segment.range.pool == (0, 0)).map(|segment| {
+                let free = segment.pieces.iter().filter(|piece| piece.holder == NONE);
+                free.fold(0u64, |sum, piece| sum.saturating_add(piece.size))
+            });
+            let expandable = left.reduce(u64::saturating_add);
+            return Ok(Reproduction::of_snapshot(state, device.ordinal, oom.event, expandable));
         }
     }
     bail!(
@@ -69,8 +75,8 @@ fn segments(image: &Image) -> Vec<Segment> {
     let of = |segment: &crate::snapshot::space::ImageSegment| Segment {
         blocks: segment.pieces.iter().map(|piece| Block { bytes: piece.size, live: piece.holder != NONE }).collect(),
         page: if segment.range.small { SMALL_PAGE } else { TORCH_PAGE },
-        // Private pools in use give nothing back.
-        pinned: segment.range.pool != (0, 0),
+        // Private pools in use give nothing back; expandable segments have given back what they can before the failure.
+        pinned: segment.range.pool != (0, 0) || segment.range.expandable,
     };
     image.segments.iter().map(of).collect()
 }

@@ -36,7 +36,8 @@ pub struct Segment {
     pub blocks: Vec<Block>,
     /// The page that an expandable segment in its place has: 2 MiB for the small pool, [`TORCH_PAGE`] for the large one.
     pub page: u64,
-    /// In a private pool that is in use (CUDA graphs): nothing of it can be given back.
+    /// In a private pool that is in use (CUDA graphs), or expandable, so that whole pages were given back before the
+    /// failure: nothing of it can be given back.
     pub pinned: bool,
 }
 
@@ -335,6 +336,8 @@ pub struct Reproduction {
     /// Where the failure stands: a line of a log, an entry of a snapshot.
     pub origin: Text,
     pub cases: Vec<(State, Prediction)>,
+    /// Expandable segments were on already; a message does not tell.
+    pub expandable: bool,
 }
 
 impl Reproduction {
@@ -344,21 +347,23 @@ impl Reproduction {
             let prediction = state.predict(SMALL_PAGE);
             (state, prediction)
         });
-        Reproduction { sums, origin: text!(en: "line {line}", zh: "第 {line} 行"), cases: cases.collect() }
+        let origin = text!(en: "line {line}", zh: "第 {line} 行");
+        Reproduction { sums, origin, cases: cases.collect(), expandable: false }
     }
 
     /// Of a snapshot: one state, every block known.
-    pub fn of_snapshot(state: State, device: u32, event: u32) -> Reproduction {
+    /// `expandable`: free bytes inside expandable segments, where there are such.
+    pub fn of_snapshot(state: State, device: u32, event: u32, expandable: Option<u64>) -> Reproduction {
         let prediction = state.predict(SMALL_PAGE);
-        let at_hand = prediction.cached.saturating_add(prediction.idle);
+        let at_hand = prediction.cached.saturating_add(prediction.idle).saturating_add(expandable.unwrap_or(0));
         let sums = Sums {
             requested: Interval::exactly(state.requested),
             free: Interval::exactly(state.free),
-            allocated: Interval::exactly(state.held().saturating_sub(prediction.cached)),
+            allocated: Interval::exactly(state.held().saturating_add(prediction.idle).saturating_sub(at_hand)),
             cached: Interval::exactly(at_hand),
         };
         let origin = text!(en: "entry {event} of device {device}'s trace", zh: "设备 {device} 记录的第 {event} 条");
-        Reproduction { sums, origin, cases: vec![(state, prediction)] }
+        Reproduction { sums, origin, cases: vec![(state, prediction)], expandable: expandable.is_some() }
     }
 
     /// The verdict that holds however the cached memory lies; `None` where that decides.
@@ -378,6 +383,10 @@ impl Reproduction {
             Some(Verdict::Exhaustion) if self.sums.surely_too_little() => text!(
                 en: "refuted: even in one piece, free and cached memory fall {missing} short of the request; no allocator setting helps",
                 zh: "已否定：即使全部连成一块，空闲与缓存之和仍比请求少 {missing}；任何分配器设置都无济于事"
+            ),
+            Some(Verdict::Exhaustion) if self.expandable => text!(
+                en: "not fragmentation that a setting cures: expandable segments were on and had given back every whole page; what is left lies in smaller pieces between live blocks",
+                zh: "不是靠设置能解决的碎片化：expandable_segments 已启用，完整的页都已归还；剩余的是夹在使用中的块之间的小碎片"
             ),
             Some(verdict) => verdict.text(),
             None => text!(
@@ -448,6 +457,19 @@ mod tests {
         assert_eq!(state(vec![idle.clone()], 500 * MIB, 0).predict(SMALL_PAGE).ways.verdict(), Verdict::FitsPlainly);
         idle.pinned = true;
         assert_eq!(state(vec![idle], 500 * MIB, 0).predict(SMALL_PAGE).ways.verdict(), Verdict::Exhaustion);
+    }
+
+    #[test]
+    fn what_expandable_segments_could_not_give_back_is_no_fragmentation_to_cure() {
+        let mut left = segment(&[(300, true), (19, false), (300, true)]);
+        left.pinned = true;
+        let state = state(vec![left; 40], 500 * MIB, 100 * MIB);
+        let found = Reproduction::of_snapshot(state.clone(), 0, 7, Some(40 * 19 * MIB));
+        assert_eq!((found.verdict(), found.sums.surely_too_little()), (Some(Verdict::Exhaustion), false));
+        assert!(found.text().en.contains("expandable segments were on"), "{}", found.text().en);
+        assert_eq!(found.sums.allocated, Interval::exactly(40 * 600 * MIB));
+        // Too little in one piece too: no layout matters.
+        assert!(Reproduction::of_snapshot(state, 0, 7, Some(MIB)).text().en.starts_with("refuted"));
     }
 
     #[test]

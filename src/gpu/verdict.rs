@@ -338,8 +338,8 @@ fn fragmentation(case: &Case) -> Option<Text> {
     }
     let (idle, need) = (Bytes(idle), Bytes(need));
     Some(crate::text!(
-        en: "{idle} lie idle in PyTorch's cache for a request of {need}: fragmentation is possible; a memory snapshot or an experiment proves it, these sums do not",
-        zh: "PyTorch 缓存中有 {idle} 空闲，而请求为 {need}：可能是碎片化；需要显存快照或实验才能证实，仅凭总和不能"
+        en: "{idle} lie idle in PyTorch's cache for a request of {need}: fragmentation is possible; `oomdoc probe --reproduce` on a memory snapshot of the failure proves or refutes it, these sums do not",
+        zh: "PyTorch 缓存中有 {idle} 空闲，而请求为 {need}：可能是碎片化；对失败时的显存快照运行 `oomdoc probe --reproduce` 才能证实或推翻，仅凭总和不能"
     ))
 }
 

@@ -69,7 +69,7 @@ pub struct Request {
     pub world_size: Option<u32>,
     pub rank: u32,
     pub addresses: Addresses,
-    /// The agent stops the program then; what still runs 10 seconds later is killed.
+    /// The agent stops the program then; what still runs some seconds later (10 at most) is killed.
     pub time_limit: Duration,
     pub snapshot: bool,
     pub values: Values,
@@ -207,6 +207,10 @@ fn missing_text(missing: &Missing) -> Text {
                  pip install --no-deps torch",
             zh: "这个 torch 是 ROCm 版（{version}）；只能预演 CUDA 版：pip install --no-deps torch"
         ),
+        Missing::Isolated { option } => text!(
+            en: "python {option} does not load the part of the rehearsal that runs inside it: leave {option} out",
+            zh: "python {option} 不会加载预演需要在其中运行的部分：请去掉 {option}"
+        ),
         Missing::Musl { interpreter } => text!(
             en: "{interpreter} is built for musl; PyTorch with CUDA exists for the GNU C library only",
             zh: "{interpreter} 基于 musl；支持 CUDA 的 PyTorch 只有 GNU C 库（glibc）版本"
@@ -238,7 +242,12 @@ impl Folder {
     fn create() -> io::Result<Folder> {
         use std::os::unix::fs::DirBuilderExt;
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let places = [Some(std::env::temp_dir()), Some("/dev/shm".into()), std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from), std::env::home_dir().map(|home| home.join(".cache"))];
+        let places = [
+            Some(std::env::temp_dir()),
+            Some("/dev/shm".into()),
+            std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from),
+            std::env::home_dir().map(|home| home.join(".cache")),
+        ];
         let mut refusal = io::Error::from(io::ErrorKind::NotFound);
         for place in places.into_iter().flatten() {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -293,7 +302,8 @@ fn prepare(request: &Request, shim: &[u8]) -> Result<Arc<Prepared>, LaunchError>
     };
     let exports = elf::parse_bytes(shim, Symbols::Exports).map(|library| library.exports).unwrap_or_default();
     let defined: BTreeSet<String> = exports.into_iter().collect();
-    let importers = torch.iter().flat_map(|torch| &torch.importers);
+    let program = request.command.first().and_then(|program| torch::asked_by(program));
+    let importers = torch.iter().flat_map(|torch| &torch.importers).chain(&program);
     let mut files = BTreeMap::new();
     for (name, stub) in stubs::plan(importers, &defined) {
         let bytes = stubs::write(&name, SHIM, &stub)
@@ -424,7 +434,9 @@ fn kill_group(child: &Child, signal: rustix::process::Signal) {
 /// How long processes have to end by themselves after they were asked.
 const GRACE: Duration = Duration::from_secs(3);
 /// How long after the time limit the agent may take to write what it knows.
-const EXTENSION: Duration = Duration::from_secs(10);
+fn extension(limit: Duration) -> Duration {
+    (limit / 4).clamp(Duration::from_secs(1), Duration::from_secs(10))
+}
 
 /// Waits for the child, its time limit or an interruption.
 fn wait(child: &mut Child, limit: Duration, interrupted: &AtomicBool) -> io::Result<(Option<ExitStatus>, Exit)> {
@@ -438,7 +450,7 @@ fn wait(child: &mut Child, limit: Duration, interrupted: &AtomicBool) -> io::Res
         if interrupted.load(Ordering::Relaxed) {
             break Exit::Interrupted;
         }
-        if started.elapsed() > limit.saturating_add(EXTENSION) {
+        if started.elapsed() > limit.saturating_add(extension(limit)) {
             break Exit::Stopped;
         }
         std::thread::sleep(pause);
@@ -521,7 +533,8 @@ const MOST_PROCESSES: usize = 4096;
 
 fn device_calls(folder: &Path) -> Vec<DeviceCalls> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let counters = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with("device-") && name.ends_with(".bin"));
+    let counters =
+        |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with("device-") && name.ends_with(".bin"));
     let mut calls: Vec<DeviceCalls> = entries
         .flatten()
         .filter(|entry| counters(&entry.file_name()))

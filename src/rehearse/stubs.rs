@@ -9,7 +9,7 @@
 use super::elf::{Import, Library};
 use object::Endianness;
 use object::elf;
-use object::write::elf::{FileHeader, ProgramHeader, SectionHeader, SectionIndex, Sym, Verdef, Writer};
+use object::write::elf::{FileHeader, ProgramHeader, SectionHeader, Sym, Verdef, Writer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A library to be written.
@@ -22,7 +22,7 @@ pub struct Stub {
 /// NVIDIA's libraries that a program loads by name without asking for them in its files.
 const ALWAYS: [&str; 2] = ["libcuda.so.1", "libnvidia-ml.so.1"];
 /// How the names of NVIDIA's libraries begin.
-const FAMILIES: [&str; 27] = [
+const FAMILIES: [&str; 26] = [
     "libcuda.so",
     "libcudart",
     "libcublas",
@@ -47,7 +47,6 @@ const FAMILIES: [&str; 27] = [
     "libnpp",
     "libnvperf",
     "libnvtx",
-    "libcaffe2_nvrtc.none",
     "libnvfatbin",
     "libnvblas",
 ];
@@ -71,6 +70,10 @@ const PREFIXES: [(&str, &str); 16] = [
     ("cu", "libcuda.so"),
 ];
 
+/// All functions of the driver and the runtime: extensions that are compiled while the program runs can't be read
+/// beforehand, and a symbol that is missing ends the program.
+const FUNCTIONS: &str = include_str!("functions.txt");
+
 /// Whether a library is NVIDIA's, by its name. Wheels rename what they bundle (`libcudart.faf08d9a.so.13`); the
 /// beginning stays.
 pub fn replaced(name: &str) -> bool {
@@ -78,7 +81,10 @@ pub fn replaced(name: &str) -> bool {
 }
 
 /// The stand-ins for what these libraries ask for. `defined` are the symbols that the simulated device has.
-pub fn plan<'a>(importers: impl IntoIterator<Item = &'a Library>, defined: &BTreeSet<String>) -> BTreeMap<String, Stub> {
+pub fn plan<'a>(
+    importers: impl IntoIterator<Item = &'a Library>,
+    defined: &BTreeSet<String>,
+) -> BTreeMap<String, Stub> {
     let mut stubs: BTreeMap<String, Stub> = ALWAYS.iter().map(|name| ((*name).to_owned(), Stub::default())).collect();
     let importers: Vec<&Library> = importers.into_iter().collect();
     for importer in &importers {
@@ -111,6 +117,25 @@ pub fn plan<'a>(importers: impl IntoIterator<Item = &'a Library>, defined: &BTre
                     }
                 }
             }
+        }
+    }
+    let (driver, runtime): (Vec<&str>, Vec<&str>) = FUNCTIONS
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace)
+        .filter(|name| !defined.contains(*name))
+        .partition(|name| !name.starts_with("cuda"));
+    for (file, stub) in &mut stubs {
+        let (version, names) = match file.as_str() {
+            "libcuda.so.1" => (Some(String::new()), &driver),
+            // Whoever asks for it says which version it has.
+            _ if file.starts_with("libcudart.") => {
+                (stub.symbols.keys().find(|name| !name.is_empty()).cloned(), &runtime)
+            }
+            _ => continue,
+        };
+        if let Some(version) = version {
+            stub.symbols.entry(version).or_default().extend(names.iter().map(|name| (*name).to_owned()));
         }
     }
     stubs
@@ -287,6 +312,5 @@ pub fn write(soname: &str, shim: &str, stub: &Stub) -> object::write::Result<Vec
     });
     writer.write_dynamic_section_header(dynamic_at);
     writer.write_shstrtab_section_header();
-    let _ = SectionIndex::default();
     Ok(buffer)
 }

@@ -39,6 +39,8 @@ pub enum Missing {
     CpuBuild { version: String },
     /// Built for AMD's ROCm.
     Rocm { version: String },
+    /// The interpreter is told to ignore the environment or `site`, and with it the agent: by this option.
+    Isolated { option: String },
     /// An interpreter for musl; NVIDIA's libraries exist for the GNU C library only.
     Musl { interpreter: String },
     /// The CUDA runtime is linked into PyTorch itself (up to 1.13), where it can't be replaced.
@@ -120,9 +122,9 @@ fn interpreter(command: &[OsString]) -> Option<Vec<OsString>> {
     if runner && runs {
         return Some(vec![first.clone(), "run".into(), "python".into()]);
     }
-    on_path(first)
-        .and_then(|path| shebang(&path))
-        .or_else(|| ["python3", "python"].iter().find_map(|name| on_path(OsStr::new(name))).map(|path| vec![path.into()]))
+    on_path(first).and_then(|path| shebang(&path)).or_else(|| {
+        ["python3", "python"].iter().find_map(|name| on_path(OsStr::new(name))).map(|path| vec![path.into()])
+    })
 }
 
 fn quoted(words: &[OsString]) -> String {
@@ -146,11 +148,34 @@ fn ask(command: &[OsString]) -> Result<Answer, Missing> {
     })
 }
 
+/// The option by which a command's interpreter is told not to look at `PYTHONPATH` or not to import `site`.
+fn isolation(command: &[OsString]) -> Option<String> {
+    let place = command.iter().position(|word| is_interpreter(word))?;
+    let options = command.get(place + 1..)?.iter().map(|word| word.to_string_lossy());
+    // Options end at the script, and at the module or text that `-m` or `-c` brings.
+    let options = options.take_while(|word| word.starts_with('-') && word.len() > 1 && !word.starts_with("--"));
+    for word in options {
+        let letters = word.get(1..).unwrap_or("");
+        let own = letters.split(['c', 'm', 'W', 'X']).next().unwrap_or("");
+        if own.contains(['I', 'E', 'S']) {
+            return Some(word.into_owned());
+        }
+        if letters.contains(['c', 'm']) {
+            break;
+        }
+    }
+    None
+}
+
+/// What a program that is no script asks for itself.
+pub fn asked_by(program: &OsStr) -> Option<Library> {
+    elf::read(&on_path(program)?, Symbols::Imports).ok()
+}
+
 /// `name = 'value'`, with or without a type in between.
 fn assigned<'a>(source: &'a str, name: &str) -> Option<&'a str> {
-    let line = source.lines().find(|line| {
-        line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', ':', '=']))
-    })?;
+    let line =
+        source.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', ':', '='])))?;
     let value = line.split_once('=')?.1.trim();
     value.strip_prefix('\'')?.strip_suffix('\'')
 }
@@ -169,6 +194,9 @@ pub fn find(command: &[OsString], folder: Option<&Path>) -> Result<Torch, Missin
             read(&folder, beside)
         }
         None => {
+            if let Some(option) = isolation(command) {
+                return Err(Missing::Isolated { option });
+            }
             let answer = ask(command)?;
             if answer.musl {
                 return Err(Missing::Musl { interpreter: answer.executable });
@@ -198,7 +226,8 @@ fn read(folder: &Path, path: Vec<PathBuf>) -> Result<Torch, Missing> {
             importers.extend(elf::read(&entry.path(), Symbols::Imports));
         }
     }
-    let asks = |family: &str| importers.iter().flat_map(|library| &library.needed).find(|name| name.starts_with(family));
+    let asks =
+        |family: &str| importers.iter().flat_map(|library| &library.needed).find(|name| name.starts_with(family));
     if asks("libcudart").is_none() {
         return Err(Missing::StaticRuntime { version });
     }
@@ -221,8 +250,20 @@ fn cuda_number(text: &str) -> Option<u32> {
 
 /// Packages with many libraries that have nothing to do with CUDA, and those that are read elsewhere.
 const SKIPPED: [&str; 14] = [
-    "torch", "nvidia", "numpy", "scipy", "pandas", "sklearn", "pyarrow", "cv2", "PIL", "matplotlib", "skimage", "cmake",
-    "polars", "pip",
+    "torch",
+    "nvidia",
+    "numpy",
+    "scipy",
+    "pandas",
+    "sklearn",
+    "pyarrow",
+    "cv2",
+    "PIL",
+    "matplotlib",
+    "skimage",
+    "cmake",
+    "polars",
+    "pip",
 ];
 /// Files looked at in all packages together, and how deep.
 const MOST_FILES: usize = 200_000;
@@ -264,5 +305,61 @@ fn find_extensions(site: &Path, importers: &mut Vec<Library>, extensions: &mut V
         if importers.len() > before {
             extensions.push(name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_interpreter_is_seen_behind_launchers() {
+        let seen = |line: &str| interpreter(&words(line)).map(|words| quoted(&words));
+        assert_eq!(seen("/opt/env/bin/python3.11 train.py").as_deref(), Some("/opt/env/bin/python3.11"));
+        assert_eq!(seen("env A=1 uv run python train.py").as_deref(), Some("env A=1 uv run python"));
+        assert_eq!(seen("uv run train.py").as_deref(), Some("uv run python"));
+        assert_eq!(seen("poetry run accelerate launch x.py").as_deref(), Some("poetry run python"));
+    }
+
+    #[test]
+    fn console_scripts_name_their_interpreter() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = |name: &str, text: &str| {
+            use std::os::unix::fs::PermissionsExt;
+            let path = folder.path().join(name);
+            fs::write(&path, text).expect("written");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("made runnable");
+            interpreter(&[path.into_os_string(), "train.py".into()]).map(|words| quoted(&words))
+        };
+        assert_eq!(script("a", "#!/srv/env/bin/python\nimport x\n").as_deref(), Some("/srv/env/bin/python"));
+        assert_eq!(script("b", "#!/usr/bin/env -S python3 -u\n").as_deref(), Some("python3"));
+        let wrapped = "#!/bin/sh\n'''exec' \"/a long path/bin/python3\" \"$0\" \"$@\"\n' '''\n";
+        assert_eq!(script("c", wrapped).as_deref(), Some("/a long path/bin/python3"));
+    }
+
+    #[test]
+    fn an_interpreter_without_the_agent_is_refused() {
+        let seen = |line: &str| isolation(&words(line));
+        assert_eq!(seen("python -I train.py").as_deref(), Some("-I"));
+        assert_eq!(seen("env A=1 python3 -u -sE train.py").as_deref(), Some("-sE"));
+        for fine in
+            ["python train.py -I", "python -u -m train -E", "python -cIES", "python -Wignore::ES x.py", "torchrun -I"]
+        {
+            assert_eq!(seen(fine), None, "{fine}");
+        }
+    }
+
+    #[test]
+    fn versions_are_read_from_the_file() {
+        let source = "__version__ = '2.11.0+cu130'\ndebug = False\ncuda: Optional[str] = '13.0'\nhip = None\n";
+        assert_eq!(assigned(source, "__version__"), Some("2.11.0+cu130"));
+        assert_eq!(assigned(source, "cuda").and_then(cuda_number), Some(13_000));
+        assert_eq!(assigned(source, "hip"), None);
+        assert_eq!(cuda_number("12.4"), Some(12_040));
+        assert_eq!(cuda_number("none"), None);
     }
 }

@@ -5,6 +5,7 @@ use super::failure::{Ending, Failure, Objection, Step};
 use super::probe::{
     Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, Request, Taken,
 };
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -183,12 +184,12 @@ fn reap(child: &mut Child) -> Option<ExitStatus> {
 }
 
 fn start(request: &Request) -> std::io::Result<Child> {
-    let mut child = Command::new(std::env::current_exe()?)
-        .arg(super::child::NAME)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()?;
+    let mut command = Command::new(std::env::current_exe()?);
+    if let Some(path) = std::env::var_os(LIBRARY_PATH) {
+        command.env(LIBRARY_PATH, without_stubs(&path));
+    }
+    let mut child =
+        command.arg(super::child::NAME).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let request = serde_json::to_vec(&Request { parent: Some(std::process::id()), ..request.clone() })?;
     if let Some(mut stdin) = child.stdin.take()
         && let Err(error) = stdin.write_all(&request)
@@ -201,10 +202,31 @@ fn start(request: &Request) -> std::io::Result<Child> {
     Ok(child)
 }
 
+/// Where the loader looks first.
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// A list of folders less the toolkit's own for linking. The library is looked up as `libcuda.so` before `libcuda.so.1`,
+/// and what stands there would win over the driver, which programs that were linked find all the same.
+fn without_stubs(path: &OsStr) -> OsString {
+    let folders = std::env::split_paths(path).filter(|folder| folder.file_name() != Some(OsStr::new("stubs")));
+    std::env::join_paths(folders).unwrap_or_else(|_| path.to_os_string())
+}
+
 fn ended(status: ExitStatus) -> Ending {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return Ending::Signal { signal };
     }
     Ending::Exit { code: status.code().unwrap_or(-1) }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_toolkits_folder_for_linking_is_left_out() {
+        let path = OsStr::new("/opt/lib:/usr/local/cuda/lib64/stubs:/usr/local/cuda/lib64:/x/stubs/");
+        assert_eq!(without_stubs(path), "/opt/lib:/usr/local/cuda/lib64");
+    }
 }

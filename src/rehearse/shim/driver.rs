@@ -139,6 +139,11 @@ pub unsafe extern "C" fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest
     unsafe { crate::streams::cudaDeviceGetStreamPriorityRange(least, greatest) }
 }
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetLimit(out: *mut usize, which: c_int) -> Status {
+    // SAFETY: a place for a number.
+    unsafe { runtime::cudaDeviceGetLimit(out, which) }
+}
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorString(status: Status, out: *mut *const c_char) -> Status {
     // SAFETY: a place for the text.
     unsafe { give(out, runtime::described(status).1.as_ptr()) };
@@ -426,7 +431,10 @@ pub unsafe fn entry_point(name: *const c_char, out: *mut *mut c_void, status: *m
     });
     let known = name.starts_with("cu") && !name.is_empty();
     let address = found.unwrap_or_else(|| {
-        memory::with(|_| report::note_name(name));
+        memory::with(|_| {
+            report::open();
+            report::note_name(name);
+        });
         if known { refused as *mut c_void } else { std::ptr::null_mut() }
     });
     // SAFETY: as promised.

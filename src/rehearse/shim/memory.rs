@@ -131,7 +131,7 @@ extern "C" fn after_fork_in_child() {
 /// The account, created when it is first needed.
 pub fn with<R>(action: impl FnOnce(&mut Memory) -> R) -> R {
     static HANDLERS: Once = Once::new();
-    // SAFETY: registers three functions that live as long as this object, which is never unloaded (see below).
+    // SAFETY: registers three functions that live as long as this object: a process never unloads the runtime.
     HANDLERS.call_once(|| unsafe {
         pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
     });
@@ -401,11 +401,6 @@ impl Memory {
             physical.references += 1;
         }
         Ok(key)
-    }
-
-    /// The handle of a physical allocation is alive: its device and size.
-    pub fn handle(&self, key: u64) -> Option<(usize, u64)> {
-        self.physical.get(&key).map(|physical| (physical.device, physical.size))
     }
 
     pub fn add_host(&mut self, address: u64, block: HostBlock) {

@@ -97,6 +97,56 @@ pub fn open() {
     fresh.words[PID].store(u64::from(pid), Relaxed);
     fresh.words[0].store(MAGIC, Relaxed);
     MAPPED.store(target, Relaxed);
+    watch_faults();
+}
+
+const FAULT: c_int = 11;
+/// `struct sigaction` of the GNU C library on x86-64.
+#[repr(C)]
+struct Action {
+    handler: usize,
+    mask: [u64; 16],
+    flags: c_int,
+    restorer: usize,
+}
+unsafe extern "C" {
+    fn sigaction(signal: c_int, new: *const Action, old: *mut Action) -> c_int;
+}
+/// What stood before us, for the fault that is not ours to handle: none is.
+static mut BEFORE: Action = Action { handler: 0, mask: [0; 16], flags: 0, restorer: 0 };
+
+/// Notes a read or write of device memory by the host's own code, which ends the program on a real device as well, and
+/// lets the fault happen again with the handler that stood there before.
+extern "C" fn fault(_signal: c_int, information: *const u8, _context: *mut c_void) {
+    // SAFETY: the system gives a whole `siginfo_t`, which has the address at byte 16; `BEFORE` was filled before this
+    // handler was installed and is not written again.
+    unsafe {
+        let address = information.add(16).cast::<u64>().read_unaligned();
+        if crate::memory::device_of(address).is_some() {
+            set(counters::HOST_TOUCH, address);
+        }
+        sigaction(FAULT, &raw const BEFORE, std::ptr::null_mut());
+    }
+}
+
+fn watch_faults() {
+    const WITH_INFORMATION: c_int = 4;
+    const ON_OWN_STACK: c_int = 0x0800_0000;
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let action = Action {
+            handler: fault as *const () as usize,
+            mask: [0; 16],
+            flags: WITH_INFORMATION | ON_OWN_STACK,
+            restorer: 0,
+        };
+        // SAFETY: both structs have the C library's layout; nobody else touches `BEFORE`, and the handler reads it only
+        // after this call. The handler itself calls nothing but `sigaction`, which a handler may.
+        unsafe {
+            sigaction(FAULT, std::ptr::null(), &raw mut BEFORE);
+            sigaction(FAULT, &raw const action, std::ptr::null_mut());
+        }
+    });
 }
 
 /// In the child of a fork: leaves the parent's file alone and counts in memory until the child uses the device itself.
