@@ -14,6 +14,8 @@ use crate::units::{Interval, MIB};
 /// Optimizer steps after which the peak is complete: the first makes the optimizer's state, the second runs beside it.
 const COMPLETE: u64 = 2;
 
+/// Lines of a failed program's standard error that are kept.
+const LAST_LINES: usize = 12;
 /// Places that are named of a kind of traps.
 const PLACES: usize = 3;
 
@@ -113,6 +115,8 @@ pub struct Take {
     pub torch: Option<String>,
     /// What was asked for less what was free when it ran out of memory, where the message tells.
     pub missing: Option<u64>,
+    /// The last lines that the program wrote to standard error, where it failed.
+    pub last_words: Vec<String>,
 }
 
 /// What the launcher saw of a take.
@@ -146,6 +150,10 @@ impl Take {
         }
         let done = processes.iter().map(|process| process.steps).max().unwrap_or(0);
         let end = end(&seen, done, steps, &mut notes);
+        let last_words = match end {
+            End::Failed(_) => last_lines(seen.stderr_tail),
+            _ => Vec::new(),
+        };
         Take {
             addresses,
             end,
@@ -161,6 +169,7 @@ impl Take {
             batch: processes.iter().find_map(|process| process.batch.as_ref()?.observed),
             torch: processes.iter().find_map(|process| process.torch.clone()),
             missing: None,
+            last_words,
         }
     }
 
@@ -287,6 +296,14 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
 
 fn first_line(text: &str) -> &str {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim()
+}
+
+/// The last lines that hold anything, in their order.
+fn last_lines(tail: &str) -> Vec<String> {
+    let lines = tail.lines().rev().filter(|line| !line.trim().is_empty());
+    let mut last: Vec<String> = lines.take(LAST_LINES).map(|line| line.chars().take(400).collect()).collect();
+    last.reverse();
+    last
 }
 
 /// The last line of what a program wrote, after a colon.

@@ -7,9 +7,10 @@ use crate::rehearse::gpus::Gpu;
 use crate::rehearse::outcome::{Question, Run, trap_texts};
 use crate::report::layout::{self, Screen, Tone, columns, pad, run, shorten};
 use crate::report::{Explanation, Style, replay, wording as common};
+use crate::snapshot::holders;
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, Interval};
 
 /// Holders of the peak without `-v`.
 const HOLDERS: usize = 5;
@@ -228,12 +229,16 @@ impl Page<'_> {
             self.pick("reserved", "已保留"),
             self.pick("needed", "共需"),
             self.pick("verdict", "结论"),
-            self.pick("seconds", "用时(秒)"),
+            self.pick("seconds", "秒"),
         ];
         let mut rows: Vec<(Tone, [String; 6])> = vec![(Tone::Faint, heads)];
         for (i, one) in answer.runs.iter().enumerate() {
             let whole = one.is_whole() && one.oom().is_none();
-            let at_least = |text: String| if whole { text } else { format!("≥ {text}") };
+            // Of a lower bound the lower end is enough.
+            let span = |amount: Interval| match whole {
+                true => wording::span(amount),
+                false => format!("≥ {}", wording::span(Interval { low: amount.low, high: amount.low })),
+            };
             let mut verdict = self.say(&one.verdict.text());
             if one.oom().is_some() {
                 verdict = self.pick("out of memory", "显存不足");
@@ -242,9 +247,9 @@ impl Page<'_> {
                 if i == answer.shown { Tone::Strong } else { Tone::Plain },
                 [
                     one.batch.map_or("-".into(), |batch| batch.to_string()),
-                    at_least(Bytes(one.allocated()).to_string()),
-                    at_least(wording::span(one.reserved())),
-                    at_least(wording::span(one.needed())),
+                    span(Interval::exactly(one.allocated())),
+                    span(one.reserved()),
+                    span(one.needed()),
                     verdict,
                     format!("{:.1}", one.seconds),
                 ],
@@ -343,7 +348,9 @@ impl Page<'_> {
     }
 
     fn stack(&mut self, stack: &[String], most: usize) {
-        for frame in stack.iter().take(most) {
+        let own = wording::own_frames(stack);
+        let shown = if self.view.style.verbose { stack.iter().collect() } else { own };
+        for frame in shown.into_iter().take(most) {
             let at = self.pick("at ", "位于 ");
             let room = self.screen.width().saturating_sub(2 + columns(&at));
             let frame = shorten(frame, room, self.view.style.unicode);
@@ -411,7 +418,13 @@ impl Page<'_> {
         for holder in device.holding.holders.iter().take(most) {
             let percent = common::percent(holder.bytes as f64 / total as f64);
             let head = format!("  {:>10} {percent:>5}  ", Bytes(holder.bytes).to_string());
-            let place = self.say(&replay::wording::place(sites.get(holder.site as usize)));
+            let site = sites.get(holder.site as usize);
+            // The backward pass runs in threads of autograd, which have no Python stack.
+            let in_backward = take.peak.as_ref().is_some_and(|at| at.phase.as_deref() == Some("backward"));
+            let place = match in_backward && site.is_none_or(holders::is_silent) {
+                true => self.pick("no Python stack: likely the backward pass", "没有 Python 调用栈：很可能是反向传播"),
+                false => self.say(&replay::wording::place(site)),
+            };
             let detail = self.say(&replay::wording::count(holder));
             let room = self.screen.width().saturating_sub(columns(&head));
             let place = shorten(&place, room, self.view.style.unicode);
@@ -429,11 +442,18 @@ impl Page<'_> {
         let Some(shown) = answer.shown() else { return };
         let verbose = self.view.style.verbose;
         let shortfalls = shown.shortfalls();
-        if !shortfalls.is_empty() {
-            match shown.ran() {
-                true => self.heading("Only a lower bound, because", "只是下限，因为"),
-                false => self.heading("What happened", "发生了什么"),
+        let failed = shown.takes.iter().find(|take| !take.last_words.is_empty());
+        if !shown.ran() {
+            if let Some(take) = failed {
+                self.heading("What the program wrote last", "程序最后的输出");
+                let most = if verbose { usize::MAX } else { 6 };
+                let from = take.last_words.len().saturating_sub(most);
+                for line in take.last_words.iter().skip(from) {
+                    self.screen.verbatim(2, Tone::Faint, line);
+                }
             }
+        } else if !shortfalls.is_empty() {
+            self.heading("Only a lower bound, because", "只是下限，因为");
             shortfalls.iter().for_each(|text| self.bullet(text));
         }
         let mut told: Vec<Text> = shown.notes();

@@ -145,8 +145,8 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
                     false => (format!(" {}", when.en), format!("（{}）", when.zh)),
                 };
                 text!(
-                    en: "{it} does not fit the {gpu}: it runs out of {capacity}{en}.",
-                    zh: "{zh_it} 在 {gpu} 上放不下：{capacity} 显存不足{zh}。"
+                    en: "{it} does not fit the {gpu}: it runs out of memory{en}.",
+                    zh: "{zh_it} 在 {gpu} 上放不下：显存不足{zh}。"
                 )
             }
             None => text!(
@@ -283,6 +283,12 @@ pub fn peak_moment(take: &Take) -> Text {
         Some(peak) => moment(peak.phase.as_deref(), peak.step),
         None => Text::default(),
     }
+}
+
+/// The frames of the program's own files, which are told relative to where it runs; all where there are none.
+pub fn own_frames(stack: &[String]) -> Vec<&String> {
+    let own: Vec<&String> = stack.iter().filter(|frame| !frame.starts_with('/')).collect();
+    if own.is_empty() { stack.iter().collect() } else { own }
 }
 
 /// `train.py:88 step` → (`train.py`, 88).
