@@ -302,6 +302,40 @@ assert not hasattr(torch.Tensor().all(), '_oomdoc_answer')
 }
 
 #[test]
+fn no_answer_is_given_where_none_is_wanted() {
+    let script = "
+import torch
+torch.take(1)
+assert not hasattr(torch.isfinite(torch.Tensor()), '_oomdoc_answer')
+";
+    let Some(run) = rehearse(script, &[("OOMDOC_REHEARSE_ANSWERS", "none")]) else { return };
+    assert_eq!(run.output.status.code(), Some(0), "{}", run.stderr());
+    assert_eq!(run.traps("isfinite"), (0, 0));
+}
+
+#[test]
+fn checkpoints_do_not_overwrite_good_ones() {
+    let script = "
+import torch
+open('best.pt', 'w').write('good')
+class Host:
+    is_cuda = False
+torch.save({'data': Host()}, 'cache.pt')
+torch.take(1)
+torch.save({'data': [Host()]}, 'cache2.pt')
+torch.save({'model': {'weight': torch.Tensor()}}, 'best.pt')
+optimizer = torch.optim.SGD()
+torch.save({'model': Host()}, 'best.pt')
+for name in ('best.pt', 'cache.pt', 'cache2.pt'):
+    print(open(name).read())
+";
+    let Some(run) = rehearse(script, &[]) else { return };
+    assert_eq!(run.stdout(), "good\nsaved\nsaved\n", "{}", run.stderr());
+    assert_eq!(run.traps("checkpoint"), (2, 2));
+    assert!(run.only().traps.iter().all(oomdoc::rehearse::process::Trap::keeps_memory));
+}
+
+#[test]
 fn hooks_that_fail_leave_the_script_alone() {
     // The pretended torch has no library to register kernels with.
     let Some(run) = rehearse(TRAINING, &[]) else { return };

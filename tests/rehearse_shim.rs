@@ -255,6 +255,11 @@ fn copies_give_back_what_is_known() {
 }
 
 #[test]
+fn offloading_takes_no_memory_of_the_host() {
+    assert_eq!(laid().lines("offload", &[]), ["small true", "before 7 then 0"]);
+}
+
+#[test]
 fn pools_keep_what_is_freed() {
     assert_eq!(
         laid().lines("pools", &[]),

@@ -380,6 +380,14 @@ fn trap_text(kind: &str) -> Text {
             "形状取决于计算结果：真实 GPU 上可能需要更多",
         ),
         "loop" => Text::new("a loop waits for a value that never comes", "循环等待某个数值，而它不会出现"),
+        "attention-mask" => Text::new(
+            "whether rows are padded or packed is computed on the GPU; taken to be as in the batch, else one full sequence per row",
+            "是否有填充或打包序列要在 GPU 上计算；按批数据处理，否则视为每行一个完整序列",
+        ),
+        "checkpoint" => Text::new(
+            "checkpoints are not written: their values would be those of a GPU that computes nothing",
+            "不写入检查点文件：其中的数值来自不做计算的 GPU",
+        ),
         "linalg" => Text::new(
             "linear algebra on the GPU needs workspaces that are not simulated",
             "GPU 上的线性代数需要未模拟的工作区",

@@ -173,6 +173,24 @@ fn copies() {
     say!("after it was freed {:?}", read(block, 4));
 }
 
+/// Copies what nobody wrote to page-locked memory, again and again, and says what that took of the host's memory.
+fn offload() {
+    let size = 64 * MIB;
+    let block = allocated(size);
+    let mut pinned = std::ptr::null_mut();
+    assert_eq!(unsafe { cudaHostAlloc(&mut pinned, size, 0) }, 0);
+    let bytes = unsafe { std::slice::from_raw_parts_mut(pinned.cast::<u8>(), size) };
+    // Pages that were in use before, and an end that is none.
+    bytes[..4 * MIB].fill(7);
+    let (from, to) = (100, size - 100);
+    assert_eq!(unsafe { cudaMemcpy(bytes[from..].as_mut_ptr().cast(), block, to - from, 2) }, 0);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let kib: usize = resident.trim().trim_end_matches(" kB").parse().unwrap();
+    say!("small {}", kib < 16 << 10);
+    say!("before {} then {}", bytes[99], bytes[from..to].iter().map(|byte| *byte as usize).sum::<usize>());
+}
+
 fn pools() {
     let mut pool = std::ptr::null_mut();
     let attribute = |pool: Pointer, which: c_int| {
@@ -350,6 +368,7 @@ fn main() {
         Some("properties") => properties(),
         Some("virtual") => virtual_memory(),
         Some("copies") => copies(),
+        Some("offload") => offload(),
         Some("pools") => pools(),
         Some("graphs") => graphs(),
         Some("entry points") => entry_points(),

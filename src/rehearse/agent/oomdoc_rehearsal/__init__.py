@@ -11,6 +11,7 @@ went in which phase, whether and where it ran out, and what the simulation canno
     world       one rank of a distributed job without the other ranks
     libraries   DataLoader, checkpointing, autocast, transformers: what was used, and the few places that wait for values
     device      the stand-ins for NVIDIA's libraries, loaded before torch looks for the real ones
+    saving      checkpoints, which are not written
     ending      the ends of a process: steps done, time over, exit, error
 
 Every hook runs under `record.guarded` or its own try/except: a hook that fails is noted in the result file under

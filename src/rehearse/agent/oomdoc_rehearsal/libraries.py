@@ -3,7 +3,7 @@ import functools
 import os
 import sys
 
-from . import record, steps
+from . import record, saving, steps
 from .importing import after_import
 from .record import guarded, run
 
@@ -185,8 +185,8 @@ class _Masks:
             if padded:
                 known[..., -1:] = False
             run.trap(
-                "value-read",
-                record.place(),
+                "attention-mask",
+                _outside(sys._getframe(1)),
                 "the attention mask is computed on the device; taken to be %s padding" % ("with" if padded else "without"),
             )
         return known
@@ -210,7 +210,7 @@ def _masking(module):
                     known = position_ids.detach().to("cpu")
                     if not known.any():
                         detail = "positions are computed on the device; taken to be one sequence per row"
-                        run.trap("value-read", _outside(sys._getframe(1)), detail)
+                        run.trap("attention-mask", _outside(sys._getframe(1)), detail)
                         return None
                     if find(known) is None:
                         return None
@@ -273,6 +273,8 @@ def install():
     after_import("torch.utils.checkpoint", _checkpoint)
     after_import("torch.amp.autocast_mode", _autocast)
     after_import("torch.nn.modules.conv", _convolution)
+    after_import("torch.serialization", saving.hook_torch)
+    after_import("safetensors.torch", saving.hook_safetensors)
     if not run.answers:
         return
     after_import("transformers.generation.stopping_criteria", _stopping_criteria)

@@ -32,7 +32,7 @@ class Run:
         self.wanted_steps = int(_number("OOMDOC_REHEARSE_STEPS"))
         self.wants_snapshot = os.environ.get("OOMDOC_REHEARSE_SNAPSHOT") == "1"
         self.time_limit = _number("OOMDOC_REHEARSE_TIME")
-        self.answers = os.environ.get("OOMDOC_REHEARSE_ANSWERS") != "none"  # False: what the device holds, even if it is nothing
+        self.answers = os.environ.get("OOMDOC_REHEARSE_ANSWERS") != "none"
         self.world_size = int(_number("OOMDOC_REHEARSE_WORLD"))  # 0: nothing to pretend
         self.rank = int(_number("OOMDOC_REHEARSE_RANK"))
         self.started = time.time()

@@ -8,6 +8,7 @@ The reads are seen below Python, by kernels of our own for the operators that ca
 `aten::_local_scalar_dense` (item, bool, float, int) and `aten::nonzero` (masks, where).
 """
 import functools
+import os
 import warnings
 
 from . import memory, record
@@ -15,6 +16,12 @@ from .record import guarded, on_fork, run
 
 LOOP_READS = 400  # reads at one place within one step that are taken for a loop waiting for a value
 _ANSWER = "_oomdoc_answer"  # attribute of a tensor whose value we know better than the device
+
+_ONES = os.environ.get("OOMDOC_SIM_VALUES") == "ones"  # what unknown memory reads as
+_LINEAR_ALGEBRA = (
+    "qr svd svdvals eigh eigvalsh eig eigvals inv inv_ex solve solve_ex cholesky cholesky_ex lstsq det slogdet pinv matrix_rank"
+    " lu lu_factor ldl_factor solve_triangular matrix_exp"
+).split()
 
 _library = None  # keeps the kernels registered
 _reads = {}  # (step, place) -> reads
@@ -57,6 +64,8 @@ def _nonzero(tensor):
     torch = run.torch
     rows = torch.empty(0, dtype=torch.int64, device=tensor.device)
     torch.ops.aten.nonzero.out(tensor, out=rows)
+    if _ONES:  # a mask of unknown values keeps everything: the most that it can need
+        rows = torch.empty((tensor.numel(), tensor.dim()), dtype=torch.int64, device=tensor.device)
     with guarded("nonzero"):
         if tensor.numel():
             _note_rows("nonzero", int(rows.shape[0]), int(tensor.numel()))
@@ -65,6 +74,8 @@ def _nonzero(tensor):
 
 def _note_rows(operator, rows, possible):
     where = record.place()
+    if rows == possible and _ONES:
+        return run.trap("data-dependent-shape", where, "%s is taken to give all %d rows" % (operator, rows))
     run.trap(
         "zero-rows" if rows == 0 else "data-dependent-shape",
         where,
@@ -158,6 +169,26 @@ def _answer_grad_scaler(torch):
     scaler._unscale_grads_ = unscaled
 
 
+def _tell_linear_algebra(torch):
+    """What cuSOLVER and MAGMA take as workspace is not known here."""
+
+    def told(name, original):
+        @functools.wraps(original)
+        def function(*args, **kwargs):
+            with guarded("linalg"):
+                if args and type(args[0]) in _plain and args[0].is_cuda:
+                    detail = "torch.linalg.%s: its workspace is not simulated" % name
+                    run.trap("linalg", record.place(), detail, memory="lower")
+            return original(*args, **kwargs)
+
+        return function
+
+    for name in _LINEAR_ALGEBRA:
+        original = getattr(torch.linalg, name, None)
+        if original is not None:
+            setattr(torch.linalg, name, told(name, original))
+
+
 def install(torch):
     """Place the hooks of this module."""
     global _library, _plain
@@ -172,6 +203,8 @@ def install(torch):
         for name in ("unique", "unique_consecutive"):
             _count_rows(torch, name, torch)
             _count_rows(torch, name, torch.Tensor)
+    with guarded("values.linear_algebra"):
+        _tell_linear_algebra(torch)
     for hook in (_answer_finite, _answer_grad_scaler) if run.answers else ():
         with guarded("values." + hook.__name__):
             hook(torch)

@@ -70,7 +70,7 @@ def _pretend(torch, distributed):
         if not isinstance(rank, int) or rank < 0:
             rank = int(os.environ.get("RANK", run.rank))
         if rank != run.rank and (given.get("world_size") or os.environ.get("WORLD_SIZE")):
-            _leave_other_rank(rank)
+            _leave_other_rank()
         given["store"] = distributed.HashStore()
         given["rank"], given["world_size"] = run.rank, run.world_size
         given.pop("init_method", None)
@@ -92,12 +92,11 @@ def _pretend(torch, distributed):
     _replace(new_group, new_group_)
 
 
-def _leave_other_rank(rank):
+def _leave_other_rank():
     """A launcher started the other ranks too: one of them is enough."""
     from . import ending
 
-    run.world = (rank, run.world_size)
-    run.is_first = False
+    run.uses_cuda = run.is_first = False  # so that it leaves no result
     ending.stop("exit")
 
 

@@ -10,7 +10,8 @@ class OutOfMemoryError(RuntimeError):
     pass
 
 
-from . import _C, amp, autograd, backends, cuda, nn, optim, utils  # noqa: E402
+from . import _C, amp, autograd, backends, cuda, nn, optim, serialization, utils  # noqa: E402
+from .serialization import save  # noqa: E402, F401
 
 
 class Tensor:
