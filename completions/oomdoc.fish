@@ -32,6 +32,7 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "replay" -d 'Replay a 
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "diff" -d 'What grew between two memory snapshots, by the place in the program'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "simulate" -d 'Run a list of allocations through PyTorch\'s caching allocator on a device of any size'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "probe" -d 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "headroom" -d 'Does batch N fit a GPU with room to spare, and what is the largest that does'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rehearse" -d 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
@@ -165,6 +166,78 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l bench -d 'Also m
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-fill -d 'Also fill the device up to a margin: largest block, and --reproduce on the device'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-busy -d 'Go on although other processes use the GPU; their next allocation may fail'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s b -l batch -d 'Samples per step and process; without it the largest batch is sought' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s f -l format -d 'What to print: terminal, json, markdown, junit, sarif or github' -r -f -a "terminal\t'For people'
+json\t'For programs: docs/headroom.schema.json'
+markdown\t'For the comment on a pull request'
+junit\t'JUnit XML'
+sarif\t'SARIF 2.1.0, for code scanning'
+github\t'Annotations and step summary of GitHub Actions'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu -d 'The GPU, such as \\"RTX 3090\\" (oomdoc rehearse --like list prints all that are known)' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu-memory -d 'Memory of the GPU as CUDA counts it' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l headroom -d 'Room to keep free: 5% or 2GiB [default: 5%]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context -d 'What the CUDA context and its kernels take [default: 300 to 720 MiB]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l others -d 'What other processes hold on the GPU' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l rehearsal -d 'What oomdoc rehearse --format json printed; may be repeated' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l snapshot -d 'A memory snapshot with the history of a run at this batch; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measure -d 'A measured peak; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measurements -d 'Measured peaks: a CSV with batch and peak_bytes, or a training log' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measured -d 'What the measured figures count: allocated, reserved or process [default: allocated]' -r -f -a "allocated\t''
+reserved\t''
+process\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l log -d 'A log with the out-of-memory error of a batch that failed' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l model -d 'The model: its config.json, or a .safetensors or .gguf file' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l params -d 'Parameters of the model, such as 350M or 7B' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l precision -d 'fp32, mixed (autocast), bf16 (weights and states) or master (bf16 with 32-bit master weights)' -r -f -a "fp32\t''
+mixed\t''
+bf16\t''
+master\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l optimizer -d 'Optimizer, such as adamw, adamw8bit, sgd, sgd-momentum, adafactor [default: adamw]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lora -d 'LoRA of this rank on frozen weights' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lora-targets -d 'Which linear layers have adapters: attention or all' -r -f -a "attention\t''
+all\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l quantised -d 'Bits of frozen weights that are quantised: 4 or 8' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l attention -d 'fused (SDPA, flash) or eager' -r -f -a "fused\t''
+eager\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l seq -d 'Tokens per sample' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l target-seq -d 'Tokens per sample on the decoder\'s side [default: as --seq]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l image-size -d 'Pixels of an image\'s side' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l zero -d 'ZeRO stage, 0 to 3; 3 for FSDP' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l world-size -d 'Processes that train together' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l accumulation -d 'Batches whose gradients are accumulated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context-length -d 'Tokens of a request, prompt and answer [default: what the model was made for]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l kv-cache -d 'Precision of the key/value cache: 16bit, fp8, q8_0 or q4_0' -r -f -a "16bit\t''
+fp8\t''
+q8_0\t''
+q4_0\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l engine-share -d 'Share of the GPU that the engine may take, 0 to 1, such as vLLM\'s gpu_memory_utilization' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l weight-bits -d 'Bits of a weight, such as 4.5 [default: 16]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l sample-bytes -d 'Size of one loaded sample' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l workers -d 'Data-loading workers per process' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l processes -d 'Training processes on this machine' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l prefetch -d 'Batches that each worker prefetches' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l samples -d 'Samples of the data set' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l cache -d 'Every process that reads caches what it has read, up to SIZE where one is given' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l host-memory -d 'RAM of the machine or limit of the container [default: those of this machine]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l budget -d 'The file with the budgets' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l name -d 'Only the budget of this name' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l json -d 'Short for --format json'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l explain -d 'Every formula with the figures put in'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l fused -d 'The optimizer\'s fused form'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l checkpointing -d 'Layers are recomputed in backward (gradient checkpointing)'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l inference -d 'The model serves, it does not train'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l pin-memory -d 'Batches are copied to pinned memory'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l spawn -d 'Workers are spawned, not forked'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l check -d 'Hold every budget against its GPU and its baseline'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l update -d 'Make the present peaks the baseline'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l like -d 'GPU to play, such as \\"RTX 3090\\"; list prints all that are known' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpu-memory -d 'Memory of the GPU, as CUDA reports it' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l batch -d 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command' -r

@@ -1,5 +1,7 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
+mod headroom;
+
 use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
 use crate::gpu::cuda::child;
@@ -14,6 +16,7 @@ use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+pub use headroom::{EvidenceOptions, HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +32,7 @@ pub enum Invocation {
     Diff(Box<DiffOptions>),
     Simulate(Box<SimulateOptions>),
     Probe(Box<ProbeOptions>),
+    Headroom(Box<HeadroomOptions>),
     Rehearse(Box<RehearseOptions>),
 }
 
@@ -330,6 +334,7 @@ pub fn parse() -> Invocation {
         Command::Diff(args) => Invocation::Diff(Box::new((*args).into())),
         Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
         Command::Probe(args) => Invocation::Probe(Box::new((*args).into())),
+        Command::Headroom(args) => Invocation::Headroom(Box::new((*args).into())),
         Command::Rehearse(args) => Invocation::Rehearse(Box::new((*args).into())),
     }
 }
@@ -351,6 +356,8 @@ pub fn parse() -> Invocation {
   oomdoc simulate trace.txt --capacity 24GiB
                                       what PyTorch's allocator would do with a list of requests
   oomdoc probe                        who holds the memory of this machine's GPUs right now
+  oomdoc headroom --measure 8=7.2GiB --measure 16=12.8GiB --gpu-memory 24GiB
+                                      the largest batch that fits
   oomdoc rehearse --like 3090 -- python train.py
                                       would it fit that GPU? a few real steps, without any GPU
 
@@ -375,6 +382,8 @@ enum Command {
     Simulate(Box<SimulateArgs>),
     /// Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply
     Probe(Box<ProbeArgs>),
+    /// Does batch N fit a GPU with room to spare, and what is the largest that does
+    Headroom(Box<headroom::HeadroomArgs>),
     /// Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch
     Rehearse(Box<RehearseArgs>),
 }

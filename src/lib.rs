@@ -24,6 +24,7 @@ pub mod estimate;
 pub mod evidence;
 pub mod fix;
 pub mod gpu;
+pub mod headroom;
 pub mod host;
 pub mod host_ledger;
 pub mod incident;

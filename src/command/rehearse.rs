@@ -12,7 +12,7 @@ use crate::rehearse::launch::{self, Addresses, Device, Exit, LaunchError, RawOut
 use crate::rehearse::outcome::{Answer, End, Outside, Question, Run, Seen, Take};
 use crate::rehearse::search::{Search, Trial};
 use crate::report::Explanation;
-use crate::report::gate::{github, junit};
+use crate::report::gate::junit;
 use crate::report::rehearse::{self as report, View};
 use crate::snapshot::analysis::SnapshotAnalysis;
 use crate::text;
@@ -20,8 +20,8 @@ use crate::text::Text;
 use anyhow::{Context, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::{OsStr, OsString};
-use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::IsTerminal;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What stands for the batch in the command.
@@ -74,18 +74,7 @@ fn print(view: &View<'_>, options: &RehearseOptions) -> anyhow::Result<()> {
         RehearseFormat::Terminal => report::terminal::render(view),
         RehearseFormat::Json => format!("{:#}\n", report::json::render(view)),
         RehearseFormat::Junit => junit::render(&report::checks(view), lang),
-        RehearseFormat::Github => {
-            let checks = report::checks(view);
-            if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
-                let path = PathBuf::from(path);
-                let file = std::fs::File::options().append(true).create(true).open(&path);
-                let written = file.and_then(|mut file| file.write_all(github::summary(&checks, lang).as_bytes()));
-                if let Err(error) = written {
-                    super::complain(&anyhow!("{}: {error}", path.display()), lang);
-                }
-            }
-            github::annotations(&checks, lang)
-        }
+        RehearseFormat::Github => super::github_step(&report::checks(view), lang),
     };
     super::print(&text, &options.output)
 }

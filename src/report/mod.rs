@@ -2,6 +2,7 @@
 
 pub mod diff;
 pub mod gate;
+pub mod headroom;
 pub mod json;
 pub mod layout;
 pub mod markdown;

@@ -4,6 +4,7 @@
 
 pub mod github;
 pub mod junit;
+pub mod sarif;
 
 use crate::estimate::verdict::Verdict;
 use crate::text::Text;
