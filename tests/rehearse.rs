@@ -187,6 +187,89 @@ tell steps ', "traps": [{"kind": "zero-rows", "where": "detect.py:40 assign", "c
 }
 
 #[test]
+fn a_lower_bound_still_tells_which_batches_are_too_large() {
+    let script = TRAINING
+        .replace("tell steps ''", "tell steps ', \"traps\": [{\"kind\": \"zero-rows\", \"memory\": \"lower\"}]'");
+    let (code, report) = play(&script).batch("1..64").json();
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")));
+    assert_eq!(report["largest_batch"], Value::Null);
+    assert_eq!(report["first_batch_too_large"], 32);
+    assert!(report["message"].as_str().unwrap().contains("From batch 32 on it surely does not"), "{report}");
+}
+
+#[test]
+fn an_error_smaller_than_that_of_the_estimates_is_tight() {
+    let script = "out_of_memory";
+    assert_eq!(play(script).json().1["verdict"], "does-not-fit");
+    let prelude_said = "of which 512.00 MiB is free";
+    let close = play(script);
+    let path = close.folder.path().join("train.sh");
+    let text = std::fs::read_to_string(&path).unwrap().replace(prelude_said, "of which 1.40 GiB is free");
+    std::fs::write(&path, text).unwrap();
+    let (code, report) = close.json();
+    assert_eq!((code, report["verdict"].as_str()), (1, Some("tight")));
+    assert!(report["message"].as_str().unwrap().contains("by 102.40 MiB"), "{report}");
+}
+
+#[test]
+fn a_pytorch_that_fails_when_allocations_are_recorded_runs_without() {
+    let script = r#"allocated=$((2000 * mib)) reserved=$allocated
+if [ "$OOMDOC_REHEARSE_SNAPSHOT" = 1 ]; then
+  steps=0
+  tell error ', "error": {"type": "SystemError", "message": "<built-in method dropout> returned NULL without setting an exception"}'
+  exit 1
+fi
+tell steps ''"#;
+    let (code, report) = play(script).json();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "{report}");
+}
+
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    let play = play("echo $$ > \"$SEEN\"\nsleep 60\n");
+    let temporary = tempfile::tempdir().unwrap();
+    let seen = play.folder.path().join("seen");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_oomdoc"))
+        .args(["rehearse", "--gpu-memory", "24GiB", "--addresses", "up", "--"])
+        .args(&play.program)
+        .env("TMPDIR", temporary.path())
+        .env("SEEN", &seen)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = std::time::Instant::now();
+    let program = loop {
+        assert!(started.elapsed().as_secs() < 60, "the program did not start");
+        match std::fs::read_to_string(&seen) {
+            Ok(pid) if pid.ends_with('\n') => break pid.trim().to_string(),
+            _ => std::thread::sleep(std::time::Duration::from_millis(20)),
+        }
+    };
+    let interrupted = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(started.elapsed().as_secs() < 50, "it waited for the program");
+    assert!(!PathBuf::from(format!("/proc/{program}")).exists(), "the program still runs");
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn snapshots_are_kept_where_asked() {
+    let script = "allocated=$((1000 * mib)) reserved=$allocated\n\
+                  echo pickle > \"$OOMDOC_REHEARSE_DIR/snapshot-$$.pickle\"\n\
+                  tell steps \", \\\"snapshot\\\": \\\"snapshot-$$.pickle\\\"\"";
+    let play = play(script).batch("4");
+    let folder = play.folder.path().join("kept");
+    let play = play.with(&["--keep", folder.to_str().unwrap()]);
+    let (code, text) = play.text();
+    assert_eq!(code, 0, "{text}");
+    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 1);
+    assert!(names[0].to_str().unwrap().starts_with("batch-4-snapshot-"), "{names:?}");
+}
+
+#[test]
 fn other_errors_and_programs_without_a_gpu_are_not_judged() {
     let script = r#"allocated=$((2000 * mib)) reserved=$allocated steps=1
 tell error ', "error": {"type": "ValueError", "message": "no such file: data.bin", "stack": ["data.py:3 load"]}'

@@ -255,6 +255,11 @@ fn copies_give_back_what_is_known() {
 }
 
 #[test]
+fn offloading_takes_no_memory_of_the_host() {
+    assert_eq!(laid().lines("offload", &[]), ["small true", "before 7 then 0"]);
+}
+
+#[test]
 fn pools_keep_what_is_freed() {
     assert_eq!(
         laid().lines("pools", &[]),
@@ -420,16 +425,30 @@ fn a_command_finds_the_device_and_leaves_nothing_behind() {
 #[test]
 fn time_that_is_up_ends_every_process_of_the_command() {
     let marker = tempfile::tempdir().unwrap();
-    let file = marker.path().join("pid");
-    let mut request =
-        request(&["sh", "-c", &format!("sleep 1000 & echo $! > {}; trap '' TERM; wait; wait", file.display())]);
+    let file = marker.path().join("pids");
+    // One in the command's group, and one in a session of its own, as launchers start their workers.
+    let file_name = file.display();
+    let script = format!(
+        "sleep 1000 & echo $! > {file_name}; setsid sh -c 'echo $$ >> {file_name}; exec sleep 1000' & trap '' TERM; wait; wait"
+    );
+    let mut request = request(&["sh", "-c", &script]);
     request.time_limit = Duration::from_millis(300);
     let outcome = launch::run(&request).unwrap();
     assert_eq!(outcome.exit, Exit::Stopped);
     assert!(outcome.seconds < 30.0, "{}", outcome.seconds);
-    let pid = fs::read_to_string(file).unwrap();
-    let state = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    assert!(state.is_empty() || state.contains(") Z"), "still there: {state}");
+    let pids = fs::read_to_string(file).unwrap();
+    assert_eq!(pids.lines().count(), 2);
+    for pid in pids.lines() {
+        let alive = || {
+            let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            !state.is_empty() && !state.contains(") Z")
+        };
+        let started = Instant::now();
+        while alive() && started.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!alive(), "{pid} is still there");
+    }
 }
 
 #[test]

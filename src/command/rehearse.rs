@@ -4,12 +4,14 @@
 use super::explain::{self, FileEvents};
 use super::proof::Proofs;
 use crate::cli::{AddressOrders, Batches, RehearseFormat, RehearseOptions};
+use crate::dialect::{self, Fact};
 use crate::estimate::verdict::Verdict;
-use crate::incident::context::Given;
+use crate::incident::context::{Given, Precision};
 use crate::input::{Document, Source};
 use crate::rehearse::gpus::{self, Gpu};
 use crate::rehearse::launch::{self, Addresses, Device, Exit, LaunchError, RawOutcome, Request};
 use crate::rehearse::outcome::{Answer, End, Outside, Question, Run, Seen, Take};
+use crate::rehearse::process::OomReport;
 use crate::rehearse::search::{Search, Trial};
 use crate::report::Explanation;
 use crate::report::gate::junit;
@@ -60,7 +62,7 @@ pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
     let peak = kept.iter().find(|(batch, _)| Some(*batch) == shown).and_then(|(_, raw)| analysis(raw));
     let explanation = answer.first_oom().map(|(run, oom)| {
         let raw = kept.iter().find(|(batch, _)| *batch == run.batch).map(|(_, raw)| raw);
-        explain(&oom.message, raw, run.batch)
+        explain(oom, raw, run.batch)
     });
     let view =
         View { answer: &answer, peak: peak.as_ref(), explanation: explanation.as_ref(), style: options.output.style };
@@ -173,6 +175,8 @@ struct Stage<'a> {
     runs: Vec<Run>,
     /// The batch and the files of the runs that the report looks into: the largest that fits and the first that ran out.
     kept: Vec<(Option<u64>, RawOutcome)>,
+    /// Whether allocations are recorded for the place of the peak; off where PyTorch itself fails by it.
+    records: bool,
     started: Instant,
     bar: ProgressBar,
 }
@@ -189,7 +193,16 @@ impl<'a> Stage<'a> {
         if drawn {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        Stage { options, question, outside, runs: Vec::new(), kept: Vec::new(), started: Instant::now(), bar }
+        Stage {
+            options,
+            question,
+            outside,
+            runs: Vec::new(),
+            kept: Vec::new(),
+            records: true,
+            started: Instant::now(),
+            bar,
+        }
     }
 
     /// Makes all runs. The text says why not all were made that were wanted.
@@ -225,19 +238,22 @@ impl<'a> Stage<'a> {
     }
 
     fn search(&mut self, from: u64, to: u64) -> Result<Option<Text>, Stop> {
-        let capacity = self.question.gpu.capacity();
-        let mut search = Search::new(from, to, capacity as f64 * (1.0 - self.question.headroom));
+        let usable = self.question.gpu.capacity() as f64 * (1.0 - self.question.headroom);
+        let mut search = Search::new(from, to, usable);
         while let Some(batch) = search.next() {
             if self.is_late() {
                 return Ok(Some(self.late()));
             }
             let run = self.run(Some(batch))?;
             let needed = run.oom().is_none().then(|| run.needed().high as f64);
-            match run.verdict {
-                // What holds for one batch holds for the others: traps do not depend on it.
+            let fits = match run.verdict {
+                // A lower bound still tells which batches are too large.
+                Verdict::Unknown if run.takes.iter().all(|take| take.end == End::Done) => true,
+                // What keeps one batch from running keeps the others.
                 Verdict::Unknown => return Ok(None),
-                verdict => search.note(batch, Trial { fits: verdict == Verdict::Fits, needed }),
-            }
+                verdict => verdict == Verdict::Fits,
+            };
+            search.note(batch, Trial { fits, needed });
         }
         Ok(None)
     }
@@ -250,20 +266,29 @@ impl<'a> Stage<'a> {
             None => Text::new("the program runs", "程序运行中"),
         };
         self.bar.set_message(label.in_lang(lang).to_string());
-        let mut raws = self.takes(batch, 0)?;
-        let (capacity, headroom) = (self.question.gpu.capacity(), self.question.headroom);
-        let takes = raws.iter().map(|(addresses, raw)| self.take(*addresses, raw)).collect();
-        let mut run = Run { batch, takes, pressed: None, verdict: Verdict::Unknown };
+        let started = Instant::now();
+        let mut raws = self.takes(batch, 0, self.records)?;
+        let (gpu, headroom) = (&self.question.gpu, self.question.headroom);
+        let capacity = gpu.capacity();
+        let spread = gpu.total.half_width() * 2;
+        let mut takes: Vec<Take> = raws.iter().map(|(addresses, raw)| self.take(*addresses, raw)).collect();
+        if self.records && takes.iter().any(Take::fails_by_recording) {
+            self.records = false;
+            raws = self.takes(batch, 0, false)?;
+            takes = raws.iter().map(|(addresses, raw)| self.take(*addresses, raw)).collect();
+        }
+        let mut run = Run { batch, takes, pressed: None, verdict: Verdict::Unknown, seconds: 0.0 };
         if run.cache_decides(capacity, headroom) {
             // The same device without the headroom, and with all estimates at their upper end.
             let outside = run.takes.iter().map(|take| take.outside.sum().high).max().unwrap_or(0);
             let margin = (capacity as f64 * headroom) as u64;
             let others = margin + (outside.max(0) as u64).saturating_sub(self.outside.simulated());
-            let again = self.takes(batch, others)?;
+            let again = self.takes(batch, others, false)?;
             let ran = |(addresses, raw): &(Addresses, RawOutcome)| self.take(*addresses, raw).end == End::Done;
             run.pressed = Some(again.iter().all(ran));
         }
-        run.judge(capacity, headroom);
+        run.judge(capacity, spread, headroom);
+        run.seconds = started.elapsed().as_secs_f64();
         let line = report::terminal::progress(&run, self.question, self.options.output.style);
         self.bar.println(line);
         // The files of the run that the report will look into; those of others go.
@@ -297,11 +322,15 @@ impl<'a> Stage<'a> {
     fn take(&self, addresses: Addresses, raw: &RawOutcome) -> Take {
         let seen =
             Seen { processes: &raw.processes, exit: raw.exit, stderr_tail: &raw.stderr_tail, seconds: raw.seconds };
-        Take::of(addresses, seen, &self.outside, self.options.steps)
+        let mut take = Take::of(addresses, seen, &self.outside, self.options.steps);
+        if let End::OutOfMemory(oom) = &take.end {
+            take.missing = missing(&oom.message);
+        }
+        take
     }
 
     /// The program with each order of addresses, at once where there are processors for it.
-    fn takes(&self, batch: Option<u64>, others: u64) -> Result<Vec<(Addresses, RawOutcome)>, Stop> {
+    fn takes(&self, batch: Option<u64>, others: u64, records: bool) -> Result<Vec<(Addresses, RawOutcome)>, Stop> {
         let orders: &[Addresses] = match self.options.addresses {
             AddressOrders::Both => &[Addresses::Up, Addresses::Down],
             AddressOrders::Up => &[Addresses::Up],
@@ -309,7 +338,7 @@ impl<'a> Stage<'a> {
         };
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = self.options.jobs.unwrap_or(if processors > 1 { 2 } else { 1 });
-        let launch = |order: Addresses| launch::run(&self.request(batch, order, others));
+        let launch = |order: Addresses| launch::run(&self.request(batch, order, others, records));
         let results: Vec<Result<RawOutcome, LaunchError>> = if jobs > 1 && orders.len() > 1 {
             std::thread::scope(|scope| {
                 let threads: Vec<_> = orders.iter().map(|order| scope.spawn(|| launch(*order))).collect();
@@ -329,7 +358,7 @@ impl<'a> Stage<'a> {
         Ok(raws)
     }
 
-    fn request(&self, batch: Option<u64>, addresses: Addresses, others: u64) -> Request {
+    fn request(&self, batch: Option<u64>, addresses: Addresses, others: u64, records: bool) -> Request {
         let gpu = &self.question.gpu;
         let options = self.options;
         let put = |part: &OsStr| match (batch, part.to_str()) {
@@ -353,7 +382,7 @@ impl<'a> Stage<'a> {
             rank: 0,
             addresses,
             time_limit: options.time_limit,
-            snapshot: true,
+            snapshot: records,
             values: options.values,
             quiet: !options.show_output,
             env: options.env.iter().map(|(name, value)| (name.into(), put(OsStr::new(value)))).collect(),
@@ -369,14 +398,57 @@ fn analysis(raw: &RawOutcome) -> Option<SnapshotAnalysis> {
     super::replay::peaks(&Source::File(path.clone()))
 }
 
-/// The diagnosis of an out-of-memory error of the program.
-fn explain(message: &str, raw: Option<&RawOutcome>, batch: Option<u64>) -> Explanation {
+/// The message as a log holds it, after other lines.
+fn as_log(message: &str, before: &str) -> Document {
     let known = ["OutOfMemoryError", "RuntimeError"].iter().any(|name| message.contains(name));
-    let text = if known { message.to_string() } else { format!("torch.OutOfMemoryError: {message}") };
-    let document = Document::from_text("rehearsal", &text);
-    let given = Given { batch_size: batch, ..Given::default() };
+    let kind = if known { "" } else { "torch.OutOfMemoryError: " };
+    Document::from_text("rehearsal", &format!("{before}{kind}{message}\n"))
+}
+
+/// What a message says was asked for, less what it says was free.
+fn missing(message: &str) -> Option<u64> {
+    let events = dialect::events(&as_log(message, ""));
+    let facts = &events.first()?.facts;
+    Some(facts.get(Fact::Requested)?.bytes.saturating_sub(facts.get(Fact::Free)?.bytes))
+}
+
+/// The diagnosis of an out-of-memory error of the program, with all that was seen of it.
+fn explain(oom: &OomReport, raw: Option<&RawOutcome>, batch: Option<u64>) -> Explanation {
+    let process = raw.and_then(|raw| raw.processes.iter().find(|process| process.oom.is_some()));
+    let setting = |name: &str| process.and_then(|process| process.settings.get(name));
+    let mut log = String::new();
+    if setting("checkpointing").and_then(|value| value.as_bool()) == Some(true) {
+        log.push_str("gradient_checkpointing: True\n");
+    }
+    if let Some(conf) = setting("alloc_conf").and_then(|value| value.as_str()).filter(|conf| !conf.is_empty()) {
+        log.push_str(&format!("PYTORCH_CUDA_ALLOC_CONF={conf}\n"));
+    }
+    log.push_str("Traceback (most recent call last):\n");
+    for frame in oom.stack.iter().rev() {
+        let (place, function) = frame.rsplit_once(' ').unwrap_or((frame, "<module>"));
+        if let Some((file, line)) = place.rsplit_once(':') {
+            log.push_str(&format!("  File \"{file}\", line {line}, in {function}\n"));
+        }
+    }
+    let document = as_log(&oom.message, &log);
+    let given = Given {
+        batch_size: batch.or_else(|| process?.batch.as_ref()?.observed),
+        optimizer: process.and_then(|process| process.optimizers.first()).map(|optimizer| optimizer.class.clone()),
+        // Autocast is on where a type is named.
+        precision: setting("autocast").and_then(|value| value.as_str()).map(|_| Precision::Mixed),
+        ..Given::default()
+    };
     let snapshots: Vec<Source> = raw.into_iter().flat_map(|raw| &raw.snapshots).cloned().map(Source::File).collect();
-    explain::diagnose_with(vec![FileEvents::of(&document, &given)], &given, &mut Proofs::new(&snapshots))
+    let mut out = explain::diagnose_with(vec![FileEvents::of(&document, &given)], &given, &mut Proofs::new(&snapshots));
+    // The folder is private and goes; the name is that under which --keep keeps it.
+    let name = |source: &mut String| {
+        if let Some(file) = Path::new(source.as_str()).file_name().and_then(OsStr::to_str) {
+            *source = kept_name(batch, file);
+        }
+    };
+    out.snapshots.iter_mut().for_each(|snapshot| name(&mut snapshot.source));
+    out.diagnoses.iter_mut().filter_map(|found| found.incident.recording.as_mut()).for_each(|it| name(&mut it.source));
+    out
 }
 
 /// Copies the snapshots to where the user wants them.
@@ -385,12 +457,16 @@ fn keep(folder: &Path, kept: &[(Option<u64>, RawOutcome)]) -> anyhow::Result<()>
     for (batch, raw) in kept {
         for path in &raw.snapshots {
             let Some(name) = path.file_name().and_then(OsStr::to_str) else { bail!("a snapshot without a name") };
-            let name = match batch {
-                Some(batch) => format!("batch-{batch}-{name}"),
-                None => name.to_string(),
-            };
-            std::fs::copy(path, folder.join(name))?;
+            std::fs::copy(path, folder.join(kept_name(*batch, name)))?;
         }
     }
     Ok(())
+}
+
+/// The name of a kept snapshot.
+fn kept_name(batch: Option<u64>, file: &str) -> String {
+    match batch {
+        Some(batch) => format!("batch-{batch}-{file}"),
+        None => file.to_string(),
+    }
 }

@@ -431,6 +431,30 @@ fn kill_group(child: &Child, signal: rustix::process::Signal) {
     }
 }
 
+/// Ends what left the child's group: launchers such as torchrun give each worker a session of its own. They are known
+/// by our folder in their environment.
+fn kill_strays(folder: &Path) {
+    let mark = [b"OOMDOC_REHEARSE_DIR=", folder.join(RESULTS).as_os_str().as_encoded_bytes()].concat();
+    // What starts another process while we look is seen in the next round.
+    for _ in 0..8 {
+        let mut found = false;
+        let Ok(entries) = fs::read_dir("/proc") else { return };
+        for entry in entries.flatten() {
+            let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
+            let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) else { continue };
+            // Another user's process does not show its environment; a dead one has none.
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            if environment.split(|byte| *byte == 0).any(|variable| variable == mark) {
+                found |= rustix::process::kill_process(pid, rustix::process::Signal::KILL).is_ok();
+            }
+        }
+        if !found {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// How long processes have to end by themselves after they were asked.
 const GRACE: Duration = Duration::from_secs(3);
 /// How long after the time limit the agent may take to write what it knows.
@@ -499,6 +523,7 @@ pub fn run(request: &Request) -> Result<RawOutcome, LaunchError> {
         kill_group(&child, rustix::process::Signal::KILL);
         // The group is killed: this returns at once.
         let _ = child.wait();
+        kill_strays(&folder.0);
         let seconds = started.elapsed().as_secs_f64();
         let (_, exit) = waited?;
         let asked = Instant::now();

@@ -14,6 +14,8 @@ use crate::units::{Interval, MIB};
 /// Optimizer steps after which the peak is complete: the first makes the optimizer's state, the second runs beside it.
 const COMPLETE: u64 = 2;
 
+/// Lines of a failed program's standard error that are kept.
+const LAST_LINES: usize = 12;
 /// Places that are named of a kind of traps.
 const PLACES: usize = 3;
 
@@ -111,7 +113,10 @@ pub struct Take {
     pub notes: Vec<Text>,
     pub batch: Option<u64>,
     pub torch: Option<String>,
-    pub processes: usize,
+    /// What was asked for less what was free when it ran out of memory, where the message tells.
+    pub missing: Option<u64>,
+    /// The last lines that the program wrote to standard error, where it failed.
+    pub last_words: Vec<String>,
 }
 
 /// What the launcher saw of a take.
@@ -145,6 +150,10 @@ impl Take {
         }
         let done = processes.iter().map(|process| process.steps).max().unwrap_or(0);
         let end = end(&seen, done, steps, &mut notes);
+        let last_words = match end {
+            End::Failed(_) => last_lines(seen.stderr_tail),
+            _ => Vec::new(),
+        };
         Take {
             addresses,
             end,
@@ -159,8 +168,15 @@ impl Take {
             notes,
             batch: processes.iter().find_map(|process| process.batch.as_ref()?.observed),
             torch: processes.iter().find_map(|process| process.torch.clone()),
-            processes: processes.len(),
+            missing: None,
+            last_words,
         }
+    }
+
+    /// Whether it failed as some releases of PyTorch do when allocations are recorded: 2.11 with checkpointing, whose
+    /// early stop of the recomputation is lost ("returned NULL without setting an exception").
+    pub fn fails_by_recording(&self) -> bool {
+        matches!(&self.end, End::Failed(why) if why.en.contains("SystemError"))
     }
 
     /// What a real GPU needs for it, as far as the take went.
@@ -282,6 +298,14 @@ fn first_line(text: &str) -> &str {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim()
 }
 
+/// The last lines that hold anything, in their order.
+fn last_lines(tail: &str) -> Vec<String> {
+    let lines = tail.lines().rev().filter(|line| !line.trim().is_empty());
+    let mut last: Vec<String> = lines.take(LAST_LINES).map(|line| line.chars().take(400).collect()).collect();
+    last.reverse();
+    last
+}
+
 /// The last line of what a program wrote, after a colon.
 fn quoted(tail: &str) -> String {
     match tail.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
@@ -382,6 +406,8 @@ pub struct Run {
     /// filled what was there.
     pub pressed: Option<bool>,
     pub verdict: Verdict,
+    /// From start to end; takes may have run at once.
+    pub seconds: f64,
 }
 
 impl Run {
@@ -405,8 +431,9 @@ impl Run {
         }
     }
 
-    pub fn seconds(&self) -> f64 {
-        self.takes.iter().map(|take| take.seconds).sum()
+    /// By how many bytes it ran out of memory, at its closest; `None` where it did not, or where the message does not say.
+    pub fn missing(&self) -> Option<u64> {
+        self.takes.iter().filter(|take| matches!(take.end, End::OutOfMemory(_))).map(|take| take.missing).min()?
     }
 
     /// The take that decides: one that ran out of memory, else the one that reserved most.
@@ -422,9 +449,17 @@ impl Run {
         })
     }
 
-    /// Why the figures are only a lower bound, each reason once.
+    /// Why the figures are only a lower bound, each reason once. Takes that fail do so for the same reason.
     pub fn shortfalls(&self) -> Vec<Text> {
-        each_once(self.takes.iter().flat_map(Take::shortfalls))
+        match self.takes.iter().find(|take| matches!(take.end, End::Failed(_))) {
+            Some(failed) => failed.shortfalls(),
+            None => each_once(self.takes.iter().flat_map(Take::shortfalls)),
+        }
+    }
+
+    /// False where the program failed for a reason other than memory, or never used the GPU.
+    pub fn ran(&self) -> bool {
+        self.allocated() > 0 && !self.takes.iter().any(|take| matches!(take.end, End::Failed(_)))
     }
 
     pub fn notes(&self) -> Vec<Text> {
@@ -447,25 +482,45 @@ impl Run {
             && Verdict::of(in_use, capacity, headroom) == Verdict::Fits
     }
 
-    /// The verdict for a device of `capacity` bytes of which the share `headroom` is to stay free.
-    pub fn judge(&mut self, capacity: u64, headroom: f64) {
+    /// Whether it ran out of memory by less than what the estimates may be wrong: the device may be `spread` bytes
+    /// larger, and what stands outside of PyTorch's count smaller than simulated.
+    pub fn is_close(&self, spread: u64) -> bool {
+        let outside = self.takes.iter().map(|take| take.outside.sum().half_width()).max().unwrap_or(0);
+        self.missing().is_some_and(|missing| missing <= outside.saturating_add(spread))
+    }
+
+    /// The verdict for a device of `capacity` bytes, perhaps `spread` more, of which the share `headroom` is to stay
+    /// free.
+    pub fn judge(&mut self, capacity: u64, spread: u64, headroom: f64) {
         self.verdict = if self.takes.is_empty() {
             Verdict::Unknown
         } else if self.oom().is_some() {
-            Verdict::DoesNotFit
+            if self.is_close(spread) { Verdict::Tight } else { Verdict::DoesNotFit }
         } else {
             let verdict = match self.pressed {
                 Some(true) => Verdict::Fits,
                 _ => Verdict::of(self.needed(), capacity, headroom),
             };
-            // It ran to its end within the device, so it is at worst tight, if the figures are whole.
             match (verdict, self.is_whole()) {
+                // It ran to its end within the device, so it is at worst tight.
                 (Verdict::DoesNotFit, true) => Verdict::Tight,
-                (Verdict::DoesNotFit, false) => Verdict::DoesNotFit,
-                (_, false) => Verdict::Unknown,
                 (verdict, true) => verdict,
+                (Verdict::DoesNotFit, false) => Verdict::DoesNotFit,
+                // More than was seen can only leave less.
+                (_, false)
+                    if self.ran()
+                        && Verdict::of(Interval::exactly(self.least()), capacity, headroom) != Verdict::Fits =>
+                {
+                    Verdict::Tight
+                }
+                (_, false) => Verdict::Unknown,
             }
         };
+    }
+
+    /// The lower end of the need, bytes.
+    fn least(&self) -> u64 {
+        self.needed().low.clamp(0, i128::from(u64::MAX)) as u64
     }
 }
 
@@ -518,11 +573,13 @@ impl Answer {
         runs.sort_by_key(|run| run.batch);
         let fits = runs.iter().rposition(|run| run.verdict == Verdict::Fits);
         let largest = fits.and_then(|at| runs.get(at)?.batch);
+        let may_fit = runs.iter().rev().find(|run| matches!(run.verdict, Verdict::Fits | Verdict::Unknown));
+        let may_fit = may_fit.and_then(|run| run.batch);
         let first_too_large = runs
             .iter()
             .filter(|run| matches!(run.verdict, Verdict::DoesNotFit | Verdict::Tight))
             .filter_map(|run| run.batch)
-            .find(|batch| largest.is_none_or(|largest| *batch > largest));
+            .find(|batch| may_fit.is_none_or(|may_fit| *batch > may_fit));
         let searching = question.range.is_some();
         let worst = |verdict: &Verdict| match verdict {
             Verdict::Fits => 0,
@@ -530,9 +587,10 @@ impl Answer {
             Verdict::Unknown => 2,
             Verdict::DoesNotFit => 3,
         };
+        let unknown = runs.iter().rposition(|run| run.verdict == Verdict::Unknown);
         // A search is answered by what fits; a list is a demand on each of its batches.
-        let (verdict, shown) = match (searching, fits) {
-            (true, Some(at)) => (Verdict::Fits, at),
+        let (verdict, shown) = match (searching, fits.or(unknown)) {
+            (true, Some(at)) => (runs.get(at).map_or(Verdict::Unknown, |run| run.verdict), at),
             _ => {
                 let at = (0..runs.len()).max_by_key(|at| runs.get(*at).map_or(0, |run| worst(&run.verdict)));
                 let verdict = at.and_then(|at| runs.get(at)).map_or(Verdict::Unknown, |run| run.verdict);

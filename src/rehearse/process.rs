@@ -38,6 +38,7 @@ pub struct ProcessReport {
     pub traps: Vec<Trap>,
     pub batch: Option<Batch>,
     pub settings: serde_json::Map<String, serde_json::Value>,
+    pub optimizers: Vec<Optimizer>,
     /// Backward passes.
     pub micro_steps: Option<u64>,
     /// Where it stood when the time was up.
@@ -157,6 +158,14 @@ impl Trap {
             None => matches!(self.kind.as_str(), "value-read" | "synchronised-values"),
         }
     }
+}
+
+/// An optimizer that made steps.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Optimizer {
+    /// `AdamW`.
+    pub class: String,
 }
 
 /// The batch that the program was seen to use.

@@ -50,6 +50,7 @@ unsafe extern "C" {
     fn fork() -> c_int;
     fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
     fn _exit(code: c_int) -> !;
+    fn alarm(seconds: u32) -> u32;
 }
 
 const MIB: usize = 1 << 20;
@@ -171,6 +172,24 @@ fn copies() {
     assert_eq!(unsafe { cudaMemcpy(block, data.as_ptr().cast(), size, 1) }, 0);
     assert_eq!(unsafe { cudaFree(block) }, 0);
     say!("after it was freed {:?}", read(block, 4));
+}
+
+/// Copies what nobody wrote to page-locked memory, again and again, and says what that took of the host's memory.
+fn offload() {
+    let size = 64 * MIB;
+    let block = allocated(size);
+    let mut pinned = std::ptr::null_mut();
+    assert_eq!(unsafe { cudaHostAlloc(&mut pinned, size, 0) }, 0);
+    let bytes = unsafe { std::slice::from_raw_parts_mut(pinned.cast::<u8>(), size) };
+    // Pages that were in use before, and an end that is none.
+    bytes[..4 * MIB].fill(7);
+    let (from, to) = (100, size - 100);
+    assert_eq!(unsafe { cudaMemcpy(bytes[from..].as_mut_ptr().cast(), block, to - from, 2) }, 0);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let kib: usize = resident.trim().trim_end_matches(" kB").parse().unwrap();
+    say!("small {}", kib < 16 << 10);
+    say!("before {} then {}", bytes[99], bytes[from..to].iter().map(|byte| *byte as usize).sum::<usize>());
 }
 
 fn pools() {
@@ -295,6 +314,8 @@ fn threads() {
 
 /// Forks while other threads use the device all the time: a child that found the lock held would never end.
 fn forks() {
+    // What hangs ends by a signal.
+    unsafe { alarm(60) };
     let _held = allocated(10 * MIB);
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let workers: Vec<_> = (0..3)
@@ -311,6 +332,7 @@ fn forks() {
     for _ in 0..200 {
         match unsafe { fork() } {
             0 => {
+                unsafe { alarm(30) };
                 let code = c_int::from(malloc(4 * MIB).is_err());
                 unsafe { _exit(code) }
             }
@@ -350,6 +372,7 @@ fn main() {
         Some("properties") => properties(),
         Some("virtual") => virtual_memory(),
         Some("copies") => copies(),
+        Some("offload") => offload(),
         Some("pools") => pools(),
         Some("graphs") => graphs(),
         Some("entry points") => entry_points(),

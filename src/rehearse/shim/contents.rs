@@ -10,6 +10,7 @@ use crate::counters::{LAUNCHES, UNKNOWN_READS};
 use crate::report;
 use crate::settings::settings;
 use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
 
 /// A copy larger than this is not kept.
 const LARGEST: u64 = 1 << 20;
@@ -108,10 +109,7 @@ impl Contents {
         if length == 0 || length > LARGEST || self.kept + length > BUDGET {
             return;
         }
-        self.insert(
-            address,
-            Known { length, data: Data::Bytes(bytes.into()), launches: report::get(LAUNCHES) },
-        );
+        self.insert(address, Known { length, data: Data::Bytes(bytes.into()), launches: report::get(LAUNCHES) });
     }
 
     /// Whether a copy of this length would be kept at all.
@@ -149,8 +147,8 @@ impl Contents {
         }
     }
 
-    /// A copy to the host: what is known, else what the settings say.
-    pub fn read(&self, address: u64, out: &mut [u8]) {
+    /// A copy to the host: what is known, else what the settings say. `own` is memory that this object allocated.
+    pub fn read(&self, address: u64, out: &mut [u8], own: bool) {
         let length = out.len() as u64;
         if length == 0 {
             return;
@@ -158,9 +156,8 @@ impl Contents {
         let launches = report::get(LAUNCHES);
         let end = address.saturating_add(length);
         let touching = self.touching(address, length);
-        let answers = |start: u64, known: &Known| {
-            known.launches == launches || (start == address && known.length == length)
-        };
+        let answers =
+            |start: u64, known: &Known| known.launches == launches || (start == address && known.length == length);
         let usable: Vec<(u64, &Known)> = touching
             .iter()
             .filter_map(|start| self.ranges.get(start).map(|known| (*start, known)))
@@ -168,7 +165,7 @@ impl Contents {
             .collect();
         let covered: u64 = usable.iter().map(|(start, k)| (start + k.length).min(end) - (*start).max(address)).sum();
         if covered < length {
-            unknown(out);
+            unknown(out, own);
             report::add(UNKNOWN_READS, 1);
         }
         for (start, known) in usable {
@@ -183,7 +180,10 @@ impl Contents {
 
 /// Ones are the integer 1 for what can be a scalar, and for more a row of 64-bit ones or of bytes that are 1. As a
 /// floating-point number that is tiny, but neither zero nor a NaN; as a flag it is true.
-fn unknown(out: &mut [u8]) {
+fn unknown(out: &mut [u8], own: bool) {
+    if own && !settings().ones && out.len() as u64 > LARGEST {
+        return forget_pages(out);
+    }
     out.fill(0);
     if settings().ones {
         let step = match out.len() {
@@ -192,5 +192,25 @@ fn unknown(out: &mut [u8]) {
             _ => 1,
         };
         out.iter_mut().step_by(step).for_each(|byte| *byte = 1);
+    }
+}
+
+unsafe extern "C" {
+    fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
+}
+
+/// Zeros without taking memory for them: whole pages are given back, and read as zeros from then. What a program
+/// offloads to page-locked host memory can be more than the machine has that it is rehearsed on.
+fn forget_pages(out: &mut [u8]) {
+    const PAGE: usize = 4096;
+    const DONT_NEED: c_int = 4;
+    let before = out.as_ptr().align_offset(PAGE).min(out.len());
+    let (first, rest) = out.split_at_mut(before);
+    let (pages, last) = rest.split_at_mut(rest.len() / PAGE * PAGE);
+    first.fill(0);
+    last.fill(0);
+    // SAFETY: whole pages of private memory that we allocated and that the caller wants overwritten.
+    if unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), DONT_NEED) } != 0 {
+        pages.fill(0);
     }
 }

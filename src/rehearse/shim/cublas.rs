@@ -5,7 +5,7 @@ use crate::settings::settings;
 use std::ffi::{c_char, c_int, c_void};
 
 creators! { cublasCreate_v2 cublasLtCreate cublasLtMatmulDescCreate cublasLtMatrixLayoutCreate
-            cublasLtMatmulPreferenceCreate cublasLtMatrixTransformDescCreate }
+cublasLtMatmulPreferenceCreate cublasLtMatrixTransformDescCreate }
 answers! {
     cublasGetVersion_v2(_) -> c_int = settings().cuda * 10;
     cublasGetPointerMode_v2(_) -> c_int = 0;

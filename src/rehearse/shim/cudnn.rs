@@ -11,10 +11,10 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
 creators! { cudnnCreate cudnnCreateFilterDescriptor cudnnCreateConvolutionDescriptor cudnnCreateDropoutDescriptor
-            cudnnCreateCTCLossDescriptor cudnnCreateSpatialTransformerDescriptor cudnnCreateActivationDescriptor
-            cudnnCreatePoolingDescriptor cudnnCreateTensorDescriptor cudnnCreateRNNDescriptor
-            cudnnCreateRNNDataDescriptor cudnnCreateOpTensorDescriptor cudnnCreateReduceTensorDescriptor
-            cudnnCreateLRNDescriptor cudnnCreateAttnDescriptor cudnnCreateSeqDataDescriptor }
+cudnnCreateCTCLossDescriptor cudnnCreateSpatialTransformerDescriptor cudnnCreateActivationDescriptor
+cudnnCreatePoolingDescriptor cudnnCreateTensorDescriptor cudnnCreateRNNDescriptor
+cudnnCreateRNNDataDescriptor cudnnCreateOpTensorDescriptor cudnnCreateReduceTensorDescriptor
+cudnnCreateLRNDescriptor cudnnCreateAttnDescriptor cudnnCreateSeqDataDescriptor }
 answers! {
     // handle, mode, operation, then five or more descriptors
     cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(_ _ _ _ _ _ _ _) -> usize = 0;
@@ -440,7 +440,8 @@ pub unsafe extern "C" fn cudnnGetRNNTempSpaceSizes(
     if let (Some(Descriptor::Recurrent(recurrent)), Some(Descriptor::Sequences(sequences))) =
         (get(descriptor), get(sequences))
     {
-        let states = sequences.steps * sequences.batch * recurrent.hidden * recurrent.directions * width(recurrent.kind);
+        let states =
+            sequences.steps * sequences.batch * recurrent.hidden * recurrent.directions * width(recurrent.kind);
         workspace = states * recurrent.gates();
         reserved = if mode == 0 { 0 } else { states * (recurrent.gates() + 2) * recurrent.layers };
     }

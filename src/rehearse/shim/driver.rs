@@ -9,23 +9,23 @@ use crate::{properties, report, runtime};
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
 constants! { SUCCESS;
-    cuInit cuCtxSetCurrent cuCtxPushCurrent cuCtxPushCurrent_v2 cuCtxSynchronize cuCtxDestroy cuCtxDestroy_v2
-    cuCtxEnablePeerAccess cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxSetFlags
-    cuDevicePrimaryCtxSetFlags_v2 cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2 cuStreamSynchronize cuStreamQuery
-    cuStreamWaitEvent cuStreamDestroy cuStreamDestroy_v2 cuEventRecord cuEventQuery cuEventSynchronize cuEventDestroy
-    cuEventDestroy_v2 cuModuleUnload cuLibraryUnload cuFuncSetAttribute cuFuncSetCacheConfig cuMemSetAccess
-    cuMemPrefetchAsync cuMemAdvise cuGraphLaunch cuGraphDestroy cuGraphExecDestroy cuTensorMapEncodeTiled
-    cuTensorMapEncodeIm2col cuLinkAddData cuLinkAddData_v2 cuLinkDestroy cuCtxSetLimit cuCtxSetCacheConfig
-    cuProfilerStart cuProfilerStop cuFuncLoad }
+cuInit cuCtxSetCurrent cuCtxPushCurrent cuCtxPushCurrent_v2 cuCtxSynchronize cuCtxDestroy cuCtxDestroy_v2
+cuCtxEnablePeerAccess cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxSetFlags
+cuDevicePrimaryCtxSetFlags_v2 cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2 cuStreamSynchronize cuStreamQuery
+cuStreamWaitEvent cuStreamDestroy cuStreamDestroy_v2 cuEventRecord cuEventQuery cuEventSynchronize cuEventDestroy
+cuEventDestroy_v2 cuModuleUnload cuLibraryUnload cuFuncSetAttribute cuFuncSetCacheConfig cuMemSetAccess
+cuMemPrefetchAsync cuMemAdvise cuGraphLaunch cuGraphDestroy cuGraphExecDestroy cuTensorMapEncodeTiled
+cuTensorMapEncodeIm2col cuLinkAddData cuLinkAddData_v2 cuLinkDestroy cuCtxSetLimit cuCtxSetCacheConfig
+cuProfilerStart cuProfilerStop cuFuncLoad }
 constants! { NOT_SUPPORTED;
-    cuMemExportToShareableHandle cuMemImportFromShareableHandle cuMemGetAllocationPropertiesFromHandle
-    cuMulticastAddDevice cuMulticastBindMem cuMulticastBindAddr cuMulticastCreate cuMulticastUnbind
-    cuMulticastGetGranularity cuIpcGetMemHandle cuIpcOpenMemHandle cuIpcOpenMemHandle_v2 cuGreenCtxCreate
-    cuGreenCtxDestroy cuGreenCtxStreamCreate cuDevSmResourceSplitByCount cuDeviceGetDevResource
-    cuDevResourceGenerateDesc cuCtxFromGreenCtx cuStreamWriteValue32 cuStreamWriteValue32_v2 cuStreamWaitValue32
-    cuStreamWaitValue32_v2 cuLogsRegisterCallback cuLogsUnregisterCallback cuMemGetHandleForAddressRange }
+cuMemExportToShareableHandle cuMemImportFromShareableHandle cuMemGetAllocationPropertiesFromHandle
+cuMulticastAddDevice cuMulticastBindMem cuMulticastBindAddr cuMulticastCreate cuMulticastUnbind
+cuMulticastGetGranularity cuIpcGetMemHandle cuIpcOpenMemHandle cuIpcOpenMemHandle_v2 cuGreenCtxCreate
+cuGreenCtxDestroy cuGreenCtxStreamCreate cuDevSmResourceSplitByCount cuDeviceGetDevResource
+cuDevResourceGenerateDesc cuCtxFromGreenCtx cuStreamWriteValue32 cuStreamWriteValue32_v2 cuStreamWaitValue32
+cuStreamWaitValue32_v2 cuLogsRegisterCallback cuLogsUnregisterCallback cuMemGetHandleForAddressRange }
 creators! { cuModuleLoad cuModuleLoadData cuModuleLoadDataEx cuModuleLoadFatBinary cuModuleGetFunction cuLibraryLoadData
-            cuLibraryGetKernel cuLibraryGetModule cuKernelGetFunction cuLibraryLoadFromFile }
+cuLibraryGetKernel cuLibraryGetModule cuKernelGetFunction cuLibraryLoadFromFile }
 
 const CONTEXT: usize = 0xc0;
 
@@ -40,7 +40,7 @@ macro_rules! contexts {
     )*};
 }
 contexts! { cuCtxGetCurrent cuCtxPopCurrent cuCtxPopCurrent_v2 cuDevicePrimaryCtxRetain cuCtxCreate cuCtxCreate_v2
-            cuCtxCreate_v3 cuCtxCreate_v4 }
+cuCtxCreate_v3 cuCtxCreate_v4 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(_device: c_int, flags: *mut c_uint, active: *mut c_int) -> Status {
@@ -398,8 +398,12 @@ struct Located {
 /// This object, whatever scope it was loaded into.
 fn own_handle() -> *mut c_void {
     const LAZY_AND_LOADED: c_int = 1 | 4;
-    let mut located =
-        Located { file: std::ptr::null(), base: std::ptr::null_mut(), symbol: std::ptr::null(), address: std::ptr::null_mut() };
+    let mut located = Located {
+        file: std::ptr::null(),
+        base: std::ptr::null_mut(),
+        symbol: std::ptr::null(),
+        address: std::ptr::null_mut(),
+    };
     // SAFETY: an address of this object and a place for what is found; the name it gives is the loader's own.
     unsafe {
         if dladdr(own_handle as *const c_void, &raw mut located) == 0 || located.file.is_null() {

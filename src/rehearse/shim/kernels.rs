@@ -42,12 +42,7 @@ pub extern "C" fn __cudaInitModule() -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn __cudaPushCallConfiguration(
-    grid: Dim3,
-    block: Dim3,
-    shared: usize,
-    stream: *mut c_void,
-) -> c_uint {
+pub extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: *mut c_void) -> c_uint {
     PUSHED.set((grid, block, shared, stream));
     0
 }

@@ -332,7 +332,7 @@ impl Memory {
 
     /// `cuMemCreate`.
     pub fn create(&mut self, device: usize, size: u64) -> Result<u64, Status> {
-        if size == 0 || size % PAGE != 0 {
+        if size == 0 || !size.is_multiple_of(PAGE) {
             return Err(INVALID_VALUE);
         }
         self.take(device, size)?;
@@ -373,7 +373,8 @@ impl Memory {
     /// Undoes whole mappings: the range must begin and end where mappings do.
     pub fn unmap(&mut self, address: u64, size: u64) -> Status {
         let end = address.saturating_add(size);
-        let inside: Vec<(u64, u64)> = self.mappings.range(address..end).map(|(start, map)| (*start, map.size)).collect();
+        let inside: Vec<(u64, u64)> =
+            self.mappings.range(address..end).map(|(start, map)| (*start, map.size)).collect();
         let covered: u64 = inside.iter().map(|(_, size)| size).sum();
         if inside.is_empty() || covered != size {
             return INVALID_VALUE;

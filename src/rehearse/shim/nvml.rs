@@ -12,11 +12,11 @@ const NOT_SUPPORTED: Status = 3;
 const INSUFFICIENT_SIZE: Status = 7;
 
 constants! { SUCCESS; nvmlInit nvmlInit_v2 nvmlInitWithFlags nvmlShutdown
-    // Success with the caller's struct untouched means that there is no NVLink fabric.
-    nvmlDeviceGetGpuFabricInfoV }
+// Success with the caller's struct untouched means that there is no NVLink fabric.
+nvmlDeviceGetGpuFabricInfoV }
 constants! { NOT_SUPPORTED; nvmlDeviceGetNvLinkRemoteDeviceType nvmlDeviceGetNvLinkRemotePciInfo_v2
-    nvmlDeviceGetNvLinkState nvmlDeviceGetNvLinkCapability nvmlDeviceGetGpuFabricInfo nvmlDeviceGetMigMode
-    nvmlDeviceGetTopologyCommonAncestor nvmlDeviceGetP2PStatus }
+nvmlDeviceGetNvLinkState nvmlDeviceGetNvLinkCapability nvmlDeviceGetGpuFabricInfo nvmlDeviceGetMigMode
+nvmlDeviceGetTopologyCommonAncestor nvmlDeviceGetP2PStatus }
 
 /// The bus of a PCI address like `00000000:01:00.0`.
 pub fn bus_of(id: &str) -> Option<u32> {

@@ -164,7 +164,7 @@ pub fn attribute(which: c_int) -> c_int {
         // virtual memory management, and its handles as file descriptors
         102 | 103 => 1,
         106 => limits.blocks,
-        111 => if settings.major >= 8 { 1024 } else { 0 },
+        111 if settings.major >= 8 => 1024,
         // stream-ordered pools
         115 => 1,
         _ => 0,

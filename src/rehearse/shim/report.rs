@@ -20,8 +20,14 @@ static PRIVATE: Table =
 static MAPPED: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
 
 unsafe extern "C" {
-    fn mmap(address: *mut c_void, length: usize, protection: c_int, flags: c_int, file: c_int, offset: i64)
-    -> *mut c_void;
+    fn mmap(
+        address: *mut c_void,
+        length: usize,
+        protection: c_int,
+        flags: c_int,
+        file: c_int,
+        offset: i64,
+    ) -> *mut c_void;
 }
 
 fn table() -> &'static Table {

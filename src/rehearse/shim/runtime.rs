@@ -354,7 +354,12 @@ pub unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -> Statu
         (None, Some(_)) if !to.is_null() => {
             // SAFETY: host memory of that length by the contract above.
             let out = unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), length) };
-            memory::with(|memory| memory.contents.read(from as u64, out));
+            memory::with(|memory| {
+                let block = memory.host_block(to as u64);
+                let own =
+                    block.is_some_and(|(start, block)| block.ours && to as u64 + length as u64 <= start + block.size);
+                memory.contents.read(from as u64, out, own);
+            });
         }
         (None, None) if !to.is_null() && !from.is_null() => {
             // SAFETY: both are host memory of that length.
@@ -463,12 +468,7 @@ pub unsafe extern "C" fn cudaMemset(to: *mut c_void, value: c_int, length: usize
     unsafe { fill(to, value as u32, 1, length) }
 }
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaMemsetAsync(
-    to: *mut c_void,
-    value: c_int,
-    length: usize,
-    _stream: *mut c_void,
-) -> Status {
+pub unsafe extern "C" fn cudaMemsetAsync(to: *mut c_void, value: c_int, length: usize, _stream: *mut c_void) -> Status {
     // SAFETY: as above.
     unsafe { fill(to, value as u32, 1, length) }
 }

@@ -94,57 +94,133 @@ unsafe fn give_bytes(device: *mut usize, host: *mut usize, elements: i64, kind: 
 }
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnXgeqrf_bufferSize(
-    _handle: *mut c_void, _params: *mut c_void, m: i64, n: i64, kind: c_int, _a: *mut c_void, _lda: i64,
-    _tau_kind: c_int, _tau: *mut c_void, _compute: c_int, device: *mut usize, host: *mut usize,
+    _handle: *mut c_void,
+    _params: *mut c_void,
+    m: i64,
+    n: i64,
+    kind: c_int,
+    _a: *mut c_void,
+    _lda: i64,
+    _tau_kind: c_int,
+    _tau: *mut c_void,
+    _compute: c_int,
+    device: *mut usize,
+    host: *mut usize,
 ) -> Status {
     // SAFETY: as in `give_bytes`.
     unsafe { give_bytes(device, host, panel(m.max(n)), kind) }
 }
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnXgetrf_bufferSize(
-    _handle: *mut c_void, _params: *mut c_void, m: i64, n: i64, kind: c_int, _a: *mut c_void, _lda: i64,
-    _compute: c_int, device: *mut usize, host: *mut usize,
+    _handle: *mut c_void,
+    _params: *mut c_void,
+    m: i64,
+    n: i64,
+    kind: c_int,
+    _a: *mut c_void,
+    _lda: i64,
+    _compute: c_int,
+    device: *mut usize,
+    host: *mut usize,
 ) -> Status {
     // SAFETY: as in `give_bytes`.
     unsafe { give_bytes(device, host, panel(m.max(n)), kind) }
 }
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnXpotrf_bufferSize(
-    _handle: *mut c_void, _params: *mut c_void, _uplo: c_int, n: i64, kind: c_int, _a: *mut c_void, _lda: i64,
-    _compute: c_int, device: *mut usize, host: *mut usize,
+    _handle: *mut c_void,
+    _params: *mut c_void,
+    _uplo: c_int,
+    n: i64,
+    kind: c_int,
+    _a: *mut c_void,
+    _lda: i64,
+    _compute: c_int,
+    device: *mut usize,
+    host: *mut usize,
 ) -> Status {
     // SAFETY: as in `give_bytes`.
     unsafe { give_bytes(device, host, panel(n), kind) }
 }
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnXsyevd_bufferSize(
-    _handle: *mut c_void, _params: *mut c_void, _job: c_int, _uplo: c_int, n: i64, kind: c_int, _a: *mut c_void,
-    _lda: i64, _w_kind: c_int, _w: *mut c_void, _compute: c_int, device: *mut usize, host: *mut usize,
+    _handle: *mut c_void,
+    _params: *mut c_void,
+    _job: c_int,
+    _uplo: c_int,
+    n: i64,
+    kind: c_int,
+    _a: *mut c_void,
+    _lda: i64,
+    _w_kind: c_int,
+    _w: *mut c_void,
+    _compute: c_int,
+    device: *mut usize,
+    host: *mut usize,
 ) -> Status {
     // SAFETY: as in `give_bytes`.
     unsafe { give_bytes(device, host, square(n, n), kind) }
 }
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnXsyevBatched_bufferSize(
-    _handle: *mut c_void, _params: *mut c_void, _job: c_int, _uplo: c_int, n: i64, kind: c_int, _a: *mut c_void,
-    _lda: i64, _w_kind: c_int, _w: *mut c_void, _compute: c_int, device: *mut usize, host: *mut usize, batch: i64,
+    _handle: *mut c_void,
+    _params: *mut c_void,
+    _job: c_int,
+    _uplo: c_int,
+    n: i64,
+    kind: c_int,
+    _a: *mut c_void,
+    _lda: i64,
+    _w_kind: c_int,
+    _w: *mut c_void,
+    _compute: c_int,
+    device: *mut usize,
+    host: *mut usize,
+    batch: i64,
 ) -> Status {
     // SAFETY: as in `give_bytes`.
     unsafe { give_bytes(device, host, square(n, n).saturating_mul(batch.max(1)), kind) }
 }
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
-    _handle: *mut c_void, _params: *mut c_void, _left: c_int, _right: c_int, n: i64, kind: c_int, _a: *mut c_void,
-    _lda: i64, _w_kind: c_int, _w: *mut c_void, _vl_kind: c_int, _vl: *mut c_void, _ldvl: i64, _vr_kind: c_int,
-    _vr: *mut c_void, _ldvr: i64, _compute: c_int, device: *mut usize, host: *mut usize,
+    _handle: *mut c_void,
+    _params: *mut c_void,
+    _left: c_int,
+    _right: c_int,
+    n: i64,
+    kind: c_int,
+    _a: *mut c_void,
+    _lda: i64,
+    _w_kind: c_int,
+    _w: *mut c_void,
+    _vl_kind: c_int,
+    _vl: *mut c_void,
+    _ldvl: i64,
+    _vr_kind: c_int,
+    _vr: *mut c_void,
+    _ldvr: i64,
+    _compute: c_int,
+    device: *mut usize,
+    host: *mut usize,
 ) -> Status {
     // SAFETY: as in `give_bytes`.
     unsafe { give_bytes(device, host, square(n, n), kind) }
 }
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cusolverDnXsytrs_bufferSize(
-    _handle: *mut c_void, _uplo: c_int, n: i64, _columns: i64, kind: c_int, _a: *mut c_void, _lda: i64,
-    _pivots: *mut i64, _b_kind: c_int, _b: *mut c_void, _ldb: i64, device: *mut usize, host: *mut usize,
+    _handle: *mut c_void,
+    _uplo: c_int,
+    n: i64,
+    _columns: i64,
+    kind: c_int,
+    _a: *mut c_void,
+    _lda: i64,
+    _pivots: *mut i64,
+    _b_kind: c_int,
+    _b: *mut c_void,
+    _ldb: i64,
+    device: *mut usize,
+    host: *mut usize,
 ) -> Status {
     // SAFETY: as in `give_bytes`.
     unsafe { give_bytes(device, host, panel(n), kind) }

@@ -5,9 +5,9 @@ use crate::abi::{SUCCESS, Status, answers, creators, give};
 use std::ffi::{c_char, c_int, c_void};
 
 creators! { cusparseCreate cusparseCreateCsr cusparseCreateCsc cusparseCreateCoo cusparseCreateBsr cusparseCreateDnMat
-            cusparseCreateDnVec cusparseCreateConstCsr cusparseCreateConstDnMat cusparseCreateConstDnVec
-            cusparseCreateMatDescr cusparseSpGEMM_createDescr cusparseSpSM_createDescr cusparseSpSV_createDescr
-            cusparseCreateBsrsm2Info cusparseCreateBsrsv2Info }
+cusparseCreateDnVec cusparseCreateConstCsr cusparseCreateConstDnMat cusparseCreateConstDnVec
+cusparseCreateMatDescr cusparseSpGEMM_createDescr cusparseSpSM_createDescr cusparseSpSV_createDescr
+cusparseCreateBsrsm2Info cusparseCreateBsrsv2Info }
 answers! {
     cusparseSpMM_bufferSize(_ _ _ _ _ _ _ _ _ _) -> usize = 0;
     cusparseSDDMM_bufferSize(_ _ _ _ _ _ _ _ _ _) -> usize = 0;

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 creators! { cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority cuStreamCreate
-            cuStreamCreateWithPriority cudaEventCreate cudaEventCreateWithFlags cuEventCreate cudaGraphCreate
-            cudaGraphInstantiate cudaGraphInstantiateWithFlags cudaGraphInstantiateWithParams cudaGraphClone
-            cuGraphCreate cuGraphInstantiateWithFlags }
+cuStreamCreateWithPriority cudaEventCreate cudaEventCreateWithFlags cuEventCreate cudaGraphCreate
+cudaGraphInstantiate cudaGraphInstantiateWithFlags cudaGraphInstantiateWithParams cudaGraphClone
+cuGraphCreate cuGraphInstantiateWithFlags }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) -> Status {

@@ -79,6 +79,9 @@ pub fn render(view: &View<'_>) -> Value {
     }
     let because = answer.shown().map(Run::shortfalls).unwrap_or_default();
     out.insert("because".into(), texts(&because, lang));
+    if let Some(take) = answer.shown().and_then(|run| run.takes.iter().find(|take| !take.last_words.is_empty())) {
+        out.insert("last_words".into(), take.last_words.clone().into());
+    }
     out.insert("assumed".into(), texts(&wording::assumptions(answer), lang));
     out.insert("seconds".into(), rounded(answer.seconds));
     Value::Object(out)
@@ -191,7 +194,7 @@ fn run(one: &Run, lang: Lang) -> Value {
     }
     out.insert("notes".into(), texts(&one.notes(), lang));
     out.insert("takes".into(), one.takes.iter().map(take).collect());
-    out.insert("seconds".into(), rounded(one.seconds()));
+    out.insert("seconds".into(), rounded(one.seconds));
     Value::Object(out)
 }
 

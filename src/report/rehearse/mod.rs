@@ -50,7 +50,7 @@ pub fn checks(view: &View<'_>) -> Checks {
                 };
                 let mut check = Check::new(name, run.verdict, wording::verdict(answer, run));
                 fill(&mut check, view, run);
-                check.seconds = Some(run.seconds());
+                check.seconds = Some(run.seconds);
                 check
             })
             .collect(),
@@ -72,12 +72,14 @@ fn fill(check: &mut Check, view: &View<'_>, run: &Run) {
         figure(("capacity", "显存容量"), crate::units::Bytes(answer.capacity()).to_string()),
     ];
     let stack = run.oom().map(|oom| &oom.stack).or(run.deciding().and_then(|take| Some(&take.peak.as_ref()?.stack)));
-    check.place = stack.and_then(|stack| stack.iter().find_map(|frame| wording::file_and_line(frame)));
+    check.place =
+        stack.and_then(|stack| wording::own_frames(stack).into_iter().find_map(|frame| wording::file_and_line(frame)));
     if let Some(oom) = run.oom() {
         let explained = view.explanation.filter(|_| answer.first_oom().is_some_and(|(first, _)| first == run));
         check.details = wording::oom_details(oom, explained);
     } else if !run.is_whole() {
-        let reasons = run.shortfalls();
+        let words = run.takes.iter().flat_map(|take| &take.last_words).map(|line| Text::same(line.as_str()));
+        let reasons: Vec<Text> = run.shortfalls().into_iter().chain(words).collect();
         check.details = Text::new(
             reasons.iter().map(|text| text.en.as_str()).collect::<Vec<_>>().join("\n"),
             reasons.iter().map(|text| text.zh.as_str()).collect::<Vec<_>>().join("\n"),

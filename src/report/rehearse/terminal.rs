@@ -7,9 +7,10 @@ use crate::rehearse::gpus::Gpu;
 use crate::rehearse::outcome::{Question, Run, trap_texts};
 use crate::report::layout::{self, Screen, Tone, columns, pad, run, shorten};
 use crate::report::{Explanation, Style, replay, wording as common};
+use crate::snapshot::holders;
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, Interval};
 
 /// Holders of the peak without `-v`.
 const HOLDERS: usize = 5;
@@ -42,7 +43,7 @@ pub fn progress(done: &Run, question: &Question, style: Style) -> String {
         None => Text::same(question.gpu.name.as_str()),
     };
     let say = |text: &Text| text.in_lang(style.lang).to_string();
-    format!("  {}  {}, {}, {:.1} s", pad(&say(&label), 12), say(&figures), say(&verdict), done.seconds())
+    format!("  {}  {}, {}, {:.1} s", pad(&say(&label), 12), say(&figures), say(&verdict), done.seconds)
 }
 
 /// The table of `--like list`.
@@ -166,7 +167,7 @@ impl Page<'_> {
     /// The device with the shown run in it.
     fn device(&mut self) {
         let answer = self.view.answer;
-        let Some(shown) = answer.shown().filter(|run| run.allocated() > 0) else { return };
+        let Some(shown) = answer.shown().filter(|run| run.ran()) else { return };
         let capacity = answer.capacity();
         let reserved = shown.reserved().high.max(0) as u64;
         let allocated = shown.deciding().map_or(0, |take| take.allocated).min(reserved);
@@ -179,7 +180,7 @@ impl Page<'_> {
         let labels = [
             self.pick("in use at the peak", "峰值占用"),
             self.pick("cached", "缓存"),
-            self.pick("context, libraries (estimate)", "上下文与库（估计）"),
+            self.outside(shown),
             self.pick("free", "空闲"),
         ];
         let sizes = [allocated, cached, outside, free];
@@ -208,6 +209,14 @@ impl Page<'_> {
         self.screen.grid(2, &cells);
     }
 
+    /// What is estimated for a run, in a few words.
+    fn outside(&self, shown: &Run) -> String {
+        match shown.deciding().is_some_and(|take| take.outside.nccl.is_some()) {
+            true => self.pick("context, libraries, NCCL (estimate)", "上下文、库与 NCCL（估计）"),
+            false => self.pick("context, libraries (estimate)", "上下文与库（估计）"),
+        }
+    }
+
     fn runs(&mut self) {
         let answer = self.view.answer;
         if answer.runs.len() < 2 && !self.view.style.verbose {
@@ -220,12 +229,16 @@ impl Page<'_> {
             self.pick("reserved", "已保留"),
             self.pick("needed", "共需"),
             self.pick("verdict", "结论"),
-            self.pick("seconds", "用时(秒)"),
+            self.pick("seconds", "秒"),
         ];
         let mut rows: Vec<(Tone, [String; 6])> = vec![(Tone::Faint, heads)];
         for (i, one) in answer.runs.iter().enumerate() {
             let whole = one.is_whole() && one.oom().is_none();
-            let at_least = |text: String| if whole { text } else { format!("≥ {text}") };
+            // Of a lower bound the lower end is enough.
+            let span = |amount: Interval| match whole {
+                true => wording::span(amount),
+                false => format!("≥ {}", wording::span(Interval { low: amount.low, high: amount.low })),
+            };
             let mut verdict = self.say(&one.verdict.text());
             if one.oom().is_some() {
                 verdict = self.pick("out of memory", "显存不足");
@@ -234,11 +247,11 @@ impl Page<'_> {
                 if i == answer.shown { Tone::Strong } else { Tone::Plain },
                 [
                     one.batch.map_or("-".into(), |batch| batch.to_string()),
-                    at_least(Bytes(one.allocated()).to_string()),
-                    at_least(wording::span(one.reserved())),
-                    at_least(wording::span(one.needed())),
+                    span(Interval::exactly(one.allocated())),
+                    span(one.reserved()),
+                    span(one.needed()),
                     verdict,
-                    format!("{:.1}", one.seconds()),
+                    format!("{:.1}", one.seconds),
                 ],
             ));
         }
@@ -335,7 +348,9 @@ impl Page<'_> {
     }
 
     fn stack(&mut self, stack: &[String], most: usize) {
-        for frame in stack.iter().take(most) {
+        let own = wording::own_frames(stack);
+        let shown = if self.view.style.verbose { stack.iter().collect() } else { own };
+        for frame in shown.into_iter().take(most) {
             let at = self.pick("at ", "位于 ");
             let room = self.screen.width().saturating_sub(2 + columns(&at));
             let frame = shorten(frame, room, self.view.style.unicode);
@@ -368,7 +383,7 @@ impl Page<'_> {
 
     /// Where the peak of the shown run is, and who holds it.
     fn peak(&mut self) {
-        let Some(shown) = self.view.answer.shown() else { return };
+        let Some(shown) = self.view.answer.shown().filter(|run| run.ran()) else { return };
         let Some(take) = shown.deciding().filter(|take| take.allocated > 0) else { return };
         let when = self.say(&wording::peak_moment(take));
         let holding = self.view.peak.and_then(|analysis| {
@@ -380,9 +395,13 @@ impl Page<'_> {
         }
         self.screen.blank();
         let batch = shown.batch;
-        let head = match batch {
-            Some(batch) => text!(en: "The peak of batch {batch}", zh: "批大小 {batch} 的峰值"),
-            None => Text::new("The peak", "峰值"),
+        let head = match (batch, shown.oom()) {
+            (Some(batch), None) => text!(en: "The peak of batch {batch}", zh: "批大小 {batch} 的峰值"),
+            (Some(batch), Some(_)) => {
+                text!(en: "The peak of batch {batch} until then", zh: "批大小 {batch} 此前的峰值")
+            }
+            (None, None) => Text::new("The peak", "峰值"),
+            (None, Some(_)) => Text::new("The peak until then", "此前的峰值"),
         };
         let head = match when.is_empty() {
             true => self.say(&head),
@@ -399,7 +418,13 @@ impl Page<'_> {
         for holder in device.holding.holders.iter().take(most) {
             let percent = common::percent(holder.bytes as f64 / total as f64);
             let head = format!("  {:>10} {percent:>5}  ", Bytes(holder.bytes).to_string());
-            let place = self.say(&replay::wording::place(sites.get(holder.site as usize)));
+            let site = sites.get(holder.site as usize);
+            // The backward pass runs in threads of autograd, which have no Python stack.
+            let in_backward = take.peak.as_ref().is_some_and(|at| at.phase.as_deref() == Some("backward"));
+            let place = match in_backward && site.is_none_or(holders::is_silent) {
+                true => self.pick("no Python stack: likely the backward pass", "没有 Python 调用栈：很可能是反向传播"),
+                false => self.say(&replay::wording::place(site)),
+            };
             let detail = self.say(&replay::wording::count(holder));
             let room = self.screen.width().saturating_sub(columns(&head));
             let place = shorten(&place, room, self.view.style.unicode);
@@ -417,7 +442,17 @@ impl Page<'_> {
         let Some(shown) = answer.shown() else { return };
         let verbose = self.view.style.verbose;
         let shortfalls = shown.shortfalls();
-        if !shortfalls.is_empty() {
+        let failed = shown.takes.iter().find(|take| !take.last_words.is_empty());
+        if !shown.ran() {
+            if let Some(take) = failed {
+                self.heading("What the program wrote last", "程序最后的输出");
+                let most = if verbose { usize::MAX } else { 6 };
+                let from = take.last_words.len().saturating_sub(most);
+                for line in take.last_words.iter().skip(from) {
+                    self.screen.verbatim(2, Tone::Faint, line);
+                }
+            }
+        } else if !shortfalls.is_empty() {
             self.heading("Only a lower bound, because", "只是下限，因为");
             shortfalls.iter().for_each(|text| self.bullet(text));
         }
@@ -446,13 +481,13 @@ impl Page<'_> {
                 );
                 self.bullet(&text);
             }
-        } else if !assumed.is_empty() {
+        } else if !assumed.is_empty() && shown.ran() {
             self.screen.blank();
             let outside = shown.deciding().map(|take| wording::span(take.outside.sum())).unwrap_or_default();
             let seconds = format!("{:.0}", answer.seconds);
             let text = text!(
-                en: "No GPU was used: {seconds} s on this machine's processors. Estimated, not simulated: {outside} for context and libraries. -v lists all that was assumed.",
-                zh: "未使用 GPU：在本机处理器上用时 {seconds} 秒。上下文与库的 {outside} 是估计而非模拟。-v 列出全部前提。"
+                en: "No GPU was used: {seconds} s on this machine's processors. Estimated, not simulated: {outside} outside of PyTorch's tensors. -v lists all that was assumed.",
+                zh: "未使用 GPU：在本机处理器上用时 {seconds} 秒。PyTorch 张量之外的 {outside} 是估计而非模拟。-v 列出全部前提。"
             );
             let text = self.say(&text);
             self.paragraph(Tone::Faint, &text);

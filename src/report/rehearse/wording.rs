@@ -123,6 +123,16 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
             en: "{it} fits the {gpu} with {spare} to spare: it needs {needed} of {capacity}.",
             zh: "{zh_it} 在 {gpu} 上放得下，且留有 {spare} 余量：需要 {needed}，共 {capacity}。"
         ),
+        Verdict::Tight if run.oom().is_some() => text!(
+            en: "{it} hardly fits the {gpu}: it ran out of memory by {missing}, which is within the error of the estimates.",
+            zh: "{zh_it} 在 {gpu} 上几乎放不下：缺少 {missing}，在估计误差之内。",
+            missing = Bytes(run.missing().unwrap_or(0))
+        ),
+        Verdict::Tight if !run.is_whole() => text!(
+            en: "{it} does not leave {spare} of the {gpu}: it needs at least {low} of {capacity}.",
+            zh: "{zh_it} 在 {gpu} 上的余量不足 {spare}：至少需要 {low}，共 {capacity}。",
+            low = Bytes(run.needed().low.max(0) as u64)
+        ),
         Verdict::Tight => text!(
             en: "{it} runs on the {gpu}, but may not leave {spare}: it needs {needed} of {capacity}.",
             zh: "{zh_it} 能在 {gpu} 上运行，但余量可能不足 {spare}：需要 {needed}，共 {capacity}。"
@@ -135,8 +145,8 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
                     false => (format!(" {}", when.en), format!("（{}）", when.zh)),
                 };
                 text!(
-                    en: "{it} does not fit the {gpu}: it runs out of {capacity}{en}.",
-                    zh: "{zh_it} 在 {gpu} 上放不下：{capacity} 显存不足{zh}。"
+                    en: "{it} does not fit the {gpu}: it runs out of memory{en}.",
+                    zh: "{zh_it} 在 {gpu} 上放不下：显存不足{zh}。"
                 )
             }
             None => text!(
@@ -148,14 +158,14 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
         Verdict::Unknown => {
             let low = Bytes(run.needed().low.max(0) as u64);
             let reason = run.shortfalls().into_iter().next().unwrap_or_default();
-            if run.allocated() == 0 {
+            let it = run.batch.map_or("it".to_string(), |batch| format!("batch {batch}"));
+            if !run.ran() {
                 return Text::new(
-                    format!("Cannot tell whether it fits the {gpu}: {}.", reason.en),
-                    format!("无法判断在 {gpu} 上是否放得下：{}。", reason.zh),
+                    format!("Cannot tell whether {it} fits the {gpu}: {}.", short(&reason.en)),
+                    format!("无法判断{zh_it}在 {gpu} 上是否放得下：{}。", short(&reason.zh)),
                 );
             }
-            let it = run.batch.map_or("it".to_string(), |batch| format!("batch {batch}"));
-            Text::new(
+            let mut out = Text::new(
                 format!(
                     "Cannot tell whether {it} fits the {gpu}: it needs at least {low} of {capacity}, and more is possible: {}.",
                     reason.en
@@ -164,8 +174,21 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
                     "无法判断{zh_it}在 {gpu} 上是否放得下：至少需要 {low}（共 {capacity}），还可能更多：{}。",
                     reason.zh
                 ),
-            )
+            );
+            if let Some(batch) = answer.first_too_large {
+                out.en += &format!(" From batch {batch} on it surely does not.");
+                out.zh += &format!("批大小从 {batch} 起一定不行。");
+            }
+            out
         }
+    }
+}
+
+/// A reason of at most two lines; the whole stands below the headline.
+fn short(reason: &str) -> String {
+    match reason.char_indices().nth(160) {
+        Some((end, _)) => format!("{}…", reason.get(..end).unwrap_or(reason)),
+        None => reason.to_string(),
     }
 }
 
@@ -260,6 +283,12 @@ pub fn peak_moment(take: &Take) -> Text {
         Some(peak) => moment(peak.phase.as_deref(), peak.step),
         None => Text::default(),
     }
+}
+
+/// The frames of the program's own files, which are told relative to where it runs; all where there are none.
+pub fn own_frames(stack: &[String]) -> Vec<&String> {
+    let own: Vec<&String> = stack.iter().filter(|frame| !frame.starts_with('/')).collect();
+    if own.is_empty() { stack.iter().collect() } else { own }
 }
 
 /// `train.py:88 step` → (`train.py`, 88).
