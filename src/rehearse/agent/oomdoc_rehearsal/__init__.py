@@ -32,15 +32,16 @@ def start():
     world.set_environment()
     ending.install()
     importing.install()
+    importing.before_import("torch", device.settle_visible)
     importing.after_import("torch", _torch_imported)
     libraries.install()
 
 
 def _torch_imported(torch):
     """Place all hooks of torch, each on its own, so that one that fails takes no other with it."""
-    from . import ending, memory, record, steps, values, world
+    from . import device, ending, memory, record, steps, values, world
 
     record.run.torch = torch
-    for install in (memory.install, steps.install, values.install, world.install, ending.watch_time):
+    for install in (device.install, memory.install, steps.install, values.install, world.install, ending.watch_time):
         with record.guarded(install.__module__ + "." + install.__name__):
             install(torch)

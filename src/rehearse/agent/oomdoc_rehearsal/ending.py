@@ -33,6 +33,8 @@ def finish(ended, exit_code=None):
         for function in _before:
             with guarded("end." + function.__name__):
                 function()
+            with guarded("writing of the result"):  # the next may take longer than the process has left
+                run.write()
     with guarded("writing of the result"):
         run.write()
 

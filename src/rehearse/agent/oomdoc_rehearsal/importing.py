@@ -5,6 +5,12 @@ import time
 from .record import guarded, run
 
 _waiting = {}
+_before = {}
+
+
+def before_import(name, function):
+    """Call `function()` when the import of `name` begins."""
+    _before[name] = function
 
 
 def after_import(name, function):
@@ -43,6 +49,9 @@ def _wrap(name, spec):
 
     def exec_module(module):
         functions = _waiting.get(name, [])
+        if name in _before:
+            with guarded("before import of " + name):
+                _before[name]()
         began = time.time()
         execute(module)
         _waiting.pop(name, None)
