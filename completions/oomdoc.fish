@@ -32,9 +32,12 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "replay" -d 'Replay a 
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "diff" -d 'What grew between two memory snapshots, by the place in the program'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "simulate" -d 'Run a list of allocations through PyTorch\'s caching allocator on a device of any size'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "probe" -d 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "headroom" -d 'Does batch N fit a GPU with room to spare, and what is the largest that does'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rehearse" -d 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s s -l snapshot -d 'Memory snapshot of the run, which proves or refutes it; may be repeated' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
 zh\t''"
@@ -94,7 +97,7 @@ always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s v -l verbose -d 'Everything: all notes, whole stacks'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l no-what-if -d 'Only what was recorded: nothing is simulated'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l no-what-if -d 'Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l at -d 'Which moment to compare: the end of the recording or its peak' -r -f -a "end\t''
 peak\t''"
@@ -153,6 +156,120 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l pid -d 'Its proc
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l need -d 'What it asks for' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reserved -d 'What PyTorch has reserved' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l idle -d 'What of that is unallocated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reproduce -d 'Was it fragmentation? Works out the failure in a log or a memory snapshot, with --allow-fill on the device too' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l buffer -d 'Largest buffer of --bench' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l time-limit -d 'Seconds for the CUDA part of each GPU' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s v -l verbose -d 'Everything that was read, and why other readings are missing'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l cuda -d 'Create a CUDA context, which takes 100 to 600 MiB meanwhile: its cost, and what CUDA calls free'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l bench -d 'Also measure bandwidth and allocation times and check memory, on small buffers for some seconds'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-fill -d 'Also fill the device up to a margin: largest block, and --reproduce on the device'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l allow-busy -d 'Go on although other processes use the GPU; their next allocation may fail'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s b -l batch -d 'Samples per step and process; without it the largest batch is sought' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s f -l format -d 'What to print: terminal, json, markdown, junit, sarif or github' -r -f -a "terminal\t'For people'
+json\t'For programs: docs/headroom.schema.json'
+markdown\t'For the comment on a pull request'
+junit\t'JUnit XML'
+sarif\t'SARIF 2.1.0, for code scanning'
+github\t'Annotations and step summary of GitHub Actions'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu -d 'The GPU, such as \\"RTX 3090\\" (oomdoc rehearse --like list prints all that are known)' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu-memory -d 'Memory of the GPU as CUDA counts it' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l headroom -d 'Room to keep free: 5% or 2GiB [default: 5%]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context -d 'What the CUDA context and its kernels take [default: 300 to 720 MiB]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l others -d 'What other processes hold on the GPU' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l rehearsal -d 'What oomdoc rehearse --format json printed; may be repeated' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l snapshot -d 'A memory snapshot with the history of a run at this batch; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measure -d 'A measured peak; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measurements -d 'Measured peaks: a CSV with batch and peak_bytes, or a training log' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measured -d 'What the measured figures count: allocated, reserved or process [default: allocated]' -r -f -a "allocated\t''
+reserved\t''
+process\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l log -d 'A log with the out-of-memory error of a batch that failed' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l model -d 'The model: its config.json, or a .safetensors or .gguf file' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l params -d 'Parameters of the model, such as 350M or 7B' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l precision -d 'fp32, mixed (autocast), bf16 (weights and states) or master (bf16 with 32-bit master weights)' -r -f -a "fp32\t''
+mixed\t''
+bf16\t''
+master\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l optimizer -d 'Optimizer, such as adamw, adamw8bit, sgd, sgd-momentum, adafactor [default: adamw]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lora -d 'LoRA of this rank on frozen weights' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lora-targets -d 'Which linear layers have adapters: attention or all' -r -f -a "attention\t''
+all\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l quantised -d 'Bits of frozen weights that are quantised: 4 or 8' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l attention -d 'fused (SDPA, flash) or eager' -r -f -a "fused\t''
+eager\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l seq -d 'Tokens per sample' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l target-seq -d 'Tokens per sample on the decoder\'s side [default: as --seq]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l image-size -d 'Pixels of an image\'s side' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l zero -d 'ZeRO stage, 0 to 3; 3 for FSDP' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l world-size -d 'Processes that train together' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l accumulation -d 'Batches whose gradients are accumulated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context-length -d 'Tokens of a request, prompt and answer [default: what the model was made for]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l kv-cache -d 'Precision of the key/value cache: 16bit, fp8, q8_0 or q4_0' -r -f -a "16bit\t''
+fp8\t''
+q8_0\t''
+q4_0\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l engine-share -d 'Share of the GPU that the engine may take, 0 to 1, such as vLLM\'s gpu_memory_utilization' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l weight-bits -d 'Bits of a weight, such as 4.5 [default: 16]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l sample-bytes -d 'Size of one loaded sample' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l workers -d 'Data-loading workers per process' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l processes -d 'Training processes on this machine' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l prefetch -d 'Batches that each worker prefetches' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l samples -d 'Samples of the data set' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l cache -d 'Every process that reads caches what it has read, up to SIZE where one is given' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l host-memory -d 'RAM of the machine or limit of the container [default: those of this machine]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l budget -d 'The file with the budgets' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l name -d 'Only the budget of this name' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l json -d 'Short for --format json'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l explain -d 'Every formula with the figures put in'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l fused -d 'The optimizer\'s fused form'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l checkpointing -d 'Layers are recomputed in backward (gradient checkpointing)'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l inference -d 'The model serves, it does not train'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l pin-memory -d 'Batches are copied to pinned memory'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l spawn -d 'Workers are spawned, not forked'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l check -d 'Hold every budget against its GPU and its baseline'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l update -d 'Make the present peaks the baseline'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l like -d 'GPU to play, such as \\"RTX 3090\\"; list prints all that are known' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpu-memory -d 'Memory of the GPU, as CUDA reports it' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l batch -d 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l headroom -d 'Share of the memory that is to stay free' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l steps -d 'Optimizer steps to run; 0 runs the program to its end' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpus -d 'GPUs of the machine [default: the world size, else 1]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l world-size -d 'Ranks to pretend: one process runs as rank 0 of that many' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l addresses -d 'Orders of device addresses to rehearse: both, up or down' -r -f -a "both\t'Upwards and downwards, and the larger need decides'
+up\t'Upwards only'
+down\t'Downwards only'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l time-limit -d 'Longest time of one run' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l search-limit -d 'After this time no further batch is tried' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l env -d 'Environment of the program; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l values -d 'What values read from the simulated GPU are: zeros or ones' -r -f -a "zeros\t''
+ones\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l keep -d 'Keep the memory snapshots in this folder' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l torch -d 'The torch package, where it is not the one that the program\'s Python imports' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l torch-python -d 'The Python that imports torch, where the command hides it' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s j -l jobs -d 'Runs at once [default: 2 where there are two processors]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s f -l format -d 'What to print: terminal, json, junit or github' -r -f -a "terminal\t'One screen for people'
+json\t'For programs: docs/rehearse.schema.json'
+junit\t'JUnit XML for build servers'
+github\t'Annotations of GitHub Actions, and its step summary'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l find-batch -d 'The largest batch that fits, of any size: short for --batch 1..4096'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l show-output -d 'Let the program\'s own output through, to standard error'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l json -d 'Short for --format json'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s v -l verbose -d 'Everything: whole stacks, all holders, all traps'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s h -l help -d 'Print help'

@@ -1,28 +1,39 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
+mod headroom;
+
 use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
+use crate::gpu::cuda::child;
 use crate::gpu::verdict::{Question, RULES};
 use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
 use crate::input::Source;
+use crate::rehearse::launch::Values;
 use crate::report::rules::Subject;
 use crate::report::{Style, wording};
 use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+pub use headroom::{EvidenceOptions, HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What the user asked for, free of clap.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Invocation {
     Explain(Box<ExplainOptions>),
     Rules(RulesOptions),
+    /// The process that `probe` lets do what may hang or die.
+    CudaChild,
     Replay(Box<ReplayOptions>),
     Diff(Box<DiffOptions>),
     Simulate(Box<SimulateOptions>),
     Probe(Box<ProbeOptions>),
+    Headroom(Box<HeadroomOptions>),
+    Rehearse(Box<RehearseOptions>),
 }
 
 /// How any command writes.
@@ -35,7 +46,10 @@ pub struct Output {
 /// `oomdoc explain`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplainOptions {
+    /// Empty where only snapshots are to be explained.
     pub sources: Vec<Source>,
+    /// Memory snapshots of the same run, by which the diagnosis is proved or refuted.
+    pub snapshots: Vec<Source>,
     pub format: ExplainFormat,
     pub given: Given,
     pub output: Output,
@@ -150,10 +164,28 @@ pub struct ProbeOptions {
     /// Where `/proc` and `/sys` of the machine lie.
     pub root: Root,
     pub question: Question,
+    pub cuda: CudaOptions,
     /// Verdicts and warnings that make the exit code 1; `any` stands for all.
     pub fail_on: Vec<String>,
     pub format: ExplainFormat,
     pub output: Output,
+}
+
+/// The levels of a probe that take GPU memory, each of them only where it is asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CudaOptions {
+    /// Create a context; the others imply it.
+    pub context: bool,
+    pub bench: bool,
+    pub fill: bool,
+    /// Go on although others use the device.
+    pub busy_allowed: bool,
+    /// The failure to re-create. Without `fill` by arithmetic alone.
+    pub reproduce: Option<Source>,
+    /// Upper bound in bytes of the buffers that kernels run over.
+    pub buffer: Option<u64>,
+    /// Seconds per device.
+    pub seconds: u64,
 }
 
 /// How a user names a GPU.
@@ -162,6 +194,74 @@ pub enum GpuName {
     Index(u32),
     /// A UUID or the beginning of one.
     Uuid(String),
+}
+
+/// `oomdoc rehearse`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RehearseOptions {
+    /// Bytes that CUDA reports as the total, in place of those of the GPU.
+    pub gpu_memory: Option<u64>,
+    /// The GPU to play, as the user calls it; `list` prints the table.
+    pub like: Option<String>,
+    /// GPUs of the machine.
+    pub gpus: u32,
+    /// Ranks to pretend.
+    pub world_size: Option<u32>,
+    /// Share of the memory that is to stay free, 0 … 1.
+    pub headroom: f64,
+    /// Optimizer steps to run; 0 = until the program ends.
+    pub steps: u32,
+    pub batch: Option<Batches>,
+    pub addresses: AddressOrders,
+    pub time_limit: Duration,
+    /// After this, no further batch is tried.
+    pub search_limit: Duration,
+    pub env: Vec<(String, String)>,
+    pub values: Values,
+    /// Folder for the memory snapshots.
+    pub keep: Option<PathBuf>,
+    /// The torch package to look at, in place of the interpreter's own.
+    pub torch: Option<PathBuf>,
+    pub torch_python: Option<PathBuf>,
+    /// Runs at once.
+    pub jobs: Option<usize>,
+    /// Let the program's output through.
+    pub show_output: bool,
+    pub format: RehearseFormat,
+    pub output: Output,
+    pub command: Vec<OsString>,
+}
+
+/// Which batches to rehearse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Batches {
+    /// Each of them.
+    List(Vec<u64>),
+    /// The largest that fits, from one to the other.
+    Between(u64, u64),
+}
+
+/// In which orders the driver may hand out addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AddressOrders {
+    /// Upwards and downwards, and the larger need decides
+    Both,
+    /// Upwards only
+    Up,
+    /// Downwards only
+    Down,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RehearseFormat {
+    /// One screen for people
+    Terminal,
+    /// For programs: docs/rehearse.schema.json
+    Json,
+    /// JUnit XML for build servers
+    Junit,
+    /// Annotations of GitHub Actions, and its step summary
+    Github,
 }
 
 /// `oomdoc rules`.
@@ -223,6 +323,10 @@ pub fn command() -> clap::Command {
 
 /// Reads the command line. Prints help, the version or a usage error and leaves the process where that is all to do.
 pub fn parse() -> Invocation {
+    // No subcommand of the grammar: nobody is to see it in the help, in completions or in man pages.
+    if std::env::args_os().nth(1).is_some_and(|name| name == child::NAME) {
+        return Invocation::CudaChild;
+    }
     match Cli::parse().command {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
         Command::Rules(args) => Invocation::Rules(args.into()),
@@ -230,6 +334,8 @@ pub fn parse() -> Invocation {
         Command::Diff(args) => Invocation::Diff(Box::new((*args).into())),
         Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
         Command::Probe(args) => Invocation::Probe(Box::new((*args).into())),
+        Command::Headroom(args) => Invocation::Headroom(Box::new((*args).into())),
+        Command::Rehearse(args) => Invocation::Rehearse(Box::new((*args).into())),
     }
 }
 
@@ -250,6 +356,10 @@ pub fn parse() -> Invocation {
   oomdoc simulate trace.txt --capacity 24GiB
                                       what PyTorch's allocator would do with a list of requests
   oomdoc probe                        who holds the memory of this machine's GPUs right now
+  oomdoc headroom --measure 8=7.2GiB --measure 16=12.8GiB --gpu-memory 24GiB
+                                      the largest batch that fits
+  oomdoc rehearse --like 3090 -- python train.py
+                                      would it fit that GPU? a few real steps, without any GPU
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -272,6 +382,10 @@ enum Command {
     Simulate(Box<SimulateArgs>),
     /// Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply
     Probe(Box<ProbeArgs>),
+    /// Does batch N fit a GPU with room to spare, and what is the largest that does
+    Headroom(Box<headroom::HeadroomArgs>),
+    /// Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch
+    Rehearse(Box<RehearseArgs>),
 }
 
 #[derive(Args)]
@@ -308,6 +422,7 @@ enum ColorArg {
   oomdoc explain logs/                         a folder with a log for each rank
   kubectl logs trainer-0 | oomdoc explain      a pipe
   oomdoc explain                               paste a message, then Ctrl-D
+  oomdoc explain train.log -s oom.pickle       with the memory snapshot of the run
   oomdoc explain -f json train.log | jq '.incidents[] | select(.primary).causes[0]'
   oomdoc explain --workers 36 --processes 3 --sample-bytes 133.59MB --host-memory 256GB killed.log
 
@@ -324,6 +439,9 @@ struct ExplainArgs {
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Memory snapshot of the run, which proves or refutes it; may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    snapshot: Vec<PathBuf>,
     /// Everything: all evidence, formulas, the account, what was ruled out
     #[arg(short, long)]
     verbose: bool,
@@ -418,7 +536,7 @@ struct ReplayArgs {
     /// Everything: all notes, whole stacks
     #[arg(short, long)]
     verbose: bool,
-    /// Only what was recorded: nothing is simulated
+    /// Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either
     #[arg(long, conflicts_with_all = ["conf", "capacity", "torch"])]
     no_what_if: bool,
     /// Allocator settings to try in place of the usual ones; may be repeated
@@ -593,12 +711,14 @@ impl From<SimulateArgs> for SimulateOptions {
   oomdoc probe --gpu 3                  one of them; also 0,2 or a UUID
   oomdoc probe --need 2GiB --pid 4242   would it fit now, and who is in the way
   oomdoc probe --watch                  a live table; Ctrl-C ends it
-  oomdoc probe --from nvidia-smi.txt    a saved nvidia-smi in place of this machine's GPUs
+  oomdoc probe --from nvidia-smi.txt    a saved nvidia-smi (table, CSV or -q) in place of this machine's GPUs
   oomdoc probe --fail-on hardware --fail-on shm
+  oomdoc probe --bench                  also what only CUDA can tell; refused on a GPU in use
+  oomdoc probe --reproduce oom.pickle   was it fragmentation? with --allow-fill tried on the GPU
   docker run -v /:/host:ro … oomdoc probe --root /host
 
 Exit codes: 0 readings were taken, 1 a verdict of --fail-on was found, 2 bad usage or unreadable input,
-3 there is no GPU or driver to read.")]
+3 there is no GPU or driver to read, 4 refused: the GPU is in use, and the CUDA part was asked for.")]
 struct ProbeArgs {
     /// GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all
     #[arg(long, value_name = "GPUS", default_value = "all", value_parser = gpu_names)]
@@ -629,6 +749,57 @@ struct ProbeArgs {
     output: OutputArgs,
     #[command(flatten)]
     job: JobArgs,
+    #[command(flatten)]
+    cuda: CudaArgs,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "What only CUDA can tell; refused on a GPU in use by others")]
+struct CudaArgs {
+    /// Create a CUDA context, which takes 100 to 600 MiB meanwhile: its cost, and what CUDA calls free
+    #[arg(long, conflicts_with_all = ["watch", "from"])]
+    cuda: bool,
+    /// Also measure bandwidth and allocation times and check memory, on small buffers for some seconds
+    #[arg(long, conflicts_with_all = ["watch", "from"])]
+    bench: bool,
+    /// Also fill the device up to a margin: largest block, and --reproduce on the device
+    #[arg(long, conflicts_with_all = ["watch", "from"])]
+    allow_fill: bool,
+    /// Go on although other processes use the GPU; their next allocation may fail
+    #[arg(long)]
+    allow_busy: bool,
+    /// Was it fragmentation? Works out the failure in a log or a memory snapshot, with --allow-fill on the device too
+    #[arg(long, value_name = "LOG|SNAPSHOT", conflicts_with_all = ["watch", "from"])]
+    reproduce: Option<PathBuf>,
+    /// Largest buffer of --bench
+    #[arg(long, value_name = "SIZE", value_parser = buffer)]
+    buffer: Option<u64>,
+    /// Seconds for the CUDA part of each GPU
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    time_limit: u64,
+}
+
+impl From<CudaArgs> for CudaOptions {
+    fn from(args: CudaArgs) -> CudaOptions {
+        let stdin_or = |path: PathBuf| if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) };
+        CudaOptions {
+            context: args.cuda || args.bench || args.allow_fill,
+            bench: args.bench,
+            fill: args.allow_fill,
+            busy_allowed: args.allow_busy,
+            reproduce: args.reproduce.map(stdin_or),
+            buffer: args.buffer,
+            seconds: args.time_limit,
+        }
+    }
+}
+
+/// A size of at least 1 MiB.
+fn buffer(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        bytes if bytes >= units::MIB => Ok(bytes),
+        _ => Err("must be at least 1 MiB".into()),
+    }
 }
 
 #[derive(Args)]
@@ -689,6 +860,7 @@ impl From<ProbeArgs> for ProbeOptions {
                 reserved: args.job.reserved,
                 idle: args.job.idle,
             },
+            cuda: args.cuda.into(),
             fail_on: args.fail_on,
             format: if args.json { ExplainFormat::Json } else { args.format },
             output: args.output.plain(args.verbose),
@@ -696,14 +868,186 @@ impl From<ProbeArgs> for ProbeOptions {
     }
 }
 
+#[derive(Args)]
+#[command(after_help = "Examples:
+  oomdoc rehearse --like \"RTX 3090\" -- python train.py
+  oomdoc rehearse --like 3090 --find-batch -- python train.py --batch-size {batch}
+  oomdoc rehearse --gpu-memory 24GiB --batch 8,16,32 -- python train.py --batch-size {batch}
+  oomdoc rehearse --like \"A100 80GB\" --world-size 8 -- python train_fsdp.py
+  oomdoc rehearse --like T4 --format junit -- python train.py > rehearsal.xml
+  oomdoc rehearse --like list
+
+No GPU and no CUDA libraries are needed, only the program's own PyTorch. Kernels do not compute: memory is real, values
+are not. Where the program's memory depends on values, the answer says so.
+Exit codes: 0 fits with the headroom asked for, 1 does not, 2 bad usage, 3 cannot tell, 130 interrupted.")]
+struct RehearseArgs {
+    /// GPU to play, such as \"RTX 3090\"; list prints all that are known
+    #[arg(long, value_name = "GPU")]
+    like: Option<String>,
+    /// Memory of the GPU, as CUDA reports it
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    gpu_memory: Option<u64>,
+    /// Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command
+    #[arg(long, value_name = "BATCHES", value_parser = batches)]
+    batch: Option<Batches>,
+    /// The largest batch that fits, of any size: short for --batch 1..4096
+    #[arg(long, conflicts_with = "batch")]
+    find_batch: bool,
+    /// Share of the memory that is to stay free
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "5%")]
+    headroom: f64,
+    /// Optimizer steps to run; 0 runs the program to its end
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    steps: u32,
+    /// GPUs of the machine [default: the world size, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    gpus: Option<u32>,
+    /// Ranks to pretend: one process runs as rank 0 of that many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    world_size: Option<u32>,
+    /// Orders of device addresses to rehearse: both, up or down
+    #[arg(long, value_enum, value_name = "ORDER", default_value = "both", hide_possible_values = true)]
+    addresses: AddressOrders,
+    /// Longest time of one run
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    time_limit: Duration,
+    /// After this time no further batch is tried
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30m")]
+    search_limit: Duration,
+    /// Environment of the program; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    env: Vec<(String, String)>,
+    /// What values read from the simulated GPU are: zeros or ones
+    #[arg(long, value_enum, value_name = "VALUES", default_value = "zeros", hide_possible_values = true)]
+    values: ValuesArg,
+    /// Keep the memory snapshots in this folder
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+    /// The torch package, where it is not the one that the program's Python imports
+    #[arg(long, value_name = "FOLDER")]
+    torch: Option<PathBuf>,
+    /// The Python that imports torch, where the command hides it
+    #[arg(long, value_name = "PYTHON")]
+    torch_python: Option<PathBuf>,
+    /// Runs at once [default: 2 where there are two processors]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    jobs: Option<u16>,
+    /// Let the program's own output through, to standard error
+    #[arg(long)]
+    show_output: bool,
+    /// What to print
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
+    #[arg(help = "What to print: terminal, json, junit or github")]
+    format: RehearseFormat,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Everything: whole stacks, all holders, all traps
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ValuesArg {
+    Zeros,
+    Ones,
+}
+
+impl From<RehearseArgs> for RehearseOptions {
+    fn from(args: RehearseArgs) -> RehearseOptions {
+        RehearseOptions {
+            gpu_memory: args.gpu_memory,
+            like: args.like,
+            gpus: args.gpus.unwrap_or_else(|| args.world_size.unwrap_or(1).min(8)),
+            world_size: args.world_size,
+            headroom: args.headroom,
+            steps: args.steps,
+            batch: args.batch.or(args.find_batch.then_some(Batches::Between(1, 4096))),
+            addresses: args.addresses,
+            time_limit: args.time_limit,
+            search_limit: args.search_limit,
+            env: args.env,
+            values: match args.values {
+                ValuesArg::Zeros => Values::Zeros,
+                ValuesArg::Ones => Values::Ones,
+            },
+            keep: args.keep,
+            torch: args.torch,
+            torch_python: args.torch_python,
+            jobs: args.jobs.map(usize::from),
+            show_output: args.show_output,
+            format: if args.json { RehearseFormat::Json } else { args.format },
+            output: args.output.plain(args.verbose),
+            command: args.command,
+        }
+    }
+}
+
+/// `8`, `8,16,32`, `1..64`.
+fn batches(text: &str) -> Result<Batches, String> {
+    let usage = || "write 8, 8,16,32 or 1..64".to_string();
+    let one = |text: &str| match text.trim().parse::<u64>() {
+        Ok(batch) if (1..=1 << 24).contains(&batch) => Ok(batch),
+        _ => Err(usage()),
+    };
+    if let Some((from, to)) = text.split_once("..") {
+        let (from, to) = (one(from)?, one(to.trim_start_matches('='))?);
+        return if from <= to { Ok(Batches::Between(from, to)) } else { Err("the range is empty".into()) };
+    }
+    let mut list = text.split(',').map(one).collect::<Result<Vec<u64>, String>>()?;
+    list.sort_unstable();
+    list.dedup();
+    if list.len() > 64 { Err("at most 64 batches".into()) } else { Ok(Batches::List(list)) }
+}
+
+/// `5%`, `5`, `0.05` → 0.05.
+fn percent(text: &str) -> Result<f64, String> {
+    let usage = || "write a share such as 5%, from 0% to 90%".to_string();
+    let (number, is_share) = match text.trim().strip_suffix('%') {
+        Some(number) => (number, false),
+        None => (text.trim(), text.contains('.')),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| usage())?;
+    let share = if is_share { number } else { number / 100.0 };
+    if (0.0..=0.9).contains(&share) { Ok(share) } else { Err(usage()) }
+}
+
+/// `90`, `90s`, `10m`, `1.5h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let (number, unit) = match text.char_indices().last() {
+        Some((at, 's')) => (&text[..at], 1.0),
+        Some((at, 'm')) => (&text[..at], 60.0),
+        Some((at, 'h')) => (&text[..at], 3600.0),
+        _ => (text, 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(n) if (1.0..=604_800.0).contains(&(n * unit)) => Ok(Duration::from_secs_f64(n * unit)),
+        _ => Err("write 90s, 10m or 1h, from 1s to 7 days".into()),
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err("write NAME=VALUE".into()),
+    }
+}
+
 impl From<ExplainArgs> for ExplainOptions {
     fn from(args: ExplainArgs) -> ExplainOptions {
         let mut sources: Vec<Source> = args.files.into_iter().map(source).collect();
-        if sources.is_empty() {
+        if sources.is_empty() && args.snapshot.is_empty() {
             sources.push(Source::Stdin);
         }
         ExplainOptions {
             sources,
+            snapshots: args.snapshot.into_iter().map(Source::File).collect(),
             format: if args.json { ExplainFormat::Json } else { args.format },
             given: args.given.into(),
             output: args.output.plain(args.verbose),

@@ -102,19 +102,30 @@ impl<T: Copy> Known<T> {
     }
 }
 
+/// A place in a memory snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceEntry {
+    /// The snapshot's path as given.
+    pub source: String,
+    /// Entry of the trace, counted from 0; `None` for the snapshot as a whole.
+    pub event: Option<u32>,
+}
+
 /// One reason for or against a cause: what was seen, where, and how much it weighs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     pub text: Text,
     /// The lines of the input that it rests on; empty for what follows from the absence of something.
     pub lines: Vec<u64>,
+    /// The entry of a memory snapshot that it rests on.
+    pub entry: Option<TraceEntry>,
     /// Natural-log odds: +1.1 makes the cause three times as likely, −1.1 a third as likely.
     pub weight: f64,
 }
 
 impl Evidence {
     pub fn new(weight: f64, text: Text) -> Evidence {
-        Evidence { text, lines: Vec::new(), weight }
+        Evidence { text, lines: Vec::new(), entry: None, weight }
     }
 
     /// Adds the place it was seen at; a value that the user gave has none.
@@ -127,6 +138,12 @@ impl Evidence {
                 self.lines.push(line);
             }
         }
+        self
+    }
+
+    /// Adds the entry of a memory snapshot.
+    pub fn recorded(mut self, entry: TraceEntry) -> Evidence {
+        self.entry = Some(entry);
         self
     }
 

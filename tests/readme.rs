@@ -9,13 +9,20 @@ fn block_after<'a>(text: &'a str, marker: &str) -> &'a str {
     block.split("```").next().expect("an end of the block")
 }
 
-fn shown_output_is_current(readme: &str, lang: &str) {
+/// The log of the first example.
+const LOG: &[&str] = &["fixtures/logs/pytorch/epoch-five.log"];
+/// The log and the snapshot of the second.
+const WITH_SNAPSHOT: &[&str] =
+    &["fixtures/logs/pytorch/snapshot-fragmentation.log", "--snapshot", "fixtures/snapshots/fragmentation-oom.pickle"];
+
+fn shown_output_is_current(readme: &str, lang: &str, marker: &str, arguments: &[&str]) {
     let path = format!("{}/{readme}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("the README is there");
-    let shown = block_after(&text, "<!-- output of the command above").to_string();
+    let shown = block_after(&text, marker).to_string();
     let done = Command::new(env!("CARGO_BIN_EXE_oomdoc"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["explain", "--color", "never", "--width", "80", "--lang", lang, "fixtures/logs/pytorch/epoch-five.log"])
+        .args(["explain", "--color", "never", "--width", "80", "--lang", lang])
+        .args(arguments)
         .output()
         .expect("the binary runs");
     assert_eq!(done.status.code(), Some(0));
@@ -33,10 +40,12 @@ fn shown_output_is_current(readme: &str, lang: &str) {
 
 #[test]
 fn the_english_readme_shows_the_real_output() {
-    shown_output_is_current("README.md", "en");
+    shown_output_is_current("README.md", "en", "<!-- output of the command above", LOG);
+    shown_output_is_current("README.md", "en", "<!-- output with the snapshot", WITH_SNAPSHOT);
 }
 
 #[test]
 fn the_chinese_readme_shows_the_real_output() {
-    shown_output_is_current("README.zh-CN.md", "zh");
+    shown_output_is_current("README.zh-CN.md", "zh", "<!-- output of the command above", LOG);
+    shown_output_is_current("README.zh-CN.md", "zh", "<!-- output with the snapshot", WITH_SNAPSHOT);
 }

@@ -1,14 +1,16 @@
 //! The job itself fills the device.
 
 use super::reading::{
-    Kind, allocated_share, fitted_before, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free,
-    request_share, size, whole, whole_name,
+    Grown, Kind, allocated_share, entry, fitted_before, grown, kind, on_gpu, one_piece, percent, place, ramp,
+    refused_although_free, request_share, size, whole, whole_name,
 };
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure, Phase};
+use crate::incident::recording::{Pieces, Recording, Verdict};
+use crate::snapshot::what_if::Change;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB};
@@ -202,11 +204,79 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     found.extend(engine::too_much(incident));
+    if let Some(recording) = incident.proof() {
+        found.extend(replayed(recording, grown(incident)));
+    }
     found
+}
+
+/// What a replay of the very failure says about the size of the job.
+fn replayed(recording: &Recording, grown: Option<Grown>) -> Vec<Evidence> {
+    let mut found: Vec<Evidence> = room(recording).into_iter().collect();
+    match grown {
+        // That nothing else helps is as true of a device that a leak has filled.
+        Some(Grown::Somehow) => found.iter_mut().for_each(|evidence| evidence.weight = evidence.weight.min(1.0)),
+        Some(Grown::OverSteps) => {
+            found.iter_mut().for_each(|evidence| evidence.weight = evidence.weight.min(0.5));
+            found.push(
+                Evidence::new(-3.0, text!(en: "what fills the device came step by step: the first ones had room", zh: "占满显存的内容是逐步累积的：最初几步放得下"))
+                    .recorded(entry(recording)),
+            );
+        }
+        None => {}
+    }
+    found
+}
+
+/// The job's need at the failure against what the allocator could have.
+fn room(recording: &Recording) -> Option<Evidence> {
+    let had = recording.reserved.saturating_add(recording.device_free?);
+    let (asked, least) = (Bytes(recording.requested?), Bytes(recording.least));
+    let shown = Bytes(had);
+    let found = match recording.pieces()? {
+        Pieces::InTheWay { full, .. } => {
+            let weight = ramp(full, &[(0.85, -6.0), (0.93, 0.0), (0.97, 1.5)]);
+            let part = percent(full);
+            if full < 0.93 {
+                Evidence::new(
+                    weight,
+                    text!(en: "with the {asked} asked for, the job's own tensors are {part} of the {shown} that the allocator could have: they fit", zh: "连同申请的 {asked}，任务自身的张量只占分配器可用 {shown} 的 {part}：放得下"),
+                )
+            } else {
+                Evidence::new(
+                    weight,
+                    text!(en: "with the {asked} asked for, the job's own tensors are {part} of the {shown} that the allocator could have", zh: "连同申请的 {asked}，任务自身的张量已占分配器可用 {shown} 的 {part}"),
+                )
+            }
+        }
+        Pieces::NotInTheWay { .. } | Pieces::TooLittle if recording.least > had => Evidence::new(
+            3.5,
+            text!(en: "the program needs {least} at that moment, the {asked} asked for included; the allocator could have {shown}", zh: "连同申请的 {asked}，程序此刻需要 {least}，而分配器可用 {shown}"),
+        ),
+        Pieces::NotInTheWay { tried } => Evidence::new(
+            2.5,
+            text!(en: "replayed under {tried} other settings of the allocator, the {asked} cannot be had of {shown} under any", zh: "以另外 {tried} 种分配器设置重放，在可用的 {shown} 中都拿不到 {asked}"),
+        ),
+        Pieces::TooLittle => Evidence::new(
+            2.5,
+            text!(en: "free and cached memory together were less than the {asked} asked for, to the byte", zh: "空闲与缓存合计精确到字节也少于申请的 {asked}"),
+        ),
+    };
+    Some(found.recorded(entry(recording)))
 }
 
 fn refute(incident: &Incident) -> Text {
     let peak = super::meter::meter(incident).peak;
+    if let Some(recording) = incident.proof()
+        && let Some(half) = recording.trial(|trial| trial.change == Change::HalfBatch)
+        && let Verdict::Serves { peak_reserved, .. } = half.verdict
+    {
+        let foreseen = Bytes(peak_reserved);
+        return text!(
+            en: "Run once with half the batch (or half the sequence or image size): the replay foresees {foreseen} reserved at most; if the failure comes at the same place all the same, the device is filled by something else.",
+            zh: "将批大小（或序列长度、图像尺寸）减半运行一次：重放预计最多保留 {foreseen}；若仍在同一处失败，则显存被别的东西占满。"
+        );
+    }
     let batch = incident.context.batch_size.value().filter(|batch| *batch > 1);
     match batch {
         Some(batch) => {
@@ -248,5 +318,21 @@ mod tests {
         incident.context.batch_size.note(24, crate::evidence::Span::line(3));
         let refute = refute(&incident);
         assert!(refute.en.contains("batch size 12 instead of 24") && refute.zh.contains("从 24 改为 12"), "{refute:?}");
+    }
+
+    #[test]
+    fn growth_from_the_start_refutes_it_although_no_settings_help() {
+        use crate::incident::recording::Rise;
+        use crate::units::{GIB, MIB};
+        let mut recording = super::super::trial::recording(12 * GIB, None);
+        recording.cached = 100 * MIB;
+        recording.reserved = 12 * GIB + 100 * MIB;
+        let full = Incident { recording: Some(recording.clone()), ..torch(&FULL_CARD) };
+        assert!(confidence(&full, CauseId::Capacity) > 0.9);
+        recording.growth =
+            Some(Rise { by_steps: true, first: GIB, last: 12 * GIB, windows: 12, per_window: GIB, places: Vec::new() });
+        let grown = Incident { recording: Some(recording), ..full };
+        assert_eq!(first(&grown), CauseId::LeakGrowth);
+        assert!(confidence(&grown, CauseId::Capacity) < 0.1);
     }
 }

@@ -1,11 +1,12 @@
 //! Enough is free or cached in total, but not in one piece.
 
-use super::reading::{Kind, cached, fitted_before, kind, percent, place, ramp, size, trend, whole};
+use super::reading::{Kind, cached, entry, fitted_before, kind, percent, place, ramp, size, trend, whole};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure};
+use crate::incident::recording::{Pieces, Recording, Verdict};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval, MIB};
@@ -50,6 +51,56 @@ fn prior(incident: &Incident) -> Option<f64> {
 }
 
 fn weigh(incident: &Incident) -> Vec<Evidence> {
+    let mut found = told(incident);
+    if let Some(recording) = incident.proof() {
+        found.extend(replayed(recording));
+    }
+    found
+}
+
+/// What a replay of the very failure says: with it, the question is no matter of likelihood any more. Where a job fills the
+/// device anyway, other settings may serve this request and little beyond.
+fn replayed(recording: &Recording) -> Option<Evidence> {
+    let asked = Bytes(recording.requested?);
+    let found = match recording.pieces()? {
+        Pieces::InTheWay { trial, full } => {
+            let Verdict::Serves { peak_reserved, .. } = trial.verdict else { return None };
+            let (conf, peak) = (&trial.conf, Bytes(peak_reserved));
+            let had = Bytes(recording.reserved.saturating_add(recording.device_free?));
+            let weight = ramp(full, &[(0.85, 8.0), (0.93, 3.0), (0.97, 1.5)]);
+            if full < 0.93 {
+                Evidence::new(
+                    weight,
+                    text!(en: "replayed with {conf}, the {asked} are served: {peak} reserved at most, of {had} to be had", zh: "以 {conf} 重放，这次的 {asked} 可以满足：最多保留 {peak}，而可用 {had}"),
+                )
+            } else {
+                let part = percent(full);
+                Evidence::new(
+                    weight,
+                    text!(en: "replayed with {conf}, the {asked} are served, but then the job's own tensors fill {part} of the {had} to be had", zh: "以 {conf} 重放，这次的 {asked} 可以满足，但任务自身的张量随即占可用的 {had} 中的 {part}"),
+                )
+            }
+        }
+        Pieces::NotInTheWay { tried } => Evidence::new(
+            -8.0,
+            text!(en: "replayed under {tried} other settings of the allocator, the {asked} fail under every one: pieces are not in the way", zh: "以另外 {tried} 种分配器设置重放，{asked} 的申请全部失败：碎片不是障碍"),
+        ),
+        Pieces::TooLittle => {
+            let (cached, free) = (
+                Bytes(recording.cached.saturating_sub(recording.cached_in_private_pools)),
+                Bytes(recording.device_free?),
+            );
+            Evidence::new(
+                -8.0,
+                text!(en: "the {cached} cached and the {free} free of the snapshot are together less than {asked}, to the byte: no arrangement serves it", zh: "快照中缓存的 {cached} 加空闲的 {free} 精确到字节也少于 {asked}：怎样排列都不够"),
+            )
+        }
+    };
+    Some(found.recorded(entry(recording)))
+}
+
+/// What the log tells.
+fn told(incident: &Incident) -> Vec<Evidence> {
     let ledger = &incident.ledger;
     let event = &incident.event;
     let mut found = Vec::new();
@@ -172,10 +223,25 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn expandable_on(incident: &Incident) -> bool {
-    incident.context.alloc_conf.get().is_some_and(|conf| conf.replace(' ', "").contains("expandable_segments:True"))
+    incident.proof().is_some_and(|recording| recording.expandable)
+        || incident
+            .context
+            .alloc_conf
+            .get()
+            .is_some_and(|conf| conf.replace(' ', "").contains("expandable_segments:True"))
 }
 
 fn refute(incident: &Incident) -> Text {
+    if let Some(recording) = incident.proof()
+        && let Some(Pieces::InTheWay { trial, .. }) = recording.pieces()
+        && let Verdict::Serves { peak_reserved, .. } = trial.verdict
+    {
+        let (conf, peak, asked) = (&trial.conf, Bytes(peak_reserved), Bytes(recording.requested.unwrap_or_default()));
+        return text!(
+            en: "Run once with `PYTORCH_CUDA_ALLOC_CONF={conf}`: the replay foresees that the {asked} are served with {peak} reserved at most; if the same request fails again, it is wrong.",
+            zh: "设置 `PYTORCH_CUDA_ALLOC_CONF={conf}` 运行一次：重放预计 {asked} 可以满足，最多保留 {peak}；若同一申请仍失败，则结论有误。"
+        );
+    }
     if expandable_on(incident) || incident.event.has(Sign::ExpandableSegmentsOn) {
         return text!(
             en: "Take a memory snapshot before the failure (`torch.cuda.memory._record_memory_history()`, `_dump_snapshot`): if no stream's free blocks add up to the request, the cache was not in the way.",
@@ -285,5 +351,49 @@ mod tests {
         let with_readings = confidence(&incident, CauseId::Fragmentation);
         assert!(with_readings > 0.5 && with_readings > 2.0 * plain, "{plain} {with_readings}");
         assert!(confidence(&incident, CauseId::LeakGrowth) < 0.1, "the job itself does not grow");
+    }
+
+    fn with(recording: crate::incident::Recording) -> Incident {
+        Incident { recording: Some(recording), ..torch(&super::super::trial::RECORDED) }
+    }
+
+    fn proof(active: u64, served: Option<u64>) -> crate::incident::Recording {
+        super::super::trial::recording(active, served)
+    }
+
+    #[test]
+    fn a_replay_that_serves_the_request_proves_it() {
+        let incident = with(proof(3500 * MIB, Some(7000 * MIB)));
+        assert!(confidence(&incident, CauseId::Fragmentation) > 0.98);
+        let found = finding(&incident, CauseId::Fragmentation);
+        let entry = found.evidence[0].entry.clone().expect("the entry that it rests on");
+        assert_eq!((entry.source.as_str(), entry.event), ("runs/oom.pickle", Some(41)));
+        assert!(found.refute.en.contains("6.84 GiB reserved at most"), "{}", found.refute.en);
+    }
+
+    #[test]
+    fn a_replay_that_fails_too_rules_it_out() {
+        let incident = with(proof(3500 * MIB, None));
+        assert!(confidence(&torch(&super::super::trial::RECORDED), CauseId::Fragmentation) > 0.7, "by the log alone");
+        assert!(confidence(&incident, CauseId::Fragmentation) < 0.05);
+        assert_eq!(first(&incident), CauseId::Capacity);
+    }
+
+    #[test]
+    fn where_the_job_fills_the_device_a_served_request_proves_little() {
+        let incident = with(proof(80 * GIB, Some(82 * GIB)));
+        let served = replayed(incident.proof().expect("a proof")).expect("evidence").weight;
+        assert!((1.0..3.0).contains(&served), "{served}");
+    }
+
+    #[test]
+    fn a_snapshot_that_is_not_of_this_failure_or_not_foreseen_changes_nothing() {
+        let alone = confidence(&torch(&super::super::trial::RECORDED), CauseId::Fragmentation);
+        let mut other = proof(3500 * MIB, None);
+        other.standing = crate::incident::recording::Standing::Other(Text::same("another run"));
+        assert_eq!(confidence(&with(other), CauseId::Fragmentation), alone);
+        let mut strange = proof(3500 * MIB, None);
+        strange.faithful = false;
+        assert_eq!(confidence(&with(strange), CauseId::Fragmentation), alone);
     }
 }

@@ -1,6 +1,6 @@
 //! Usage grows until it hits the limit.
 
-use super::reading::{Kind, fitted_before, kind, percent, place, ramp, request_share};
+use super::reading::{Grown, Kind, entry, fitted_before, grown, kind, percent, place, ramp, request_share};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::{Evidence, Span};
@@ -67,6 +67,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     found.extend(readings(incident));
+    found.extend(recorded(incident));
     if let Some(span) = context.clues.get(&Clue::Accumulates) {
         found.push(
             Evidence::new(2.8, text!(en: "the failing line collects results over steps, so each step holds more than the last", zh: "失败处在逐步累积结果，每一步都比上一步占用更多"))
@@ -166,6 +167,86 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             -1.5,
             text!(en: "it failed at start-up, before anything could grow", zh: "失败发生在启动阶段，还来不及增长"),
         ));
+    }
+    found
+}
+
+/// What a memory snapshot of the very failure shows: growth over the steps of the optimizer, growth all through a recording
+/// that the log shows to span several steps, or none over the steps recorded.
+fn recorded(incident: &Incident) -> Vec<Evidence> {
+    let Some(recording) = incident.proof() else { return Vec::new() };
+    let at = || entry(recording);
+    let Some(rise) = &recording.growth else {
+        let steps = recording.steps;
+        if steps < 4 {
+            return Vec::new();
+        }
+        let text = text!(
+            en: "the snapshot spans {steps} steps of the optimizer, and nothing grows from one to the next",
+            zh: "快照覆盖 {steps} 个优化器步，步与步之间没有增长"
+        );
+        return vec![Evidence::new(-3.0, text).recorded(at())];
+    };
+    let Some(grown) = grown(incident) else { return Vec::new() };
+    let (first, last, each, steps) = (Bytes(rise.first), Bytes(rise.last), Bytes(rise.per_window), rise.windows);
+    let (weight, text) = match grown {
+        Grown::OverSteps if rise.by_steps => (
+            6.5,
+            text!(
+                en: "memory in use between steps grows from {first} to {last} over {steps} steps of the optimizer, {each} from one to the next",
+                zh: "步间占用在 {steps} 个优化器步内从 {first} 增长到 {last}，每步增加 {each}"
+            ),
+        ),
+        Grown::OverSteps => (
+            6.5,
+            text!(
+                en: "what is not given back grows from {first} to {last} from the start of the run on, over the steps that the log shows",
+                zh: "自运行开始，未归还的显存在日志所示的各训练步中从 {first} 持续增长到 {last}"
+            ),
+        ),
+        Grown::Somehow => (
+            2.0,
+            text!(
+                en: "what is not given back grows from {first} to {last} all through the snapshot: a leak if that is several steps, the activations of one pass if not",
+                zh: "未归还的显存在整个快照中从 {first} 增长到 {last}：若跨越多个训练步则是泄漏，若只有一次前向则是其激活"
+            ),
+        ),
+    };
+    let mut found = vec![Evidence::new(weight, text).recorded(at())];
+    if let Some((held, passes)) = recording.passes_kept() {
+        let (place, blocks) = (&held.place, held.blocks);
+        if passes >= 5 {
+            found.push(Evidence::new(4.0, Text::new(
+                format!("{blocks} results of {} are kept at once, {passes} for each tensor of parameters: those of many passes, unless the model is recurrent", place.en),
+                format!("{} 的 {blocks} 个结果同时存活，平均每个参数张量 {passes} 个：除非模型是循环结构，否则来自多次前向", place.zh),
+            )).recorded(at()));
+        } else if grown == Grown::Somehow {
+            found.push(
+                Evidence::new(
+                    -1.0,
+                    Text::new(
+                        format!("{} keeps {blocks} results, no more than one pass over the model makes", place.en),
+                        format!("{} 保留 {blocks} 个结果，不多于模型一次前向所产生的", place.zh),
+                    ),
+                )
+                .recorded(at()),
+            );
+        }
+    }
+    if grown == Grown::OverSteps
+        && let Some((place, bytes)) = rise.places.first()
+    {
+        let bytes = Bytes(*bytes);
+        found.push(
+            Evidence::new(
+                0.5,
+                Text::new(
+                    format!("{bytes} of the growth come from {}", place.en),
+                    format!("增长中的 {bytes} 来自 {}", place.zh),
+                ),
+            )
+            .recorded(at()),
+        );
     }
     found
 }
@@ -333,5 +414,56 @@ mod tests {
         let before = confidence(&incident, CauseId::LeakGrowth);
         incident.event.facts.numbers.insert("rounds_before", (120.0, Span::line(2)));
         assert!(confidence(&incident, CauseId::LeakGrowth) > 3.0 * before);
+    }
+
+    fn recorded_growth(step: Option<u64>, blocks: u64) -> Incident {
+        use crate::incident::recording::{HeldAt, Rise};
+        use crate::snapshot::holders::{Category, Certainty};
+        let mut recording = super::super::trial::recording(12 * GIB, None);
+        recording.growth = Some(Rise {
+            by_steps: false,
+            first: GIB,
+            last: 11 * GIB,
+            windows: 14,
+            per_window: GIB,
+            places: Vec::new(),
+        });
+        let held = |category, blocks| HeldAt {
+            place: Text::same("train.py:12 step"),
+            own_code: true,
+            bytes: GIB,
+            blocks,
+            category,
+            certainty: Certainty::Likely,
+        };
+        recording.holders = vec![held(Category::Activations, blocks), held(Category::Parameters, 20)];
+        let mut incident = torch(&FULL_CARD);
+        if let Some(step) = step {
+            incident.context.step.note(step, Span::line(3));
+        }
+        Incident { recording: Some(recording), ..incident }
+    }
+
+    #[test]
+    fn recorded_growth_is_a_leak_where_the_log_shows_several_steps() {
+        assert!(confidence(&recorded_growth(Some(60), 30), CauseId::LeakGrowth) > 0.9);
+        assert!(recorded(&recorded_growth(Some(1), 30)).is_empty(), "one pass has its activations");
+        let mut late = recorded_growth(Some(60), 30);
+        late.recording.as_mut().expect("a recording").from_the_start = false;
+        assert!(confidence(&late, CauseId::LeakGrowth) < 0.5, "the recording may be of the last pass alone");
+    }
+
+    #[test]
+    fn results_of_many_passes_kept_at_once_are_a_leak_without_any_log() {
+        assert!(confidence(&recorded_growth(None, 600), CauseId::LeakGrowth) > 0.8);
+        assert_eq!(first(&recorded_growth(None, 30)), CauseId::Capacity);
+    }
+
+    #[test]
+    fn steps_recorded_without_growth_speak_against_it() {
+        let mut flat = recorded_growth(None, 30);
+        let recording = flat.recording.as_mut().expect("a recording");
+        (recording.growth, recording.steps) = (None, 9);
+        assert_eq!(recorded(&flat).iter().map(|evidence| evidence.weight).sum::<f64>(), -3.0);
     }
 }

@@ -22,7 +22,7 @@ mod shared_memory;
 mod single_huge_allocation;
 mod transient_peak;
 #[cfg(test)]
-mod trial;
+pub(crate) mod trial;
 mod wrong_device;
 
 use crate::evidence::Evidence;

@@ -1,6 +1,6 @@
 //! This process holds the memory outside the framework's allocator.
 
-use super::reading::{Kind, kind, percent, place, ramp, short_of_desired, size};
+use super::reading::{Kind, entry, kind, percent, place, ramp, short_of_desired, size, taken_meanwhile};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::Evidence;
@@ -114,6 +114,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 text!(en: "a second framework runs in the same process", zh: "同一进程中还运行着另一个框架"),
             )
             .at(*span),
+        );
+    }
+    if let Some((taken, recording)) = taken_meanwhile(incident) {
+        found.push(
+            Evidence::new(2.5, text!(en: "the allocator had {taken} before that it could no longer get when it failed: something outside of it took them in between", zh: "分配器此前拥有过的 {taken} 在失败时已拿不到：期间被分配器之外的什么占去了"))
+                .recorded(entry(recording)),
         );
     }
     found

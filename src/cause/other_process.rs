@@ -1,7 +1,8 @@
 //! Another process holds memory that this one needs.
 
 use super::reading::{
-    Kind, about, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
+    Kind, about, entry, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
+    taken_meanwhile,
 };
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Resource, Sign};
@@ -150,6 +151,12 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     found.extend(engine::crowded_out(incident));
+    if let Some((taken, recording)) = taken_meanwhile(incident) {
+        found.push(
+            Evidence::new(1.5, text!(en: "the allocator had {taken} before that it could no longer get when it failed: something outside of it took them in between", zh: "分配器此前拥有过的 {taken} 在失败时已拿不到：期间被分配器之外的什么占去了"))
+                .recorded(entry(recording)),
+        );
+    }
     found
 }
 

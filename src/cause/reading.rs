@@ -1,9 +1,9 @@
 //! What several causes read from an incident: its kind, and the shares of the device that decide between causes.
 
 use crate::dialect::{Event, Fact, Resource, Sign};
-use crate::evidence::{Known, Span};
-use crate::incident::Incident;
+use crate::evidence::{Known, Span, TraceEntry};
 use crate::incident::context::{Growth, Measure, Phase, Series};
+use crate::incident::{Incident, Recording};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval, MIB};
@@ -58,6 +58,48 @@ pub fn size(amount: Interval) -> Bytes {
 pub fn about(amount: Interval) -> String {
     let printed = crate::units::signed(amount.middle());
     if amount.half_width() as i128 * 200 <= amount.middle().abs() { printed } else { format!("≈ {printed}") }
+}
+
+/// Where a memory snapshot shows it.
+pub fn entry(recording: &Recording) -> TraceEntry {
+    TraceEntry { source: recording.source.clone(), event: recording.event }
+}
+
+/// What a snapshot of the very failure says about growth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grown {
+    /// From step to step: by the marks of the optimizer, or by a log that shows several steps within a recording from the
+    /// run's start.
+    OverSteps,
+    /// All through a recording of which nobody says how many steps it spans.
+    Somehow,
+}
+
+/// Whether what is held has grown over the recording; `None` where it has not, or where the log shows one pass.
+pub fn grown(incident: &Incident) -> Option<Grown> {
+    let recording = incident.proof()?;
+    let rise = recording.growth.as_ref()?;
+    if rise.by_steps {
+        return Some(Grown::OverSteps);
+    }
+    // What the optimizer creates in its first step is no leak: it is a small part of what is held.
+    if rise.last.saturating_sub(rise.first) < recording.active / 5 * 2 {
+        return None;
+    }
+    let (step, epoch) = (incident.context.step.value(), incident.context.epoch.value());
+    match (step, epoch) {
+        (Some(step), _) if step >= 4 && recording.from_the_start => Some(Grown::OverSteps),
+        (_, Some(epoch)) if epoch >= 2 && recording.from_the_start => Some(Grown::OverSteps),
+        (Some(step), None | Some(0 | 1)) if step < 4 => None,
+        _ => Some(Grown::Somehow),
+    }
+}
+
+/// Bytes that the allocator had and could no longer get when the request failed, where that is more than the driver's own
+/// housekeeping: somebody outside of it took them in between.
+pub fn taken_meanwhile(incident: &Incident) -> Option<(Bytes, &Recording)> {
+    let recording = incident.proof()?;
+    Some((Bytes(recording.taken_meanwhile().filter(|bytes| *bytes >= 64 * MIB)?), recording))
 }
 
 /// A share as a percentage without decimals: `0.834` is `83 %`.

@@ -1,6 +1,7 @@
 //! `oomdoc explain`: from a pasted log to a diagnosis and ranked fixes.
 
 use super::progress::Progress;
+use super::proof::Proofs;
 use crate::cli::{ExplainFormat, ExplainOptions};
 use crate::dialect::stated;
 use crate::incident::context::Given;
@@ -51,21 +52,30 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         return Err(first);
     }
     failures.iter().for_each(|error| super::complain(error, style.lang));
-    if files.iter().all(|file| file.summary.bytes == 0) {
+    if !files.is_empty() && files.iter().all(|file| file.summary.bytes == 0) {
         empty_input(&files, style.lang);
     }
 
-    let explanation = diagnose(files, &options.given);
+    let mut proofs = Proofs::new(&options.snapshots);
+    let explanation = diagnose_with(files, &options.given, &mut proofs);
+    let unusable = !failures.is_empty() || !proofs.failures.is_empty();
+    let failed =
+        std::mem::take(&mut proofs.failures).into_iter().map(|(source, error)| error.context_of(&source, style.lang));
+    let failed: Vec<anyhow::Error> = failed.collect();
+    if explanation.inputs.is_empty() && explanation.snapshots.is_empty() {
+        return failed.into_iter().next().map_or(Ok(super::UNUSABLE), Err);
+    }
+    failed.iter().for_each(|error| super::complain(error, style.lang));
     let text = match options.format {
         ExplainFormat::Json => format!("{:#}\n", report::json::render(&explanation, style.lang)),
         ExplainFormat::Terminal => report::terminal::render(&explanation, style),
         ExplainFormat::Markdown => report::markdown::render(&explanation, style.lang),
     };
     super::print(&text, &options.output)?;
-    Ok(match (failures.is_empty(), explanation.diagnoses.is_empty()) {
-        (false, _) => super::UNUSABLE,
-        (true, true) => 1,
-        (true, false) => 0,
+    Ok(match (unusable, explanation.diagnoses.is_empty()) {
+        (true, _) => super::UNUSABLE,
+        (false, true) => 1,
+        (false, false) => 0,
     })
 }
 
@@ -110,20 +120,36 @@ fn told(document: &Document, given: &Given) -> Option<Incident> {
 }
 
 /// Diagnoses every failure of one job's logs, with the values that the user gave in place of those read from them.
-pub fn diagnose(mut files: Vec<FileEvents>, given: &Given) -> Explanation {
+pub fn diagnose(files: Vec<FileEvents>, given: &Given) -> Explanation {
+    diagnose_with(files, given, &mut Proofs::new(&[]))
+}
+
+/// The same with what memory snapshots prove of it. Without logs, the snapshots' own failures are diagnosed.
+pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &mut Proofs) -> Explanation {
     if files.iter().all(|file| file.incidents.is_empty())
         && let Some(file) = files.iter_mut().find(|file| file.told.is_some())
     {
         file.incidents.extend(file.told.take());
     }
-    let mut explanation = Explanation { inputs: Vec::new(), diagnoses: Vec::new(), harmless: Vec::new() };
+    let mut explanation = Explanation::default();
+    let without_logs = files.is_empty();
     let mut incidents = Vec::with_capacity(files.len());
     for file in files {
         incidents.push(job::FileIncidents { source: file.summary.source.clone(), incidents: file.incidents });
         explanation.inputs.push(file.summary);
         explanation.harmless.extend(file.harmless);
     }
-    explanation.diagnoses = job::join(incidents)
+    let mut incidents = job::join(incidents);
+    if without_logs {
+        incidents = proofs.incidents();
+    } else {
+        proofs.join(&mut incidents);
+    }
+    explanation.snapshots = std::mem::take(&mut proofs.read);
+    if without_logs {
+        explanation.inputs = explanation.snapshots.iter().map(InputSummary::from).collect();
+    }
+    explanation.diagnoses = incidents
         .into_par_iter()
         .map(|(input, mut incident)| {
             incident.context.override_with(given);

@@ -2,13 +2,19 @@
 
 pub mod diff;
 pub mod explain;
+pub mod headroom;
 pub mod probe;
+mod probe_cuda;
 mod progress;
+mod proof;
+pub mod rehearse;
 pub mod replay;
+mod reproduce;
 pub mod rules;
 pub mod simulate;
 
 use crate::cli::{Invocation, Output};
+use crate::report::gate::{Checks, github};
 use crate::text::{Lang, Text};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -21,18 +27,24 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
+        Invocation::CudaChild => Lang::En,
         Invocation::Probe(options) => options.output.style.lang,
         Invocation::Replay(options) => options.output.style.lang,
         Invocation::Diff(options) => options.output.style.lang,
         Invocation::Simulate(options) => options.output.style.lang,
+        Invocation::Headroom(options) => options.output.style.lang,
+        Invocation::Rehearse(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
+        Invocation::CudaChild => crate::gpu::cuda::child::run(),
         Invocation::Probe(options) => probe::run(&options),
         Invocation::Replay(options) => replay::run(&options),
         Invocation::Diff(options) => diff::run(&options),
         Invocation::Simulate(options) => simulate::run(&options),
+        Invocation::Headroom(options) => headroom::run(&options),
+        Invocation::Rehearse(options) => rehearse::run(&options),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);
@@ -48,6 +60,19 @@ fn print(text: &str, output: &Output) -> anyhow::Result<()> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
+}
+
+/// The form of GitHub Actions: annotations to print, and the summary appended to the file that the runner names.
+fn github_step(checks: &Checks, lang: Lang) -> String {
+    if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
+        let path = std::path::PathBuf::from(path);
+        let file = std::fs::File::options().append(true).create(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all(github::summary(checks, lang).as_bytes()));
+        if let Err(error) = written {
+            complain(&anyhow::anyhow!("{}: {error}", path.display()), lang);
+        }
+    }
+    github::annotations(checks, lang)
 }
 
 /// `error: what, because why` on standard error. A closed standard error leaves nothing to be done.

@@ -1,5 +1,6 @@
 //! `oomdoc probe`: what the GPUs and the memory of this machine look like now.
 
+use super::{probe_cuda, reproduce};
 use crate::cli::{ExplainFormat, GpuName, ProbeOptions};
 use crate::gpu::attribution::{self, Attribution, Surroundings};
 use crate::gpu::nvml::Library;
@@ -21,6 +22,9 @@ use std::time::{Duration, Instant};
 /// There is no GPU or driver to read.
 const NOTHING_TO_READ: u8 = 3;
 
+/// A GPU is in use by others, and the user has not allowed to go on.
+const REFUSED: u8 = 4;
+
 /// Between the samples that tell whether unexplained memory stays.
 const BETWEEN_SAMPLES: Duration = Duration::from_millis(100);
 
@@ -33,7 +37,8 @@ const NVIDIA_SMI_PATIENCE: Duration = Duration::from_secs(10);
 /// A saved output is a few kilobytes; a log that holds one may be larger.
 const LARGEST_TABLE: u64 = 64 << 20;
 
-/// Reads and prints. The exit code: 0 readings were taken, 1 something of `--fail-on` was found, 3 nothing to read.
+/// Reads and prints. The exit code: 0 readings were taken, 1 something of `--fail-on` was found, 3 nothing to read,
+/// 4 refused because a GPU is in use.
 ///
 /// # Errors
 /// When a GPU that was asked for does not exist, a file cannot be read, or standard output cannot be written.
@@ -65,7 +70,11 @@ fn exit_code(findings: &Findings, options: &ProbeOptions) -> u8 {
         .map(|verdict| verdict.id)
         .chain(findings.warnings.iter().map(|warning| warning.id));
     let asked = |id: &str| options.fail_on.iter().any(|wanted| wanted == id || wanted == "any");
-    if findings.survey.gpus.is_empty() && findings.survey.others.is_empty() {
+    let mut parts = findings.cuda.iter().flatten().chain(&findings.cuda_alone);
+    let cuda_answered = findings.cuda_alone.as_ref().is_some_and(probe_cuda::answered);
+    if parts.any(probe_cuda::is_refused) {
+        REFUSED
+    } else if findings.survey.gpus.is_empty() && findings.survey.others.is_empty() && !cuda_answered {
         NOTHING_TO_READ
     } else {
         u8::from(found.into_iter().any(asked))
@@ -76,11 +85,24 @@ fn exit_code(findings: &Findings, options: &ProbeOptions) -> u8 {
 fn findings(options: &ProbeOptions) -> anyhow::Result<Findings> {
     let survey = survey(options)?;
     let mapping = Mapping::of(&survey.visibility, &survey.gpus);
-    let shown = shown(&survey, options)?;
+    let mut shown = shown(&survey, options)?;
+    let warnings = if options.from.is_some() { Vec::new() } else { warnings::warnings(&survey.host) };
+    let reproduction =
+        options.cuda.reproduce.as_ref().map(|source| reproduce::read(source, options.output.style.lang)).transpose()?;
+    let mut cuda = Vec::new();
+    for gpu in &mut shown {
+        let asked = || probe_cuda::of(gpu, &survey, &mapping, &options.cuda, reproduction.as_ref(), &options.root);
+        let probed = options.cuda.context.then(asked);
+        if let (Some(kept_back), Ok(memory)) = (probed.as_ref().and_then(|probed| probed.kept_back), &gpu.memory) {
+            gpu.cuda_free = Ok(memory.free.saturating_sub(kept_back));
+        }
+        cuda.push(probed.map(|probed| probed.part));
+    }
     let verdicts: Vec<Vec<Verdict>> =
         shown.iter().map(|gpu| verdict::verdicts(gpu, &survey, &mapping, options.question)).collect();
-    let warnings = if options.from.is_some() { Vec::new() } else { warnings::warnings(&survey.host) };
-    Ok(Findings { shown, verdicts, warnings, mapping, survey })
+    let cuda_alone = (options.cuda.context && survey.gpus.is_empty())
+        .then(|| probe_cuda::alone(&options.cuda, reproduction.as_ref()));
+    Ok(Findings { shown, verdicts, cuda, cuda_alone, reproduction, warnings, mapping, survey })
 }
 
 /// The GPUs that were asked for.

@@ -1,16 +1,17 @@
 //! `oomdoc replay`: memory snapshots to peaks, holders, fragmentation and what other settings would have done.
 
 use super::progress::{Progress, Sweep};
+use crate::allocator::config::Config;
 use crate::allocator::version::Version;
-use crate::cli::{ReplayFormat, ReplayOptions};
+use crate::cli::{Output, ReplayFormat, ReplayOptions, WhatIfOptions};
 use crate::input::{self, Source};
-use crate::report::replay;
-use crate::snapshot::analysis::{self, SnapshotAnalysis};
+use crate::report::{Style, replay};
+use crate::snapshot::analysis::{self, DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::Sites;
 use crate::snapshot::space::Rules;
 use crate::snapshot::what_if::{self, Wishes};
-use crate::snapshot::{self, Snapshot, predict};
-use crate::text::Text;
+use crate::snapshot::{self, Device, Snapshot, predict};
+use crate::text::{Lang, Text};
 use anyhow::anyhow;
 
 /// Sites that the timeline of the HTML report tells apart.
@@ -60,7 +61,7 @@ pub(super) enum Unreadable {
 
 impl Unreadable {
     /// The error with the file's name in front.
-    pub(super) fn context_of(self, source: &Source, lang: crate::text::Lang) -> anyhow::Error {
+    pub(super) fn context_of(self, source: &Source, lang: Lang) -> anyhow::Error {
         match self {
             Unreadable::Source(error) => error.into(),
             Unreadable::Snapshot(error) => {
@@ -78,6 +79,24 @@ pub(super) fn read(source: &Source, progress: &Progress) -> Result<(Snapshot, u6
     let mut bytes = input::bytes(source, &mut meter).map_err(Unreadable::Source)?;
     let snapshot = snapshot::read(&mut bytes).map_err(Unreadable::Snapshot)?;
     Ok((snapshot, bytes.taken()))
+}
+
+/// The peaks and holders of one snapshot, nothing simulated; `None` where it cannot be read.
+pub(super) fn peaks(source: &Source) -> Option<SnapshotAnalysis> {
+    let (snapshot, bytes) = read(source, &Progress::new(std::slice::from_ref(source))).ok()?;
+    let output = Output {
+        style: Style { lang: Lang::En, width: 80, verbose: false, unicode: true },
+        color: anstream::ColorChoice::Auto,
+    };
+    let options = ReplayOptions {
+        sources: Vec::new(),
+        format: ReplayFormat::Json,
+        device: None,
+        top: 8,
+        what_if: WhatIfOptions::default(),
+        output,
+    };
+    analyse(&snapshot, source, bytes, &options).ok()
 }
 
 fn analyse(
@@ -106,19 +125,9 @@ fn analyse(
     let mut devices = Vec::new();
     for device in snapshot.devices.iter().filter(|device| wanted(device.ordinal)) {
         let mut analysis = analysis::device(snapshot, device, &mut sites, rules);
-        if options.what_if.wanted && analysis.peak.is_some() {
-            match predict::program(device, &analysis.history, config.clone(), version, analysis.misfits) {
-                Ok(program) => {
-                    analysis.fidelity = Some(predict::fidelity(device, &mut analysis.history, rules, &program));
-                    analysis.budget = Some(program.budget);
-                    let wishes = Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
-                    let bar = Sweep::new();
-                    analysis.what_if = what_if::sweep(&analysis, &program, &conf, &mut sites, &wishes, &|_| bar.step());
-                }
-                Err(why) => {
-                    analysis.notes.push(Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh)))
-                }
-            }
+        if options.what_if.wanted {
+            let wishes = Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
+            simulate(&mut analysis, device, &conf, (&config, version), &mut sites, &wishes);
         }
         if options.format == ReplayFormat::Html {
             analysis.layers = analysis::layers(&analysis, &mut sites, LAYERS);
@@ -134,4 +143,32 @@ fn analyse(
         devices,
         sites: sites.sites,
     })
+}
+
+/// Runs the recorded program through the simulated allocator: as it was recorded, and with `wishes`. Why that cannot be
+/// done stands in the notes.
+pub(super) fn simulate(
+    analysis: &mut DeviceAnalysis,
+    device: &Device,
+    conf: &str,
+    (config, version): (&Config, Version),
+    sites: &mut Sites<'_>,
+    wishes: &Wishes,
+) {
+    if analysis.peak.is_none() {
+        return;
+    }
+    let round = predict::rounding(config, version);
+    let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
+    match predict::program(device, &analysis.history, config.clone(), version, analysis.misfits) {
+        Ok(program) => {
+            analysis.fidelity = Some(predict::fidelity(device, &mut analysis.history, rules, &program));
+            analysis.budget = Some(program.budget);
+            let bar = Sweep::new();
+            analysis.what_if = what_if::sweep(analysis, &program, conf, sites, wishes, &|_| bar.step());
+        }
+        Err(why) => {
+            analysis.notes.push(Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh)));
+        }
+    }
 }

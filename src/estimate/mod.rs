@@ -2,9 +2,16 @@
 //! bands stand with each function.
 
 pub mod activations;
+pub mod architecture;
 pub mod batch;
+pub mod fit;
+pub mod inference;
+pub mod kept;
 pub mod kv_cache;
 pub mod loader;
 pub mod logits;
+pub mod peak;
 pub mod serving;
 pub mod states;
+pub mod training;
+pub mod verdict;

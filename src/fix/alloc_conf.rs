@@ -22,7 +22,8 @@ impl AllocConf {
         } else {
             "PYTORCH_CUDA_ALLOC_CONF"
         };
-        let value = case.context.alloc_conf.get().map(String::as_str).unwrap_or_default();
+        let recorded = case.proof().and_then(|recording| recording.conf.as_deref());
+        let value = case.context.alloc_conf.get().map(String::as_str).or(recorded).unwrap_or_default();
         AllocConf { options: parse(value), variable }
     }
 

@@ -3,9 +3,10 @@
 use super::{Frees, Knob};
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Fact, Resource, Sign};
-use crate::incident::Incident;
 use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Trainer};
+use crate::incident::{Incident, Recording};
 use crate::ledger::Ledger;
+use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB, signed};
 
@@ -43,6 +44,11 @@ impl<'a> Case<'a> {
 
     pub fn framework(&self) -> &'static str {
         self.incident.event.framework
+    }
+
+    /// The memory snapshot of this very failure, where there is one.
+    pub fn proof(&self) -> Option<&'a Recording> {
+        self.incident.proof()
     }
 
     pub fn sign(&self, sign: Sign) -> bool {
@@ -155,6 +161,16 @@ impl<'a> Case<'a> {
     pub fn training(&self) -> bool {
         if self.engine().is_some() {
             return false;
+        }
+        // Gradients and optimizer states in memory are training, whatever the log says.
+        if self.proof().is_some_and(|recording| {
+            recording.holds(Category::Optimizer)
+                || recording
+                    .holders
+                    .iter()
+                    .any(|held| held.category == Category::Gradients && held.certainty > Certainty::Guess)
+        }) {
+            return true;
         }
         match self.phase() {
             Some(Phase::Inference | Phase::Warmup) => false,

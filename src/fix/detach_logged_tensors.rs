@@ -1,7 +1,8 @@
 //! Let go of the graph.
 
-use super::case::Case;
+use super::case::{Case, join};
 use super::draft::Draft;
+use super::replayed;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::incident::context::Clue;
@@ -25,22 +26,36 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let weight = if case.clue(Clue::Accumulates) { 1.2 } else { 1.0 };
+    // Activations that outlive their step are kept by a graph, and the snapshot knows which line made them.
+    let kept =
+        case.proof().filter(|recording| recording.growth.is_some()).and_then(|recording| recording.passes_kept());
+    let weight = if kept.is_some_and(|(_, passes)| passes >= 5) { 1.35 } else { weight };
+    let pytorch = match kept {
+        Some((held, _)) => format!("losses.append(loss.item())   # no tensor that came from {}", held.place.en),
+        None => "running_loss += loss.item()   # not += loss; outputs.append(out.detach().cpu())".to_string(),
+    };
     Draft::new(case, &[(CauseId::LeakGrowth, 0.65)])
         .weight(weight)
-        .frees_unknown(text!(
-            en: "growth per step times steps; two readings of torch.cuda.memory_allocated() some steps apart give it",
-            zh: "每步增长 × 步数；相隔若干步打印两次 torch.cuda.memory_allocated() 即可得到"
-        ))
+        .frees_if(
+            replayed::growth_freed(case),
+            text!(
+                en: "growth per step times steps; two readings of torch.cuda.memory_allocated() some steps apart give it",
+                zh: "每步增长 × 步数；相隔若干步打印两次 torch.cuda.memory_allocated() 即可得到"
+            ),
+        )
         .certainty(Certainty::Likely)
-        .knob("pytorch", "running_loss += loss.item()   # not += loss; outputs.append(out.detach().cpu())")
+        .knob("pytorch", pytorch)
         .knob(
             "lightning",
             "self.validation_outputs.append(out.detach().cpu())   # and clear() it in on_validation_epoch_end",
         )
         .knob("tensorflow", "losses.append(float(loss))   # not the tensor")
         .knob("jax", "losses.append(float(loss))   # not the array")
-        .because(text!(
-            en: "memory grows over steps: something kept from each step still holds its graph",
-            zh: "显存随步数增长：每步保留的某个对象仍引用着计算图"
+        .because(join(
+            text!(
+                en: "memory grows over steps: something kept from each step still holds its graph",
+                zh: "显存随步数增长：每步保留的某个对象仍引用着计算图"
+            ),
+            replayed::grows(case).unwrap_or_default(),
         ))
 }

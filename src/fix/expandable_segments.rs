@@ -3,6 +3,7 @@
 use super::alloc_conf::AllocConf;
 use super::case::{Case, join, show};
 use super::draft::Draft;
+use super::replayed::{self, Replayed};
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
@@ -57,6 +58,10 @@ fn advise(case: &Case) -> Advice {
             zh: "expandable_segments 需要 PyTorch 2.1，当前版本更旧"
         ));
     }
+    let replayed = replayed::settings(case, |conf| conf.contains("expandable_segments:True"));
+    if let Some(Replayed::Fails(why)) = replayed {
+        return Advice::WontHelp(why);
+    }
     if let (Some(cached), Some(requested)) = (case.cached(), case.requested()) {
         let free = case.free().unwrap_or(Interval::exactly(0)).at_least_zero();
         if (cached + free).high < requested.low {
@@ -72,6 +77,25 @@ fn advise(case: &Case) -> Advice {
         _ => conf.without("max_split_size_mb"),
     }
     .with("expandable_segments", "True");
+    if let Some(Replayed::Serves { saves, formula, why, .. }) = replayed {
+        // The recording ends with the failure: where the job fills the device anyway, later requests may fail.
+        return Draft::new(
+            case,
+            &[
+                (CauseId::Fragmentation, 0.95),
+                (CauseId::Capacity, 0.25),
+                (CauseId::LeakGrowth, 0.03),
+                (CauseId::TransientPeak, 0.25),
+            ],
+        )
+        .frees(saves, formula)
+        .slows(0.0, 0.03)
+        .certainty(Certainty::Arithmetic)
+        .knob("pytorch", conf.export())
+        .knob("shell", conf.export())
+        .knob("pytorch", conf.python())
+        .because(why);
+    }
     let formula = case.cached().map(|cached| {
         let shown = show(cached.middle());
         (

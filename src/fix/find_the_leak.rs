@@ -1,7 +1,8 @@
 //! Locate growth.
 
-use super::case::Case;
+use super::case::{Case, join};
 use super::draft::Draft;
+use super::replayed;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::text;
@@ -40,8 +41,11 @@ fn advise(case: &Case) -> Advice {
                 "jax.profiler.save_device_memory_profile(f\"step{step}.prof\")   # two of them, then: pprof -diff_base",
             )
     };
-    draft.because(text!(
-        en: "usage grows until it hits the limit: a larger limit or a smaller batch only moves the failure later",
-        zh: "占用不断增长直到触顶：更大的上限或更小的批只会推迟失败"
+    draft.because(join(
+        text!(
+            en: "usage grows until it hits the limit: a larger limit or a smaller batch only moves the failure later",
+            zh: "占用不断增长直到触顶：更大的上限或更小的批只会推迟失败"
+        ),
+        replayed::grows(case).unwrap_or_default(),
     ))
 }

@@ -2,6 +2,7 @@
 
 use super::case::{Case, join};
 use super::draft::Draft;
+use super::replayed;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::incident::context::{Clue, Phase};
@@ -37,7 +38,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::Capacity, 0.65), (CauseId::TransientPeak, 0.25), (CauseId::Fragmentation, 0.12), (CauseId::SingleHugeAllocation, 0.1)])
         .weight(case.if_training() * logits)
         .frees_if(
-            case.share_of_allocated(0.1, 0.7, text!(en: "60–90 % of the activations", zh: "激活的 60–90 %")),
+            replayed::recomputed(case).or_else(|| case.share_of_allocated(0.1, 0.7, text!(en: "60–90 % of the activations", zh: "激活的 60–90 %"))),
             case.ask_for_peak(),
         )
         .slows(0.2, 0.35)
@@ -52,6 +53,6 @@ fn advise(case: &Case) -> Advice {
         .knob("pytorch", "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)   # per block")
         .because(join(
             text!(en: "trades a second forward pass for most of the kept activations", zh: "用多一次前向换掉大部分保留的激活"),
-            case.situation(),
+            replayed::activations(case).unwrap_or_else(|| case.situation()),
         ))
 }

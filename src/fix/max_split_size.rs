@@ -3,7 +3,8 @@
 use super::alloc_conf::AllocConf;
 use super::case::{Case, show};
 use super::draft::Draft;
-use super::{Advice, Class, Fix};
+use super::replayed::{self, Replayed};
+use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::text;
 use crate::units::{Interval, MIB};
@@ -38,6 +39,19 @@ fn advise(case: &Case) -> Advice {
                 en: "max_split_size_mb:{set} is set: requests below {set} MiB cannot use larger cached blocks, so the pool can only grow",
                 zh: "已设置 max_split_size_mb:{set}：小于 {set} MiB 的申请不能使用更大的缓存块，缓存池只会增长"
             ));
+    }
+    match replayed::settings(case, |conf| conf.starts_with("max_split_size_mb:")) {
+        Some(Replayed::Fails(why)) => return Advice::WontHelp(why),
+        Some(Replayed::Serves { trial, saves, formula, why }) => {
+            let limit = trial.conf.trim_start_matches("max_split_size_mb:");
+            return Draft::new(case, &[(CauseId::Fragmentation, 0.8), (CauseId::Capacity, 0.15)])
+                .frees(saves, formula)
+                .slows(0.0, 0.05)
+                .certainty(Certainty::Arithmetic)
+                .knob("pytorch", conf.with("max_split_size_mb", limit).export())
+                .because(why);
+        }
+        None => {}
     }
     let (Some(cached), Some(requested)) = (case.cached(), case.requested()) else { return Advice::Silent };
     let (c, r) = (show(cached.middle()), show(requested.middle()));

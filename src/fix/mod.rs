@@ -31,6 +31,7 @@ mod engine_fraction_down;
 mod engine_fraction_up;
 mod evaluate_each_step;
 mod expandable_segments;
+mod expandable_segments_off;
 mod fewer_at_once;
 mod fewer_graphs;
 mod fewer_qubits;
@@ -79,6 +80,7 @@ mod raise_runtime_limit;
 mod raise_ulimit;
 mod record_a_snapshot;
 mod release_boosters;
+pub mod replayed;
 mod rmm_pool;
 mod sample_cache_off;
 mod shape_bucketing;
@@ -268,6 +270,7 @@ pub const FIXES: &[&Fix] = &[
     &other_device::FIX,
     &kill_zombies::FIX,
     &expandable_segments::FIX,
+    &expandable_segments_off::FIX,
     &one_region::FIX,
     &garbage_collection_threshold::FIX,
     &max_split_size::FIX,

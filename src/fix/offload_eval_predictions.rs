@@ -27,6 +27,12 @@ fn advise(case: &Case) -> Advice {
     if !(case.evaluating() || case.clue(Clue::Accumulates)) {
         return Advice::Silent;
     }
+    // What keeps activations of many passes alive is a graph, not predictions.
+    if case.proof().and_then(|recording| recording.passes_kept()).is_some_and(|(_, passes)| passes >= 5)
+        && !case.evaluating()
+    {
+        return Advice::Silent;
+    }
     let sure = if case.clue(Clue::Accumulates) { 1.3 } else { 0.7 };
     Draft::new(
         case,

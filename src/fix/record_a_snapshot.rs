@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::text;
+use crate::text::Text;
 
 pub const FIX: Fix = Fix {
     id: "record-a-snapshot",
@@ -20,6 +21,13 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if let Some(recording) = case.proof() {
+        let cite = recording.cite();
+        return Advice::Withheld(Text::new(
+            format!("there is one of this failure already ({})", cite.en),
+            format!("本次失败已有快照（{}）", cite.zh),
+        ));
+    }
     let draft = Draft::new(
         case,
         &[

@@ -3,6 +3,7 @@
 use super::alloc_conf::AllocConf;
 use super::case::{Case, show};
 use super::draft::Draft;
+use super::replayed::{self, Replayed};
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::incident::context::Clue;
@@ -25,6 +26,9 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     if !case.caching_allocator() {
         return Advice::Silent;
+    }
+    if let Some(Replayed::Fails(why)) = replayed::settings(case, |conf| conf.starts_with("roundup_power2_divisions")) {
+        return Advice::Withheld(why);
     }
     let conf = AllocConf::of(case).with("roundup_power2_divisions", "8");
     let weight = if case.clue(Clue::VariableShapes) { 1.5 } else { 1.0 };

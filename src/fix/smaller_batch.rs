@@ -2,6 +2,7 @@
 
 use super::case::{Case, join, show};
 use super::draft::Draft;
+use super::replayed;
 use super::{Advice, Certainty, Class, Fix, Numerics};
 use crate::cause::CauseId;
 use crate::dialect::Resource;
@@ -69,7 +70,7 @@ fn advise(case: &Case) -> Advice {
     let Some(batch) = case.context.batch_size.value() else {
         return Draft::new(case, &table)
             .weight(0.75)
-            .frees_if(halved(case), case.ask_for_peak())
+            .frees_if(replayed::half_batch(case).or_else(|| halved(case)), case.ask_for_peak())
             .slows(0.0, 0.3)
             .numerics(Numerics::Benign)
             .knob("hf-trainer", "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
@@ -83,7 +84,7 @@ fn advise(case: &Case) -> Advice {
             .knob("jax", "split the batch: jax.lax.map(step, batch.reshape(2, -1, ...))")
             .because(join(
                 text!(en: "activations grow with the batch; its size is not in the log, so halve it", zh: "激活随批大小增长；日志里没有批大小，先减半"),
-                case.situation(),
+                replayed::activations(case).unwrap_or_else(|| case.situation()),
             ));
     };
     if batch <= 1 {
@@ -97,7 +98,7 @@ fn advise(case: &Case) -> Advice {
     let again = if case.clue(Clue::SmallerBatchTried) { 0.2 } else { 1.0 };
     Draft::new(case, &table)
         .weight(phase * again)
-        .frees_if(saved(case, batch, b), case.ask_for_peak())
+        .frees_if(halved_exactly(case, batch, b).or_else(|| saved(case, batch, b)), case.ask_for_peak())
         .slows(0.0, 0.3)
         .numerics(Numerics::Benign)
         .certainty(if first(case, batch).is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
@@ -120,8 +121,13 @@ fn advise(case: &Case) -> Advice {
                 en: "batch {batch} → {b}, accumulated over {a} steps; one failure bounds the peak from below only, so this is a first try",
                 zh: "批大小 {batch} → {b}，累积 {a} 步；一次失败只给出峰值的下界，因此这是首次尝试值"
             ),
-            case.situation(),
+            replayed::activations(case).unwrap_or_else(|| case.situation()),
         ))
+}
+
+/// What the replay of the failure with half the activations says, where it is half the batch that is tried.
+fn halved_exactly(case: &Case, batch: u64, tried: u64) -> Option<(Interval, Text)> {
+    if tried * 2 == batch { replayed::half_batch(case) } else { None }
 }
 
 /// On the host a batch counts in the loaders' queues only.

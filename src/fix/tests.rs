@@ -7,7 +7,7 @@ use crate::evidence::{Known, Span};
 use crate::incident::Context;
 use crate::incident::context::{Clue, Phase, Precision, Trainer};
 use crate::ledger;
-use crate::units::{self, Base, GIB};
+use crate::units::{self, Base, GIB, MIB};
 
 fn seen<T>(value: T) -> Known<T> {
     Known::Seen(value, Span::line(3))
@@ -23,7 +23,16 @@ fn incident(framework: &'static str, resource: Resource, figures: &[(Fact, &str)
 
 fn settled(event: Event, context: Context) -> Incident {
     let ledger = ledger::settle(&event);
-    Incident { primary: true, event, followers: Vec::new(), ranks: Vec::new(), clock: None, context, ledger }
+    Incident {
+        primary: true,
+        event,
+        followers: Vec::new(),
+        ranks: Vec::new(),
+        clock: None,
+        context,
+        ledger,
+        recording: None,
+    }
 }
 
 fn planned(incident: &Incident) -> Plan {
@@ -365,4 +374,30 @@ fn a_count_of_buffers_is_no_matter_of_a_watermark() {
     incident.event.facts.numbers.insert("resource_limit_count", (499_000.0, Span::line(2)));
     let plan = planned(&incident);
     assert!(withheld(&plan, "mps-watermark") && offered(&plan, "evaluate-each-step").is_some());
+}
+
+/// An incident of the size of the snapshot's.
+fn replayed(served: Option<u64>) -> Plan {
+    use crate::cause::trial;
+    let incident = trial::torch(&trial::RECORDED);
+    planned(&Incident { recording: Some(trial::recording(3500 * MIB, served)), ..incident })
+}
+
+#[test]
+fn settings_that_the_replay_proves_are_offered_with_exact_bytes() {
+    let plan = replayed(Some(7000 * MIB));
+    let first = plan.offers.first().expect("an offer");
+    assert_eq!((first.fix.id, first.offer.certainty), ("expandable-segments", Certainty::Arithmetic));
+    let Frees::Bytes { range, .. } = &first.offer.frees else { panic!("{:?}", first.offer.frees) };
+    assert_eq!((range.low, range.high), (1000 * MIB as i128, 1000 * MIB as i128));
+    assert!(first.offer.why.en.contains("snapshot oom.pickle, entry 42"), "{}", first.offer.why.en);
+}
+
+#[test]
+fn settings_that_fail_in_the_replay_will_not_help() {
+    let plan = replayed(None);
+    assert!(offered(&plan, "expandable-segments").is_none());
+    let (_, why) = plan.wont_help.iter().find(|(fix, _)| fix.id == "expandable-segments").expect("said");
+    assert!(why.en.contains("fail all the same, on 1000.00 MiB") && why.zh.contains("依然失败"), "{why:?}");
+    assert!(withheld(&plan, "record-a-snapshot"), "there is one");
 }

@@ -2,10 +2,13 @@
 
 pub mod amd;
 pub mod attribution;
+pub mod cuda;
 pub mod nvidia_smi;
+mod nvidia_smi_log;
 pub mod nvml;
 pub mod platform;
 pub mod products;
+pub mod twin;
 pub mod verdict;
 pub mod visibility;
 
@@ -96,7 +99,7 @@ pub struct Gpu {
     pub utilization: Reading<u32>,
     /// Streaming multiprocessors.
     pub multiprocessors: Reading<u32>,
-    /// Free memory as CUDA tells it, which a limit may make smaller than the driver's figure.
+    /// Free memory as CUDA offers it, its own context counted as free; a limit may make it smaller than the driver's figure.
     pub cuda_free: Reading<u64>,
 }
 

@@ -1,7 +1,7 @@
-//! GPUs from the output of `nvidia-smi`: its CSV form, which the probe asks for where the library cannot be loaded, and the
-//! tables that people save.
+//! GPUs from the output of `nvidia-smi`: its CSV form, which the probe asks for where the library cannot be loaded, and what
+//! people save: CSV, the table, the log of `nvidia-smi -q`.
 
-use super::{Driver, Gpu, GpuProcess, Kind, Memory};
+use super::{Driver, Gpu, GpuProcess, Kind, Memory, nvidia_smi_log};
 use crate::incident::context::saved_tables;
 use crate::reading::{Reading, Unavailable, unavailable};
 use crate::text::Text;
@@ -23,7 +23,7 @@ pub struct Told {
     pub driver: Driver,
 }
 
-fn absent(name: &str) -> Unavailable {
+pub(super) fn absent(name: &str) -> Unavailable {
     crate::text!(en: "nvidia-smi was not asked for {name}", zh: "没有向 nvidia-smi 查询 {name}").into()
 }
 
@@ -96,7 +96,7 @@ pub fn csv(text: &str, columns: &str) -> Told {
         gpu.name = cell("name").map(str::to_string);
         gpu.pci = cell("pci.bus_id").map(str::to_string);
         gpu.memory =
-            memory(size("memory.total"), size("memory.used"), size("memory.free"), size("memory.reserved").ok());
+            figures(size("memory.total"), size("memory.used"), size("memory.free"), size("memory.reserved").ok());
         gpu.processes = Err(absent("processes"));
         if let Ok(version) = cell("driver_version") {
             told.driver.version = Ok(version.to_string());
@@ -109,7 +109,13 @@ pub fn csv(text: &str, columns: &str) -> Told {
     told
 }
 
-fn memory(total: Reading<u64>, used: Reading<u64>, free: Reading<u64>, reserved: Option<u64>) -> Reading<Memory> {
+/// Device memory from whole MiB. Without free memory it is what is not used.
+pub(super) fn figures(
+    total: Reading<u64>,
+    used: Reading<u64>,
+    free: Reading<u64>,
+    reserved: Option<u64>,
+) -> Reading<Memory> {
     let total = total?;
     let used = used?;
     // Whole MiB: rounding may make the parts larger than the whole.
@@ -137,7 +143,7 @@ pub fn add_processes(told: &mut Told, text: &str) {
     }
 }
 
-fn process(pid: u32, bytes: Reading<u64>, name: Option<String>) -> GpuProcess {
+pub(super) fn process(pid: u32, bytes: Reading<u64>, name: Option<String>) -> GpuProcess {
     GpuProcess {
         pid,
         bytes,
@@ -150,12 +156,15 @@ fn process(pid: u32, bytes: Reading<u64>, name: Option<String>) -> GpuProcess {
     }
 }
 
-fn no_driver() -> Driver {
+pub(super) fn no_driver() -> Driver {
     Driver { version: Err(absent("the driver's version")), nvml: Err(absent("NVML")), cuda: Err(absent("CUDA")) }
 }
 
-/// GPUs of a saved output: CSV with its header, or one of the tables.
+/// GPUs of a saved output: the log of `nvidia-smi -q`, CSV with its header, or one of the tables.
 pub fn saved(text: &str) -> Told {
+    if nvidia_smi_log::is_log(text) {
+        return nvidia_smi_log::log(text);
+    }
     let header = text.lines().position(|line| line.contains("memory.total") && line.contains(','));
     if let Some(at) = header
         && let Some(columns) = text.lines().nth(at)
@@ -181,7 +190,7 @@ pub fn saved(text: &str) -> Told {
     for row in saved_tables(text) {
         let mut gpu = Gpu::unread(row.index, &reason);
         gpu.name = row.name.ok_or_else(|| reason.clone());
-        gpu.memory = memory(Ok(row.total.bytes), Ok(row.used.bytes), Err(reason.clone()), None);
+        gpu.memory = figures(Ok(row.total.bytes), Ok(row.used.bytes), Err(reason.clone()), None);
         gpu.utilization = row.utilization.map(u32::from).ok_or_else(|| reason.clone());
         // An empty list in a table may also mean that none may be shown.
         let mut processes = Vec::new();

@@ -452,6 +452,11 @@ impl Library {
         Ok(cores / each)
     }
 
+    /// All readings of one GPU once more.
+    pub fn gpu_again(&self, index: u32) -> Gpu {
+        self.gpu(index)
+    }
+
     /// Memory and processes alone, for another sample.
     pub fn again(&self, index: u32) -> Option<(Memory, Vec<GpuProcess>)> {
         let handle = self.handle(index).ok()?;

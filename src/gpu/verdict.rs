@@ -229,7 +229,7 @@ fn slice(case: &Case) -> Option<Text> {
     } else {
         ("an instance, a vGPU profile or error correction takes the rest", "其余部分被实例划分、vGPU 配置或 ECC 占用")
     };
-    Some(crate::text!(en: "{total} of {sold} sold: {en}", zh: "标称 {sold}，实际 {total}：{zh}"))
+    Some(crate::text!(en: "{total} of nominally {sold}: {en}", zh: "标称 {sold}，实际 {total}：{zh}"))
 }
 
 fn wrong_device(case: &Case) -> Option<Text> {
@@ -295,7 +295,7 @@ fn hardware(case: &Case) -> Option<Text> {
             let (number, meaning) = (xid.number, xid.meaning());
             let (said, said_zh) = (meaning.en, meaning.zh);
             add(
-                crate::text!(en: "the kernel's log has Xid {number}: {said}", zh: "内核日志中有 Xid {number}：{said_zh}"),
+                crate::text!(en: "the kernel's log has Xid {number}, which by NVIDIA's catalogue usually means: {said}", zh: "内核日志中有 Xid {number}，按 NVIDIA 的 Xid 列表通常表示：{said_zh}"),
             );
         }
     }
@@ -338,8 +338,8 @@ fn fragmentation(case: &Case) -> Option<Text> {
     }
     let (idle, need) = (Bytes(idle), Bytes(need));
     Some(crate::text!(
-        en: "{idle} lie idle in PyTorch's cache for a request of {need}: fragmentation is possible; a memory snapshot or an experiment proves it, these sums do not",
-        zh: "PyTorch 缓存中有 {idle} 空闲，而请求为 {need}：可能是碎片化；需要显存快照或实验才能证实，仅凭总和不能"
+        en: "{idle} lie idle in PyTorch's cache for a request of {need}: fragmentation is possible; `oomdoc probe --reproduce` on a memory snapshot of the failure proves or refutes it, these sums do not",
+        zh: "PyTorch 缓存中有 {idle} 空闲，而请求为 {need}：可能是碎片化；对失败时的显存快照运行 `oomdoc probe --reproduce` 才能证实或推翻，仅凭总和不能"
     ))
 }
 

@@ -30,7 +30,7 @@ pub struct Xid {
 }
 
 impl Xid {
-    /// What the number says, as NVIDIA's Xid catalogue lists it.
+    /// What the number usually says: NVIDIA's Xid catalogue (docs.nvidia.com/deploy/xid-errors) in short.
     pub fn meaning(&self) -> Text {
         let (en, zh) = match self.number {
             13 => ("graphics engine exception, mostly a fault of the program", "图形引擎异常，多为程序错误"),
@@ -41,21 +41,30 @@ impl Xid {
             ),
             48 => ("uncorrectable (double-bit) ECC error", "不可纠正的（双比特）ECC 错误"),
             63 => ("a memory row was retired or is to be remapped", "显存行被停用或待重映射"),
-            64 => ("remapping a memory row failed", "显存行重映射失败"),
+            61 | 62 => {
+                ("the GPU's internal micro-controller reported a fault or halted", "GPU 内部微控制器报告故障或停止")
+            }
+            64 => ("retiring or remapping a memory row failed", "显存行停用或重映射失败"),
             74 => ("NVLink error", "NVLink 错误"),
             79 => ("the GPU has fallen off the bus", "GPU 已从总线上掉线"),
             92 => ("high rate of single-bit ECC errors", "单比特 ECC 错误过多"),
             94 => ("uncorrectable ECC error, contained to one program", "不可纠正的 ECC 错误，已隔离在单个程序内"),
             95 => ("uncorrectable ECC error, not contained: reset needed", "不可纠正的 ECC 错误，未能隔离：需要重置"),
-            119 | 120 => ("the GPU's system processor (GSP) does not answer", "GPU 系统处理器（GSP）无响应"),
+            119 | 120 => ("the GPU's system processor (GSP) timed out or failed", "GPU 系统处理器（GSP）超时或出错"),
+            140 => ("uncorrectable ECC error that was not recovered from", "未能恢复的不可纠正 ECC 错误"),
+            154 => (
+                "the driver changed what it advises for recovery: see its own message",
+                "驱动更改了建议的恢复操作：见其消息",
+            ),
             _ => ("see NVIDIA's Xid catalogue", "见 NVIDIA 的 Xid 列表"),
         };
         Text::new(en, zh)
     }
 
-    /// Reports that faulty programs cause say nothing about the hardware.
+    /// Reports of memory, links, bus and the board's own processors. Those that a program or the driver may cause as
+    /// well say nothing about the hardware.
     pub fn is_hardware(&self) -> bool {
-        !matches!(self.number, 13 | 31 | 43 | 45)
+        matches!(self.number, 48 | 61..=64 | 74 | 79 | 92 | 94 | 95 | 119 | 120 | 140)
     }
 }
 
@@ -152,5 +161,8 @@ mod tests {
         assert!(log.xids[0].is_hardware() && log.kills[0].starts_with("Out of memory: Killed process 5120"));
         assert_eq!((log.xids.len(), log.kills.len()), (1, 1));
         assert_eq!(xid("NVRM: Xid (PCI:0000:5e:00): x"), None);
+        // An illegal command is the program's or the driver's.
+        let other = xid("NVRM: Xid (PCI:0000:5e:00): 32, pid=7, invalid push buffer");
+        assert!(other.is_some_and(|xid| !xid.is_hardware()));
     }
 }

@@ -87,6 +87,7 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         incidents.push(Incident {
             primary: i == primary,
             ledger: crate::ledger::settle(&group.event),
+            recording: None,
             followers: group.followers,
             clock: group.ranks.first().and_then(|fall| fall.clock),
             ranks: if group.ranks.len() > 1 { group.ranks } else { Vec::new() },

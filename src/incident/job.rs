@@ -184,6 +184,7 @@ mod tests {
         Incident {
             primary: true,
             ledger: ledger::settle(&event),
+            recording: None,
             event,
             followers: Vec::new(),
             ranks: Vec::new(),

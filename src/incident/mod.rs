@@ -3,11 +3,13 @@
 pub mod context;
 mod group;
 pub mod job;
+pub mod recording;
 
 use crate::dialect::Event;
 use crate::ledger::Ledger;
 pub use context::Context;
 pub use group::assemble;
+pub use recording::Recording;
 
 /// One failure with all that the log tells about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +25,15 @@ pub struct Incident {
     pub clock: Option<f64>,
     pub context: Context,
     pub ledger: Ledger,
+    /// What a memory snapshot says about it, where the user gave one.
+    pub recording: Option<Recording>,
+}
+
+impl Incident {
+    /// The recording, where it is of this very failure.
+    pub fn proof(&self) -> Option<&Recording> {
+        self.recording.as_ref().filter(|recording| recording.proves())
+    }
 }
 
 /// One rank's failure within an incident of several ranks.

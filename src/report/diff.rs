@@ -26,6 +26,12 @@ fn change(sides: Sides) -> String {
     if growth > 0 { format!("+{}", signed(growth)) } else { signed(growth) }
 }
 
+/// `+1.50 GiB at train.py:40 step, activations`: one place that grew, for reports that name the cause of a growth.
+pub fn growth_line(entry: &Entry) -> Text {
+    let (by, place, kind) = (change(entry.sides), place(entry), entry.category.text());
+    Text::new(format!("{by} at {}, {}", place.en, kind.en), format!("{by}，{}，{}", place.zh, kind.zh))
+}
+
 fn headline(device: &DeviceDiff) -> Text {
     let n = device.ordinal;
     let (before, after) = (Bytes(device.total.before), Bytes(device.total.after));

@@ -7,7 +7,9 @@ use crate::dialect::{Event, Fact, Facts};
 use crate::evidence::Evidence;
 use crate::fix::{Fix, Frees, Ranked};
 use crate::incident::Context;
+use crate::incident::Recording;
 use crate::incident::context::Series;
+use crate::incident::recording::{Trial, Verdict};
 use crate::ledger::{Entry, Holder, Ledger, LoaderAccount};
 use crate::text::{Lang, Text};
 use crate::units::Interval;
@@ -29,6 +31,17 @@ pub fn render(explanation: &Explanation, lang: Lang) -> Value {
     }
     let incidents = explanation.diagnoses.iter().map(|diagnosis| incident(explanation, diagnosis, lang)).collect();
     out.insert("incidents".into(), incidents);
+    if !explanation.snapshots.is_empty() {
+        let snapshots = explanation.snapshots.iter().map(|snapshot| {
+            json!({
+                "source": snapshot.source,
+                "bytes": snapshot.bytes,
+                "devices": snapshot.devices,
+                "proves": snapshot.proves,
+            })
+        });
+        out.insert("snapshots".into(), snapshots.collect());
+    }
     let harmless = explanation.harmless.iter().map(|event| message(event, lang)).collect();
     out.insert("harmless".into(), harmless);
     Value::Object(out)
@@ -56,8 +69,10 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     {
         out.insert("source".into(), summary.source.as_str().into());
     }
-    out.insert("line".into(), event.at.first.into());
-    out.insert("last_line".into(), event.at.last.into());
+    if !event.at.is_given() {
+        out.insert("line".into(), event.at.first.into());
+        out.insert("last_line".into(), event.at.last.into());
+    }
     if let Some(rank) = event.rank {
         out.insert("rank".into(), rank.into());
     }
@@ -80,6 +95,9 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     }
     out.insert("derived".into(), derived(&diagnosis.incident.ledger, lang));
     out.insert("context".into(), context(&diagnosis.incident.context));
+    if let Some(recording) = &diagnosis.incident.recording {
+        out.insert("snapshot".into(), snapshot(recording, lang));
+    }
     if !diagnosis.incident.ranks.is_empty() {
         let ranks = diagnosis.incident.ranks.iter().map(|fall| {
             let mut out = Map::new();
@@ -122,9 +140,115 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     Value::Object(out)
 }
 
+/// What a memory snapshot says about an incident.
+fn snapshot(recording: &Recording, lang: Lang) -> Value {
+    let mut out = Map::new();
+    out.insert("source".into(), recording.source.as_str().into());
+    out.insert("device".into(), recording.device.into());
+    out.insert("match".into(), recording.standing.id().into());
+    out.insert("about".into(), recording.about().in_lang(lang).into());
+    out.insert("events".into(), recording.events.into());
+    for (name, value) in [
+        ("requested_bytes", recording.requested),
+        ("device_free_bytes", recording.device_free),
+        ("active_bytes", Some(recording.active)),
+        ("reserved_bytes", Some(recording.reserved)),
+        ("cached_bytes", Some(recording.cached)),
+        ("cached_in_private_pools_bytes", Some(recording.cached_in_private_pools)),
+        ("pieces", Some(recording.pieces)),
+        ("largest_piece_bytes", Some(recording.largest_piece)),
+        ("least_bytes", Some(recording.least)),
+        ("taken_meanwhile_bytes", recording.taken_meanwhile()),
+        ("event", recording.event.map(u64::from)),
+    ] {
+        if let Some(value) = value {
+            out.insert(name.into(), value.into());
+        }
+    }
+    if let Some((low, high)) = recording.budget {
+        let mut budget = Map::new();
+        budget.insert("low".into(), low.into());
+        if let Some(high) = high {
+            budget.insert("high".into(), high.into());
+        }
+        out.insert("budget".into(), Value::Object(budget));
+    }
+    if let Some(conf) = &recording.conf {
+        out.insert("conf".into(), conf.as_str().into());
+    }
+    out.insert("faithful".into(), recording.faithful.into());
+    out.insert("trials".into(), recording.trials.iter().map(|entry| trial(entry, lang)).collect());
+    if let Some(rise) = &recording.growth {
+        let places = rise.places.iter().map(|(place, bytes)| json!({"place": place.in_lang(lang), "bytes": bytes}));
+        let growth = json!({
+            "by_steps": rise.by_steps,
+            "first_bytes": rise.first,
+            "last_bytes": rise.last,
+            "windows": rise.windows,
+            "per_window_bytes": rise.per_window,
+            "places": places.collect::<Vec<_>>(),
+        });
+        out.insert("growth".into(), growth);
+    }
+    let holders = recording.holders.iter().map(|held| {
+        json!({
+            "place": held.place.in_lang(lang),
+            "own_code": held.own_code,
+            "bytes": held.bytes,
+            "blocks": held.blocks,
+            "category": held.category.id(),
+            "certainty": held.certainty.id(),
+        })
+    });
+    out.insert("holders".into(), holders.collect());
+    out.insert("notes".into(), recording.notes.iter().map(|note| note.in_lang(lang)).collect());
+    Value::Object(out)
+}
+
+fn trial(trial: &Trial, lang: Lang) -> Value {
+    let mut out = Map::new();
+    out.insert("change".into(), trial.change.id().into());
+    out.insert("name".into(), trial.name.in_lang(lang).into());
+    out.insert("conf".into(), trial.conf.as_str().into());
+    let outcome = match &trial.verdict {
+        Verdict::Serves { peak_reserved, to_the_end } => {
+            out.insert("peak_reserved_bytes".into(), (*peak_reserved).into());
+            out.insert("to_the_end".into(), (*to_the_end).into());
+            "serves"
+        }
+        Verdict::Fails { bytes } => {
+            out.insert("fails_on_bytes".into(), (*bytes).into());
+            "fails"
+        }
+        Verdict::Unclear => "unclear",
+        Verdict::Refused(why) => {
+            out.insert("why".into(), why.in_lang(lang).into());
+            "refused"
+        }
+    };
+    out.insert("outcome".into(), outcome.into());
+    if let Some(saves) = trial.saves {
+        out.insert("saves_bytes".into(), signed_number(saves));
+    }
+    Value::Object(out)
+}
+
+fn signed_number(bytes: i128) -> Value {
+    i64::try_from(bytes).unwrap_or(if bytes < 0 { i64::MIN } else { i64::MAX }).into()
+}
+
 fn evidence(evidence: &Evidence, lang: Lang) -> Value {
     let lines: Vec<u64> = evidence.lines.iter().copied().filter(|line| *line > 0).collect();
-    json!({"text": evidence.text.in_lang(lang), "lines": lines, "weight": round(evidence.weight, 3)})
+    let mut out = json!({"text": evidence.text.in_lang(lang), "lines": lines, "weight": round(evidence.weight, 3)});
+    if let (Some(entry), Some(out)) = (&evidence.entry, out.as_object_mut()) {
+        let mut place = Map::new();
+        place.insert("source".into(), entry.source.as_str().into());
+        if let Some(event) = entry.event {
+            place.insert("event".into(), event.into());
+        }
+        out.insert("snapshot".into(), Value::Object(place));
+    }
+    out
 }
 
 /// A message other than the failure itself, in short.
@@ -321,7 +445,9 @@ fn context(context: &Context) -> Value {
             if let Some(code) = &frame.code {
                 out.insert("code".into(), code.as_str().into());
             }
-            out.insert("line".into(), frame.at.first.into());
+            if !frame.at.is_given() {
+                out.insert("line".into(), frame.at.first.into());
+            }
             Value::Object(out)
         });
         out.insert("frames".into(), frames.collect());

@@ -3,7 +3,10 @@
 use super::terminal::verdict;
 use super::{Diagnosis, Explanation, wording};
 use crate::fix::Frees;
+use crate::incident::Recording;
+use crate::incident::recording::Standing;
 use crate::text::{Lang, Text};
+use crate::units::Bytes;
 use std::fmt::Write;
 
 /// The explanation as Markdown: the primary incident in full, the others in a line each.
@@ -54,6 +57,14 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
         let _ = writeln!(out, "\n> {}", escape(contradiction.text.in_lang(lang)));
     }
 
+    if let Some(recording) = &diagnosis.incident.recording {
+        section(out, &Text::new("Memory snapshot", "显存快照"), lang);
+        let _ = writeln!(out, "{}", escape(recording.about().in_lang(lang)));
+        if !matches!(recording.standing, Standing::Other(_)) {
+            snapshot(out, recording, lang);
+        }
+    }
+
     if !diagnosis.findings.is_empty() {
         section(out, &Text::new("Why", "原因"), lang);
         for finding in &diagnosis.findings {
@@ -68,7 +79,10 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
             for item in finding.evidence.iter().filter(|item| item.weight > 0.0) {
                 let lines: Vec<String> = item.lines.iter().map(u64::to_string).collect();
                 let at = match (lines.is_empty(), lang) {
-                    (true, _) => String::new(),
+                    (true, lang) => item.entry.as_ref().map_or_else(String::new, |entry| {
+                        let place = escape(wording::entry(entry).in_lang(lang));
+                        if lang == Lang::Zh { format!("（{place}）") } else { format!(" ({place})") }
+                    }),
                     (false, Lang::En) => format!(" (line {})", lines.join(", ")),
                     (false, Lang::Zh) => format!("（第 {} 行）", lines.join("、")),
                 };
@@ -112,6 +126,34 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
             let title = (fix.title)();
             let _ = writeln!(out, "- **{}**: {}", escape(title.in_lang(lang)), escape(why.in_lang(lang)));
         }
+    }
+}
+
+/// Rows of a table of the places that hold memory.
+const HOLDERS: usize = 8;
+
+fn snapshot(out: &mut String, recording: &Recording, lang: Lang) {
+    if !recording.holders.is_empty() {
+        let (who, amount) = match lang {
+            Lang::En => ("held by", "amount"),
+            Lang::Zh => ("持有者", "数量"),
+        };
+        let _ = writeln!(out, "\n| {amount} | {who} |\n| ---: | --- |");
+        for held in recording.holders.iter().take(HOLDERS) {
+            let what = wording::held(recording, held);
+            let _ = writeln!(out, "| {} | {} |", Bytes(held.bytes), escape(what.in_lang(lang)));
+        }
+    }
+    if !recording.trials.is_empty() && recording.faithful {
+        let replayed = Text::new("The same requests replayed:", "重放同样的申请：");
+        let _ = writeln!(out, "\n{}\n", replayed.in_lang(lang));
+        for trial in &recording.trials {
+            let outcome = wording::trial(trial);
+            let _ = writeln!(out, "- {}: {}", escape(trial.name.in_lang(lang)), escape(outcome.in_lang(lang)));
+        }
+    }
+    if let Some(rise) = &recording.growth {
+        let _ = writeln!(out, "\n{}", escape(wording::rise(rise).in_lang(lang)));
     }
 }
 

@@ -1,10 +1,13 @@
 //! One file per format. Reports never compute: they lay out what the core found.
 
 pub mod diff;
+pub mod gate;
+pub mod headroom;
 pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod probe;
+pub mod rehearse;
 pub mod replay;
 pub mod rules;
 #[cfg(test)]
@@ -52,13 +55,37 @@ impl From<&Document> for InputSummary {
     }
 }
 
+/// A memory snapshot that was read beside the logs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SnapshotSummary {
+    pub source: String,
+    pub bytes: u64,
+    pub devices: Vec<u32>,
+    /// True when it recorded one of the failures.
+    pub proves: bool,
+}
+
+/// A snapshot that stands in the place of a log.
+impl From<&SnapshotSummary> for InputSummary {
+    fn from(snapshot: &SnapshotSummary) -> InputSummary {
+        InputSummary {
+            source: snapshot.source.clone(),
+            bytes: snapshot.bytes,
+            encoding: "snapshot".to_string(),
+            ..InputSummary::default()
+        }
+    }
+}
+
 /// Everything `explain` found in its input.
+#[derive(Default)]
 pub struct Explanation {
     pub inputs: Vec<InputSummary>,
     /// In the order of the log; exactly one is primary when there is any.
     pub diagnoses: Vec<Diagnosis>,
     /// Messages about memory that are no failure, with the reason.
     pub harmless: Vec<Event>,
+    pub snapshots: Vec<SnapshotSummary>,
 }
 
 impl Explanation {

@@ -216,6 +216,7 @@ pub fn explanation() -> Explanation {
                 clock: None,
                 context,
                 ledger,
+                recording: None,
             },
             findings,
             plan: Plan {
@@ -228,5 +229,6 @@ pub fn explanation() -> Explanation {
             },
         }],
         harmless: vec![harmless],
+        snapshots: Vec::new(),
     }
 }

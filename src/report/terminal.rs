@@ -1,12 +1,13 @@
 //! One screen for a tired engineer: what ran out, where the bytes are, why, what to change. Everything with `--verbose`.
 
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
-use super::{Diagnosis, Explanation, InputSummary, Style, surroundings, wording};
+use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::cause::Finding;
 use crate::dialect::stated;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
-use crate::fix::{Frees, Numerics, Ranked};
+use crate::fix::{Class, Frees, Numerics, Ranked};
+use crate::incident::recording::Standing;
 use crate::ledger::{Holder, Ledger};
 use crate::text;
 use crate::text::{Lang, Text};
@@ -34,6 +35,9 @@ struct Detail {
 
 /// Ranks that are listed with `--verbose`; a job may have thousands, all of them in the JSON.
 const RANKS_SHOWN: usize = 64;
+
+/// Places that are listed with `--verbose`.
+const HOLDERS_SHOWN: usize = 12;
 
 /// Inputs that are listed with `--verbose`.
 const INPUTS_SHOWN: usize = 16;
@@ -100,7 +104,11 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
         return everything(explanation, style).render();
     }
     let mut screen = Screen::new(style.width, style.unicode);
+    let recorded = explanation.primary().is_some_and(|primary| primary.incident.recording.is_some());
     for detail in LEVELS {
+        // What a snapshot says takes the lines of one fix.
+        let fixes = if recorded { (detail.fixes - 1).max(2) } else { detail.fixes };
+        let detail = Detail { fixes, ..detail };
         screen = one_screen(explanation, style, detail);
         if screen.height() <= SCREEN_LINES {
             break;
@@ -127,6 +135,7 @@ fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen
         Some(diagnosis) => {
             page.verdict(explanation, diagnosis, detail);
             page.account(&diagnosis.incident.ledger, detail);
+            page.recording(diagnosis, detail);
             page.causes(diagnosis, detail);
             page.fixes(diagnosis, detail);
             page.rest(explanation, diagnosis, detail);
@@ -157,6 +166,7 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
         page.verdict(explanation, diagnosis, EVERYTHING);
         page.account(&diagnosis.incident.ledger, EVERYTHING);
         page.account_table(&diagnosis.incident.ledger);
+        page.recording(diagnosis, EVERYTHING);
         page.causes(diagnosis, EVERYTHING);
         page.fixes(diagnosis, EVERYTHING);
         page.withheld(diagnosis);
@@ -201,6 +211,26 @@ impl Page {
         Some(place.replace(' ', &NO_BREAK.to_string()))
     }
 
+    /// The places that evidence rests on: lines of the log, an entry of a snapshot.
+    fn cited(&self, evidence: &Evidence) -> Option<String> {
+        let lines = self.places(&evidence.lines);
+        let entry = evidence.entry.as_ref().map(|entry| {
+            // The one screen has named the file above.
+            let place = match entry.event.filter(|_| !self.style.verbose) {
+                Some(event) => {
+                    let number = u64::from(event) + 1;
+                    text!(en: "entry {number}", zh: "快照第 {number} 条")
+                }
+                None => wording::entry(entry),
+            };
+            format!("[{}]", self.say(&place)).replace(' ', &NO_BREAK.to_string())
+        });
+        match (lines, entry) {
+            (Some(lines), Some(entry)) => Some(format!("{lines} {entry}")),
+            (lines, entry) => lines.or(entry),
+        }
+    }
+
     fn verdict(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
         let verdict = verdict(diagnosis);
         let runs = [run(Tone::Alarm, self.say(&verdict))];
@@ -228,6 +258,11 @@ impl Page {
     /// `train.log:412`, or the line alone where the log came through a pipe.
     fn place_of(&self, explanation: &Explanation, diagnosis: &Diagnosis) -> String {
         let line = diagnosis.incident.event.at.first;
+        if diagnosis.incident.event.at.is_given()
+            && let Some(recording) = &diagnosis.incident.recording
+        {
+            return shorten_path(recording.name(), self.style.width / 3);
+        }
         match explanation.inputs.get(diagnosis.input).map(|input| input.source.as_str()) {
             None | Some("-") => self.places(&[line]).unwrap_or_default(),
             Some(path) => format!("{}:{line}", shorten_path(path, self.style.width / 3)),
@@ -250,6 +285,72 @@ impl Page {
             }
             let head = [run(Tone::Alarm, "! ")];
             self.screen.clipped(&head, 2, &body, detail.contradiction_lines);
+        }
+    }
+
+    /// What the memory snapshot is to this failure and who holds most in it; with `--verbose` all of it.
+    fn recording(&mut self, diagnosis: &Diagnosis, detail: Detail) {
+        let Some(recording) = &diagnosis.incident.recording else { return };
+        if self.style.verbose || detail.frame {
+            self.screen.blank();
+        }
+        let (mark, tone) = match recording.standing {
+            Standing::SameFailure => (Text::new("Snapshot: ", "快照："), Tone::Strong),
+            Standing::NoFailure => (Text::new("Snapshot: ", "快照："), Tone::Faint),
+            Standing::Other(_) => (Text::same("! "), Tone::Alarm),
+        };
+        let head = [run(tone, self.say(&mark))];
+        let body = [run(Tone::Plain, self.say(&recording.about()))];
+        // Both figures of a snapshot that does not belong here are worth their lines.
+        let most = if matches!(recording.standing, Standing::Other(_)) { 4 } else { 2 };
+        self.screen.clipped(&head, 2, &body, detail.evidence_lines.max(most));
+        if diagnosis.incident.event.at.is_given() {
+            let untold = Text::new(
+                "A snapshot does not tell how large the device is and what others hold of it.",
+                "快照中没有设备总容量，也没有其他进程的占用。",
+            );
+            self.screen.paragraph(&[run(Tone::Plain, "  ")], 2, &[run(Tone::Faint, self.say(&untold))]);
+        }
+        if matches!(recording.standing, Standing::Other(_)) {
+            return;
+        }
+        if !self.style.verbose {
+            if let Some(held) = recording.top_holder().filter(|_| detail.evidence_lines > 1) {
+                let most = wording::holds_most(recording, held);
+                self.screen.line(&[run(Tone::Plain, format!("  {}", self.say(&most)))]);
+            }
+            return;
+        }
+        self.heading(&Text::new("Held at that moment", "此刻的持有者"));
+        for held in recording.holders.iter().take(HOLDERS_SHOWN) {
+            let head = [run(Tone::Strong, format!("  {:>11} ", Bytes(held.bytes).to_string()))];
+            let what = wording::held(recording, held);
+            self.screen.paragraph(&head, 14, &[run(Tone::Plain, self.say(&what))]);
+        }
+        if !recording.trials.is_empty() {
+            self.heading(&Text::new("The same requests replayed", "重放同样的申请"));
+            if !recording.faithful {
+                let doubt = Text::new(
+                    "The simulator does not fail where the record does, so the following proves nothing.",
+                    "模拟器在记录失败之处并未失败，因此以下结果不作为证据。",
+                );
+                self.screen.paragraph(&[run(Tone::Plain, "  ")], 2, &[run(Tone::Plain, self.say(&doubt))]);
+            }
+            for trial in &recording.trials {
+                let outcome = wording::trial(trial);
+                let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
+                let body = [run(Tone::Plain, format!("{}{separator}{}", self.say(&trial.name), self.say(&outcome)))];
+                self.screen.paragraph(&[run(Tone::Faint, self.bullet())], 4, &body);
+            }
+        }
+        if let Some(rise) = &recording.growth {
+            let text = wording::rise(rise);
+            self.heading(&Text::new("Growth", "增长"));
+            self.screen.paragraph(&[run(Tone::Plain, "  ")], 2, &[run(Tone::Plain, self.say(&text))]);
+        }
+        for note in &recording.notes {
+            let body = [run(Tone::Faint, self.say(note))];
+            self.screen.paragraph(&[run(Tone::Faint, self.bullet())], 4, &body);
         }
     }
 
@@ -439,7 +540,7 @@ impl Page {
             if let Some(best) = supporting(&second.evidence).first().filter(|_| detail.second_cause_lines > 1) {
                 let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
                 runs.push(run(Tone::Plain, format!("{separator}{}", self.say(&best.text))));
-                if let Some(places) = self.places(&best.lines) {
+                if let Some(places) = self.cited(best) {
                     runs.push(run(Tone::Faint, format!(" {places}")));
                 }
             }
@@ -471,7 +572,7 @@ impl Page {
         };
         for item in evidence.into_iter().take(detail.evidence) {
             let mut body = vec![run(Tone::Plain, self.say(&item.text))];
-            if let Some(places) = self.places(&item.lines) {
+            if let Some(places) = self.cited(item) {
                 body.push(run(Tone::Faint, format!(" {places}")));
             }
             if self.style.verbose {
@@ -502,7 +603,11 @@ impl Page {
                 false => self.fix(i + 1, ranked, detail),
             }
         }
-        for (fix, why) in diagnosis.plan.wont_help.iter().take(detail.wont_help) {
+        // That no setting of the allocator helps is what a snapshot was given for.
+        let replayed = diagnosis.incident.proof().is_some()
+            && diagnosis.plan.wont_help.first().is_some_and(|(fix, _)| fix.class == Class::AllocConfig);
+        let wont_help = detail.wont_help.max(usize::from(replayed && detail.evidence_lines > 1));
+        for (fix, why) in diagnosis.plan.wont_help.iter().take(wont_help) {
             let title = (fix.title)();
             let head = Text::new("Will not help: ", "无效做法：");
             let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
@@ -639,6 +744,25 @@ impl Page {
     }
 
     fn nothing_found(&mut self, explanation: &Explanation, most: usize) {
+        if let [first, rest @ ..] = explanation.snapshots.as_slice()
+            && explanation.inputs.iter().all(|input| input.lines == 0)
+        {
+            let name = match rest {
+                [] => shorten_path(&first.source, self.style.width / 2),
+                _ => {
+                    let n = rest.len() + 1;
+                    self.say(&text!(en: "{n} snapshots", zh: "{n} 个快照")).to_string()
+                }
+            };
+            self.heading(&text!(en: "No failed request recorded in {name}.", zh: "{name} 中没有记录失败的申请。"));
+            let hint = Text::new(
+                "Give the log of the run as well (oomdoc explain train.log --snapshot …), or see what the snapshot holds: oomdoc replay.",
+                "请同时给出该次运行的日志（oomdoc explain train.log --snapshot …），或用 oomdoc replay 查看快照内容。",
+            );
+            let runs = [run(Tone::Plain, self.say(&hint))];
+            self.screen.paragraph(&[], 0, &runs);
+            return;
+        }
         let lines: u64 = explanation.inputs.iter().map(|input| input.lines).sum();
         let name = match explanation.inputs.as_slice() {
             [one] if one.source != "-" => shorten_path(&one.source, self.style.width / 2),
@@ -736,13 +860,19 @@ impl Page {
             return;
         }
         self.screen.blank();
-        self.heading(&Text::new("What the log says about the run", "日志中的运行信息"));
+        // A failure that only a snapshot tells of: there is no log.
+        let alone = diagnosis.incident.event.at.is_given();
+        self.heading(&match alone {
+            true => Text::new("What is known about the run", "已知的运行信息"),
+            false => Text::new("What the log says about the run", "日志中的运行信息"),
+        });
         let width = rows.iter().map(|row| columns(self.say(&row.label))).max().unwrap_or(0);
         for row in &rows {
             let label = pad(self.say(&row.label), width);
             let mut body = vec![run(Tone::Plain, one_line(self.say(&row.shown)))];
             let place = match row.line {
                 Some(line) => self.places(&[line]).unwrap_or_default(),
+                None if alone => self.say(&Text::new("[snapshot, or you]", "[来自快照或你]")).to_string(),
                 None => self.say(&Text::new("[as you said]", "[由你给出]")).to_string(),
             };
             body.push(run(Tone::Faint, format!(" {place}")));
@@ -814,11 +944,30 @@ impl Page {
             self.input(input);
         }
         self.and_more(explanation.inputs.len(), INPUTS_SHOWN);
+        let beside = explanation.snapshots.iter().filter(|snapshot| {
+            // Without logs the snapshots are the inputs.
+            !explanation.inputs.iter().any(|input| input.source == snapshot.source)
+        });
+        let beside: Vec<&SnapshotSummary> = beside.collect();
+        for snapshot in beside.iter().take(INPUTS_SHOWN) {
+            let size = Bytes(snapshot.bytes);
+            let text = match snapshot.proves {
+                true => text!(en: "snapshot, {size}, of this failure", zh: "快照，{size}，记录了本次失败"),
+                false => text!(en: "snapshot, {size}, not of this failure", zh: "快照，{size}，不是本次失败"),
+            };
+            let name = shorten_path(&snapshot.source, self.style.width / 2);
+            let body = [run(Tone::Plain, self.say(&text))];
+            self.screen.paragraph(&[run(Tone::Faint, format!("  {name}  "))], 4, &body);
+        }
+        self.and_more(beside.len(), INPUTS_SHOWN);
     }
 
     fn input(&mut self, input: &InputSummary) {
         let (lines, size, encoding) = (input.lines, Bytes(input.bytes), &input.encoding);
-        let text = text!(en: "{lines} lines, {size}, {encoding}", zh: "{lines} 行，{size}，{encoding}");
+        let text = match (encoding.as_str(), lines) {
+            ("snapshot", 0) => text!(en: "snapshot, {size}", zh: "快照，{size}"),
+            _ => text!(en: "{lines} lines, {size}, {encoding}", zh: "{lines} 行，{size}，{encoding}"),
+        };
         let mut parts = vec![self.say(&text).to_string()];
         parts.extend(input.repairs.iter().map(|repair| self.say(&repair.text()).to_string()));
         let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };

@@ -1,12 +1,16 @@
 //! The words that reports share: what ran out, who holds memory, phases, confidence, cost.
 
 use crate::dialect::Resource;
+use crate::evidence::TraceEntry;
 use crate::fix::{Certainty, Frees, Numerics};
+use crate::incident::Recording;
 use crate::incident::context::{Measure, Phase, Platform, Precision, Trainer};
+use crate::incident::recording::{HeldAt, Rise, Trial, Verdict};
 use crate::ledger::Holder;
+use crate::snapshot::holders::Category;
 use crate::text;
 use crate::text::Text;
-use crate::units::{GIB, Interval, KIB, MIB, TIB, signed};
+use crate::units::{Bytes, GIB, Interval, KIB, MIB, TIB, signed};
 
 /// True unless the locale names a character set other than UTF-8. `C` and `POSIX` mean ASCII.
 pub fn locale_shows_unicode(locale: &str) -> bool {
@@ -337,6 +341,80 @@ pub fn slug(variant: impl std::fmt::Debug) -> String {
             out.push('-');
         }
         out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+/// `oom.pickle, entry 289`.
+pub fn entry(entry: &TraceEntry) -> Text {
+    let name = entry.source.rsplit(['/', '\\']).next().unwrap_or(&entry.source);
+    match entry.event {
+        Some(event) => {
+            let number = u64::from(event) + 1;
+            text!(en: "{name}, entry {number}", zh: "{name} 第 {number} 条")
+        }
+        None => Text::same(name),
+    }
+}
+
+/// Who holds most of what a snapshot shows, in a line.
+pub fn holds_most(recording: &Recording, held: &HeldAt) -> Text {
+    let (bytes, share) = (Bytes(held.bytes), percent(recording.share(held.bytes)));
+    Text::new(
+        format!("{bytes} ({share}) held by {}", held.place.en),
+        format!("{bytes}（{share}）由 {} 持有", held.place.zh),
+    )
+}
+
+/// One place that holds memory, behind its bytes.
+pub fn held(recording: &Recording, held: &HeldAt) -> Text {
+    let share = percent(recording.share(held.bytes));
+    let (kind, sure, blocks) = (held.category.text(), held.certainty.text(), held.blocks);
+    let (place, noun) = (&held.place, if blocks == 1 { "block" } else { "blocks" });
+    let (kind_en, kind_zh) = match held.category {
+        Category::Unknown => (String::new(), String::new()),
+        _ => (format!(", {} ({})", kind.en, sure.en), format!("，{}（{}）", kind.zh, sure.zh)),
+    };
+    Text::new(
+        format!("{share}  {}, {blocks} {noun}{kind_en}", place.en),
+        format!("{share}  {}，{blocks} 个 block{kind_zh}", place.zh),
+    )
+}
+
+/// How a variation ended.
+pub fn trial(trial: &Trial) -> Text {
+    match &trial.verdict {
+        Verdict::Serves { peak_reserved, to_the_end } => {
+            let peak = Bytes(*peak_reserved);
+            if *to_the_end {
+                text!(en: "served, {peak} reserved at most", zh: "可以满足，最多保留 {peak}")
+            } else {
+                text!(en: "this request is served, a later one fails; {peak} reserved at most", zh: "这次申请可以满足，之后的失败；最多保留 {peak}")
+            }
+        }
+        Verdict::Fails { bytes } => {
+            let bytes = Bytes(*bytes);
+            text!(en: "fails all the same, on {bytes}", zh: "依然失败（申请 {bytes}）")
+        }
+        Verdict::Unclear => Text::new("cannot be told", "无法判断"),
+        Verdict::Refused(why) => {
+            Text::new(format!("PyTorch refuses it: {}", why.en), format!("PyTorch 拒绝该设置：{}", why.zh))
+        }
+    }
+}
+
+/// The growth in a sentence.
+pub fn rise(rise: &Rise) -> Text {
+    let (first, last, each, n) = (Bytes(rise.first), Bytes(rise.last), Bytes(rise.per_window), rise.windows);
+    let mut out = if rise.by_steps {
+        text!(en: "From {first} to {last} over {n} steps of the optimizer, {each} in each.", zh: "{n} 个优化器步内从 {first} 增长到 {last}，每步 {each}。")
+    } else {
+        text!(en: "From {first} to {last} in {n} equal stretches of the recording, about {each} in each.", zh: "记录等分为 {n} 段，从 {first} 增长到 {last}，每段约 {each}。")
+    };
+    for (place, bytes) in rise.places.iter().take(4) {
+        let bytes = Bytes(*bytes);
+        out.en += &format!(" {bytes} at {}.", place.en);
+        out.zh += &format!("其中 {bytes} 来自 {}。", place.zh);
     }
     out
 }

@@ -140,6 +140,8 @@ pub struct DeviceAnalysis {
     pub further_ooms: usize,
     pub timeline: Vec<Window>,
     pub growth: Option<Growth>,
+    /// Steps of the optimizer that the trace marks.
+    pub steps: usize,
     pub notes: Vec<Text>,
     pub history: History,
     /// Entries that did not fit the memory map.
@@ -273,6 +275,7 @@ pub fn device(snapshot: &Snapshot, device: &Device, sites: &mut Sites<'_>, rules
         map_sites,
         timeline: windows,
         growth,
+        steps: optimizer_steps(snapshot, device).len(),
         notes,
         history,
         misfits,

@@ -50,7 +50,7 @@ impl Category {
             Category::Activations => Text::new("activations", "激活值"),
             Category::Temporary => Text::new("temporaries", "临时张量"),
             Category::Workspace => Text::new("library workspaces", "库工作区"),
-            Category::Unknown => Text::new("cannot be told", "无法判断"),
+            Category::Unknown => Text::new("kind unknown", "类别不明"),
         }
     }
 }
@@ -443,4 +443,14 @@ fn kind(sites: &mut Sites<'_>, allocation: &Allocation, has_stacks: bool) -> (Ca
 /// True when no stack was recorded.
 pub fn is_silent(site: &Site) -> bool {
     site.phase == Phase::Silent
+}
+
+/// The place in the program, with what it ran.
+pub fn place(site: Option<&Site>) -> Text {
+    match site {
+        Some(site) if is_silent(site) || site.label.is_empty() => Text::new("no stack recorded", "未记录调用栈"),
+        Some(Site { label, inner: Some(inner), .. }) => Text::same(format!("{label} → {inner}")),
+        Some(site) => Text::same(site.label.clone()),
+        None => Text::new("no stack recorded", "未记录调用栈"),
+    }
 }

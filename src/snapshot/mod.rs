@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod diff;
 pub mod history;
 pub mod holders;
+pub mod join;
 mod json;
 pub mod model;
 mod pickle;

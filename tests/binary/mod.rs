@@ -131,3 +131,47 @@ pub fn conforms(value: &Value, schema: &Value, root: &Value, at: &str, wrong: &m
         }
     }
 }
+
+/// Checks a report against the parts of JSON Schema that the schema uses.
+pub fn check(schema: &Value, whole: &Value, value: &Value, at: &str) {
+    if let Some(name) = schema["$ref"].as_str() {
+        return check(&whole["$defs"][name.trim_start_matches("#/$defs/")], whole, value, at);
+    }
+    if let Some(options) = schema["anyOf"].as_array() {
+        let fits = options.iter().any(|option| {
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(option, whole, value, at))).is_ok()
+        });
+        assert!(fits, "{at}: {value} fits none");
+        return;
+    }
+    let is = |kind: &str| match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("{other}"),
+    };
+    match &schema["type"] {
+        Value::String(kind) => assert!(is(kind), "{at}: {value} is no {kind}"),
+        Value::Array(kinds) => assert!(kinds.iter().any(|kind| is(kind.as_str().unwrap())), "{at}: {value}"),
+        _ => {}
+    }
+    if let Some(allowed) = schema["enum"].as_array() {
+        assert!(allowed.contains(value), "{at}: {value}");
+    }
+    for name in schema["required"].as_array().into_iter().flatten() {
+        assert!(value.get(name.as_str().unwrap()).is_some(), "{at}: {name} is missing");
+    }
+    if let (Some(properties), Some(object)) = (schema["properties"].as_object(), value.as_object()) {
+        for (name, part) in object {
+            let known = properties.get(name).unwrap_or_else(|| panic!("{at}: {name} is not in the schema"));
+            check(known, whole, part, &format!("{at}.{name}"));
+        }
+    }
+    for part in value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object()) {
+        check(&schema["items"], whole, part, at);
+    }
+}

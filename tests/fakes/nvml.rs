@@ -9,6 +9,7 @@
 //! memory TOTAL RESERVED USED FREE            MiB
 //! grows MIB                                  added to what is in use with every reading
 //! process compute|graphics|mps PID MIB|na
+//! comes compute|graphics|mps PID MIB N        the same, from the Nth reading of the memory on
 //! set CALL VALUE…                            the numbers that a call gives back
 //! instance UUID NAME TOTAL USED              MiB; the GPU is divided
 //! fault CALL CODE                            of any call, for all GPUs
@@ -31,7 +32,7 @@ struct Gpu {
     minor: u32,
     memory: [u64; 4],
     grows: u64,
-    processes: Vec<(String, u32, u64)>,
+    processes: Vec<(String, u32, u64, u64)>,
     values: Vec<(String, Vec<u64>)>,
     instances: Vec<(String, String, u64, u64)>,
 }
@@ -69,7 +70,8 @@ fn scenario() -> &'static Scenario {
                         "minor" => gpu.minor = number(0) as u32,
                         "memory" => gpu.memory = [number(0), number(1), number(2), number(3)],
                         "grows" => gpu.grows = number(0),
-                        "process" => gpu.processes.push((rest[0].into(), number(1) as u32, number(2))),
+                        "process" => gpu.processes.push((rest[0].into(), number(1) as u32, number(2), 0)),
+                        "comes" => gpu.processes.push((rest[0].into(), number(1) as u32, number(2), number(3))),
                         "set" => {
                             gpu.values.push((rest[0].into(), rest[1..].iter().map(|w| w.parse().unwrap()).collect()))
                         }
@@ -304,12 +306,13 @@ unsafe fn list<T>(
         return 0;
     }
     let Some(gpu) = gpu(handle) else { return 15 };
-    let rows: Vec<_> = gpu.processes.iter().filter(|(of, ..)| of == kind).collect();
+    let now = READINGS.load(Ordering::Relaxed);
+    let rows: Vec<_> = gpu.processes.iter().filter(|(of, _, _, from)| of == kind && *from <= now).collect();
     unsafe { *count = rows.len() as c_uint };
     if rows.len() > room {
         return 7;
     }
-    for (at, (_, pid, mib)) in rows.into_iter().enumerate() {
+    for (at, (_, pid, mib, _)) in rows.into_iter().enumerate() {
         let used = if *mib == u64::MAX { *mib } else { mib * MIB };
         unsafe { *out.add(at) = row(*pid, used) };
     }

@@ -31,12 +31,21 @@ pub fn render(findings: &Findings, lang: Lang) -> Value {
     );
     out.insert("notes".into(), survey.notes.iter().map(|note| writer.said(note.id, &note.text)).collect());
     out.insert("visibility".into(), writer.visibility(findings));
-    let gpus = findings.shown.iter().zip(&findings.verdicts).map(|(gpu, verdicts)| {
+    let gpus = findings.shown.iter().zip(&findings.verdicts).enumerate().map(|(at, (gpu, verdicts))| {
         let mut value = writer.gpu(gpu, findings.mapping.cuda_index(gpu.index));
+        if let Some(Some(part)) = findings.cuda.get(at) {
+            value["cuda"] = super::cuda::json(part, lang);
+        }
         value["verdicts"] = verdicts.iter().map(|verdict| writer.said(verdict.id, &verdict.text)).collect();
         value
     });
     out.insert("gpus".into(), gpus.collect());
+    if let Some(part) = &findings.cuda_alone {
+        out.insert("cuda".into(), super::cuda::json(part, lang));
+    }
+    if let Some(reproduction) = &findings.reproduction {
+        out.insert("reproduction".into(), super::cuda::reproduction_json(reproduction, findings.measured(), lang));
+    }
     out.insert("others".into(), survey.others.iter().map(|other| writer.other(other)).collect());
     out.insert(
         "holders".into(),

@@ -50,6 +50,24 @@ pub fn render(findings: &Findings, lang: Lang) -> String {
             bytes(gpu.attribution.clone().map(|attribution| attribution.unexplained)),
         );
     }
+    let mut rows = |head: &str, rows: &[super::cuda::Row]| {
+        out += &format!("\n### {head}\n\n");
+        for row in rows {
+            out += &format!("- {}: {}\n", row.label.in_lang(lang), escape(row.text.in_lang(lang)));
+        }
+    };
+    for (gpu, part) in findings.shown.iter().zip(&findings.cuda) {
+        if let Some(part) = part {
+            rows(&format!("GPU {}: CUDA", gpu.index), &super::cuda::lines(part));
+        }
+    }
+    if let Some(part) = &findings.cuda_alone {
+        rows("CUDA", &super::cuda::lines(part));
+    }
+    if let Some(reproduction) = &findings.reproduction {
+        let head = pick("Was it fragmentation?", "是碎片化吗？");
+        rows(&head, &super::cuda::reproduction_lines(reproduction, findings.measured()));
+    }
     for (gpu, verdicts) in findings.shown.iter().zip(&findings.verdicts) {
         for verdict in verdicts {
             out += &format!("\n- GPU {}, **{}**: {}\n", gpu.index, verdict.id, verdict.text.in_lang(lang));

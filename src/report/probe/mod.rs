@@ -1,10 +1,12 @@
 //! The report of `oomdoc probe`, one file per format.
 
+pub mod cuda;
 pub mod json;
 pub mod markdown;
 pub mod terminal;
 pub mod watch;
 
+use crate::gpu::twin::Reproduction;
 use crate::gpu::verdict::Verdict;
 use crate::gpu::visibility::Mapping;
 use crate::gpu::{Gpu, Survey};
@@ -16,7 +18,25 @@ pub struct Findings {
     pub shown: Vec<Gpu>,
     /// For each of them.
     pub verdicts: Vec<Vec<Verdict>>,
+    /// What CUDA told of each of them, where that was asked for.
+    pub cuda: Vec<Option<cuda::Part>>,
+    /// What CUDA told of its first device, where nobody else could name a GPU.
+    pub cuda_alone: Option<cuda::Part>,
+    /// The failure that was to be worked out.
+    pub reproduction: Option<Reproduction>,
     pub warnings: Vec<Warning>,
     pub mapping: Mapping,
     pub survey: Survey,
+}
+
+impl Findings {
+    /// What trying the failure on devices said of the arithmetic; `None` where it was not tried on any.
+    pub fn measured(&self) -> Option<cuda::Measured> {
+        let parts = self.cuda.iter().flatten().chain(&self.cuda_alone);
+        let outcomes = parts.filter_map(|part| match part {
+            cuda::Part::Read(read) => read.experiment().ok(),
+            cuda::Part::Refused(_) | cuda::Part::Unsuited(_) => None,
+        });
+        cuda::Measured::of(outcomes.flatten().flatten())
+    }
 }

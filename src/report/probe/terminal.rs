@@ -24,8 +24,20 @@ const BAR: usize = 40;
 pub fn render(findings: &Findings, style: Style) -> String {
     let mut page = Page { screen: Screen::new(style.width, style.unicode), style };
     page.head(findings);
-    for (gpu, verdicts) in findings.shown.iter().zip(&findings.verdicts) {
+    for (at, (gpu, verdicts)) in findings.shown.iter().zip(&findings.verdicts).enumerate() {
         page.gpu(gpu, verdicts, findings);
+        if let Some(Some(part)) = findings.cuda.get(at) {
+            page.lines(&super::cuda::lines(part));
+        }
+    }
+    if let Some(part) = &findings.cuda_alone {
+        page.lines(&super::cuda::lines(part));
+    }
+    if let Some(reproduction) = &findings.reproduction {
+        page.screen.blank();
+        let head = page.pick("Was it fragmentation?", "是碎片化吗？");
+        page.screen.line(&[run(Tone::Strong, head)]);
+        page.lines(&super::cuda::reproduction_lines(reproduction, findings.measured()));
     }
     page.others(findings);
     if !matches!(findings.survey.source, crate::gpu::Source::File(_)) {
@@ -55,6 +67,16 @@ impl Page {
 
     fn plain(&mut self, label: (&str, &str), text: impl Into<String>) {
         self.line(label, vec![run(Tone::Plain, text)]);
+    }
+
+    fn lines(&mut self, lines: &[super::cuda::Row]) {
+        for row in lines {
+            let text = self.say(&row.text);
+            self.line(
+                (&row.label.en, &row.label.zh),
+                vec![run(if row.missing { Tone::Faint } else { Tone::Plain }, text)],
+            );
+        }
     }
 
     /// A reading, or in its place why there is none.
@@ -144,7 +166,11 @@ impl Page {
             Ok(attribution) => {
                 let amount = Bytes(attribution.unexplained);
                 let told = verdicts.iter().any(|verdict| verdict.id == "unexplained");
-                let text = if told { amount.to_string() } else { format!("{amount}: {}", self.say(&attribution.text)) };
+                let text = if told {
+                    amount.to_string()
+                } else {
+                    format!("{amount}{}{}", self.pick(": ", "："), self.say(&attribution.text))
+                };
                 self.plain(("unexplained", "无归属"), text);
             }
             Err(reason) if gpu.memory.is_ok() || self.style.verbose => {

@@ -168,23 +168,26 @@ fn holding(out: &mut Map<String, Value>, holding: &Holding, sites: &[Site], top:
 }
 
 fn holders(holders: &[Holder], sites: &[Site], top: usize) -> Value {
-    let shown = holders.iter().take(top).map(|holder| {
-        let mut out = Map::new();
-        out.insert("bytes".into(), holder.bytes.into());
-        out.insert("count".into(), holder.count.into());
-        out.insert("largest_bytes".into(), holder.largest.into());
-        out.insert("category".into(), holder.category.id().into());
-        out.insert("certainty".into(), holder.certainty.id().into());
-        if let Some(site) = sites.get(holder.site as usize).filter(|site| !site.label.is_empty()) {
-            out.insert("frame".into(), site.label.as_str().into());
-            if let Some(inner) = &site.inner {
-                out.insert("inner_frame".into(), inner.as_str().into());
-            }
-            out.insert("frames".into(), site.frames.iter().map(|frame| Value::from(frame.as_str())).collect());
-        }
-        Value::Object(out)
-    });
+    let shown = holders.iter().take(top).map(|entry| holder(entry, sites));
     shown.collect()
+}
+
+/// Who holds memory, and how much.
+pub(in crate::report) fn holder(holder: &Holder, sites: &[Site]) -> Value {
+    let mut out = Map::new();
+    out.insert("bytes".into(), holder.bytes.into());
+    out.insert("count".into(), holder.count.into());
+    out.insert("largest_bytes".into(), holder.largest.into());
+    out.insert("category".into(), holder.category.id().into());
+    out.insert("certainty".into(), holder.certainty.id().into());
+    if let Some(site) = sites.get(holder.site as usize).filter(|site| !site.label.is_empty()) {
+        out.insert("frame".into(), site.label.as_str().into());
+        if let Some(inner) = &site.inner {
+            out.insert("inner_frame".into(), inner.as_str().into());
+        }
+        out.insert("frames".into(), site.frames.iter().map(|frame| Value::from(frame.as_str())).collect());
+    }
+    Value::Object(out)
 }
 
 fn oom(oom: &Oom, sites: &[Site], view: View) -> Value {

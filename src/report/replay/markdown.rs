@@ -32,14 +32,8 @@ fn device(out: &mut String, device: &DeviceAnalysis, sites: &[Site], view: View)
     if let Some(peak) = wording::peak(device) {
         let _ = writeln!(out, "{}\n", say(&peak));
     }
-    let (label, holding, holes) = match device.ooms.first() {
-        Some(oom) => (Text::new("Held when it failed", "失败时的持有者"), &oom.holding, &oom.fragmentation),
-        None if device.peak.is_some() => {
-            (Text::new("Held at the peak", "峰值时的持有者"), &device.holding, &device.at_peak)
-        }
-        None => (Text::new("Held at the end", "结束时的持有者"), &device.holding, &device.at_peak),
-    };
-    holders(out, &label, holding, sites, view);
+    holders(out, &wording::held(device), wording::holding(device), sites, view);
+    let holes = device.ooms.first().map_or(&device.at_peak, |oom| &oom.fragmentation);
     let sentence = wording::fragmentation(holes);
     let _ = writeln!(out, "\n{}", say(&Text::new(format!("{}.", sentence.en), format!("{}。", sentence.zh))));
     if let Some(growth) = &device.growth {
@@ -75,13 +69,11 @@ fn holders(out: &mut String, label: &Text, holding: &Holding, sites: &[Site], vi
     if holding.holders.is_empty() {
         return;
     }
-    let total = Bytes(holding.bytes);
     let (bytes, place, what) = match lang {
         Lang::En => ("bytes", "place", "what"),
         Lang::Zh => ("字节", "位置", "内容"),
     };
-    let title = text!(en: "{l}: {total}", zh: "{l}：{total}", l = label.in_lang(lang));
-    let _ = writeln!(out, "**{}**\n\n| {bytes} | {place} | {what} |\n| ---: | --- | --- |", title.in_lang(lang));
+    let _ = writeln!(out, "**{}**\n\n| {bytes} | {place} | {what} |\n| ---: | --- | --- |", label.in_lang(lang));
     for holder in holding.holders.iter().take(view.top) {
         let _ = writeln!(
             out,

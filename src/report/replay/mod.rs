@@ -4,7 +4,7 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod terminal;
-mod wording;
+pub(super) mod wording;
 
 use super::Style;
 

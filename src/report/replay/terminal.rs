@@ -7,7 +7,7 @@ use crate::snapshot::holders::{Holder, Site};
 use crate::snapshot::space::Window;
 use crate::snapshot::what_if::Outcome;
 use crate::text;
-use crate::text::{Lang, Text};
+use crate::text::Text;
 use crate::units::Bytes;
 
 /// Lines of the timeline.
@@ -71,20 +71,7 @@ impl Page {
             self.plain(&peak);
         }
         self.plot(device);
-        let (label, holding) = match device.ooms.first() {
-            Some(oom) => {
-                let bytes = Bytes(oom.holding.bytes);
-                (text!(en: "Held when it failed: {bytes}", zh: "失败时的持有者：共 {bytes}"), &oom.holding)
-            }
-            None if device.peak.is_some() => {
-                let bytes = Bytes(device.holding.bytes);
-                (text!(en: "Held at the peak: {bytes}", zh: "峰值时的持有者：共 {bytes}"), &device.holding)
-            }
-            None => {
-                let bytes = Bytes(device.holding.bytes);
-                (text!(en: "Held at the end: {bytes}", zh: "结束时的持有者：共 {bytes}"), &device.holding)
-            }
-        };
+        let (label, holding) = (wording::held(device), wording::holding(device));
         if !holding.holders.is_empty() {
             self.heading(&label);
             for holder in holding.holders.iter().take(self.view.top) {
@@ -94,10 +81,10 @@ impl Page {
             let (count, bytes) = rest.fold((0u64, 0u64), |(n, sum), h| (n + 1, sum.saturating_add(h.bytes)));
             if count > 0 {
                 let bytes = Bytes(bytes);
+                let (all, s) = (holding.holders.len(), if count == 1 { "" } else { "s" });
                 self.faint(&text!(
-                    en: "  and {count} more places with {bytes} (--top {all} lists them)",
-                    zh: "  另有 {count} 处，共 {bytes}（--top {all} 可列出）",
-                    all = holding.holders.len()
+                    en: "  and {count} more place{s} with {bytes} (--top {all} lists all)",
+                    zh: "  另有 {count} 处，共 {bytes}（--top {all} 可列出）"
                 ));
             }
             self.categories(holding);
@@ -108,7 +95,7 @@ impl Page {
             self.plain(&wording::growth(growth));
             for (site, bytes) in growth.sites.iter().take(3) {
                 let place = wording::place(sites.get(*site as usize));
-                let line = format!("  +{}  {}", Bytes(*bytes), self.say(&place));
+                let line = format!("{:>12}  {}", format!("+{}", Bytes(*bytes)), self.say(&place));
                 self.screen.line(&[run(Tone::Used, line)]);
             }
         }
@@ -214,13 +201,9 @@ impl Page {
             .categories
             .iter()
             .map(|(category, bytes, certainty)| {
-                let name = category.text();
-                let sure = certainty.text();
-                let label = match self.view.style.lang {
-                    Lang::En => format!("{} ({})", name.en, sure.en),
-                    Lang::Zh => format!("{}（{}）", name.zh, sure.zh),
-                };
-                vec![run(Tone::Used, format!("{:>10} ", Bytes(*bytes).to_string())), run(Tone::Plain, pad(&label, 1))]
+                let label = wording::category(*category, *certainty);
+                let label = self.say(&label);
+                vec![run(Tone::Used, format!("{:>10} ", Bytes(*bytes).to_string())), run(Tone::Plain, pad(label, 1))]
             })
             .collect();
         self.screen.grid(2, &cells);
@@ -256,10 +239,16 @@ impl Page {
         let share = crate::report::wording::percent(holes.free as f64 / holes.reserved.max(1) as f64);
         let sentence = wording::fragmentation(holes);
         let reserved = Bytes(holes.reserved);
-        self.plain(&Text::new(
-            format!("{} ({share} of {reserved} reserved).", sentence.en),
-            format!("{}（占已保留 {reserved} 的 {share}）。", sentence.zh),
-        ));
+        self.plain(&match holes.free {
+            0 => Text::new(
+                format!("{}, of {reserved} reserved.", sentence.en),
+                format!("{}（已保留 {reserved}）。", sentence.zh),
+            ),
+            _ => Text::new(
+                format!("{} ({share} of {reserved} reserved).", sentence.en),
+                format!("{}（占已保留 {reserved} 的 {share}）。", sentence.zh),
+            ),
+        });
         let pieces: u64 = holes.pieces.iter().map(|(_, count)| count).sum();
         if pieces > 1 {
             let most = if self.view.style.verbose { 64 } else { PIECES };

@@ -1,7 +1,8 @@
 //! Words that the formats share.
 
 use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, SnapshotAnalysis};
-use crate::snapshot::holders::{self, Holder, Site};
+pub use crate::snapshot::holders::place;
+use crate::snapshot::holders::{Category, Certainty, Holder, Holding, Site};
 use crate::snapshot::model::Encoding;
 use crate::snapshot::predict::Fidelity;
 use crate::snapshot::what_if::{self, Change, Outcome, WhatIf};
@@ -46,18 +47,6 @@ pub fn moment(event: u32, events: usize) -> Text {
     text!(en: "after entry {number} of {events}", zh: "第 {number}/{events} 条记录之后")
 }
 
-/// The place in the program, with what it ran.
-pub fn place(site: Option<&Site>) -> Text {
-    match site {
-        Some(site) if holders::is_silent(site) || site.label.is_empty() => {
-            Text::new("no stack recorded", "未记录调用栈")
-        }
-        Some(Site { label, inner: Some(inner), .. }) => Text::same(format!("{label} → {inner}")),
-        Some(site) => Text::same(site.label.clone()),
-        None => Text::new("no stack recorded", "未记录调用栈"),
-    }
-}
-
 /// How many blocks, and of what.
 pub fn count(holder: &Holder) -> Text {
     let (n, largest) = (holder.count, Bytes(holder.largest));
@@ -71,12 +60,39 @@ pub fn count(holder: &Holder) -> Text {
     }
 }
 
+/// A category and how sure it is.
+pub fn category(category: Category, certainty: Certainty) -> Text {
+    let (name, sure) = (category.text(), certainty.text());
+    match category {
+        // That nothing is known is no guess.
+        Category::Unknown => name,
+        _ => Text::new(format!("{} ({})", name.en, sure.en), format!("{}（{}）", name.zh, sure.zh)),
+    }
+}
+
+/// Who held memory at the moment that matters: the first failed request, else the peak, else the end.
+pub fn holding(device: &DeviceAnalysis) -> &Holding {
+    device.ooms.first().map_or(&device.holding, |oom| &oom.holding)
+}
+
+/// The heading above [`holding`].
+pub fn held(device: &DeviceAnalysis) -> Text {
+    let bytes = Bytes(holding(device).bytes);
+    if !device.ooms.is_empty() {
+        text!(en: "Held when it failed: {bytes}", zh: "失败时的持有者：共 {bytes}")
+    } else if device.peak.is_some() {
+        text!(en: "Held at the peak: {bytes}", zh: "峰值时的持有者：共 {bytes}")
+    } else {
+        text!(en: "Held at the end: {bytes}", zh: "结束时的持有者：共 {bytes}")
+    }
+}
+
 /// The holes at a moment in a sentence.
 pub fn fragmentation(holes: &Fragmentation) -> Text {
     let (free, largest) = (Bytes(holes.free), Bytes(holes.largest()));
     let pieces: u64 = holes.pieces.iter().map(|(_, count)| count).sum();
     if holes.free == 0 {
-        return Text::new("nothing cached was free", "缓存中没有空闲显存");
+        return Text::new("Nothing cached was free", "缓存中没有空闲显存");
     }
     let mut out = match pieces {
         1 => text!(en: "{free} cached and free in one piece", zh: "缓存中空闲 {free}，为一整块"),
@@ -167,15 +183,19 @@ pub fn peak(device: &DeviceAnalysis) -> Option<Text> {
         let at = moment(reserved_event, device.events);
         Text::new(format!(", {}", at.en), format!("（{}）", at.zh))
     };
+    let (en, zh) = match active.0.saturating_sub(requested.0) {
+        0 => ("all of it asked for".to_string(), "全部为请求的大小".to_string()),
+        rounding => {
+            let rounding = Bytes(rounding);
+            (
+                format!("{requested} asked for and {rounding} rounding"),
+                format!("其中请求 {requested}，对齐取整 {rounding}"),
+            )
+        }
+    };
     Some(Text::new(
-        format!(
-            "Peak {}: {active} in use, of which {requested} were asked for and the rest is rounding. Reserved at most {reserved}{}.",
-            when.en, when_reserved.en
-        ),
-        format!(
-            "峰值（{}）：占用 {active}，其中请求 {requested}，其余为对齐取整。最大保留 {reserved}{}。",
-            when.zh, when_reserved.zh
-        ),
+        format!("Peak {}: {active} in use, {en}. Reserved at most {reserved}{}.", when.en, when_reserved.en),
+        format!("峰值（{}）：占用 {active}，{zh}。最大保留 {reserved}{}。", when.zh, when_reserved.zh),
     ))
 }
 
@@ -193,7 +213,7 @@ pub fn headline(device: &DeviceAnalysis) -> Text {
                 Text::default()
             };
             Text::new(
-                format!("GPU {n}: out of memory, {asked} asked with {free} of the device free{}", times.en),
+                format!("GPU {n}: out of memory, {asked} asked for, {free} free on the device{}", times.en),
                 format!("GPU {n}：显存不足，请求 {asked}，设备空闲 {free}{}", times.zh),
             )
         }
@@ -225,7 +245,7 @@ pub fn change(entry: &WhatIf, sites: &[Site]) -> Text {
             let (bytes, context) = (Bytes(*bytes), Bytes(what_if::CONTEXT));
             text!(en: "a device of {bytes} ({context} of it for the CUDA context)", zh: "显存为 {bytes} 的设备（其中 CUDA 上下文 {context}）")
         }
-        Change::HalfBatch => Text::new("half the batch (activations halved)", "批大小减半（激活值减半）"),
+        Change::HalfBatch => Text::new("batch and activations halved", "批大小减半（激活值减半）"),
         Change::Without(site) => {
             let place = place(sites.get(*site as usize));
             Text::new(format!("without {}", place.en), format!("去掉 {}", place.zh))
@@ -283,7 +303,12 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
 pub fn fidelity(fidelity: &Fidelity) -> Text {
     let Fidelity { allocations, same_address, segments, same_size, .. } = fidelity;
     let exact = same_address == allocations && same_size == segments && fidelity.failed == fidelity.failed_too;
-    let mut out = if exact && fidelity.first_divergence.is_none() {
+    let mut out = if exact && *segments == 0 && fidelity.first_divergence.is_none() {
+        text!(
+            en: "The simulator foresaw the address of all {allocations} allocations.",
+            zh: "模拟器准确预测了全部 {allocations} 次分配的地址。"
+        )
+    } else if exact && fidelity.first_divergence.is_none() {
         text!(
             en: "The simulator foresaw the address of all {allocations} allocations and the size of all {segments} segments.",
             zh: "模拟器准确预测了全部 {allocations} 次分配的地址和全部 {segments} 个段的大小。"

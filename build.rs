@@ -1,0 +1,44 @@
+//! Compiles the simulated CUDA device (`src/rehearse/shim`) into the shared object that the program carries with it.
+//!
+//! It runs inside other programs, so it is a library of its own: with the same compiler, without a dependency, without
+//! the flags of this build. Only Linux on x86-64 has one.
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/rehearse/shim");
+    println!("cargo::rerun-if-changed=src/rehearse/counters.rs");
+    println!("cargo::rustc-check-cfg=cfg(simulated_device)");
+    // It is loaded by programs that use the GNU C library, also where this program itself is linked with another.
+    const DEVICE: &str = "x86_64-unknown-linux-gnu";
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    let (target, host) = (variable("TARGET"), variable("HOST"));
+    let linux = variable("CARGO_CFG_TARGET_OS") == "linux" && variable("CARGO_CFG_TARGET_ARCH") == "x86_64";
+    if !linux || (target != DEVICE && host != DEVICE) {
+        return;
+    }
+    let output = Path::new(&variable("OUT_DIR")).join("simulated_device.so");
+    let mut compiler = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    compiler.args(["--crate-type", "cdylib", "--crate-name", "simulated_device", "--edition", "2024"]);
+    compiler.args(["--target", DEVICE, "-C", "opt-level=s", "-C", "panic=abort", "-C", "strip=symbols"]);
+    if variable("PROFILE") == "release" {
+        // A quarter smaller, for some seconds more.
+        compiler.args(["-C", "codegen-units=1", "-C", "lto=fat"]);
+    }
+    if target == DEVICE
+        && let Some(linker) = env::var_os("RUSTC_LINKER")
+    {
+        let mut argument = std::ffi::OsString::from("linker=");
+        argument.push(linker);
+        compiler.arg("-C").arg(argument);
+    }
+    compiler.arg("-o").arg(&output).arg("src/rehearse/shim/lib.rs");
+    match compiler.status() {
+        Ok(status) if status.success() => println!("cargo::rustc-cfg=simulated_device"),
+        Ok(status) => panic!("the simulated device does not compile: {status}"),
+        Err(error) => panic!("the compiler {compiler:?} does not start: {error}"),
+    }
+}

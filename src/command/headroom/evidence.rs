@@ -1,0 +1,334 @@
+//! Reads what an answer is to rest on. The strongest that is given decides; weaker ones add what they can.
+
+use super::Why;
+use crate::cli::{HeadroomOptions, HostOptions, ServingOptions};
+use crate::command::progress::Progress;
+use crate::command::replay;
+use crate::dialect::{self, Fact};
+use crate::estimate::architecture::{self, Architecture};
+use crate::estimate::fit::{Counted, Fit, Point};
+use crate::estimate::inference::Serving;
+use crate::estimate::loader::Loader;
+use crate::estimate::states::Optimizer;
+use crate::estimate::training::{Precision, Setup, Training};
+use crate::headroom::host::HostAnswer;
+use crate::headroom::measurements::{self, Measurement};
+use crate::headroom::model_file::{self, Weights};
+use crate::headroom::rehearsal;
+use crate::headroom::{Basis, Curve, Device, Failure};
+use crate::host::{Host, Root};
+use crate::incident;
+use crate::input::{self, Source};
+use crate::rehearse::gpus::{self, Gpu};
+use crate::snapshot::analysis;
+use crate::snapshot::holders::Sites;
+use crate::snapshot::predict;
+use crate::snapshot::space::Rules;
+use crate::text;
+use crate::text::Text;
+use crate::units::Interval;
+use std::io::Read;
+use std::path::Path;
+
+/// What was found to go by.
+pub struct Evidence {
+    pub basis: Basis,
+    pub curve: Curve,
+    pub failures: Vec<Failure>,
+    /// What a rehearsal says is outside of PyTorch's count.
+    outside: Option<Interval>,
+    /// The GPU of a rehearsal, where the user names none.
+    gpu: Option<(String, u64)>,
+}
+
+fn source(path: &Path) -> Source {
+    if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path.to_path_buf()) }
+}
+
+fn read_text(path: &Path) -> Result<String, Why> {
+    input::read_text(&source(path)).map_err(|error| Why::Read(error.into()))
+}
+
+/// An error of a file's content with the file's name.
+fn of_file(path: &Path) -> impl Fn(Text) -> Why {
+    let name = path.display().to_string();
+    move |why| Why::Told(Text::new(format!("{name}: {}", why.en), format!("{name}：{}", why.zh)))
+}
+
+/// Collects everything; `None` where nothing was given.
+pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
+    let given = &options.evidence;
+    let mut points: Vec<Point> = Vec::new();
+    let mut failures = Vec::new();
+    let (mut outside, mut gpu) = (None, None);
+    let mut basis = None;
+    for path in &given.rehearsals {
+        let read = rehearsal::read(&read_text(path)?, options.batch).map_err(of_file(path))?;
+        points.extend(read.points);
+        failures.extend(read.failures);
+        outside = outside.or(read.outside);
+        gpu = gpu.or(read.gpu);
+        basis = Some(Basis::Rehearsal);
+    }
+    for (batch, path) in &given.snapshots {
+        points.push(snapshot(*batch, path, options)?);
+        basis = basis.or(Some(Basis::Snapshot));
+    }
+    let mut measured: Vec<Measurement> = Vec::new();
+    for text in &given.measured {
+        measured.push(measurements::pair(text)?);
+    }
+    for path in &given.measurement_files {
+        measured.extend(measurements::file(&path.display().to_string(), &read_text(path)?)?);
+    }
+    // Figures that count different things make no curve: the user's word, else the first that says, decides.
+    let said = given.counted.or_else(|| measured.iter().find_map(|measurement| measurement.counted));
+    let counted = if points.is_empty() { said.unwrap_or(Counted::Allocated) } else { Counted::Allocated };
+    if !measured.is_empty() && (points.is_empty() || said.is_none_or(|said| said == counted)) {
+        points.extend(measured.iter().filter(|m| m.counted.is_none_or(|own| own == counted)).map(|m| m.point));
+        basis = basis.or(Some(Basis::Measurements));
+    }
+    if let Some(path) = &given.log {
+        failures.push(failure(path, options.batch)?);
+    }
+    let found = |basis, curve, failures| Ok(Some(Evidence { basis, curve, failures, outside, gpu: gpu.clone() }));
+    if let Some(fit) = Fit::new(points, counted) {
+        return found(basis.unwrap_or(Basis::Measurements), Curve::Measured(fit), failures);
+    }
+    if let Some(model) = model(options)? {
+        let curve = match &options.serving {
+            Some(serving) => Curve::Served(Box::new(served(model, serving)?)),
+            None => {
+                let setup = setup(options, &model.architecture);
+                Curve::Described(Box::new(Training { setup, model: model.architecture }))
+            }
+        };
+        return found(Basis::Model, curve, failures);
+    }
+    let Some(failure) = failures.iter().max_by_key(|failure| std::cmp::Reverse(failure.batch)).copied() else {
+        return Ok(None);
+    };
+    found(Basis::Measurements, Curve::Failed(failure), failures)
+}
+
+/// The device asked about, or the one that was rehearsed on.
+pub fn device(options: &HeadroomOptions, evidence: Option<&Evidence>) -> Result<Option<Device>, Why> {
+    let given = &options.device;
+    let rehearsed = evidence.and_then(|evidence| evidence.gpu.clone());
+    let gpu = match (&given.gpu, given.memory, rehearsed) {
+        (Some(name), memory, _) => Gpu::of(gpus::find(name).map_err(|error| error.text(name))?, memory),
+        (None, Some(memory), _) => Gpu { name: String::new(), ..Gpu::of_size(memory) },
+        (None, None, Some((name, memory))) => Gpu { name, ..Gpu::of_size(memory) },
+        (None, None, None) => return Ok(None),
+    };
+    let kernels = gpus::libraries(None);
+    // A rehearsal on another GPU still knows what its libraries take; the context of the GPU asked about is its own.
+    let context = match (given.context, evidence.and_then(|evidence| evidence.outside)) {
+        (Some(bytes), _) => Interval::exactly(bytes),
+        (None, Some(outside)) if given.gpu.is_none() && given.memory.is_none() => outside,
+        (None, Some(outside)) => {
+            let own = gpu.context + kernels;
+            Interval::between(own.low.min(outside.low), own.high.max(outside.high))
+        }
+        (None, None) => gpu.context + kernels,
+    };
+    Ok(Some(Device { capacity: gpu.capacity(), name: gpu.name, context, others: given.others }))
+}
+
+/// The peak of a snapshot, the highest over its devices.
+fn snapshot(batch: u64, path: &Path, options: &HeadroomOptions) -> Result<Point, Why> {
+    let source = source(path);
+    let progress = Progress::new(std::slice::from_ref(&source));
+    let lang = options.output.style.lang;
+    let (snapshot, _) = replay::read(&source, &progress).map_err(|error| Why::Read(error.context_of(&source, lang)))?;
+    drop(progress);
+    let (config, version) = predict::recorded_settings(&snapshot, None);
+    let round = predict::rounding(&config, version);
+    let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
+    let mut sites = Sites::new(&snapshot);
+    let mut highest: Option<(u64, u64)> = None;
+    for device in &snapshot.devices {
+        let analysis = analysis::device(&snapshot, device, &mut sites, rules);
+        let (Some(_), Some((active, _)), Some((reserved, _))) =
+            (analysis.peak, analysis.peak_active, analysis.peak_reserved)
+        else {
+            continue;
+        };
+        if !analysis.ooms.is_empty() {
+            return Err(of_file(path)(Text::new(
+                "the run of this snapshot ran out of memory: its peak is not reached; give it as --log, or a snapshot of a smaller batch",
+                "该快照对应的运行显存不足，峰值没有到达；请用 --log 给出日志，或提供较小批大小的快照",
+            )));
+        }
+        highest = highest.max(Some((active, reserved)));
+    }
+    let Some((active, reserved)) = highest else {
+        return Err(of_file(path)(Text::new(
+            "the snapshot holds no history, only its end: record with torch.cuda.memory._record_memory_history()",
+            "快照中没有历史，只有结束时的状态：请用 torch.cuda.memory._record_memory_history() 记录",
+        )));
+    };
+    Ok(Point { batch, bytes: active as f64, reserved: Some(reserved as f64), on_floor: false })
+}
+
+/// The out-of-memory error of a log: which batch, and what it held and wanted.
+fn failure(path: &Path, batch: Option<u64>) -> Result<Failure, Why> {
+    let document = input::read(&source(path)).map_err(Why::Read)?;
+    let (incidents, _) = incident::assemble(&document, dialect::events(&document));
+    let incident = incidents.iter().find(|incident| incident.primary && incident.event.resource.on_device());
+    let Some(incident) = incident else {
+        return Err(of_file(path)(Text::new("no out-of-memory error of a GPU in it", "其中没有 GPU 显存不足的报错")));
+    };
+    let facts = &incident.event.facts;
+    let bytes = |fact| facts.get(fact).map(|figure| figure.bytes as f64);
+    let held = bytes(Fact::Allocated).or_else(|| bytes(Fact::Reserved));
+    let Some((held, wanted)) = held.zip(bytes(Fact::Requested)) else {
+        return Err(of_file(path)(Text::new(
+            "the error does not say how much was in use and asked for",
+            "报错没有给出已用与请求的显存大小",
+        )));
+    };
+    let Some(batch) = incident.context.batch_size.value().or(batch).filter(|batch| *batch > 0) else {
+        return Err(of_file(path)(Text::new(
+            "the log does not tell which batch failed: give it with --batch",
+            "日志没有说明失败时的批大小：请用 --batch 给出",
+        )));
+    };
+    Ok(Failure { batch, needed: held + wanted, capacity: facts.get(Fact::Capacity).map(|figure| figure.bytes) })
+}
+
+/// A model and, where a file of weights tells it, the bytes of its weights.
+struct Model {
+    architecture: Architecture,
+    weights: Option<f64>,
+}
+
+fn model(options: &HeadroomOptions) -> Result<Option<Model>, Why> {
+    let given = &options.evidence;
+    let Some(path) = &given.model else {
+        return Ok(given.parameters.map(|n| Model { architecture: Architecture::of_size(n), weights: None }));
+    };
+    let named = of_file(path);
+    let kind = path.extension().and_then(|end| end.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let weights: Weights = match kind.as_str() {
+        "safetensors" => {
+            let mut file = open(path)?;
+            let mut first = [0; 8];
+            file.read_exact(&mut first)
+                .map_err(|_| named(Text::new("shorter than a safetensors header", "短于 safetensors 头部")))?;
+            let length = model_file::safetensors_header(first).map_err(&named)?;
+            model_file::safetensors(&head(file, length, path)?).map_err(&named)?
+        }
+        "gguf" => model_file::gguf(&head(open(path)?, model_file::LONGEST_HEADER, path)?).map_err(&named)?,
+        _ => {
+            let text = read_text(path)?;
+            let config: serde_json::Value = serde_json::from_str(&text)
+                .map_err(|error| named(text!(en: "not JSON: {error}", zh: "不是 JSON：{error}")))?;
+            let architecture = architecture::read(&config).map_err(&named)?;
+            return Ok(Some(Model { architecture, weights: None }));
+        }
+    };
+    // The configuration usually lies beside the weights.
+    let beside = path.with_file_name("config.json");
+    let config = match &weights.config {
+        Some(config) => Some(config.clone()),
+        None if beside.is_file() => serde_json::from_str(&read_text(&beside)?).ok(),
+        None => None,
+    };
+    let mut architecture = config
+        .and_then(|config| architecture::read(&config).ok())
+        .unwrap_or_else(|| Architecture::of_size(weights.parameters));
+    // What is in the file is what is loaded; one file of several holds a part only.
+    let whole = weights.parameters > 0.9 * architecture.parameters;
+    if whole {
+        architecture.parameters = weights.parameters;
+    }
+    Ok(Some(Model { architecture, weights: whole.then_some(weights.bytes) }))
+}
+
+fn open(path: &Path) -> Result<std::fs::File, Why> {
+    std::fs::File::open(path).map_err(|error| of_file(path)(Text::same(error.to_string())))
+}
+
+/// At most so many bytes from where the file stands.
+fn head(file: std::fs::File, length: u64, path: &Path) -> Result<Vec<u8>, Why> {
+    let mut bytes = Vec::new();
+    file.take(length).read_to_end(&mut bytes).map_err(|error| of_file(path)(Text::same(error.to_string())))?;
+    Ok(bytes)
+}
+
+fn served(model: Model, options: &ServingOptions) -> Result<Serving, Why> {
+    let Model { architecture, weights } = model;
+    let own = weights.map(|bytes| bytes / architecture.parameters.max(1.0));
+    let context = options.context.or(architecture.max_positions.map(|n| n as u64)).unwrap_or(4096);
+    let serving = Serving {
+        weight_width: options.bits.map(|bits| bits / 8.0).or(own).unwrap_or(2.0),
+        cache_width: options.cache_width,
+        context,
+        model: architecture,
+    };
+    if !serving.is_generative() {
+        return Err(Text::new(
+            "--inference knows models that generate text; this one keeps no cache of keys and values",
+            "--inference 只适用于生成文本的模型；该模型没有 KV 缓存",
+        )
+        .into());
+    }
+    Ok(serving)
+}
+
+fn setup(options: &HeadroomOptions, model: &Architecture) -> Setup {
+    let given = &options.training;
+    let sequence = given.sequence.map_or_else(|| model.max_positions.unwrap_or(512.0), |n| n as f64);
+    Setup {
+        precision: given.precision.unwrap_or(Precision::Fp32),
+        optimizer: given.optimizer.unwrap_or(Optimizer::Adam),
+        fused: given.fused,
+        lora: given.lora,
+        checkpointing: given.checkpointing,
+        attention: given.attention,
+        sequence,
+        target_sequence: given.target_sequence.map_or(sequence, |n| n as f64),
+        image: given.image.map(|side| side as f64),
+        stage: given.stage,
+        ranks: given.ranks.unwrap_or(1),
+        accumulates: given.accumulates,
+    }
+}
+
+/// The data loaders against the host's memory.
+pub fn host(options: &HostOptions, batch: Option<u64>) -> Result<HostAnswer, Why> {
+    let loader = Loader {
+        processes: options.processes,
+        workers: options.workers,
+        prefetch: options.prefetch,
+        batch: batch.unwrap_or(1),
+        sample: Interval::exactly(options.sample),
+        samples: options.samples,
+        pinned: options.pinned,
+        spawned: options.spawned,
+        cache: options.cache,
+    };
+    let (limit, from) = match options.limit {
+        Some(limit) => (limit, Text::new("given", "给定")),
+        None => this_machine()?,
+    };
+    Ok(HostAnswer::new(loader, limit, from))
+}
+
+/// The tighter of this machine's memory and the limit of the group around this process.
+fn this_machine() -> Result<(u64, Text), Why> {
+    let host = Host::read(&Root::default());
+    let total = host.memory.as_ref().ok().map(|memory| memory.total);
+    let limit = host.groups.as_ref().ok().and_then(|groups| groups.tightest().map(|(_, limit, _)| limit));
+    match (total, limit) {
+        (Some(total), Some(limit)) if limit < total => Ok((limit, Text::new("limit of the container", "容器限制"))),
+        (Some(total), _) => Ok((total, Text::new("this machine's memory", "本机内存"))),
+        (None, Some(limit)) => Ok((limit, Text::new("limit of the container", "容器限制"))),
+        (None, None) => Err(Text::new(
+            "the memory of this machine cannot be read: give --host-memory",
+            "无法读取本机内存：请用 --host-memory 给出",
+        )
+        .into()),
+    }
+}

@@ -1,0 +1,100 @@
+//! `oomdoc headroom`: does a batch fit a GPU with room to spare, and what is the largest that does.
+
+mod budget;
+mod evidence;
+
+use crate::cli::{HeadroomFormat, HeadroomOptions, Output};
+use crate::headroom::{Assessment, Headroom, Question, assess};
+use crate::report::gate::{Checks, junit, sarif};
+use crate::report::headroom as report;
+use crate::text::{Lang, Text};
+use anyhow::anyhow;
+
+/// Room that is kept free where the user names none.
+const DEFAULT_HEADROOM: Headroom = Headroom::Share(0.05);
+
+/// Collects what is known, answers and prints. The exit code: 0 it fits with the headroom asked for, 1 it does not,
+/// 3 what is known does not tell.
+///
+/// # Errors
+/// When an input cannot be read or is not what it should be, or standard output cannot be written.
+pub fn run(options: &HeadroomOptions) -> anyhow::Result<u8> {
+    let lang = options.output.style.lang;
+    if options.budget.check || options.budget.update {
+        return budget::run(options).map_err(|why| why.into_error(lang));
+    }
+    let assessment = answer(options).map_err(|why| why.into_error(lang))?;
+    let view = report::View { style: options.output.style, explain: options.explain };
+    let text = match options.format {
+        HeadroomFormat::Json => format!("{:#}\n", report::json::render(&assessment, view)),
+        HeadroomFormat::Terminal => report::terminal::render(&assessment, view),
+        HeadroomFormat::Markdown => report::markdown::render(&assessment, view),
+        format => {
+            let check = report::check(&assessment, Text::new("headroom", "显存余量"), None);
+            gate(&report::checks(vec![check]), format, lang)
+        }
+    };
+    print(&text, &options.output)?;
+    Ok(assessment.verdict.exit_code())
+}
+
+fn print(text: &str, output: &Output) -> anyhow::Result<()> {
+    super::print(text, output)
+}
+
+/// The formats that build servers read.
+fn gate(checks: &Checks, format: HeadroomFormat, lang: Lang) -> String {
+    match format {
+        HeadroomFormat::Sarif => format!("{:#}\n", sarif::render(checks, lang)),
+        HeadroomFormat::Github => super::github_step(checks, lang),
+        _ => junit::render(checks, lang),
+    }
+}
+
+/// Why there is no answer: unreadable input, or input that is not what it should be.
+enum Why {
+    Read(anyhow::Error),
+    Told(Text),
+}
+
+impl Why {
+    fn into_error(self, lang: Lang) -> anyhow::Error {
+        match self {
+            Why::Read(error) => error,
+            Why::Told(text) => anyhow!("{}", text.in_lang(lang)),
+        }
+    }
+}
+
+impl From<Text> for Why {
+    fn from(text: Text) -> Why {
+        Why::Told(text)
+    }
+}
+
+fn answer(options: &HeadroomOptions) -> Result<Assessment, Why> {
+    let host = options.host.as_ref().map(|host| evidence::host(host, options.batch)).transpose()?;
+    let found = evidence::collect(options)?;
+    let question = Question {
+        batch: options.batch,
+        device: evidence::device(options, found.as_ref())?,
+        headroom: options.headroom.unwrap_or(DEFAULT_HEADROOM),
+        failures: found.as_ref().map(|found| found.failures.clone()).unwrap_or_default(),
+        share: options.serving.as_ref().and_then(|serving| serving.share).unwrap_or(1.0),
+    };
+    match (found, host) {
+        (Some(found), host) => {
+            let assessment = assess(question, found.basis, &found.curve);
+            Ok(match host {
+                Some(host) => assessment.with_host(host),
+                None => assessment,
+            })
+        }
+        (None, Some(host)) => Ok(Assessment::of_host(question, host)),
+        (None, None) => Err(Text::new(
+            "nothing to go by: give --rehearsal, --snapshot 8=a.pickle, --measure 8=7.2GiB, --measurements FILE, --log FILE, --model FILE, --params 7B, or --sample-bytes for the host (oomdoc headroom --help)",
+            "没有可依据的信息：请给出 --rehearsal、--snapshot 8=a.pickle、--measure 8=7.2GiB、--measurements 文件、--log 文件、--model 文件、--params 7B，或用 --sample-bytes 检查主机内存（见 oomdoc headroom --help）",
+        )
+        .into()),
+    }
+}

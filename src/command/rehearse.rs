@@ -1,0 +1,472 @@
+//! `oomdoc rehearse`: a training program runs a few steps on a simulated GPU, and the answer is whether it would fit a
+//! real one.
+
+use super::explain::{self, FileEvents};
+use super::proof::Proofs;
+use crate::cli::{AddressOrders, Batches, RehearseFormat, RehearseOptions};
+use crate::dialect::{self, Fact};
+use crate::estimate::verdict::Verdict;
+use crate::incident::context::{Given, Precision};
+use crate::input::{Document, Source};
+use crate::rehearse::gpus::{self, Gpu};
+use crate::rehearse::launch::{self, Addresses, Device, Exit, LaunchError, RawOutcome, Request};
+use crate::rehearse::outcome::{Answer, End, Outside, Question, Run, Seen, Take};
+use crate::rehearse::process::OomReport;
+use crate::rehearse::search::{Search, Trial};
+use crate::report::Explanation;
+use crate::report::gate::junit;
+use crate::report::rehearse::{self as report, View};
+use crate::snapshot::analysis::SnapshotAnalysis;
+use crate::text;
+use crate::text::Text;
+use anyhow::{Context, anyhow, bail};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What stands for the batch in the command.
+const PLACE: &str = "{batch}";
+/// Exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+/// Rehearses and prints. The exit code: 0 fits, 1 does not, 2 bad usage, 3 cannot tell, 130 interrupted.
+///
+/// # Errors
+/// When the question makes no sense, the program cannot be started, or standard output cannot be written.
+pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
+    let lang = options.output.style.lang;
+    if options.like.as_deref() == Some("list") {
+        let text = match options.format {
+            RehearseFormat::Json => format!("{:#}\n", report::json::gpus()),
+            _ => report::terminal::gpus(options.output.style),
+        };
+        super::print(&text, &options.output)?;
+        return Ok(0);
+    }
+    let question = question(options).map_err(|text| anyhow!("{}", text.in_lang(lang)))?;
+    let mut stage = Stage::new(options, &question);
+    let cut_short = match stage.rehearse() {
+        Ok(cut_short) => cut_short,
+        Err(Stop::Interrupted) => return Ok(INTERRUPTED),
+        Err(Stop::Launch(error)) => return Err(anyhow!("{}", error.text().in_lang(lang))),
+    };
+    stage.bar.finish_and_clear();
+    let Stage { runs, started, kept, .. } = stage;
+    let answer = Answer::of(question, runs, cut_short, started.elapsed().as_secs_f64());
+    if let Some(folder) = &options.keep {
+        keep(folder, &kept).with_context(|| folder.display().to_string())?;
+    }
+    let shown = answer.shown().map(|run| run.batch);
+    let peak = kept.iter().find(|(batch, _)| Some(*batch) == shown).and_then(|(_, raw)| analysis(raw));
+    let explanation = answer.first_oom().map(|(run, oom)| {
+        let raw = kept.iter().find(|(batch, _)| *batch == run.batch).map(|(_, raw)| raw);
+        explain(oom, raw, run.batch)
+    });
+    let view =
+        View { answer: &answer, peak: peak.as_ref(), explanation: explanation.as_ref(), style: options.output.style };
+    print(&view, options)?;
+    Ok(answer.verdict.exit_code())
+}
+
+fn print(view: &View<'_>, options: &RehearseOptions) -> anyhow::Result<()> {
+    let lang = view.style.lang;
+    let text = match options.format {
+        RehearseFormat::Terminal => report::terminal::render(view),
+        RehearseFormat::Json => format!("{:#}\n", report::json::render(view)),
+        RehearseFormat::Junit => junit::render(&report::checks(view), lang),
+        RehearseFormat::Github => super::github_step(&report::checks(view), lang),
+    };
+    super::print(&text, &options.output)
+}
+
+/// Turns the command line into a question, or tells what is wrong with it.
+fn question(options: &RehearseOptions) -> Result<Question, Text> {
+    let gpu = match (&options.like, options.gpu_memory) {
+        (Some(name), total) => Gpu::of(gpus::find(name).map_err(|error| error.text(name))?, total),
+        (None, Some(total)) if total > 0 => Gpu::of_size(total),
+        _ => {
+            return Err(Text::new(
+                "which GPU? Give --like \"RTX 3090\" (--like list prints all that are known) or --gpu-memory 24GiB",
+                "要在哪款 GPU 上预演？请给出 --like \"RTX 3090\"（--like list 列出已知型号）或 --gpu-memory 24GiB",
+            ));
+        }
+    };
+    if options.command.is_empty() {
+        return Err(Text::new(
+            "which program? Put it after --, such as: oomdoc rehearse --like 3090 -- python train.py",
+            "要预演哪个程序？请写在 -- 之后，例如：oomdoc rehearse --like 3090 -- python train.py",
+        ));
+    }
+    let command: Vec<String> = options.command.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let has_place =
+        command.iter().any(|part| part.contains(PLACE)) || options.env.iter().any(|(_, value)| value.contains(PLACE));
+    match (&options.batch, has_place) {
+        (Some(_), false) => Err(no_place(&command)),
+        (None, true) => Err(Text::new(
+            "the command has {batch}, but no batches are given: --batch 8,16,32, --batch 1..64 or --find-batch",
+            "命令中有 {batch}，但没有给出批大小：请用 --batch 8,16,32、--batch 1..64 或 --find-batch",
+        )),
+        _ => Ok(Question {
+            gpu,
+            gpus: options.gpus,
+            headroom: options.headroom,
+            steps: options.steps,
+            world: options.world_size,
+            command,
+            range: match options.batch {
+                Some(Batches::Between(from, to)) => Some((from, to)),
+                _ => None,
+            },
+        }),
+    }
+}
+
+/// Shows where `{batch}` belongs, if an argument looks like a batch.
+fn no_place(command: &[String]) -> Text {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let about_batches = |name: &str| name.to_ascii_lowercase().contains("batch") || matches!(name, "-b" | "--bs");
+    let mut shown: Vec<String> = command.to_vec();
+    let mut found = false;
+    for i in 0..command.len() {
+        let Some(part) = command.get(i) else { continue };
+        if let Some((name, value)) = part.split_once('=')
+            && about_batches(name)
+            && is_number(value)
+        {
+            shown[i] = format!("{name}={PLACE}");
+            found = true;
+        } else if about_batches(part)
+            && let Some(next) = command.get(i + 1)
+            && is_number(next)
+        {
+            shown[i + 1] = PLACE.to_string();
+            found = true;
+        }
+    }
+    if !found {
+        shown.push("--batch-size {batch}".into());
+    }
+    let shown = shown.join(" ");
+    match found {
+        true => text!(
+            en: "--batch needs {{batch}} in the command, here: {shown}",
+            zh: "--batch 需要命令中有 {{batch}}，应写成：{shown}"
+        ),
+        false => text!(
+            en: "--batch needs {{batch}} where the program takes its batch size, such as: {shown}",
+            zh: "--batch 需要在程序的批大小参数处写 {{batch}}，例如：{shown}"
+        ),
+    }
+}
+
+/// Why rehearsing ended without an answer.
+enum Stop {
+    Interrupted,
+    Launch(LaunchError),
+}
+
+/// Everything that the runs share.
+struct Stage<'a> {
+    options: &'a RehearseOptions,
+    question: &'a Question,
+    outside: Outside,
+    runs: Vec<Run>,
+    /// The batch and the files of the runs that the report looks into: the largest that fits and the first that ran out.
+    kept: Vec<(Option<u64>, RawOutcome)>,
+    /// Whether allocations are recorded for the place of the peak; off where PyTorch itself fails by it.
+    records: bool,
+    started: Instant,
+    bar: ProgressBar,
+}
+
+impl<'a> Stage<'a> {
+    fn new(options: &'a RehearseOptions, question: &'a Question) -> Stage<'a> {
+        let outside = Outside::of(&question.gpu, question.world);
+        let drawn = options.format == RehearseFormat::Terminal && std::io::stderr().is_terminal();
+        let target = if drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+            bar.set_style(style);
+        }
+        if drawn {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Stage {
+            options,
+            question,
+            outside,
+            runs: Vec::new(),
+            kept: Vec::new(),
+            records: true,
+            started: Instant::now(),
+            bar,
+        }
+    }
+
+    /// Makes all runs. The text says why not all were made that were wanted.
+    fn rehearse(&mut self) -> Result<Option<Text>, Stop> {
+        match self.options.batch.clone() {
+            None => {
+                self.run(None)?;
+                Ok(None)
+            }
+            Some(Batches::List(batches)) => {
+                for batch in batches {
+                    if self.is_late() {
+                        return Ok(Some(self.late()));
+                    }
+                    self.run(Some(batch))?;
+                }
+                Ok(None)
+            }
+            Some(Batches::Between(from, to)) => self.search(from, to),
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        !self.runs.is_empty() && self.started.elapsed() > self.options.search_limit
+    }
+
+    fn late(&self) -> Text {
+        let seconds = self.options.search_limit.as_secs();
+        text!(
+            en: "the search was cut short after {seconds} s (--search-limit)",
+            zh: "搜索在 {seconds} 秒后停止（--search-limit）"
+        )
+    }
+
+    fn search(&mut self, from: u64, to: u64) -> Result<Option<Text>, Stop> {
+        let usable = self.question.gpu.capacity() as f64 * (1.0 - self.question.headroom);
+        let mut search = Search::new(from, to, usable);
+        while let Some(batch) = search.next() {
+            if self.is_late() {
+                return Ok(Some(self.late()));
+            }
+            let run = self.run(Some(batch))?;
+            let needed = run.oom().is_none().then(|| run.needed().high as f64);
+            let fits = match run.verdict {
+                // A lower bound still tells which batches are too large.
+                Verdict::Unknown if run.takes.iter().all(|take| take.end == End::Done) => true,
+                // What keeps one batch from running keeps the others.
+                Verdict::Unknown => return Ok(None),
+                verdict => verdict == Verdict::Fits,
+            };
+            search.note(batch, Trial { fits, needed });
+        }
+        Ok(None)
+    }
+
+    /// Rehearses one batch and notes what came of it.
+    fn run(&mut self, batch: Option<u64>) -> Result<&Run, Stop> {
+        let lang = self.options.output.style.lang;
+        let label = match batch {
+            Some(batch) => text!(en: "batch {batch}", zh: "批大小 {batch}"),
+            None => Text::new("the program runs", "程序运行中"),
+        };
+        self.bar.set_message(label.in_lang(lang).to_string());
+        let started = Instant::now();
+        let mut raws = self.takes(batch, 0, self.records)?;
+        let (gpu, headroom) = (&self.question.gpu, self.question.headroom);
+        let capacity = gpu.capacity();
+        let spread = gpu.total.half_width() * 2;
+        let mut takes: Vec<Take> = raws.iter().map(|(addresses, raw)| self.take(*addresses, raw)).collect();
+        if self.records && takes.iter().any(Take::fails_by_recording) {
+            self.records = false;
+            raws = self.takes(batch, 0, false)?;
+            takes = raws.iter().map(|(addresses, raw)| self.take(*addresses, raw)).collect();
+        }
+        let mut run = Run { batch, takes, pressed: None, verdict: Verdict::Unknown, seconds: 0.0 };
+        if run.cache_decides(capacity, headroom) {
+            // The same device without the headroom, and with all estimates at their upper end.
+            let outside = run.takes.iter().map(|take| take.outside.sum().high).max().unwrap_or(0);
+            let margin = (capacity as f64 * headroom) as u64;
+            let others = margin + (outside.max(0) as u64).saturating_sub(self.outside.simulated());
+            let again = self.takes(batch, others, false)?;
+            let ran = |(addresses, raw): &(Addresses, RawOutcome)| self.take(*addresses, raw).end == End::Done;
+            run.pressed = Some(again.iter().all(ran));
+        }
+        run.judge(capacity, spread, headroom);
+        run.seconds = started.elapsed().as_secs_f64();
+        let line = report::terminal::progress(&run, self.question, self.options.output.style);
+        self.bar.println(line);
+        // The files of the run that the report will look into; those of others go.
+        let deciding = run.takes.iter().position(|take| Some(take) == run.deciding()).unwrap_or(0);
+        if deciding < raws.len() {
+            let (_, raw) = raws.swap_remove(deciding);
+            self.keep(&run, raw);
+        }
+        self.runs.push(run);
+        Ok(&self.runs[self.runs.len() - 1])
+    }
+
+    /// Keeps the files of the largest batch that fits and of the smallest that ran out of memory.
+    fn keep(&mut self, run: &Run, raw: RawOutcome) {
+        let verdict_of = |batch: Option<u64>| self.runs.iter().find(|run| run.batch == batch).map(|run| run.verdict);
+        let same_kind = |other: &Option<u64>| verdict_of(*other) == Some(run.verdict);
+        let rival = self.kept.iter().position(|(batch, _)| same_kind(batch));
+        match rival {
+            None => self.kept.push((run.batch, raw)),
+            Some(at) => {
+                let smaller_wins = run.verdict != Verdict::Fits;
+                let wins = self.kept.get(at).is_some_and(|(batch, _)| (run.batch < *batch) == smaller_wins);
+                if wins {
+                    self.kept.remove(at);
+                    self.kept.push((run.batch, raw));
+                }
+            }
+        }
+    }
+
+    fn take(&self, addresses: Addresses, raw: &RawOutcome) -> Take {
+        let seen =
+            Seen { processes: &raw.processes, exit: raw.exit, stderr_tail: &raw.stderr_tail, seconds: raw.seconds };
+        let mut take = Take::of(addresses, seen, &self.outside, self.options.steps);
+        if let End::OutOfMemory(oom) = &take.end {
+            take.missing = missing(&oom.message);
+        }
+        take
+    }
+
+    /// The program with each order of addresses, at once where there are processors for it.
+    fn takes(&self, batch: Option<u64>, others: u64, records: bool) -> Result<Vec<(Addresses, RawOutcome)>, Stop> {
+        let orders: &[Addresses] = match self.options.addresses {
+            AddressOrders::Both => &[Addresses::Up, Addresses::Down],
+            AddressOrders::Up => &[Addresses::Up],
+            AddressOrders::Down => &[Addresses::Down],
+        };
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = self.options.jobs.unwrap_or(if processors > 1 { 2 } else { 1 });
+        let launch = |order: Addresses| launch::run(&self.request(batch, order, others, records));
+        let results: Vec<Result<RawOutcome, LaunchError>> = if jobs > 1 && orders.len() > 1 {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = orders.iter().map(|order| scope.spawn(|| launch(*order))).collect();
+                threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+            })
+        } else {
+            orders.iter().map(|order| launch(*order)).collect()
+        };
+        let mut raws = Vec::new();
+        for (order, result) in orders.iter().zip(results) {
+            let raw = result.map_err(Stop::Launch)?;
+            if raw.exit == Exit::Interrupted {
+                return Err(Stop::Interrupted);
+            }
+            raws.push((*order, raw));
+        }
+        Ok(raws)
+    }
+
+    fn request(&self, batch: Option<u64>, addresses: Addresses, others: u64, records: bool) -> Request {
+        let gpu = &self.question.gpu;
+        let options = self.options;
+        let put = |part: &OsStr| match (batch, part.to_str()) {
+            (Some(batch), Some(text)) => OsString::from(text.replace(PLACE, &batch.to_string())),
+            _ => part.to_os_string(),
+        };
+        Request {
+            command: options.command.iter().map(|part| put(part)).collect(),
+            device: Device {
+                name: format!("NVIDIA {}", gpu.name),
+                total: gpu.capacity(),
+                context: self.outside.simulated(),
+                others,
+                compute: gpu.compute,
+                multiprocessors: gpu.multiprocessors,
+                cudnn_workspace: 0,
+            },
+            devices: options.gpus,
+            steps: options.steps,
+            world_size: options.world_size,
+            rank: 0,
+            addresses,
+            time_limit: options.time_limit,
+            snapshot: records,
+            values: options.values,
+            quiet: !options.show_output,
+            env: options.env.iter().map(|(name, value)| (name.into(), put(OsStr::new(value)))).collect(),
+            torch: options.torch.clone(),
+            torch_python: options.torch_python.clone(),
+        }
+    }
+}
+
+/// The snapshot of a run, analysed; `None` where there is none to read.
+fn analysis(raw: &RawOutcome) -> Option<SnapshotAnalysis> {
+    let path = raw.snapshots.iter().max_by_key(|path| std::fs::metadata(path).map_or(0, |meta| meta.len()))?;
+    super::replay::peaks(&Source::File(path.clone()))
+}
+
+/// The message as a log holds it, after other lines.
+fn as_log(message: &str, before: &str) -> Document {
+    let known = ["OutOfMemoryError", "RuntimeError"].iter().any(|name| message.contains(name));
+    let kind = if known { "" } else { "torch.OutOfMemoryError: " };
+    Document::from_text("rehearsal", &format!("{before}{kind}{message}\n"))
+}
+
+/// What a message says was asked for, less what it says was free.
+fn missing(message: &str) -> Option<u64> {
+    let events = dialect::events(&as_log(message, ""));
+    let facts = &events.first()?.facts;
+    Some(facts.get(Fact::Requested)?.bytes.saturating_sub(facts.get(Fact::Free)?.bytes))
+}
+
+/// The diagnosis of an out-of-memory error of the program, with all that was seen of it.
+fn explain(oom: &OomReport, raw: Option<&RawOutcome>, batch: Option<u64>) -> Explanation {
+    let process = raw.and_then(|raw| raw.processes.iter().find(|process| process.oom.is_some()));
+    let setting = |name: &str| process.and_then(|process| process.settings.get(name));
+    let mut log = String::new();
+    if setting("checkpointing").and_then(|value| value.as_bool()) == Some(true) {
+        log.push_str("gradient_checkpointing: True\n");
+    }
+    if let Some(conf) = setting("alloc_conf").and_then(|value| value.as_str()).filter(|conf| !conf.is_empty()) {
+        log.push_str(&format!("PYTORCH_CUDA_ALLOC_CONF={conf}\n"));
+    }
+    log.push_str("Traceback (most recent call last):\n");
+    for frame in oom.stack.iter().rev() {
+        let (place, function) = frame.rsplit_once(' ').unwrap_or((frame, "<module>"));
+        if let Some((file, line)) = place.rsplit_once(':') {
+            log.push_str(&format!("  File \"{file}\", line {line}, in {function}\n"));
+        }
+    }
+    let document = as_log(&oom.message, &log);
+    let given = Given {
+        batch_size: batch.or_else(|| process?.batch.as_ref()?.observed),
+        optimizer: process.and_then(|process| process.optimizers.first()).map(|optimizer| optimizer.class.clone()),
+        // Autocast is on where a type is named.
+        precision: setting("autocast").and_then(|value| value.as_str()).map(|_| Precision::Mixed),
+        ..Given::default()
+    };
+    let snapshots: Vec<Source> = raw.into_iter().flat_map(|raw| &raw.snapshots).cloned().map(Source::File).collect();
+    let mut out = explain::diagnose_with(vec![FileEvents::of(&document, &given)], &given, &mut Proofs::new(&snapshots));
+    // The folder is private and goes; the name is that under which --keep keeps it.
+    let name = |source: &mut String| {
+        if let Some(file) = Path::new(source.as_str()).file_name().and_then(OsStr::to_str) {
+            *source = kept_name(batch, file);
+        }
+    };
+    out.snapshots.iter_mut().for_each(|snapshot| name(&mut snapshot.source));
+    out.diagnoses.iter_mut().filter_map(|found| found.incident.recording.as_mut()).for_each(|it| name(&mut it.source));
+    out
+}
+
+/// Copies the snapshots to where the user wants them.
+fn keep(folder: &Path, kept: &[(Option<u64>, RawOutcome)]) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for (batch, raw) in kept {
+        for path in &raw.snapshots {
+            let Some(name) = path.file_name().and_then(OsStr::to_str) else { bail!("a snapshot without a name") };
+            std::fs::copy(path, folder.join(kept_name(*batch, name)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of a kept snapshot.
+fn kept_name(batch: Option<u64>, file: &str) -> String {
+    match batch {
+        Some(batch) => format!("batch-{batch}-{file}"),
+        None => file.to_string(),
+    }
+}

@@ -1,0 +1,693 @@
+//! The shape of a model as its `config.json` (Hugging Face) describes it, and its exact number of parameters.
+//!
+//! Counted after the modules of transformers 5 and held against the counts that PyTorch gives for the same configurations
+//! (`tests/headroom/results.json`). A `model_type` that is not listed here is an error, never a guess.
+
+use crate::text;
+use crate::text::Text;
+use serde_json::Value;
+
+/// Largest value that a dimension may have; beyond it a file is damaged or made up, and products would lose digits.
+const LARGEST: f64 = (1u64 << 24) as f64;
+
+/// A model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Architecture {
+    /// `model_type` of the configuration.
+    pub family: String,
+    pub body: Body,
+    /// Parameters in all.
+    pub parameters: f64,
+    /// Parameters of the matrices that autocast copies to 16 bit: those of linear layers and convolutions.
+    pub matrix_parameters: f64,
+    /// Those of the largest single tensor.
+    pub largest_tensor: f64,
+    /// Longest sequence that the model was made for, in tokens.
+    pub max_positions: Option<f64>,
+    /// True where only the number of parameters is known and the rest is that of a usual model of its size.
+    pub guessed: bool,
+}
+
+/// How the layers are made up.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Layers of attention and MLP over tokens.
+    Transformer(Transformer),
+    /// Encoder and decoder with cross attention (T5).
+    EncoderDecoder { encoder: Transformer, decoder: Transformer },
+    /// Convolutions: bytes do not follow tokens but the maps of each stage.
+    Convolutions(Convolutions),
+}
+
+/// Which implementation of the layer, as far as it keeps other tensors for backward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    Gpt2,
+    Llama,
+    NeoX,
+    Opt,
+    /// Post-norm: the normalised output is the residual.
+    Bert,
+    Vit,
+    T5,
+}
+
+/// Activation of the MLP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activation {
+    /// `gelu`, `silu`: one kernel that keeps its input.
+    Fused,
+    /// `gelu_new` and relatives written out in Python, which keep every step.
+    WrittenOut,
+    /// Keeps its result, which the next layer keeps anyway.
+    Relu,
+}
+
+/// A stack of equal layers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transformer {
+    pub style: Style,
+    pub layers: f64,
+    pub hidden: f64,
+    pub heads: f64,
+    pub kv_heads: f64,
+    pub head_size: f64,
+    /// Width of the MLP.
+    pub mlp: f64,
+    pub gated: bool,
+    pub activation: Activation,
+    /// True when dropout after attention and MLP is on in training.
+    pub dropout: bool,
+    pub attention_dropout: bool,
+    pub vocabulary: f64,
+    /// A loss over the vocabulary for every token.
+    pub language_head: bool,
+    /// Tokens of one sample where the model fixes them (patches of an image).
+    pub fixed_tokens: Option<f64>,
+    /// Parameters of one layer, for sharded gathering and checkpoints.
+    pub layer_parameters: f64,
+}
+
+impl Transformer {
+    /// Width of all query heads.
+    pub fn query_width(&self) -> f64 {
+        self.heads * self.head_size
+    }
+
+    /// Width of all key (or value) heads.
+    pub fn kv_width(&self) -> f64 {
+        self.kv_heads * self.head_size
+    }
+}
+
+/// What a convolutional network keeps for one image.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Convolutions {
+    pub style: ConvolutionStyle,
+    /// Depth and channels of each stage.
+    pub stages: Vec<(f64, f64)>,
+    /// Channels after the stem (ResNet).
+    pub stem: f64,
+    /// Channels of the image.
+    pub channels: f64,
+    /// Side of the image where the configuration gives one.
+    pub image: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConvolutionStyle {
+    /// 1×1, 3×3, 1×1 convolutions; the 3×3 on a quarter of the channels.
+    Bottleneck,
+    /// Two 3×3 convolutions.
+    Basic,
+    ConvNext,
+}
+
+/// Reads values of a configuration, with the names under which different families keep them.
+struct Fields<'a>(&'a Value);
+
+impl Fields<'_> {
+    fn any(&self, names: &[&str]) -> Option<&Value> {
+        names.iter().find_map(|name| self.0.get(name).filter(|value| !value.is_null()))
+    }
+
+    /// A dimension: a whole number from 1 to [`LARGEST`].
+    fn size(&self, names: &[&str]) -> Result<f64, Text> {
+        let shown = names.first().copied().unwrap_or_default();
+        match self.any(names) {
+            Some(value) => dimension(value).ok_or_else(|| {
+                text!(en: "{shown} is {value}, not a whole number from 1 to 16777216", zh: "{shown} 为 {value}，不是 1 到 16777216 之间的整数")
+            }),
+            None => Err(text!(en: "{shown} is missing", zh: "缺少 {shown}")),
+        }
+    }
+
+    fn size_or(&self, names: &[&str], otherwise: f64) -> Result<f64, Text> {
+        if self.any(names).is_some() { self.size(names) } else { Ok(otherwise) }
+    }
+
+    fn number_or(&self, names: &[&str], otherwise: f64) -> f64 {
+        self.any(names).and_then(Value::as_f64).filter(|value| value.is_finite()).unwrap_or(otherwise)
+    }
+
+    fn flag_or(&self, name: &str, otherwise: bool) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(otherwise)
+    }
+
+    fn word(&self, names: &[&str]) -> Option<&str> {
+        self.any(names).and_then(Value::as_str)
+    }
+
+    fn sizes(&self, name: &str) -> Result<Vec<f64>, Text> {
+        let list = self.0.get(name).and_then(Value::as_array);
+        let sizes: Option<Vec<f64>> = list.map(|list| list.iter().take(64).filter_map(dimension).collect());
+        match sizes {
+            Some(sizes) if !sizes.is_empty() && list.is_some_and(|list| list.len() == sizes.len()) => Ok(sizes),
+            _ => Err(text!(en: "{name} is not a list of sizes", zh: "{name} 不是尺寸列表")),
+        }
+    }
+
+    /// The first of `architectures`, which tells the head.
+    fn head(&self) -> &str {
+        self.0.get("architectures").and_then(|list| list.get(0)).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+fn dimension(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|size| (1.0..=LARGEST).contains(size) && size.fract() == 0.0)
+}
+
+fn activation(name: Option<&str>) -> Activation {
+    match name.unwrap_or("gelu") {
+        "gelu_new" | "gelu_fast" | "quick_gelu" => Activation::WrittenOut,
+        "relu" => Activation::Relu,
+        _ => Activation::Fused,
+    }
+}
+
+/// Weights and bias of a linear layer.
+fn linear(from: f64, to: f64, bias: bool) -> f64 {
+    from * to + if bias { to } else { 0.0 }
+}
+
+/// Reads the shape out of a configuration.
+///
+/// # Errors
+/// When the family is not known here or a size that its layers need is missing or no size.
+pub fn read(config: &Value) -> Result<Architecture, Text> {
+    let fields = Fields(config);
+    if !config.is_object() {
+        return Err(Text::new("it is no JSON object", "不是 JSON 对象"));
+    }
+    // Multimodal configurations keep the language model in a field of its own.
+    if config.get("hidden_size").is_none()
+        && let Some(inner) = config.get("text_config").filter(|inner| inner.get("model_type").is_some())
+    {
+        return read(inner);
+    }
+    let Some(family) = fields.word(&["model_type"]) else {
+        return Err(Text::new(
+            "model_type is missing: is it the config.json of a model?",
+            "缺少 model_type：这是模型的 config.json 吗？",
+        ));
+    };
+    match family {
+        "gpt2" => gpt2(&fields),
+        "llama" | "mistral" | "qwen2" | "qwen3" | "gemma" | "gemma2" | "gemma3_text" | "phi3" | "granite"
+        | "smollm3" | "olmo" | "olmo2" | "stablelm" => llama(&fields, family),
+        "gpt_neox" => neox(&fields),
+        "opt" => opt(&fields),
+        "bert" | "roberta" | "xlm-roberta" | "camembert" | "electra" | "distilbert" => bert(&fields, family),
+        "t5" | "mt5" => t5(&fields),
+        "vit" | "deit" | "dinov2" => vit(&fields),
+        "resnet" => resnet(&fields),
+        "convnext" => convnext(&fields),
+        _ => Err(text!(
+            en: "models of type {family} are not known here; give --params, or measure one or two batches",
+            zh: "不认识 {family} 类型的模型；请用 --params 给出参数量，或实测一两个批大小"
+        )),
+    }
+    .map(|mut model| {
+        model.family = family.to_string();
+        model
+    })
+}
+
+impl Architecture {
+    /// A decoder of the usual proportions with so many parameters: layers of 128 times their number in width.
+    pub fn of_size(parameters: f64) -> Architecture {
+        let hidden = (parameters * 128.0 / 12.0).cbrt().max(64.0);
+        let layers = (hidden / 128.0).max(1.0);
+        let vocabulary = 32_000.0;
+        let heads = (hidden / 64.0).max(1.0);
+        let in_layers = (parameters - 2.0 * vocabulary * hidden).max(0.5 * parameters);
+        let stack = Transformer {
+            style: Style::Llama,
+            layers,
+            hidden,
+            heads,
+            kv_heads: heads,
+            head_size: 64.0,
+            mlp: 2.7 * hidden,
+            gated: true,
+            activation: Activation::Fused,
+            dropout: false,
+            attention_dropout: false,
+            vocabulary,
+            language_head: true,
+            fixed_tokens: None,
+            layer_parameters: in_layers / layers,
+        };
+        Architecture {
+            family: String::new(),
+            body: Body::Transformer(stack),
+            parameters,
+            matrix_parameters: parameters,
+            largest_tensor: vocabulary * hidden,
+            max_positions: None,
+            guessed: true,
+        }
+    }
+}
+
+fn transformer(
+    stack: Transformer,
+    matrices_of_layer: f64,
+    outside: f64,
+    outside_matrices: f64,
+    embedding: f64,
+    max_positions: Option<f64>,
+) -> Architecture {
+    let parameters = stack.layers * stack.layer_parameters + outside;
+    let widest = stack.mlp * stack.hidden;
+    Architecture {
+        family: String::new(),
+        parameters,
+        matrix_parameters: stack.layers * matrices_of_layer + outside_matrices,
+        largest_tensor: embedding.max(widest),
+        max_positions,
+        guessed: false,
+        body: Body::Transformer(stack),
+    }
+}
+
+fn gpt2(f: &Fields) -> Result<Architecture, Text> {
+    let h = f.size(&["n_embd", "hidden_size"])?;
+    let layers = f.size(&["n_layer", "num_hidden_layers"])?;
+    let heads = f.size(&["n_head", "num_attention_heads"])?;
+    let i = f.size_or(&["n_inner"], 4.0 * h)?;
+    let v = f.size(&["vocab_size"])?;
+    let positions = f.size_or(&["n_positions", "max_position_embeddings"], 1024.0)?;
+    let matrices = linear(h, 3.0 * h, true) + linear(h, h, true) + linear(h, i, true) + linear(i, h, true);
+    let layer = matrices + 4.0 * h;
+    let language = !f.head().contains("Classification");
+    let stack = Transformer {
+        style: Style::Gpt2,
+        layers,
+        hidden: h,
+        heads,
+        kv_heads: heads,
+        head_size: h / heads,
+        mlp: i,
+        gated: false,
+        activation: activation(f.word(&["activation_function"]).or(Some("gelu_new"))),
+        dropout: f.number_or(&["resid_pdrop"], 0.1) > 0.0,
+        attention_dropout: f.number_or(&["attn_pdrop"], 0.1) > 0.0,
+        vocabulary: v,
+        language_head: language,
+        fixed_tokens: None,
+        layer_parameters: layer,
+    };
+    let outside = v * h + positions * h + 2.0 * h;
+    Ok(transformer(stack, matrices, outside, if language { v * h } else { 0.0 }, v * h, Some(positions)))
+}
+
+fn llama(f: &Fields, family: &str) -> Result<Architecture, Text> {
+    let h = f.size(&["hidden_size"])?;
+    let layers = f.size(&["num_hidden_layers"])?;
+    let heads = f.size(&["num_attention_heads"])?;
+    let kv_heads = f.size_or(&["num_key_value_heads"], heads)?;
+    let head_size = f.size_or(&["head_dim"], if family.starts_with("gemma") { 256.0 } else { h / heads })?;
+    let i = f.size(&["intermediate_size"])?;
+    let v = f.size(&["vocab_size"])?;
+    let bias = f.flag_or("attention_bias", family == "qwen2");
+    let (q, kv) = (heads * head_size, kv_heads * head_size);
+    // Qwen 2 has no bias on the output projection.
+    let attention = linear(h, q, bias) + 2.0 * linear(h, kv, bias) + linear(q, h, bias && family != "qwen2");
+    let mlp_bias = f.flag_or("mlp_bias", false);
+    let mlp = 2.0 * linear(h, i, mlp_bias) + linear(i, h, mlp_bias);
+    let norms = match family {
+        "gemma2" | "gemma3_text" => 4.0 * h,
+        "olmo" => 0.0,
+        "stablelm" => 4.0 * h,
+        _ => 2.0 * h,
+    };
+    let head_norms = match family {
+        "qwen3" | "gemma3_text" => 2.0 * head_size,
+        "olmo2" => q + kv,
+        _ => 0.0,
+    };
+    let layer = attention + mlp + norms + head_norms;
+    let tied = f.flag_or("tie_word_embeddings", family.starts_with("gemma"));
+    let head = f.head();
+    let language = !head.contains("Classification") && !head.ends_with("Model") || head.is_empty();
+    let own_head = language && !tied;
+    let stack = Transformer {
+        style: Style::Llama,
+        layers,
+        hidden: h,
+        heads,
+        kv_heads,
+        head_size,
+        mlp: i,
+        gated: true,
+        activation: activation(f.word(&["hidden_activation", "hidden_act"]).or(Some("silu"))),
+        dropout: f.number_or(&["resid_pdrop"], 0.0) > 0.0,
+        attention_dropout: f.number_or(&["attention_dropout"], 0.0) > 0.0,
+        vocabulary: v,
+        language_head: language,
+        fixed_tokens: None,
+        layer_parameters: layer,
+    };
+    let final_norm = match family {
+        "olmo" => 0.0,
+        "stablelm" => 2.0 * h,
+        _ => h,
+    };
+    let outside = v * h * if own_head { 2.0 } else { 1.0 } + final_norm;
+    let positions = f.size(&["max_position_embeddings"]).ok();
+    Ok(transformer(stack, attention + mlp, outside, if language { v * h } else { 0.0 }, v * h, positions))
+}
+
+fn neox(f: &Fields) -> Result<Architecture, Text> {
+    let h = f.size(&["hidden_size"])?;
+    let heads = f.size(&["num_attention_heads"])?;
+    let i = f.size(&["intermediate_size"])?;
+    let v = f.size(&["vocab_size"])?;
+    let bias = f.flag_or("attention_bias", true);
+    let matrices = linear(h, 3.0 * h, bias) + linear(h, h, bias) + linear(h, i, true) + linear(i, h, true);
+    let layer = matrices + 4.0 * h;
+    let dropout = f.number_or(&["hidden_dropout"], 0.0) > 0.0;
+    let stack = Transformer {
+        style: Style::NeoX,
+        layers: f.size(&["num_hidden_layers"])?,
+        hidden: h,
+        heads,
+        kv_heads: heads,
+        head_size: h / heads,
+        mlp: i,
+        gated: false,
+        activation: activation(f.word(&["hidden_act"])),
+        dropout,
+        attention_dropout: f.number_or(&["attention_dropout"], 0.0) > 0.0,
+        vocabulary: v,
+        language_head: true,
+        fixed_tokens: None,
+        layer_parameters: layer,
+    };
+    let tied = f.flag_or("tie_word_embeddings", false);
+    let outside = v * h * if tied { 1.0 } else { 2.0 } + 2.0 * h;
+    Ok(transformer(stack, matrices, outside, v * h, v * h, f.size(&["max_position_embeddings"]).ok()))
+}
+
+fn opt(f: &Fields) -> Result<Architecture, Text> {
+    let h = f.size(&["hidden_size"])?;
+    let heads = f.size(&["num_attention_heads"])?;
+    let i = f.size(&["ffn_dim"])?;
+    let v = f.size(&["vocab_size"])?;
+    let e = f.size_or(&["word_embed_proj_dim"], h)?;
+    let positions = f.size_or(&["max_position_embeddings"], 2048.0)?;
+    let matrices = 4.0 * linear(h, h, true) + linear(h, i, true) + linear(i, h, true);
+    let layer = matrices + 4.0 * h;
+    let projections = if e == h { 0.0 } else { 2.0 * e * h };
+    let final_norm = if f.flag_or("do_layer_norm_before", true) { 2.0 * h } else { 0.0 };
+    let dropout = f.number_or(&["dropout"], 0.1) > 0.0;
+    let stack = Transformer {
+        style: Style::Opt,
+        layers: f.size(&["num_hidden_layers"])?,
+        hidden: h,
+        heads,
+        kv_heads: heads,
+        head_size: h / heads,
+        mlp: i,
+        gated: false,
+        activation: activation(f.word(&["activation_function"]).or(Some("relu"))),
+        dropout,
+        attention_dropout: f.number_or(&["attention_dropout"], 0.0) > 0.0,
+        vocabulary: v,
+        language_head: true,
+        fixed_tokens: None,
+        layer_parameters: layer,
+    };
+    let outside = v * e + (positions + 2.0) * h + projections + final_norm;
+    Ok(transformer(stack, matrices, outside, v * e + projections, v * e, Some(positions)))
+}
+
+fn bert(f: &Fields, family: &str) -> Result<Architecture, Text> {
+    let h = f.size(&["hidden_size", "dim"])?;
+    let heads = f.size(&["num_attention_heads", "n_heads"])?;
+    let i = f.size(&["intermediate_size", "hidden_dim"])?;
+    let v = f.size(&["vocab_size"])?;
+    let e = f.size_or(&["embedding_size"], h)?;
+    let positions = f.size(&["max_position_embeddings"])?;
+    let types = if family == "distilbert" { 0.0 } else { f.size_or(&["type_vocab_size"], 2.0)? };
+    let matrices = 4.0 * linear(h, h, true) + linear(h, i, true) + linear(i, h, true);
+    let layer = matrices + 4.0 * h;
+    let head = f.head();
+    let labels =
+        f.0.get("id2label")
+            .and_then(Value::as_object)
+            .map(|labels| labels.len() as f64)
+            .filter(|n| *n > 0.0)
+            .unwrap_or_else(|| f.number_or(&["num_labels"], 2.0).clamp(1.0, LARGEST));
+    let language = head.contains("MaskedLM") || head.contains("PreTraining") || head.contains("CausalLM");
+    let pooled = matches!(family, "bert");
+    let top = if language {
+        linear(h, h, true) + 2.0 * h + v
+    } else if head.contains("SequenceClassification") {
+        // BERT pools in the base model, the others in the head: one square matrix each way.
+        linear(h, h, true) + linear(h, labels, true)
+    } else if head.contains("TokenClassification") || head.contains("QuestionAnswering") {
+        linear(h, labels, true)
+    } else if pooled {
+        linear(h, h, true)
+    } else {
+        0.0
+    };
+    let projection = if e == h { 0.0 } else { linear(e, h, true) };
+    let dropout = f.number_or(&["hidden_dropout_prob", "dropout"], 0.1) > 0.0;
+    let stack = Transformer {
+        style: Style::Bert,
+        layers: f.size(&["num_hidden_layers", "n_layers"])?,
+        hidden: h,
+        heads,
+        kv_heads: heads,
+        head_size: h / heads,
+        mlp: i,
+        gated: false,
+        activation: activation(f.word(&["hidden_act", "activation"])),
+        dropout,
+        attention_dropout: f.number_or(&["attention_probs_dropout_prob", "attention_dropout"], 0.1) > 0.0,
+        vocabulary: v,
+        language_head: language,
+        fixed_tokens: None,
+        layer_parameters: layer,
+    };
+    let outside = (v + positions + types) * e + 2.0 * e + projection + top;
+    let decoder = if language { v * h } else { 0.0 };
+    Ok(transformer(stack, matrices, outside, top + decoder, v * e, Some(positions)))
+}
+
+fn t5(f: &Fields) -> Result<Architecture, Text> {
+    let h = f.size(&["d_model"])?;
+    let heads = f.size(&["num_heads"])?;
+    let d = f.size(&["d_kv"])?;
+    let i = f.size(&["d_ff"])?;
+    let v = f.size(&["vocab_size"])?;
+    let layers = f.size(&["num_layers"])?;
+    let decoder_layers = f.size_or(&["num_decoder_layers"], layers)?;
+    let kind = f.word(&["feed_forward_proj"]).unwrap_or("relu");
+    let gated = kind.starts_with("gated-");
+    let act = match kind.trim_start_matches("gated-") {
+        // transformers makes `gated-gelu` the written-out form.
+        "gelu" if gated => Activation::WrittenOut,
+        other => activation(Some(other)),
+    };
+    let attention = 4.0 * h * heads * d;
+    let mlp = h * i * if gated { 3.0 } else { 2.0 };
+    let buckets = f.size_or(&["relative_attention_num_buckets"], 32.0)? * heads;
+    let encoder_layer = attention + mlp + 2.0 * h;
+    let decoder_layer = 2.0 * attention + mlp + 3.0 * h;
+    let tied = f.flag_or("tie_word_embeddings", true);
+    let dropout = f.number_or(&["dropout_rate"], 0.1) > 0.0;
+    let stack = |layers: f64, layer_parameters: f64, language_head: bool| Transformer {
+        style: Style::T5,
+        layers,
+        hidden: h,
+        heads,
+        kv_heads: heads,
+        head_size: d,
+        mlp: i,
+        gated,
+        activation: act,
+        dropout,
+        attention_dropout: dropout,
+        vocabulary: v,
+        language_head,
+        fixed_tokens: None,
+        layer_parameters,
+    };
+    let body = Body::EncoderDecoder {
+        encoder: stack(layers, encoder_layer, false),
+        decoder: stack(decoder_layers, decoder_layer, true),
+    };
+    let in_layers = layers * encoder_layer + decoder_layers * decoder_layer;
+    Ok(Architecture {
+        family: String::new(),
+        body,
+        parameters: in_layers + v * h * if tied { 1.0 } else { 2.0 } + 2.0 * buckets + 2.0 * h,
+        matrix_parameters: layers * (attention + mlp) + decoder_layers * (2.0 * attention + mlp) + v * h,
+        largest_tensor: (v * h).max(h * i),
+        max_positions: None,
+        guessed: false,
+    })
+}
+
+fn vit(f: &Fields) -> Result<Architecture, Text> {
+    let h = f.size(&["hidden_size"])?;
+    let heads = f.size(&["num_attention_heads"])?;
+    let i = f.size_or(&["intermediate_size"], 4.0 * h)?;
+    let image = f.size(&["image_size"])?;
+    let patch = f.size(&["patch_size"])?;
+    let channels = f.size_or(&["num_channels"], 3.0)?;
+    let side = (image / patch).floor().max(1.0);
+    let tokens = side * side + 1.0;
+    let labels = labels(f);
+    let matrices = 4.0 * linear(h, h, true) + linear(h, i, true) + linear(i, h, true);
+    let layer = matrices + 4.0 * h;
+    let top = if f.head().contains("Classification") { linear(h, labels, true) } else { 0.0 };
+    let embedding = linear(channels * patch * patch, h, true);
+    let dropout = f.number_or(&["hidden_dropout_prob"], 0.0) > 0.0;
+    let stack = Transformer {
+        style: Style::Vit,
+        layers: f.size(&["num_hidden_layers"])?,
+        hidden: h,
+        heads,
+        kv_heads: heads,
+        head_size: h / heads,
+        mlp: i,
+        gated: false,
+        activation: activation(f.word(&["hidden_act"])),
+        dropout,
+        attention_dropout: f.number_or(&["attention_probs_dropout_prob"], 0.0) > 0.0,
+        vocabulary: labels,
+        language_head: false,
+        fixed_tokens: Some(tokens),
+        layer_parameters: layer,
+    };
+    let outside = embedding + h + tokens * h + 2.0 * h + top;
+    Ok(transformer(stack, matrices, outside, embedding + top, i * h, None))
+}
+
+fn labels(f: &Fields) -> f64 {
+    let listed = f.0.get("id2label").and_then(Value::as_object).map(|labels| labels.len() as f64);
+    listed.filter(|n| *n > 0.0).unwrap_or_else(|| f.number_or(&["num_labels"], 1000.0).clamp(1.0, LARGEST))
+}
+
+fn resnet(f: &Fields) -> Result<Architecture, Text> {
+    let widths = f.sizes("hidden_sizes")?;
+    let depths = f.sizes("depths")?;
+    if widths.len() != depths.len() {
+        return Err(Text::new("hidden_sizes and depths differ in length", "hidden_sizes 与 depths 长度不同"));
+    }
+    let stem = f.size_or(&["embedding_size"], 64.0)?;
+    let channels = f.size_or(&["num_channels"], 3.0)?;
+    let basic = f.word(&["layer_type"]) == Some("basic");
+    // A convolution without bias and its batch norm of two parameters a channel.
+    let conv = |from: f64, to: f64, kernel: f64| from * to * kernel * kernel + 2.0 * to;
+    let mut parameters = conv(channels, stem, 7.0);
+    let mut largest: f64 = 0.0;
+    let mut from = stem;
+    let down_in_first = f.flag_or("downsample_in_first_stage", false);
+    for (stage, (width, depth)) in widths.iter().zip(&depths).enumerate() {
+        let shrinks = stage > 0 || down_in_first;
+        let first = if basic {
+            conv(from, *width, 3.0) + conv(*width, *width, 3.0)
+        } else {
+            let inner = (*width / 4.0).floor();
+            conv(from, inner, 1.0) + conv(inner, inner, 3.0) + conv(inner, *width, 1.0)
+        };
+        let other = if basic {
+            2.0 * conv(*width, *width, 3.0)
+        } else {
+            let inner = (*width / 4.0).floor();
+            conv(*width, inner, 1.0) + conv(inner, inner, 3.0) + conv(inner, *width, 1.0)
+        };
+        let shortcut = if from != *width || shrinks { conv(from, *width, 1.0) } else { 0.0 };
+        parameters += first + shortcut + (*depth - 1.0) * other;
+        largest = largest.max(if basic { width * width * 9.0 } else { width * width / 16.0 * 9.0 });
+        from = *width;
+    }
+    let top = linear(from, labels(f), true);
+    parameters += top;
+    Ok(Architecture {
+        family: String::new(),
+        parameters,
+        matrix_parameters: parameters,
+        largest_tensor: largest.max(top),
+        max_positions: None,
+        guessed: false,
+        body: Body::Convolutions(Convolutions {
+            style: if basic { ConvolutionStyle::Basic } else { ConvolutionStyle::Bottleneck },
+            stages: depths.into_iter().zip(widths).collect(),
+            stem,
+            channels,
+            image: f.size(&["image_size"]).ok(),
+        }),
+    })
+}
+
+fn convnext(f: &Fields) -> Result<Architecture, Text> {
+    let widths = f.sizes("hidden_sizes")?;
+    let depths = f.sizes("depths")?;
+    if widths.len() != depths.len() {
+        return Err(Text::new("hidden_sizes and depths differ in length", "hidden_sizes 与 depths 长度不同"));
+    }
+    let channels = f.size_or(&["num_channels"], 3.0)?;
+    let patch = f.size_or(&["patch_size"], 4.0)?;
+    let mut parameters = 0.0;
+    let mut from = None;
+    let mut largest: f64 = 0.0;
+    for (width, depth) in widths.iter().zip(&depths) {
+        parameters += match from {
+            None => linear(channels * patch * patch, *width, true) + 2.0 * width,
+            Some(from) => 2.0 * from + linear(from * 4.0, *width, true),
+        };
+        let scale = if f.number_or(&["layer_scale_init_value"], 1e-6) > 0.0 { *width } else { 0.0 };
+        let block = linear(49.0, *width, true)
+            + 2.0 * width
+            + linear(*width, 4.0 * width, true)
+            + linear(4.0 * width, *width, true)
+            + scale;
+        parameters += depth * block;
+        largest = largest.max(4.0 * width * width);
+        from = Some(*width);
+    }
+    let last = from.unwrap_or(0.0);
+    parameters += 2.0 * last + linear(last, labels(f), true);
+    Ok(Architecture {
+        family: String::new(),
+        parameters,
+        matrix_parameters: parameters,
+        largest_tensor: largest,
+        max_positions: None,
+        guessed: false,
+        body: Body::Convolutions(Convolutions {
+            style: ConvolutionStyle::ConvNext,
+            stages: depths.into_iter().zip(widths).collect(),
+            stem: patch,
+            channels,
+            image: f.size(&["image_size"]).ok(),
+        }),
+    })
+}

@@ -1,0 +1,255 @@
+//! The peak as a function of the batch from measured points.
+//!
+//! Allocated bytes follow `peak(b) = max(f, c + k·b)`: the optimizer's step is constant, backward grows. Where the knee lies
+//! is unknown, so every answer is a range that holds for all such functions through the points, widened by what
+//! measurements scatter. One point alone still bounds: with `c ≥ 0` the peak per sample only falls with the batch.
+
+use super::peak::{HELD_BEYOND, HELD_FLOOR, Peak};
+use crate::units::{GIB, MIB};
+
+/// What a measured figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Counted {
+    /// `torch.cuda.max_memory_allocated`: handed out.
+    Allocated,
+    /// `torch.cuda.max_memory_reserved`: held by the allocator.
+    Reserved,
+    /// The whole process as the driver or nvidia-smi tells, context included.
+    Process,
+}
+
+/// One measured peak.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    pub batch: u64,
+    /// Bytes, in the measure of the fit.
+    pub bytes: f64,
+    /// Bytes reserved in the same run, where they were counted beside allocated ones.
+    pub reserved: Option<f64>,
+    /// True where the peak is known to be that of the optimizer's step, which does not grow with the batch.
+    pub on_floor: bool,
+}
+
+/// Least share of the optimizer phase's peak that backward starts from: weights and states against weights, states, gradients
+/// and temporaries. Adafactor in 32 bit has the least, 4 of 12 bytes.
+const LEAST_CONSTANT: f64 = 0.33;
+/// Scatter of allocated bytes: share and floor (residuals over 12 layers, batches 3 to 32).
+const SCATTER: (f64, f64) = (0.005, 16.0 * MIB as f64);
+/// Scatter of reserved bytes.
+const SCATTER_RESERVED: (f64, f64) = (0.05, 0.35 * GIB as f64);
+/// Most that the allocator held beyond what it had handed out, with fixed shapes, where that was not measured along:
+/// share and floor.
+const HELD_MOST: (f64, f64) = (0.16, 0.3 * GIB as f64);
+
+/// Measured points, ready to answer for any batch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// By batch, one for each.
+    points: Vec<Point>,
+    counted: Counted,
+}
+
+/// The line that the largest points lie on, and what is known of its slope.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slope {
+    /// Bytes per sample: least, expected, most.
+    pub low: f64,
+    pub expected: f64,
+    pub high: f64,
+    /// Bytes at batch 0 of the expected line.
+    pub constant: f64,
+    /// True where at least three points lie on one line.
+    pub confirmed: bool,
+}
+
+impl Fit {
+    /// Sorts the points; of several of one batch the highest counts. `None` without any usable point.
+    pub fn new(mut points: Vec<Point>, counted: Counted) -> Option<Fit> {
+        points.retain(|point| point.batch > 0 && point.bytes.is_finite() && point.bytes > 0.0);
+        points.sort_by(|a, b| a.batch.cmp(&b.batch).then(b.bytes.total_cmp(&a.bytes)));
+        points.dedup_by_key(|point| point.batch);
+        (!points.is_empty()).then_some(Fit { points, counted })
+    }
+
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    pub fn counted(&self) -> Counted {
+        self.counted
+    }
+
+    fn scatter(&self, bytes: f64) -> f64 {
+        let (share, floor) = if self.counted == Counted::Allocated { SCATTER } else { SCATTER_RESERVED };
+        // A small peak does not scatter by more than a share of itself.
+        share * bytes + floor.min(0.05 * bytes)
+    }
+
+    /// The slope between the two largest batches, with the range that a hidden knee leaves. `None` with one point only or
+    /// where the peak does not grow.
+    pub fn slope(&self) -> Option<Slope> {
+        let [.., before, last] = self.points.as_slice() else { return None };
+        let run = (last.batch - before.batch) as f64;
+        let rise = last.bytes - before.bytes;
+        let noise = (self.scatter(last.bytes) + self.scatter(before.bytes)) * 0.5;
+        let expected = (rise / run).max(0.0);
+        let third = self.points.len().checked_sub(3).and_then(|at| self.points.get(at));
+        // Three points on one line: the knee lies below them.
+        let confirmed = rise > noise
+            && third.is_some_and(|third| {
+                let on_line = last.bytes - expected * (last.batch - third.batch) as f64;
+                (third.bytes - on_line).abs() <= noise.max(0.01 * third.bytes)
+            });
+        // Where the smaller point may lie on the floor, the line can be steeper: it starts no lower than this.
+        let steepest = if before.on_floor || !confirmed {
+            (last.bytes - LEAST_CONSTANT * before.bytes.min(last.bytes)) / last.batch as f64
+        } else {
+            expected
+        };
+        let tolerance = noise / run;
+        Some(Slope {
+            low: (expected - tolerance).max(0.0),
+            expected,
+            high: steepest.max(expected) + if confirmed { tolerance } else { 0.0 },
+            constant: last.bytes - expected * last.batch as f64,
+            confirmed,
+        })
+    }
+
+    /// Bytes in the measure of the points, at a batch.
+    fn counted_at(&self, batch: u64) -> Peak {
+        let b = batch as f64;
+        let at = |point: &Point| {
+            let scatter = self.scatter(point.bytes);
+            Peak { low: point.bytes - scatter, expected: point.bytes, high: point.bytes + scatter }
+        };
+        if let Some(point) = self.points.iter().find(|point| point.batch == batch) {
+            return at(point);
+        }
+        let (Some(first), Some(last)) = (self.points.first(), self.points.last()) else {
+            return Peak { low: 0.0, expected: 0.0, high: f64::MAX };
+        };
+        let slope = self.slope();
+        if batch > last.batch {
+            let more = b - last.batch as f64;
+            let base = at(last);
+            return match slope {
+                // The scatter of both points grows with the distance.
+                Some(slope) => Peak {
+                    low: base.low + slope.low * more,
+                    expected: base.expected + slope.expected * more,
+                    high: base.high + slope.high * more,
+                },
+                // Proportional at most, constant at least.
+                None => Peak {
+                    low: base.low,
+                    expected: base.expected * (1.0 + 0.75 * more / last.batch as f64),
+                    high: base.high * b / last.batch as f64,
+                },
+            };
+        }
+        if batch < first.batch {
+            let base = at(first);
+            return match slope {
+                Some(slope) => {
+                    let less = (first.batch - batch) as f64;
+                    let line = first.bytes - slope.expected * less;
+                    let steep = first.bytes - slope.high * less;
+                    let floor =
+                        self.points.iter().filter(|point| point.on_floor).map(|point| point.bytes).fold(0.0, f64::max);
+                    let low = steep.min(line).max(base.low * b / first.batch as f64).max(floor.min(base.low));
+                    // A floor that no point shows may hold it up to the smallest measured peak.
+                    Peak { low, expected: line.max(low), high: base.high }
+                }
+                None => Peak {
+                    low: base.low * b / first.batch as f64,
+                    expected: base.expected * (0.25 + 0.75 * b / first.batch as f64),
+                    high: base.high,
+                },
+            };
+        }
+        // Between two points a convex function lies below their chord and above the extension of the line after them.
+        let after = self.points.iter().position(|point| point.batch > batch).unwrap_or(self.points.len() - 1);
+        let (Some(left), Some(right)) = (self.points.get(after.saturating_sub(1)), self.points.get(after)) else {
+            return at(last);
+        };
+        let part = (b - left.batch as f64) / (right.batch - left.batch).max(1) as f64;
+        let chord = left.bytes + part * (right.bytes - left.bytes);
+        let steep = slope.map_or(0.0, |slope| right.bytes - slope.high * (right.batch as f64 - b));
+        let scatter = self.scatter(chord);
+        Peak { low: steep.max(left.bytes).min(chord) - scatter, expected: chord, high: chord.max(left.bytes) + scatter }
+    }
+
+    /// The peak at a batch as the allocator needs it.
+    pub fn peak(&self, batch: u64) -> Peak {
+        let counted = self.counted_at(batch);
+        let peak = match self.counted {
+            Counted::Allocated => {
+                let measured = self.points.iter().find(|point| point.batch == batch).and_then(|point| point.reserved);
+                let beyond: Vec<f64> =
+                    self.points.iter().filter_map(|p| p.reserved.map(|held| held / p.bytes)).collect();
+                let (share, floor, most_share, most_floor) = if beyond.is_empty() {
+                    (HELD_BEYOND, HELD_FLOOR, 1.0 + HELD_MOST.0, HELD_MOST.1)
+                } else {
+                    let mean = beyond.iter().sum::<f64>() / beyond.len() as f64;
+                    let most = beyond.iter().copied().fold(1.0, f64::max);
+                    (mean.max(1.0), 0.0, most + 0.03, 0.1 * GIB as f64)
+                };
+                match measured {
+                    // Seen at this very batch: what was reserved was enough.
+                    Some(held) => Peak { low: counted.low, expected: held, high: held + self.scatter(held) },
+                    None => Peak {
+                        low: counted.low,
+                        expected: counted.expected * share + floor,
+                        high: counted.high * most_share + most_floor,
+                    },
+                }
+            }
+            // Reserved memory can be given back before an error is raised, so less may do.
+            Counted::Reserved | Counted::Process => Peak { low: counted.low * 0.88, ..counted },
+        };
+        Peak::ordered(peak.low, peak.expected, peak.high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const M: f64 = MIB as f64;
+
+    fn fit(points: &[(u64, f64)]) -> Fit {
+        let points = points
+            .iter()
+            .map(|(batch, mib)| Point { batch: *batch, bytes: mib * M, reserved: None, on_floor: false })
+            .collect();
+        Fit::new(points, Counted::Allocated).expect("points")
+    }
+
+    #[test]
+    fn a_point_on_the_optimizers_floor_does_not_make_the_extrapolation_unsafe() {
+        // 12 layers, measured: 1 lies on the floor.
+        let fit = fit(&[(1, 6787.0), (4, 7437.7)]);
+        let peak = fit.peak(8);
+        assert!(peak.high > 11034.0 * M && peak.low < 10797.0 * M, "{peak:?}");
+    }
+
+    #[test]
+    fn three_points_on_a_line_are_trusted() {
+        let fit = fit(&[(4, 4466.2), (8, 7221.9), (16, 12762.5)]);
+        assert!(fit.slope().expect("grows").confirmed);
+        let peak = fit.peak(32);
+        assert!((peak.expected / (1.04 * 23792.0 * M) - 1.0).abs() < 0.02, "{peak:?}");
+        assert!(peak.high < 30000.0 * M && peak.high > 24630.0 * M, "{peak:?}");
+    }
+
+    #[test]
+    fn one_point_bounds_by_proportion() {
+        let fit = fit(&[(8, 8000.0)]);
+        assert!(fit.slope().is_none());
+        let twice = fit.peak(16);
+        assert!(twice.low < 8000.0 * M && twice.high > 16000.0 * M);
+        let half = fit.peak(4);
+        assert!(half.low < 4000.0 * M && half.high > 8000.0 * M);
+    }
+}

@@ -1,0 +1,294 @@
+//! What forward keeps for backward, tensor by tensor, for the layers of transformers 5 as PyTorch runs them.
+//!
+//! Each part is the tensor that an operation saves: a linear layer its input (unless its weights are frozen), a norm its
+//! input, softmax and ReLU their result, dropout a mask of one byte. Under autocast every linear layer makes a 16-bit copy of
+//! its own of a 32-bit input, and the residual stream stays 32 bit. Held against measured slopes in `tests/headroom.rs`.
+
+use super::architecture::{Activation, ConvolutionStyle, Convolutions, Style, Transformer};
+use super::training::{Attention, Lora, Precision, Setup};
+use crate::text::Text;
+
+/// One thing that is kept: bytes per token (or per image), and how they come about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    pub what: Text,
+    pub bytes: f64,
+}
+
+/// The widths, in bytes, that a precision gives the tensors of a layer.
+#[derive(Debug, Clone, Copy)]
+struct Widths {
+    /// Of what matrices are multiplied in.
+    compute: f64,
+    /// Of the residual stream.
+    residual: f64,
+    /// Autocast: 32-bit inputs are copied for each linear layer.
+    casts: bool,
+}
+
+impl Widths {
+    fn of(precision: Precision) -> Widths {
+        match precision {
+            Precision::Fp32 => Widths { compute: 4.0, residual: 4.0, casts: false },
+            Precision::Mixed => Widths { compute: 2.0, residual: 4.0, casts: true },
+            Precision::Pure16 | Precision::MasterWeights => Widths { compute: 2.0, residual: 2.0, casts: false },
+        }
+    }
+}
+
+/// Which linear layers of a layer keep their input, and how wide.
+struct Inputs {
+    widths: Widths,
+    lora: Option<Lora>,
+}
+
+impl Inputs {
+    /// `n` linear layers that read one normalised tensor of `width` elements.
+    fn shared(&self, n: f64, width: f64, adapted: bool) -> f64 {
+        let Widths { compute, casts, .. } = self.widths;
+        match (self.lora, casts) {
+            (None, true) => n * 2.0 * width,
+            (None, false) => compute * width,
+            (Some(_), _) if !adapted => 0.0,
+            (Some(_), true) => n * 2.0 * width,
+            // Adapters are 32-bit: each makes a copy of its 16-bit input.
+            (Some(_), false) if compute < 4.0 => n * 4.0 * width,
+            (Some(_), false) => compute * width,
+        }
+    }
+
+    /// A linear layer whose input is in compute precision already and kept by nobody else.
+    fn own(&self, width: f64, adapted: bool) -> f64 {
+        let Widths { compute, casts, .. } = self.widths;
+        match self.lora {
+            None => compute * width,
+            Some(_) if !adapted => 0.0,
+            Some(_) if casts => 2.0 * width,
+            Some(_) => 4.0 * width,
+        }
+    }
+
+    /// The same where another operation keeps that tensor: only a copy counts.
+    fn copied(&self, width: f64, adapted: bool) -> f64 {
+        match self.lora {
+            None => 0.0,
+            Some(_) => self.own(width, adapted) - if self.widths.compute >= 4.0 { 4.0 * width } else { 0.0 },
+        }
+        .max(0.0)
+    }
+}
+
+/// What one layer keeps of each token in a sequence of `sequence` tokens. `cross` is the length of the sequence that a
+/// decoder layer also attends to.
+pub fn layer(stack: &Transformer, setup: &Setup, sequence: f64, cross: Option<f64>) -> Vec<Kept> {
+    let widths = Widths::of(setup.precision);
+    let w = widths.compute;
+    let h = stack.hidden;
+    let inputs = Inputs { widths, lora: setup.lora };
+    let attention_adapted = setup.lora.is_some();
+    let mlp_adapted = setup.lora.is_some_and(|lora| lora.all_linear);
+    let trains = setup.lora.is_none();
+    let (q, kv) = (stack.query_width(), stack.kv_width());
+    let mut parts = Vec::new();
+    let mut keep = |en: &str, zh: &str, bytes: f64| {
+        if bytes > 0.0 {
+            parts.push(Kept { what: Text::new(en, zh), bytes });
+        }
+    };
+
+    keep("norms", "归一化层", norms(stack, widths, trains, cross.is_some()));
+    keep(
+        "inputs of the query, key and value matrices",
+        "Q、K、V 投影的输入",
+        match stack.style {
+            Style::Gpt2 | Style::NeoX => inputs.shared(1.0, h, attention_adapted),
+            _ => inputs.shared(3.0, h, attention_adapted),
+        },
+    );
+    // GPT-NeoX rotates copies of queries and keys while the values keep the whole projection alive.
+    let qkv = if stack.style == Style::NeoX { 5.0 * q * w } else { (q + 2.0 * kv) * w };
+    let repeats = stack.kv_heads < stack.heads && (setup.attention == Attention::Eager || w >= 4.0);
+    keep("queries, keys and values", "查询、键和值", if repeats { 3.0 * q * w } else { qkv });
+    let scores = score_bytes(stack, setup, widths);
+    if stack.style == Style::Llama && w >= 4.0 && repeats && setup.attention == Attention::Fused {
+        // No fused kernel takes grouped heads in 32 bit: the plain form runs instead.
+        keep("attention scores", "注意力得分", stack.heads * sequence * 8.0);
+    } else if setup.attention == Attention::Eager {
+        keep("attention scores", "注意力得分", stack.heads * sequence * scores);
+    } else {
+        keep("log-sum-exp of fused attention", "融合注意力的 log-sum-exp", 4.0 * stack.heads);
+    }
+    keep("attention output", "注意力输出", q * w + inputs.copied(q, attention_adapted));
+    if let Some(other) = cross {
+        // The keys and values of the other sequence are counted per token of this one.
+        let share = if sequence > 0.0 { other / sequence } else { 0.0 };
+        let values = inputs.shared(1.0, h, attention_adapted) + inputs.shared(2.0, h, attention_adapted) * share;
+        keep("cross attention", "交叉注意力", values + q * w * (2.0 + 2.0 * share));
+        if setup.attention == Attention::Eager {
+            keep("cross attention scores", "交叉注意力得分", stack.heads * other * scores);
+        }
+    }
+    if stack.dropout {
+        let masks = if cross.is_some() { 3.0 } else { 2.0 };
+        keep("dropout masks", "dropout 掩码", masks * h);
+    }
+    mlp(stack, setup, &inputs, widths, mlp_adapted, &mut keep);
+    parts
+}
+
+fn norms(stack: &Transformer, widths: Widths, trains: bool, cross: bool) -> f64 {
+    let h = stack.hidden;
+    let each = match stack.style {
+        Style::Llama | Style::T5 => {
+            // Computed in 32 bit from a copy of the residual; the weight's gradient needs the normalised tensor.
+            let normalised = if trains { widths.residual } else { 0.0 };
+            let original = if stack.style == Style::T5 && widths.residual < 4.0 { widths.residual } else { 0.0 };
+            4.0 + normalised + original
+        }
+        _ => widths.residual,
+    };
+    let count = match stack.style {
+        // Both branches of a parallel layer read the same residual.
+        Style::NeoX => 1.0,
+        _ if cross => 3.0,
+        _ => 2.0,
+    };
+    // Mean and reciprocal deviation of each token come on top.
+    count * (each * h + 8.0)
+}
+
+/// Bytes kept for each score of unfused attention.
+fn score_bytes(stack: &Transformer, setup: &Setup, widths: Widths) -> f64 {
+    let w = widths.compute;
+    let softmax = match (stack.style, setup.precision) {
+        (Style::Gpt2 | Style::T5, Precision::Pure16 | Precision::MasterWeights) => 2.0,
+        _ => 4.0,
+    };
+    let product = if stack.attention_dropout {
+        1.0 + w
+    } else if softmax > w {
+        w
+    } else {
+        0.0
+    };
+    softmax + product
+}
+
+fn mlp(
+    stack: &Transformer,
+    setup: &Setup,
+    inputs: &Inputs,
+    widths: Widths,
+    adapted: bool,
+    keep: &mut impl FnMut(&str, &str, f64),
+) {
+    let (w, i, h) = (widths.compute, stack.mlp, stack.hidden);
+    let matrices = if stack.gated { 2.0 } else { 1.0 };
+    keep("inputs of the MLP", "MLP 的输入", inputs.shared(matrices, h, adapted));
+    // Written out, GELU keeps its input, tanh, and both factors of the product; `pow` is 32-bit under autocast.
+    let written_out = match setup.precision {
+        Precision::Fp32 => 16.0,
+        Precision::Mixed => 14.0,
+        _ => 8.0,
+    };
+    let steps = match stack.activation {
+        Activation::WrittenOut => written_out * i,
+        Activation::Fused => w * i,
+        // Its result is what the next matrix reads.
+        Activation::Relu => 0.0,
+    };
+    keep("steps of the MLP's activation", "MLP 激活函数的中间量", steps);
+    let result =
+        if setup.precision == Precision::Mixed && stack.activation == Activation::WrittenOut { 4.0 } else { w };
+    if stack.gated {
+        keep("both factors of the gate", "门控的两个因子", (result + w) * i);
+    }
+    if stack.style == Style::T5 {
+        // Dropout inside of the MLP: a mask, and a copy that the second matrix reads.
+        let kept_result = if stack.activation == Activation::Relu { w * i } else { 0.0 };
+        keep("dropout inside of the MLP", "MLP 内部的 dropout", i + kept_result);
+    }
+    keep(
+        "input of the second MLP matrix",
+        "MLP 第二个矩阵的输入",
+        match stack.activation {
+            // ReLU keeps its result for itself even where the matrix after it is frozen.
+            Activation::Relu if setup.lora.is_some() && !adapted => w * i,
+            _ => inputs.own(i, adapted),
+        },
+    );
+}
+
+/// Input of a layer that is recomputed: all that is kept of it, per token.
+pub fn boundary(stack: &Transformer, setup: &Setup) -> f64 {
+    Widths::of(setup.precision).residual * stack.hidden
+}
+
+/// What a convolutional network keeps of one image with sides of `side` pixels.
+pub fn convolutions(network: &Convolutions, setup: &Setup, side: f64) -> Vec<Kept> {
+    let w = Widths::of(setup.precision).compute;
+    let mut parts = Vec::new();
+    let mut keep = |what: Text, bytes: f64| parts.push(Kept { what, bytes });
+    match network.style {
+        ConvolutionStyle::ConvNext => {
+            let mut map = (side / network.stem).floor();
+            for (number, (depth, width)) in (1..).zip(&network.stages) {
+                if number > 1 {
+                    map = (map / 2.0).floor();
+                }
+                let elements = map * map * width;
+                // Convolution input, norm input, two matrix inputs of 1 and 4 widths, GELU input, scaled output.
+                let per_element = 12.0 * w;
+                keep(
+                    crate::text!(en: "stage {number}, {depth} blocks of {width} × {map}²", zh: "第 {number} 阶段，{depth} 个块，{width} × {map}²"),
+                    depth * elements * per_element + elements * 2.0 * w,
+                );
+            }
+        }
+        ConvolutionStyle::Bottleneck | ConvolutionStyle::Basic => {
+            let mut map = (side / 2.0).ceil();
+            let stem = map * map * network.stem;
+            map = (map / 2.0).ceil();
+            let pooled = map * map * network.stem;
+            // Convolution and activation; the pool keeps its result and an index of eight bytes.
+            keep(Text::new("stem", "stem"), side * side * network.channels * w + 2.0 * stem * w + pooled * (w + 8.0));
+            for (stage, (depth, width)) in network.stages.iter().enumerate() {
+                let before = map;
+                if stage > 0 {
+                    map = (map / 2.0).ceil();
+                }
+                let out = map * map * width;
+                let inner = if network.style == ConvolutionStyle::Basic { *width } else { (width / 4.0).floor() };
+                let small = map * map * inner;
+                let wide_small = before * before * inner;
+                // Each convolution keeps its result for the batch norm, each activation its own for the next convolution.
+                let (first, other) = match network.style {
+                    ConvolutionStyle::Basic => (2.0 * small + 2.0 * out, 2.0 * small + 2.0 * out),
+                    _ => (2.0 * wide_small + 2.0 * small + 2.0 * out, 4.0 * small + 2.0 * out),
+                };
+                let shortcut = out;
+                let number = stage + 1;
+                keep(
+                    crate::text!(en: "stage {number}, {depth} blocks of {width} × {map}²", zh: "第 {number} 阶段，{depth} 个块，{width} × {map}²"),
+                    (first + shortcut + (depth - 1.0) * other) * w,
+                );
+            }
+        }
+    }
+    parts
+}
+
+/// The largest single map of a convolutional network, bytes for one image: gradients of it are what backward adds.
+pub fn largest_map(network: &Convolutions, setup: &Setup, side: f64) -> f64 {
+    let w = Widths::of(setup.precision).compute;
+    match network.style {
+        ConvolutionStyle::ConvNext => {
+            let map = (side / network.stem).floor();
+            network.stages.first().map_or(0.0, |(_, width)| 4.0 * map * map * width * w)
+        }
+        _ => {
+            let map = (side / 2.0).ceil();
+            map * map * network.stem * w
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! The memory of a training step from a description alone: the phases of the step, what each holds, and which is the highest.
+//!
+//! ```text
+//! peak = max( weights + states + activations + casts + logits ,     when backward begins
+//!             weights + states + gradients + one layer ,            when it ends
+//!             weights + states + gradients + temporaries )          in optimizer.step
+//! ```
+
+use super::architecture::{Architecture, Body, Transformer};
+use super::kept::{self, Kept};
+use super::logits;
+use super::peak::Peak;
+use super::states::{Optimizer, Regime};
+use crate::text::Text;
+use crate::units::{Bytes, GIB, MIB};
+
+/// Numeric precision of training, as far as it decides which copies exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    Fp32,
+    /// 32-bit weights under autocast to bf16 or fp16.
+    Mixed,
+    /// Weights, gradients and states in 16 bit.
+    Pure16,
+    /// 16-bit weights with 32-bit master weights in the optimizer (DeepSpeed, Megatron).
+    MasterWeights,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attention {
+    /// SDPA or flash attention.
+    Fused,
+    /// Scores are written out: quadratic in the sequence.
+    Eager,
+}
+
+/// Low-rank adapters on frozen weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lora {
+    pub rank: f64,
+    /// On all linear layers rather than on those of attention alone.
+    pub all_linear: bool,
+    /// Bytes per parameter of the frozen weights where they are quantised.
+    pub quantised: Option<f64>,
+}
+
+/// How a model is trained.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setup {
+    pub precision: Precision,
+    pub optimizer: Optimizer,
+    /// The fused form of the optimizer, which needs no temporaries.
+    pub fused: bool,
+    pub lora: Option<Lora>,
+    pub checkpointing: bool,
+    pub attention: Attention,
+    /// Tokens of a sample.
+    pub sequence: f64,
+    /// Tokens of the decoder's side.
+    pub target_sequence: f64,
+    /// Pixels of an image's side.
+    pub image: Option<f64>,
+    /// ZeRO stage; 3 for fully sharded data parallelism, 0 for none.
+    pub stage: u8,
+    /// Processes that share the states.
+    pub ranks: u64,
+    /// Gradients live through forward, as with accumulation over several batches.
+    pub accumulates: bool,
+}
+
+/// One thing in memory at a moment, and the arithmetic behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    pub what: Text,
+    /// With the user's figures: `124.4 M × 4 B`.
+    pub formula: String,
+    pub bytes: f64,
+}
+
+/// A moment of the step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Moment {
+    Forward,
+    BackwardBegins,
+    /// Where layers are recomputed one by one, or gradients have come while activations remain.
+    BackwardRuns,
+    BackwardEnds,
+    Optimizer,
+}
+
+impl Moment {
+    pub const ALL: [Moment; 5] =
+        [Moment::Forward, Moment::BackwardBegins, Moment::BackwardRuns, Moment::BackwardEnds, Moment::Optimizer];
+
+    pub fn text(self) -> Text {
+        match self {
+            Moment::Forward => Text::new("the end of forward", "前向结束时"),
+            Moment::BackwardBegins => Text::new("the beginning of backward", "反向开始时"),
+            Moment::BackwardRuns => Text::new("the middle of backward", "反向中途"),
+            Moment::BackwardEnds => Text::new("the end of backward", "反向结束时"),
+            Moment::Optimizer => Text::new("the optimizer's step", "优化器 step"),
+        }
+    }
+}
+
+/// What is in memory at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Phase {
+    pub moment: Moment,
+    pub terms: Vec<Term>,
+}
+
+impl Phase {
+    pub fn bytes(&self) -> f64 {
+        self.terms.iter().map(|term| term.bytes).sum()
+    }
+}
+
+/// cuBLAS's and cuBLASLt's workspaces and the small buffers of a step, bytes: 34 MiB measured with torch 2.11 on compute
+/// capability 8.0; newer architectures take 32 MiB for the first alone.
+const WORKSPACE: f64 = 34.0 * MIB as f64;
+
+/// `124.4 M`.
+fn count(n: f64) -> String {
+    match n {
+        n if n >= 1e9 => format!("{:.3} G", n / 1e9),
+        n if n >= 1e6 => format!("{:.1} M", n / 1e6),
+        n => format!("{n}"),
+    }
+}
+
+/// A width of a few bytes without needless decimals.
+fn width(bytes: f64) -> String {
+    let text = format!("{bytes:.2}");
+    format!("{} B", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A model with the way it is trained.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Training {
+    pub model: Architecture,
+    pub setup: Setup,
+}
+
+/// Parameters of the adapters: on each adapted matrix `rank · (in + out)`.
+fn adapter_parameters(stack: &Transformer, lora: Lora, cross: bool) -> f64 {
+    let (h, q, kv, i) = (stack.hidden, stack.query_width(), stack.kv_width(), stack.mlp);
+    let attention = (h + q) + 2.0 * (h + kv) + (q + h);
+    let mlp = if stack.gated { 3.0 } else { 2.0 } * (h + i);
+    let each = attention * if cross { 2.0 } else { 1.0 } + if lora.all_linear { mlp } else { 0.0 };
+    stack.layers * lora.rank * each
+}
+
+impl Training {
+    /// Parameters that are trained.
+    pub fn trainable(&self) -> f64 {
+        match (self.setup.lora, &self.model.body) {
+            (None, _) => self.model.parameters,
+            (Some(lora), Body::Transformer(stack)) => adapter_parameters(stack, lora, false),
+            (Some(lora), Body::EncoderDecoder { encoder, decoder }) => {
+                adapter_parameters(encoder, lora, false) + adapter_parameters(decoder, lora, true)
+            }
+            (Some(_), Body::Convolutions(_)) => self.model.parameters,
+        }
+    }
+
+    fn regime(&self) -> Regime {
+        let optimizer = self.setup.optimizer;
+        match self.setup.precision {
+            // Adapters are 32-bit whatever the frozen weights are.
+            _ if self.setup.lora.is_some() => Regime::full_precision(optimizer),
+            Precision::Fp32 | Precision::Mixed => Regime::full_precision(optimizer),
+            Precision::Pure16 => {
+                let state = if optimizer == Optimizer::Adam8bit { 1.0 } else { 0.5 } * optimizer.state();
+                Regime { weights: 2.0, gradients: 2.0, optimizer: state }
+            }
+            Precision::MasterWeights => Regime::with_master_weights(optimizer),
+        }
+    }
+
+    /// Bytes per frozen parameter.
+    fn frozen_width(&self) -> f64 {
+        match (self.setup.lora.and_then(|lora| lora.quantised), self.setup.precision) {
+            (Some(width), _) => width,
+            (None, Precision::Fp32 | Precision::Mixed) => 4.0,
+            (None, _) => 2.0,
+        }
+    }
+
+    /// Each part of the model states per device: weights, gradients, optimizer, temporaries of the step.
+    fn states(&self) -> [Term; 4] {
+        let regime = self.regime();
+        let (stage, ranks) = (self.setup.stage, self.setup.ranks.max(1) as f64);
+        let share = |from: u8| if stage >= from { ranks } else { 1.0 };
+        let trained = self.trainable();
+        let each = |what: Text, bytes: f64, from: u8| {
+            let n = share(from);
+            let over = if n > 1.0 { format!(" ÷ {n}") } else { String::new() };
+            Term { what, formula: format!("{} × {}{over}", count(trained), width(bytes)), bytes: trained * bytes / n }
+        };
+        let mut weights = each(Text::new("weights", "权重"), regime.weights, 3);
+        if self.setup.lora.is_some() {
+            let frozen = self.model.parameters * self.frozen_width() / share(3);
+            weights.formula =
+                format!("{} × {} + {}", count(self.model.parameters), width(self.frozen_width()), weights.formula);
+            weights.bytes += frozen;
+        }
+        let mut gradients = each(Text::new("gradients", "梯度"), regime.gradients, 2);
+        if stage == 0 && ranks > 1.0 {
+            // Buckets of distributed data parallelism are a second copy unless they are views.
+            gradients.bytes *= 2.0;
+            gradients.formula += " × 2";
+        }
+        let temporaries = if self.setup.fused {
+            0.0
+        } else {
+            self.setup.optimizer.foreach_temporaries() * regime.gradients.min(4.0) / 4.0
+        };
+        [
+            weights,
+            gradients,
+            each(Text::new("optimizer state", "优化器状态"), regime.optimizer, 1),
+            each(Text::new("temporaries of the optimizer's step", "优化器 step 的临时张量"), temporaries, 1),
+        ]
+    }
+
+    /// What forward keeps, and what one layer adds while backward goes through it, for `batch` samples.
+    fn activations(&self, batch: f64) -> (Vec<Term>, f64) {
+        let setup = &self.setup;
+        match &self.model.body {
+            Body::Transformer(stack) => {
+                let sequence = stack.fixed_tokens.unwrap_or(setup.sequence);
+                self.stack(stack, batch, sequence, None, Text::new("layers", "层"))
+            }
+            Body::EncoderDecoder { encoder, decoder } => {
+                let (source, target) = (setup.sequence, setup.target_sequence);
+                let (mut terms, one) =
+                    self.stack(encoder, batch, source, None, Text::new("encoder layers", "编码器层"));
+                let (more, other) =
+                    self.stack(decoder, batch, target, Some(source), Text::new("decoder layers", "解码器层"));
+                terms.extend(more);
+                (terms, one.max(other))
+            }
+            Body::Convolutions(network) => {
+                let side = setup.image.or(network.image).unwrap_or(224.0);
+                let parts = kept::convolutions(network, setup, side);
+                let terms = parts
+                    .into_iter()
+                    .map(|Kept { what, bytes }| Term {
+                        what,
+                        formula: format!("{batch} × {}", Bytes(bytes as u64)),
+                        bytes: batch * bytes,
+                    })
+                    .collect();
+                // Gradients of the largest map, at its input and output.
+                (terms, 2.0 * batch * kept::largest_map(network, setup, side))
+            }
+        }
+    }
+
+    fn stack(
+        &self,
+        stack: &Transformer,
+        batch: f64,
+        sequence: f64,
+        cross: Option<f64>,
+        what: Text,
+    ) -> (Vec<Term>, f64) {
+        let setup = &self.setup;
+        let tokens = batch * sequence;
+        let of_layer: f64 = kept::layer(stack, setup, sequence, cross).iter().map(|part| part.bytes).sum();
+        // Gradients of the MLP's width in flight while backward goes through a layer.
+        let compute = if setup.precision == Precision::Fp32 { 4.0 } else { 2.0 };
+        let in_flight = tokens * (3.0 * stack.mlp * compute + 2.0 * stack.hidden * 4.0);
+        let mut terms = Vec::new();
+        let layers = stack.layers;
+        let kept_by_one = if setup.checkpointing { kept::boundary(stack, setup) } else { of_layer };
+        terms.push(Term {
+            what: Text::new(
+                if setup.checkpointing {
+                    format!("inputs of recomputed {}", what.en)
+                } else {
+                    format!("activations of the {}", what.en)
+                },
+                if setup.checkpointing {
+                    format!("重计算的{}的输入", what.zh)
+                } else {
+                    format!("{}的激活", what.zh)
+                },
+            ),
+            formula: format!("{layers} × {} × {}", count(tokens), width(kept_by_one)),
+            bytes: layers * tokens * kept_by_one,
+        });
+        // Embedding, final norm and the head's input.
+        let ends = kept::boundary(stack, setup) * 2.0 + 2.0 * stack.hidden;
+        terms.push(Term {
+            what: Text::new("embeddings and final norm", "嵌入与最后的归一化"),
+            formula: format!("{} × {}", count(tokens), width(ends)),
+            bytes: tokens * ends,
+        });
+        let one = in_flight + if setup.checkpointing { tokens * of_layer } else { 0.0 };
+        (terms, one)
+    }
+
+    /// Logits of a step, kept and in flight: at the end of forward and when backward begins.
+    fn logits(&self, batch: f64) -> Option<(Term, Term)> {
+        let stack = match &self.model.body {
+            Body::Transformer(stack) => stack,
+            Body::EncoderDecoder { decoder, .. } => decoder,
+            Body::Convolutions(_) => return None,
+        };
+        if !stack.language_head {
+            return None;
+        }
+        let sequence = match self.model.body {
+            Body::EncoderDecoder { .. } => self.setup.target_sequence,
+            _ => self.setup.sequence,
+        };
+        let tokens = batch * sequence;
+        let term = |what: Text, each: f64, bytes: f64| Term {
+            what,
+            formula: format!("{} × {} × {}", count(tokens), count(stack.vocabulary), width(each)),
+            bytes,
+        };
+        let forward = if self.setup.precision == Precision::Fp32 { 8.0 } else { 10.0 };
+        let logit = tokens * stack.vocabulary;
+        let begins = logits::peak(tokens as u64, stack.vocabulary as u64);
+        Some((
+            term(Text::new("logits and their loss", "logits 与损失"), forward, forward * logit),
+            term(Text::new("logits, their loss and gradients", "logits、损失及其梯度"), 12.0, begins),
+        ))
+    }
+
+    /// The moments of a step with what each holds, for `batch` samples per process.
+    pub fn phases(&self, batch: u64) -> Vec<Phase> {
+        let batch = batch as f64;
+        let setup = &self.setup;
+        let [weights, gradients, optimizer, temporaries] = self.states();
+        let workspace = Term {
+            what: Text::new("workspaces and small buffers", "工作区与小缓冲"),
+            formula: Bytes(WORKSPACE as u64).to_string(),
+            bytes: WORKSPACE,
+        };
+        let mut always = vec![weights, optimizer, workspace];
+        if setup.stage >= 3 && setup.ranks > 1 {
+            let unit = self.layer_parameters();
+            always.push(Term {
+                what: Text::new("two gathered layers and a layer's gradients", "两个已聚合的层与一层的梯度"),
+                formula: format!("{} × 8 B", count(unit)),
+                bytes: unit * 8.0,
+            });
+        }
+        let early = if setup.accumulates { vec![gradients.clone()] } else { Vec::new() };
+        let casts = |parameters: f64| Term {
+            what: Text::new("16-bit copies of weights under autocast", "autocast 的 16 位权重副本"),
+            formula: format!("{} × 2 B", count(parameters)),
+            bytes: parameters * 2.0,
+        };
+        let mixed = setup.precision == Precision::Mixed;
+        let in_layers = self.layers_total();
+        let outside_matrices = (self.model.matrix_parameters - in_layers).max(0.0);
+        let (activations, one_layer) = self.activations(batch);
+        let logits = self.logits(batch);
+        let layer = Term {
+            what: if setup.checkpointing {
+                Text::new("one layer recomputed, with its gradients", "重计算的一层及其梯度")
+            } else {
+                Text::new("gradients inside of a layer", "层内的梯度")
+            },
+            formula: Bytes(one_layer.max(0.0) as u64).to_string(),
+            bytes: one_layer,
+        };
+
+        let assemble = |moment: Moment, parts: Vec<Vec<Term>>| {
+            let mut terms = always.clone();
+            terms.extend(parts.into_iter().flatten());
+            terms.retain(|term| term.bytes > 0.0);
+            Phase { moment, terms }
+        };
+        let cast_all = if mixed { vec![casts(self.model.matrix_parameters)] } else { Vec::new() };
+        // What the graph keeps of them: recomputed layers keep none.
+        let cast_kept = match (mixed, setup.checkpointing) {
+            (true, false) => cast_all.clone(),
+            (true, true) => vec![casts(outside_matrices)],
+            _ => Vec::new(),
+        };
+        let (forward_logits, backward_logits) = match logits {
+            Some((forward, backward)) => (vec![forward], vec![backward]),
+            None => (Vec::new(), Vec::new()),
+        };
+        let mut phases = vec![
+            assemble(Moment::Forward, vec![early.clone(), activations.clone(), cast_all, forward_logits]),
+            assemble(
+                Moment::BackwardBegins,
+                vec![early.clone(), activations.clone(), cast_kept.clone(), backward_logits],
+            ),
+        ];
+        // Within the layers: the gradients of what lies behind are there, the activations of what lies before too.
+        let behind = Term {
+            what: Text::new("gradients of the head", "输出层的梯度"),
+            formula: format!("{} × 4 B", count(outside_matrices)),
+            bytes: if setup.lora.is_some() { 0.0 } else { outside_matrices * self.regime().gradients },
+        };
+        let behind = if setup.accumulates { Vec::new() } else { vec![behind] };
+        phases.push(assemble(Moment::BackwardRuns, vec![early, behind, activations, cast_kept, vec![layer.clone()]]));
+        phases.push(assemble(Moment::BackwardEnds, vec![vec![gradients.clone(), layer]]));
+        phases.push(assemble(Moment::Optimizer, vec![vec![gradients, temporaries]]));
+        phases
+    }
+
+    /// Parameters of the matrices inside of layers.
+    fn layers_total(&self) -> f64 {
+        match &self.model.body {
+            Body::Transformer(stack) => stack.layers * stack.layer_parameters,
+            Body::EncoderDecoder { encoder, decoder } => {
+                encoder.layers * encoder.layer_parameters + decoder.layers * decoder.layer_parameters
+            }
+            Body::Convolutions(_) => self.model.parameters,
+        }
+    }
+
+    fn layer_parameters(&self) -> f64 {
+        match &self.model.body {
+            Body::Transformer(stack) => stack.layer_parameters,
+            Body::EncoderDecoder { decoder, .. } => decoder.layer_parameters,
+            Body::Convolutions(_) => self.model.parameters / 16.0,
+        }
+    }
+
+    /// The highest moment, for `batch` samples per process.
+    pub fn highest(&self, batch: u64) -> Option<Phase> {
+        self.phases(batch).into_iter().max_by(|a, b| a.bytes().total_cmp(&b.bytes()))
+    }
+
+    /// What the allocator hands out at the highest moment. `low` and `high` carry the formulas' error (see the constants),
+    /// `high` also logits that the program keeps and what the allocator holds beyond what it hands out.
+    pub fn peak(&self, batch: u64) -> Peak {
+        let phases = self.phases(batch);
+        let bytes = |moment: Moment| phases.iter().find(|p| p.moment == moment).map_or(0.0, Phase::bytes);
+        let allocated = phases.iter().map(Phase::bytes).fold(0.0, f64::max);
+        let fixed = bytes(Moment::Optimizer);
+        let grows = Moment::ALL[..3].iter().map(|moment| bytes(*moment)).fold(0.0, f64::max);
+        // Blocks of the one kind of moment do not always serve the other: gradients and temporaries against activations.
+        let states: f64 = self.states()[..1].iter().chain(&self.states()[2..3]).map(|term| term.bytes).sum();
+        let unshared = (fixed - states).min(grows - states).max(0.0);
+        let kept_output = self.logits(batch as f64).map_or(0.0, |(_, backward)| backward.bytes / 12.0 * 4.0);
+        if self.model.guessed {
+            // States are known; what grows with the batch may be half of it or three times as much.
+            let rest = (allocated - fixed).max(0.0);
+            let low = (states.max(fixed - states) * 0.9).min(allocated);
+            return Peak {
+                low,
+                expected: allocated * super::peak::HELD_BEYOND + super::peak::HELD_FLOOR,
+                high: 1.1 * fixed + 3.0 * (grows - states).max(rest) + 0.3 * GIB as f64,
+            };
+        }
+        Peak {
+            low: allocated * (1.0 - ERROR_DOWN),
+            expected: allocated * super::peak::HELD_BEYOND + super::peak::HELD_FLOOR,
+            high: allocated * (1.0 + ERROR_UP) + UNSHARED * unshared + kept_output + 0.15 * GIB as f64,
+        }
+    }
+}
+
+/// How far the formulas of a known family overstate what is allocated, as a share.
+const ERROR_DOWN: f64 = 0.06;
+/// How far reserved memory lies above what the formulas give, as a share: their own error and segments.
+const ERROR_UP: f64 = 0.13;
+/// Share of what the optimizer's step and backward could have in common that they do not.
+const UNSHARED: f64 = 0.3;

@@ -1,0 +1,39 @@
+//! The child's side of the pipe: one request in, findings out, a line each.
+
+use super::probe::{self, Line, Request};
+use anyhow::Context as _;
+use std::io::{Read, Write};
+
+/// The argument with which the program starts itself as the child.
+pub const NAME: &str = "cuda-child";
+
+/// Serves the one request on standard input. Exit code 0 once all was tried, whatever came of it.
+///
+/// # Errors
+/// When the request cannot be read or the parent has gone away.
+pub fn run() -> anyhow::Result<u8> {
+    // A parent that was killed must not leave a probe behind. Dying by the signal frees the memory as any end does.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    let mut request = String::new();
+    std::io::stdin().read_to_string(&mut request).context("no request")?;
+    let request: Request = serde_json::from_str(&request).context("not a request")?;
+    // It may have died before the signal was asked for.
+    #[cfg(unix)]
+    anyhow::ensure!(
+        request.parent.is_none_or(|parent| parent == std::os::unix::process::parent_id()),
+        "the parent has gone away"
+    );
+    let mut stdout = std::io::stdout().lock();
+    probe::run(&request, &mut |line: Line| {
+        let written = serde_json::to_string(&line)
+            .map_err(anyhow::Error::from)
+            // A driver may leave a line of its own unfinished.
+            .and_then(|line| Ok(write!(stdout, "\n{line}\n").and_then(|()| stdout.flush())?));
+        if written.is_err() {
+            // Nobody listens any more: to go on would hold memory for nothing.
+            std::process::exit(1);
+        }
+    });
+    Ok(0)
+}

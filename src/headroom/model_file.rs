@@ -1,0 +1,320 @@
+//! The headers of files with weights: how many parameters of which width, and the shape where the file tells it.
+
+use crate::text;
+use crate::text::Text;
+use serde_json::{Map, Value, json};
+
+/// What a header says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    pub parameters: f64,
+    /// Bytes of all tensors.
+    pub bytes: f64,
+    /// A configuration as `config.json` has it, where the file names its architecture.
+    pub config: Option<Value>,
+}
+
+/// Headers are at most this long (the format's own limit for safetensors is 100 MB).
+pub const LONGEST_HEADER: u64 = 100_000_000;
+/// No file has more tensors or metadata entries.
+const MOST: u64 = 1 << 20;
+
+/// The length of the JSON header of a safetensors file, from its first eight bytes.
+///
+/// # Errors
+/// When it is longer than the format allows.
+pub fn safetensors_header(first: [u8; 8]) -> Result<u64, Text> {
+    let length = u64::from_le_bytes(first);
+    if length == 0 || length > LONGEST_HEADER {
+        return Err(text!(
+            en: "at byte 0: a header of {length} bytes is no safetensors header (at most {LONGEST_HEADER})",
+            zh: "第 0 字节处：{length} 字节的头部不是 safetensors 头部（最多 {LONGEST_HEADER}）"
+        ));
+    }
+    Ok(length)
+}
+
+/// Reads the JSON header of a safetensors file.
+///
+/// # Errors
+/// When it is damaged, with the tensor.
+pub fn safetensors(header: &[u8]) -> Result<Weights, Text> {
+    let value: Map<String, Value> = serde_json::from_slice(header).map_err(
+        |error| text!(en: "at byte 8: the header is not JSON: {error}", zh: "第 8 字节处：头部不是 JSON：{error}"),
+    )?;
+    let (mut parameters, mut bytes) = (0.0, 0.0);
+    for (name, tensor) in value.iter().filter(|(name, _)| *name != "__metadata__") {
+        let wrong = || text!(en: "tensor {name:?} has no shape or offsets", zh: "张量 {name:?} 没有形状或偏移");
+        let shape = tensor.get("shape").and_then(Value::as_array).ok_or_else(wrong)?;
+        let mut elements = 1.0;
+        for side in shape {
+            elements *= side.as_u64().ok_or_else(wrong)? as f64;
+        }
+        let offsets = tensor.get("data_offsets").and_then(Value::as_array).ok_or_else(wrong)?;
+        let at = |i: usize| offsets.get(i).and_then(Value::as_u64).ok_or_else(wrong);
+        let (from, to) = (at(0)?, at(1)?);
+        if to < from {
+            return Err(text!(en: "tensor {name:?} ends before it begins", zh: "张量 {name:?} 的结尾在开头之前"));
+        }
+        parameters += elements;
+        bytes += (to - from) as f64;
+    }
+    if parameters < 1.0 {
+        return Err(Text::new("no tensors in it", "其中没有张量"));
+    }
+    Ok(Weights { parameters, bytes, config: None })
+}
+
+/// Where reading of a GGUF header stands.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, n: u64) -> Result<&'a [u8], Text> {
+        let at = self.at;
+        let end = usize::try_from(n).ok().and_then(|n| at.checked_add(n));
+        let taken = end.and_then(|end| self.bytes.get(at..end));
+        self.at = end.unwrap_or(at);
+        taken.ok_or_else(|| text!(en: "at byte {at}: the header ends early", zh: "第 {at} 字节处：头部提前结束"))
+    }
+
+    fn u32(&mut self) -> Result<u32, Text> {
+        Ok(self.take(4)?.try_into().map_or(0, u32::from_le_bytes))
+    }
+
+    fn u64(&mut self) -> Result<u64, Text> {
+        Ok(self.take(8)?.try_into().map_or(0, u64::from_le_bytes))
+    }
+
+    fn string(&mut self) -> Result<String, Text> {
+        let length = self.u64()?;
+        Ok(String::from_utf8_lossy(self.take(length)?).into_owned())
+    }
+
+    /// A metadata value; arrays are passed over.
+    fn value(&mut self, kind: u32) -> Result<Option<Value>, Text> {
+        Ok(match kind {
+            0 | 1 | 7 => Some(self.take(1)?.first().copied().unwrap_or(0).into()),
+            2 | 3 => Some(self.take(2)?.try_into().map_or(0, u16::from_le_bytes).into()),
+            4 => Some(self.u32()?.into()),
+            5 => Some((self.u32()? as i32).into()),
+            6 => Some(f64::from(f32::from_bits(self.u32()?)).into()),
+            8 => Some(self.string()?.into()),
+            10 => Some(self.u64()?.into()),
+            11 => Some((self.u64()? as i64).into()),
+            12 => Some(f64::from_bits(self.u64()?).into()),
+            9 => {
+                let (of, length) = (self.u32()?, self.u64()?);
+                let width = match of {
+                    0 | 1 | 7 => 1,
+                    2 | 3 => 2,
+                    4..=6 => 4,
+                    10..=12 => 8,
+                    8 => 0,
+                    _ => return Err(self.unknown("array", of)),
+                };
+                if width > 0 {
+                    self.take(length.saturating_mul(width))?;
+                } else {
+                    for _ in 0..length {
+                        let length = self.u64()?;
+                        self.take(length)?;
+                    }
+                }
+                // Lengths of vocabularies are told by their token lists.
+                Some(json!({ "length": length }))
+            }
+            _ => return Err(self.unknown("value", kind)),
+        })
+    }
+
+    fn unknown(&self, what: &str, kind: u32) -> Text {
+        let at = self.at;
+        text!(en: "at byte {at}: no {what} has type {kind}", zh: "第 {at} 字节处：没有类型为 {kind} 的值")
+    }
+}
+
+/// Bits of an element of GGUF's tensor types, scales included (ggml's block sizes).
+fn gguf_bits(kind: u32) -> Option<f64> {
+    Some(match kind {
+        0 => 32.0,
+        1 | 30 => 16.0,
+        2 => 4.5,
+        3 => 5.0,
+        6 => 5.5,
+        7 => 6.0,
+        8 => 8.5,
+        9 => 9.0,
+        10 => 2.625,
+        11 => 3.4375,
+        12 => 4.5,
+        13 => 5.5,
+        14 => 6.5625,
+        15 => 9.125,
+        16 => 2.0625,
+        17 => 2.3125,
+        18 => 3.0625,
+        19 => 1.5625,
+        20 | 23 => 4.5,
+        21 => 3.4375,
+        22 => 2.5625,
+        24 => 8.0,
+        25 => 16.0,
+        26 => 32.0,
+        27 | 28 => 64.0,
+        29 => 1.75,
+        39 => 4.25,
+        _ => return None,
+    })
+}
+
+/// Reads the beginning of a GGUF file, as far as the list of tensors goes.
+///
+/// # Errors
+/// When it is damaged or longer than what was given, with the byte.
+pub fn gguf(bytes: &[u8]) -> Result<Weights, Text> {
+    let mut reader = Reader { bytes, at: 0 };
+    if reader.take(4)? != b"GGUF" {
+        return Err(Text::new("at byte 0: no GGUF file", "第 0 字节处：不是 GGUF 文件"));
+    }
+    let version = reader.u32()?;
+    if !(2..=3).contains(&version) {
+        return Err(
+            text!(en: "at byte 4: GGUF version {version} is not known", zh: "第 4 字节处：不认识 GGUF 版本 {version}"),
+        );
+    }
+    let (tensors, entries) = (reader.u64()?, reader.u64()?);
+    if tensors > MOST || entries > MOST {
+        return Err(
+            text!(en: "at byte 8: {tensors} tensors and {entries} entries cannot be", zh: "第 8 字节处：{tensors} 个张量与 {entries} 个条目不可能"),
+        );
+    }
+    let mut metadata = Map::new();
+    for _ in 0..entries {
+        let key = reader.string()?;
+        let kind = reader.u32()?;
+        if let Some(value) = reader.value(kind)? {
+            metadata.insert(key, value);
+        }
+    }
+    let (mut parameters, mut total) = (0.0, 0.0);
+    for _ in 0..tensors {
+        let name = reader.string()?;
+        let sides = reader.u32()?;
+        if sides > 8 {
+            return Err(text!(en: "tensor {name:?} has {sides} dimensions", zh: "张量 {name:?} 有 {sides} 维"));
+        }
+        let mut elements = 1.0;
+        for _ in 0..sides {
+            elements *= reader.u64()? as f64;
+        }
+        let kind = reader.u32()?;
+        reader.u64()?;
+        let bits = gguf_bits(kind).ok_or_else(
+            || text!(en: "tensor {name:?} has the unknown type {kind}", zh: "张量 {name:?} 的类型 {kind} 未知"),
+        )?;
+        parameters += elements;
+        total += elements * bits / 8.0;
+    }
+    if parameters < 1.0 {
+        return Err(Text::new("no tensors in it", "其中没有张量"));
+    }
+    Ok(Weights { parameters, bytes: total, config: config(&metadata) })
+}
+
+/// The metadata of a GGUF file under the names of `config.json`. The layers of all its families keep the same tensors as
+/// those of Llama as far as the cache and the weights go.
+fn config(metadata: &Map<String, Value>) -> Option<Value> {
+    let family = metadata.get("general.architecture")?.as_str()?;
+    let value = |key: &str| metadata.get(&format!("{family}.{key}")).filter(|value| value.is_number()).cloned();
+    let heads = value("attention.head_count")?;
+    let tokens = metadata.get("tokenizer.ggml.tokens").and_then(|list| list.get("length")).cloned();
+    let mut out = Map::new();
+    out.insert("model_type".into(), "llama".into());
+    out.insert("hidden_size".into(), value("embedding_length")?);
+    out.insert("num_hidden_layers".into(), value("block_count")?);
+    out.insert("num_attention_heads".into(), heads.clone());
+    out.insert("num_key_value_heads".into(), value("attention.head_count_kv").unwrap_or(heads));
+    out.insert("intermediate_size".into(), value("feed_forward_length")?);
+    out.insert("vocab_size".into(), value("vocab_size").or(tokens)?);
+    if let Some(length) = value("attention.key_length") {
+        out.insert("head_dim".into(), length);
+    }
+    if let Some(length) = value("context_length") {
+        out.insert("max_position_embeddings".into(), length);
+    }
+    Some(Value::Object(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn safetensors_headers() {
+        let header =
+            br#"{"__metadata__": {"format": "pt"}, "a": {"dtype": "BF16", "shape": [4, 8], "data_offsets": [0, 64]}}"#;
+        assert_eq!(safetensors(header), Ok(Weights { parameters: 32.0, bytes: 64.0, config: None }));
+        assert!(safetensors_header(u64::MAX.to_le_bytes()).is_err());
+        assert!(safetensors_header([0; 8]).is_err());
+        for wrong in [
+            "{",
+            "[]",
+            "{}",
+            r#"{"a": 3}"#,
+            r#"{"a": {"shape": [-1], "data_offsets": [0, 1]}}"#,
+            r#"{"a": {"shape": [1], "data_offsets": [9, 1]}}"#,
+        ] {
+            assert!(safetensors(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+
+    fn text(out: &mut Vec<u8>, text: &str) {
+        out.extend((text.len() as u64).to_le_bytes());
+        out.extend(text.as_bytes());
+    }
+
+    fn file() -> Vec<u8> {
+        let mut out = b"GGUF".to_vec();
+        out.extend(3u32.to_le_bytes());
+        out.extend(1u64.to_le_bytes());
+        let numbers = [
+            ("embedding_length", 64u32),
+            ("block_count", 2),
+            ("attention.head_count", 4),
+            ("attention.head_count_kv", 2),
+            ("feed_forward_length", 128),
+            ("vocab_size", 100),
+        ];
+        out.extend((numbers.len() as u64 + 1).to_le_bytes());
+        text(&mut out, "general.architecture");
+        out.extend(8u32.to_le_bytes());
+        text(&mut out, "qwen2");
+        for (name, value) in numbers {
+            text(&mut out, &format!("qwen2.{name}"));
+            out.extend(4u32.to_le_bytes());
+            out.extend(value.to_le_bytes());
+        }
+        text(&mut out, "blk.0.w");
+        out.extend(2u32.to_le_bytes());
+        out.extend(64u64.to_le_bytes());
+        out.extend(32u64.to_le_bytes());
+        out.extend(8u32.to_le_bytes());
+        out.extend(0u64.to_le_bytes());
+        out
+    }
+
+    #[test]
+    fn gguf_headers_whole_and_cut_anywhere() {
+        let file = file();
+        let weights = gguf(&file).expect("a header");
+        assert_eq!((weights.parameters, weights.bytes), (2048.0, 2176.0));
+        let shape = crate::estimate::architecture::read(&weights.config.expect("a shape")).expect("an architecture");
+        assert_eq!(shape.family, "llama");
+        for end in 0..file.len() {
+            assert!(gguf(&file[..end]).is_err(), "{end}");
+        }
+    }
+}

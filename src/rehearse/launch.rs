@@ -1,0 +1,614 @@
+//! Runs a command once on the simulated device and reads back what its processes tell.
+//!
+//! Everything lies in a private folder that is removed afterwards: the simulated device and the libraries that stand
+//! in for NVIDIA's, the agent for the command's Python, the files that both write, and the caches of compilers, whose
+//! entries would be poisoned by timings of kernels that never ran.
+//!
+//! The environment does it all, so it reaches every process that the command starts. Libraries are found through
+//! `LD_LIBRARY_PATH`; PyTorch looks beside itself first (`DT_RPATH`), so the agent loads the stand-ins by their paths
+//! before PyTorch is imported, and the loader takes what is loaded already. Nothing is preloaded: a shell, a compiler or
+//! a program for another architecture runs as it always does.
+
+use super::counters;
+use super::elf::{self, Symbols};
+use super::process::{self, ProcessReport};
+use super::stubs;
+use super::torch::{self, Missing, Torch};
+use super::{agent, device};
+use crate::text;
+use crate::text::Text;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The order in which the driver hands out addresses: no rule is documented, and PyTorch breaks ties by address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Addresses {
+    Up,
+    Down,
+}
+
+/// What device memory reads as that nobody wrote, since nothing is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    Zeros,
+    Ones,
+}
+
+/// The device to be simulated. Sizes in bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Device {
+    pub name: String,
+    pub total: u64,
+    /// What the CUDA context of each process takes.
+    pub context: u64,
+    /// What other programs take.
+    pub others: u64,
+    /// Compute capability: major, minor.
+    pub compute: (u8, u8),
+    pub multiprocessors: u32,
+    /// What each convolution's plan asks for as workspace.
+    pub cudnn_workspace: u64,
+}
+
+/// One run.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub command: Vec<OsString>,
+    pub device: Device,
+    pub devices: u32,
+    /// Optimizer steps after which to stop; 0: run to the end.
+    pub steps: u32,
+    pub world_size: Option<u32>,
+    pub rank: u32,
+    pub addresses: Addresses,
+    /// The agent stops the program then; what still runs some seconds later (10 at most) is killed.
+    pub time_limit: Duration,
+    pub snapshot: bool,
+    pub values: Values,
+    /// The command's output is not shown; otherwise all of it goes to standard error.
+    pub quiet: bool,
+    pub env: Vec<(OsString, OsString)>,
+    /// The folder of the PyTorch to use, where the command's interpreter should not be asked.
+    pub torch: Option<PathBuf>,
+    /// The interpreter to ask, where the command does not show it.
+    pub torch_python: Option<PathBuf>,
+}
+
+/// How the command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    Signal(i32),
+    /// Killed when its time was up.
+    Stopped,
+    /// The user interrupted it.
+    Interrupted,
+}
+
+/// What the simulated device counted in one process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeviceCalls {
+    pub pid: u64,
+    pub launches: u64,
+    /// Copies to the host of memory that the host never wrote: their values are not computed.
+    pub unknown_reads: u64,
+    /// Page-locked host bytes: the most there ever were.
+    pub pinned_peak: u64,
+    /// Managed bytes at the end, in no device's account.
+    pub managed: u64,
+    /// The program's own code read or wrote device memory directly, here.
+    pub host_touch: Option<u64>,
+    /// Per device: bytes in use at the end, at most, and requests that were refused. Contexts are not counted.
+    pub devices: Vec<DeviceFigures>,
+    /// Entry points of the driver that were asked for and are not simulated.
+    pub unknown_entry_points: Vec<String>,
+}
+
+/// One device's figures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeviceFigures {
+    pub used: u64,
+    pub peak: u64,
+    pub refused: u64,
+    pub served: u64,
+}
+
+/// What is known after a run. Its folder, and with it the snapshots, goes when this is dropped.
+#[derive(Debug)]
+pub struct RawOutcome {
+    pub processes: Vec<ProcessReport>,
+    /// By process, in the order of their pids.
+    pub device_calls: Vec<DeviceCalls>,
+    pub exit: Exit,
+    /// The last 64 KiB that the command wrote to standard error.
+    pub stderr_tail: String,
+    pub seconds: f64,
+    /// Absolute paths.
+    pub snapshots: Vec<PathBuf>,
+    /// The PyTorch that the stand-ins were made for: none for a command that has none.
+    pub torch: Option<Torch>,
+    folder: Folder,
+}
+
+impl RawOutcome {
+    /// Where the result files lie, as long as this lives.
+    pub fn folder(&self) -> &Path {
+        &self.folder.0
+    }
+}
+
+/// Why nothing was run.
+#[derive(Debug)]
+pub enum LaunchError {
+    /// This program was built for another system than Linux on x86-64.
+    Unsupported,
+    NoCommand,
+    /// No PyTorch that could be rehearsed. An interpreter without any is no error.
+    Torch(Missing),
+    /// No folder that libraries can be loaded from.
+    Folder(io::Error),
+    Start {
+        program: OsString,
+        error: io::Error,
+    },
+}
+
+impl LaunchError {
+    pub fn text(&self) -> Text {
+        match self {
+            LaunchError::Unsupported => text!(
+                en: "rehearse runs on Linux x86-64",
+                zh: "rehearse 只能在 Linux x86-64 上运行"
+            ),
+            LaunchError::NoCommand => text!(en: "no command was given", zh: "没有给出命令"),
+            LaunchError::Torch(missing) => missing_text(missing),
+            LaunchError::Folder(error) => text!(
+                en: "there is no temporary folder that libraries can be loaded from ({error}): set TMPDIR",
+                zh: "没有可以从中加载共享库的临时目录（{error}）：请设置 TMPDIR"
+            ),
+            LaunchError::Start { program, error } => {
+                let program = program.to_string_lossy();
+                text!(en: "{program} does not start: {error}", zh: "无法启动 {program}：{error}")
+            }
+        }
+    }
+}
+
+fn missing_text(missing: &Missing) -> Text {
+    match missing {
+        Missing::Interpreter => text!(
+            en: "no Python interpreter was found for the command: give PyTorch's folder with --torch",
+            zh: "没有找到该命令使用的 Python 解释器：请用 --torch 指定 PyTorch 所在目录"
+        ),
+        Missing::Failed { interpreter, message } => text!(
+            en: "{interpreter} does not say where PyTorch is ({message}): give its folder with --torch",
+            zh: "{interpreter} 没有给出 PyTorch 的位置（{message}）：请用 --torch 指定其目录"
+        ),
+        Missing::Torch { interpreter } => text!(
+            en: "{interpreter} has no PyTorch: install one there, NVIDIA's packages are not needed: \
+                 pip install --no-deps torch",
+            zh: "{interpreter} 中没有安装 PyTorch：请在其中安装，不需要 NVIDIA 的软件包：pip install --no-deps torch"
+        ),
+        Missing::CpuBuild { version } => text!(
+            en: "this torch is a CPU build ({version}): install a CUDA build, NVIDIA's packages are not needed: \
+                 pip install --no-deps torch",
+            zh: "这个 torch 是 CPU 版（{version}）：请安装 CUDA 版，不需要 NVIDIA 的软件包：pip install --no-deps torch"
+        ),
+        Missing::Rocm { version } => text!(
+            en: "this torch is built for ROCm ({version}); only CUDA builds can be rehearsed: \
+                 pip install --no-deps torch",
+            zh: "这个 torch 是 ROCm 版（{version}）；只能预演 CUDA 版：pip install --no-deps torch"
+        ),
+        Missing::Isolated { option } => text!(
+            en: "python {option} does not load the part of the rehearsal that runs inside it: leave {option} out",
+            zh: "python {option} 不会加载预演需要在其中运行的部分：请去掉 {option}"
+        ),
+        Missing::Musl { interpreter } => text!(
+            en: "{interpreter} is built for musl; PyTorch with CUDA exists for the GNU C library only",
+            zh: "{interpreter} 基于 musl；支持 CUDA 的 PyTorch 只有 GNU C 库（glibc）版本"
+        ),
+        Missing::StaticRuntime { version } => text!(
+            en: "torch {version} has the CUDA runtime built in, where it can't be replaced: use torch 2.0 or later",
+            zh: "torch {version} 静态链接了 CUDA 运行时，无法替换：请使用 torch 2.0 或更高版本"
+        ),
+        Missing::Unreadable { folder, message } => {
+            let folder = folder.display();
+            text!(en: "{folder} is no readable PyTorch: {message}", zh: "{folder} 不是可读的 PyTorch：{message}")
+        }
+    }
+}
+
+/// A folder of our own, removed with everything in it.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What can't be removed is left behind; there is nobody to tell.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Folder {
+    /// The first of the usual places that code may be loaded from.
+    fn create() -> io::Result<Folder> {
+        use std::os::unix::fs::DirBuilderExt;
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let places = [
+            Some(std::env::temp_dir()),
+            Some("/dev/shm".into()),
+            std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from),
+            std::env::home_dir().map(|home| home.join(".cache")),
+        ];
+        let mut refusal = io::Error::from(io::ErrorKind::NotFound);
+        for place in places.into_iter().flatten() {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            // Python's os.urandom is not at hand: the address of a fresh allocation and the clock are unlikely enough,
+            // and a name that exists is refused.
+            let moment = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.subsec_nanos());
+            let path = place.join(format!("oomdoc-rehearse-{}-{number}-{moment:08x}", std::process::id()));
+            let forbids = rustix::fs::statvfs(&place)
+                .is_ok_and(|figures| figures.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
+            if forbids {
+                refusal = io::Error::from(io::ErrorKind::PermissionDenied);
+                continue;
+            }
+            match fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Folder(path)),
+                Err(error) => refusal = error,
+            }
+        }
+        Err(refusal)
+    }
+}
+
+/// The libraries' folder inside ours.
+const LIBRARIES: &str = "lib";
+const AGENT: &str = "agent";
+const RESULTS: &str = "results";
+/// The file name of the simulated device.
+const SHIM: &str = "liboomdoc_device.so";
+
+/// PyTorch and the stand-ins for it, kept for the next run of the same command.
+type Prepared = (Option<Torch>, BTreeMap<String, Vec<u8>>);
+
+fn prepare(request: &Request, shim: &[u8]) -> Result<Arc<Prepared>, LaunchError> {
+    type Key = (Vec<OsString>, Option<PathBuf>, Option<PathBuf>);
+    static LAST: Mutex<Option<(Key, Arc<Prepared>)>> = Mutex::new(None);
+    let key = (request.command.clone(), request.torch.clone(), request.torch_python.clone());
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((known, prepared)) = &*last
+        && *known == key
+    {
+        return Ok(Arc::clone(prepared));
+    }
+    let asked = match &request.torch_python {
+        Some(python) => vec![python.clone().into_os_string()],
+        None => request.command.clone(),
+    };
+    let torch = match torch::find(&asked, request.torch.as_deref()) {
+        Ok(torch) => Some(torch),
+        // A command without any PyTorch runs all the same: it may be no Python at all.
+        Err(Missing::Interpreter | Missing::Torch { .. } | Missing::Failed { .. }) => None,
+        Err(missing) => return Err(LaunchError::Torch(missing)),
+    };
+    let exports = elf::parse_bytes(shim, Symbols::Exports).map(|library| library.exports).unwrap_or_default();
+    let defined: BTreeSet<String> = exports.into_iter().collect();
+    let program = request.command.first().and_then(|program| torch::asked_by(program));
+    let importers = torch.iter().flat_map(|torch| &torch.importers).chain(&program);
+    let mut files = BTreeMap::new();
+    for (name, stub) in stubs::plan(importers, &defined) {
+        let bytes = stubs::write(&name, SHIM, &stub)
+            .map_err(|error| LaunchError::Folder(io::Error::new(io::ErrorKind::InvalidData, error)))?;
+        files.insert(name, bytes);
+    }
+    let prepared = Arc::new((torch, files));
+    *last = Some((key, Arc::clone(&prepared)));
+    Ok(prepared)
+}
+
+/// Writes the libraries; returns their names in the order in which they can be loaded.
+fn write_libraries(folder: &Path, shim: &[u8], stubs: &BTreeMap<String, Vec<u8>>) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    fs::write(folder.join(SHIM), shim)?;
+    for (name, bytes) in stubs {
+        fs::write(folder.join(name), bytes)?;
+    }
+    // Compilers look for the driver without its version.
+    std::os::unix::fs::symlink("libcuda.so.1", folder.join("libcuda.so"))
+}
+
+fn write_agent(folder: &Path) -> io::Result<()> {
+    for (name, text) in agent::FILES {
+        let path = folder.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+/// A path list with one more folder in front.
+fn before(folder: &Path, list: Option<OsString>) -> OsString {
+    let mut result = folder.as_os_str().to_owned();
+    if let Some(list) = list.filter(|list| !list.is_empty()) {
+        result.push(":");
+        result.push(list);
+    }
+    result
+}
+
+fn environment(command: &mut Command, request: &Request, torch: Option<&Torch>, folder: &Path) {
+    let device = &request.device;
+    let of_user = |name: &str| {
+        let own = request.env.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        own.or_else(|| std::env::var_os(name))
+    };
+    let libraries = folder.join(LIBRARIES);
+    let agent = folder.join(AGENT);
+    let results = folder.join(RESULTS);
+    let python_path = of_user("PYTHONPATH");
+    // The graphics processors of this machine are hidden or chosen by it; the simulated ones are not meant.
+    command.env_remove("CUDA_VISIBLE_DEVICES");
+    command.envs(request.env.iter().cloned());
+    command.env("LD_LIBRARY_PATH", before(&libraries, of_user("LD_LIBRARY_PATH")));
+    command.env("PYTHONPATH", before(&agent, python_path.clone()));
+    command.env("OOMDOC_REHEARSE_PYTHONPATH", python_path.unwrap_or_default());
+    command.env("TRITON_LIBCUDA_PATH", &libraries);
+    for (name, cache) in [("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor")] {
+        command.env(name, folder.join(cache));
+    }
+    let cuda = torch.map_or(13_000, |torch| torch.cuda);
+    let cudnn = torch.map_or(91_900, |torch| torch.cudnn);
+    for (name, value) in [
+        ("TOTAL", device.total.to_string()),
+        ("CONTEXT", device.context.to_string()),
+        ("OTHERS", device.others.to_string()),
+        ("DEVICES", request.devices.to_string()),
+        ("CC", format!("{}.{}", device.compute.0, device.compute.1)),
+        ("SMS", device.multiprocessors.to_string()),
+        ("NAME", device.name.clone()),
+        ("ADDRESSES", if request.addresses == Addresses::Up { "up" } else { "down" }.to_owned()),
+        ("VALUES", if request.values == Values::Zeros { "zeros" } else { "ones" }.to_owned()),
+        ("CUDA", cuda.to_string()),
+        ("CUDNN", cudnn.to_string()),
+        ("CUDNN_WORKSPACE", device.cudnn_workspace.to_string()),
+    ] {
+        command.env(format!("OOMDOC_SIM_{name}"), value);
+    }
+    command.env("OOMDOC_SIM_REPORT", &results).env("OOMDOC_SIM_LIBRARIES", &libraries);
+    command.env("OOMDOC_REHEARSE_DIR", &results).env("OOMDOC_REHEARSE_STEPS", request.steps.to_string());
+    command.env("OOMDOC_REHEARSE_RANK", request.rank.to_string());
+    command.env("OOMDOC_REHEARSE_TIME", request.time_limit.as_secs_f64().to_string());
+    if request.snapshot {
+        command.env("OOMDOC_REHEARSE_SNAPSHOT", "1");
+    }
+    if let Some(world) = request.world_size {
+        command.env("OOMDOC_REHEARSE_WORLD", world.to_string());
+    }
+}
+
+/// The end of an output, kept while it passes.
+type Tail = Arc<Mutex<VecDeque<u8>>>;
+const KEPT: usize = 64 << 10;
+
+/// Reads an output to its end on a thread of its own. A process that outlives the command may keep it open, so nobody
+/// waits for the thread for long.
+fn follow(mut output: impl Read + Send + 'static, show: bool) -> (Tail, std::thread::JoinHandle<()>) {
+    let tail = Tail::default();
+    let kept = Arc::clone(&tail);
+    let reader = std::thread::spawn(move || {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(length) = output.read(&mut buffer) {
+            let Some(bytes) = buffer.get(..length).filter(|bytes| !bytes.is_empty()) else { break };
+            if show {
+                // A closed terminal is no reason to stop the command.
+                let _ = io::stderr().write_all(bytes);
+            }
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.extend(bytes);
+            let surplus = kept.len().saturating_sub(KEPT);
+            kept.drain(..surplus);
+        }
+    });
+    (tail, reader)
+}
+
+/// Ends every process of the child's group, whether it listens or not.
+fn kill_group(child: &Child, signal: rustix::process::Signal) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        // The group may be gone already.
+        let _ = rustix::process::kill_process_group(group, signal);
+    }
+}
+
+/// Ends what left the child's group: launchers such as torchrun give each worker a session of its own. They are known
+/// by our folder in their environment.
+fn kill_strays(folder: &Path) {
+    let mark = [b"OOMDOC_REHEARSE_DIR=", folder.join(RESULTS).as_os_str().as_encoded_bytes()].concat();
+    // What starts another process while we look is seen in the next round.
+    for _ in 0..8 {
+        let mut found = false;
+        let Ok(entries) = fs::read_dir("/proc") else { return };
+        for entry in entries.flatten() {
+            let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
+            let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) else { continue };
+            // Another user's process does not show its environment; a dead one has none.
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            if environment.split(|byte| *byte == 0).any(|variable| variable == mark) {
+                found |= rustix::process::kill_process(pid, rustix::process::Signal::KILL).is_ok();
+            }
+        }
+        if !found {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// How long processes have to end by themselves after they were asked.
+const GRACE: Duration = Duration::from_secs(3);
+/// How long after the time limit the agent may take to write what it knows.
+fn extension(limit: Duration) -> Duration {
+    (limit / 4).clamp(Duration::from_secs(1), Duration::from_secs(10))
+}
+
+/// Waits for the child, its time limit or an interruption.
+fn wait(child: &mut Child, limit: Duration, interrupted: &AtomicBool) -> io::Result<(Option<ExitStatus>, Exit)> {
+    let started = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    let cause = loop {
+        if let Some(status) = child.try_wait()? {
+            let exit = status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or(0)), Exit::Code);
+            return Ok((Some(status), exit));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            break Exit::Interrupted;
+        }
+        if started.elapsed() > limit.saturating_add(extension(limit)) {
+            break Exit::Stopped;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    };
+    let first = if cause == Exit::Interrupted { rustix::process::Signal::INT } else { rustix::process::Signal::TERM };
+    kill_group(child, first);
+    let asked = Instant::now();
+    while asked.elapsed() < GRACE {
+        if let Some(status) = child.try_wait()? {
+            return Ok((Some(status), cause));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok((None, cause))
+}
+
+/// Runs a command once.
+///
+/// # Errors
+/// Where nothing could be run; what the command itself does wrong is in the outcome.
+pub fn run(request: &Request) -> Result<RawOutcome, LaunchError> {
+    let shim = device::SHIM.ok_or(LaunchError::Unsupported)?;
+    let (program, arguments) = request.command.split_first().ok_or(LaunchError::NoCommand)?;
+    let prepared = prepare(request, shim)?;
+    let (torch, files) = (&prepared.0, &prepared.1);
+    let folder = Folder::create().map_err(LaunchError::Folder)?;
+    write_libraries(&folder.0.join(LIBRARIES), shim, files)
+        .and_then(|()| write_agent(&folder.0.join(AGENT)))
+        .and_then(|()| fs::create_dir(folder.0.join(RESULTS)))
+        .map_err(LaunchError::Folder)?;
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let mut handlers = Vec::new();
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        // Without a handler the folder stays behind when the user interrupts.
+        handlers.extend(signal_hook::flag::register(signal, Arc::clone(&interrupted)));
+    }
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    environment(&mut command, request, torch.as_ref(), &folder.0);
+    let started = Instant::now();
+    let outcome = command.spawn().and_then(|mut child| {
+        let output = child.stdout.take().map(|output| follow(output, !request.quiet));
+        let errors = child.stderr.take().map(|output| follow(output, !request.quiet));
+        let waited = wait(&mut child, request.time_limit, &interrupted);
+        kill_group(&child, rustix::process::Signal::KILL);
+        // The group is killed: this returns at once.
+        let _ = child.wait();
+        kill_strays(&folder.0);
+        let seconds = started.elapsed().as_secs_f64();
+        let (_, exit) = waited?;
+        let asked = Instant::now();
+        for (_, reader) in output.iter().chain(&errors) {
+            while !reader.is_finished() && asked.elapsed() < Duration::from_secs(1) {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+        let tail = errors.map(|(tail, _)| {
+            let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+            String::from_utf8_lossy(&tail.iter().copied().collect::<Vec<u8>>()).into_owned()
+        });
+        Ok((exit, tail.unwrap_or_default(), seconds))
+    });
+    for handler in handlers {
+        signal_hook::low_level::unregister(handler);
+    }
+    let (exit, stderr_tail, seconds) =
+        outcome.map_err(|error| LaunchError::Start { program: program.clone(), error })?;
+    let results = folder.0.join(RESULTS);
+    let processes = process::read_all(&results);
+    let named = processes.iter().filter_map(|process| process.snapshot.as_deref());
+    // A name only: a process does not choose another folder.
+    let snapshots = named.filter_map(|name| Path::new(name).file_name()).map(|name| results.join(name));
+    let snapshots = snapshots.filter(|path| path.is_file()).collect();
+    let device_calls = device_calls(&results);
+    Ok(RawOutcome { processes, device_calls, exit, stderr_tail, seconds, snapshots, torch: torch.clone(), folder })
+}
+
+/// Counter files that are read at most.
+const MOST_PROCESSES: usize = 4096;
+
+fn device_calls(folder: &Path) -> Vec<DeviceCalls> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let counters =
+        |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with("device-") && name.ends_with(".bin"));
+    let mut calls: Vec<DeviceCalls> = entries
+        .flatten()
+        .filter(|entry| counters(&entry.file_name()))
+        .take(MOST_PROCESSES)
+        .filter_map(|entry| {
+            let mut bytes = Vec::new();
+            fs::File::open(entry.path()).ok()?.take(counters::LENGTH as u64).read_to_end(&mut bytes).ok()?;
+            DeviceCalls::read(&bytes)
+        })
+        .collect();
+    calls.sort_by_key(|calls| calls.pid);
+    calls
+}
+
+impl DeviceCalls {
+    /// Reads the table that the simulated device keeps; `None` for anything else.
+    pub fn read(bytes: &[u8]) -> Option<DeviceCalls> {
+        let word = |place: usize| {
+            let bytes = bytes.get(place * 8..place * 8 + 8)?;
+            Some(u64::from_le_bytes(bytes.try_into().ok()?))
+        };
+        if bytes.len() != counters::LENGTH || word(0)? != counters::MAGIC {
+            return None;
+        }
+        let figure = |device: usize, figure: usize| word(counters::ROWS + device * counters::ROW + figure);
+        let mut devices = Vec::new();
+        for device in 0..counters::DEVICES {
+            devices.push(DeviceFigures {
+                used: figure(device, counters::USED)?,
+                peak: figure(device, counters::PEAK)?,
+                refused: figure(device, counters::REFUSED)?,
+                served: figure(device, counters::SERVED)?,
+            });
+        }
+        while devices.last().is_some_and(|figures| *figures == DeviceFigures::default()) {
+            devices.pop();
+        }
+        let names = bytes.get(counters::WORDS * 8..)?;
+        let length = usize::try_from(word(counters::NAMES)?).ok()?.min(names.len());
+        let names = String::from_utf8_lossy(names.get(..length)?).into_owned();
+        Some(DeviceCalls {
+            pid: word(counters::PID)?,
+            launches: word(counters::LAUNCHES)?,
+            unknown_reads: word(counters::UNKNOWN_READS)?,
+            pinned_peak: word(counters::PINNED_PEAK)?,
+            managed: word(counters::MANAGED)?,
+            host_touch: word(counters::HOST_TOUCH).filter(|address| *address != 0),
+            devices,
+            unknown_entry_points: names.lines().map(str::to_owned).collect(),
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! The answer for people.
+
+use super::{View, plot, wording};
+use crate::estimate::verdict::Verdict;
+use crate::headroom::Assessment;
+use crate::headroom::host::HostAnswer;
+use crate::report::layout::{Screen, Tone, run};
+use crate::text::Text;
+
+pub fn render(assessment: &Assessment, view: View) -> String {
+    let style = view.style;
+    let lang = style.lang;
+    let mut screen = Screen::new(style.width, style.unicode);
+    let tone = match assessment.verdict {
+        Verdict::Fits => Tone::Free,
+        Verdict::DoesNotFit => Tone::Alarm,
+        Verdict::Tight | Verdict::Unknown => Tone::Idle,
+    };
+    screen.paragraph(&[], 0, &[run(tone, wording::headline(assessment).in_lang(lang))]);
+    screen.blank();
+    for line in [wording::peak_line(assessment), wording::largest(assessment)].into_iter().flatten() {
+        screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Plain, line.in_lang(lang))]);
+    }
+    if let Some(serving) = &assessment.serving {
+        let line = wording::served(assessment, serving);
+        screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Plain, line.in_lang(lang))]);
+    }
+    if let Some(host) = &assessment.host {
+        show_host(host, assessment.batch.is_some(), view, &mut screen);
+    }
+    if assessment.batch.is_none() && assessment.peak.is_none() {
+        return screen.render();
+    }
+    let basis = assessment.basis.text();
+    let from = Text::new(format!("from {}: ", basis.en), format!("依据{}：", basis.zh));
+    let reasons: Vec<&str> = assessment.because.iter().map(|reason| reason.in_lang(lang)).collect();
+    let joined = reasons.join(if lang == crate::text::Lang::Zh { "；" } else { "; " });
+    screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Faint, from.in_lang(lang)), run(Tone::Faint, joined)]);
+    let rows = plot::rows(assessment, style.width, style.unicode);
+    if !rows.is_empty() {
+        screen.blank();
+        rows.iter().for_each(|row| screen.line(row));
+    }
+    if !assessment.remedies.is_empty() {
+        screen.blank();
+        let head = Text::new("What would change it", "可以改变结果的办法");
+        screen.paragraph(&[], 0, &[run(Tone::Strong, head.in_lang(lang))]);
+        for remedy in &assessment.remedies {
+            let (what, verdict, peak) = (&remedy.what, remedy.verdict.text(), wording::bytes(remedy.peak.expected));
+            let line = Text::new(
+                format!("{}: {peak}, {}", what.en, verdict.en),
+                format!("{}：{peak}，{}", what.zh, verdict.zh),
+            );
+            let tone = if remedy.verdict == Verdict::Fits { Tone::Free } else { Tone::Plain };
+            let tail = format!("  ({})", remedy.id);
+            screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(tone, line.in_lang(lang)), run(Tone::Faint, tail)]);
+        }
+    }
+    if view.explain {
+        explain(assessment, view, &mut screen);
+    }
+    screen.render()
+}
+
+fn show_host(host: &HostAnswer, headline: bool, view: View, screen: &mut Screen) {
+    let lang = view.style.lang;
+    if headline {
+        let line = wording::host_headline(host);
+        screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Strong, line.in_lang(lang))]);
+    }
+    for (what, bytes) in host.parts() {
+        let amount = format!("    {:>24}  ", bytes.to_string());
+        screen.paragraph(&[run(Tone::Used, amount)], 30, &[run(Tone::Plain, what.in_lang(lang))]);
+    }
+    for remedy in wording::host_remedies(host) {
+        screen.paragraph(&[run(Tone::Plain, "    ")], 6, &[run(Tone::Free, remedy.in_lang(lang))]);
+    }
+}
+
+fn explain(assessment: &Assessment, view: View, screen: &mut Screen) {
+    let lang = view.style.lang;
+    let highest = assessment.phases.iter().map(|phase| phase.bytes()).fold(0.0, f64::max);
+    for phase in &assessment.phases {
+        screen.blank();
+        let (moment, sum) = (phase.moment.text(), wording::bytes(phase.bytes()));
+        let mark = if phase.bytes() >= highest { Text::new(" (the highest)", "（最高）") } else { Text::default() };
+        let head = Text::new(format!("At {}: {sum}{}", moment.en, mark.en), format!("{}：{sum}{}", moment.zh, mark.zh));
+        screen.paragraph(&[], 0, &[run(Tone::Strong, head.in_lang(lang))]);
+        for term in &phase.terms {
+            let amount = format!("{:>12}  ", wording::bytes(term.bytes).to_string());
+            screen.paragraph(
+                &[run(Tone::Used, amount)],
+                14,
+                &[run(Tone::Plain, term.what.in_lang(lang)), run(Tone::Faint, format!("  = {}", term.formula))],
+            );
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Words that the formats share.
+
+use crate::estimate::verdict::Verdict;
+use crate::gpu::products::Known;
+use crate::rehearse::launch::Addresses;
+use crate::rehearse::outcome::{Answer, Outside, Run, Take};
+use crate::rehearse::process::OomReport;
+use crate::report::{Explanation, wording};
+use crate::text;
+use crate::text::Text;
+use crate::units::{Bytes, GIB, Interval, MIB};
+
+/// `21.80 … 22.31 GiB`, or one figure where both ends print alike.
+pub fn span(amount: Interval) -> String {
+    let (low, high) = (amount.low.max(0) as u64, amount.high.max(0) as u64);
+    let (unit, name) = if high > GIB { (GIB, "GiB") } else { (MIB, "MiB") };
+    let print = |bytes: u64| format!("{:.2}", bytes as f64 / unit as f64);
+    match (print(low), print(high)) {
+        (low, high) if low == high => format!("{low} {name}"),
+        (low, high) => format!("{low} … {high} {name}"),
+    }
+}
+
+/// `5 %`.
+pub fn headroom(answer: &Answer) -> String {
+    let percent = answer.question.headroom * 100.0;
+    if percent.fract() == 0.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
+/// `in backward of step 2`.
+pub fn moment(phase: Option<&str>, step: Option<u64>) -> Text {
+    let phase = match phase {
+        Some("forward") => Some(Text::new("the forward pass", "前向")),
+        Some("backward") => Some(Text::new("the backward pass", "反向")),
+        Some("optimizer") => Some(Text::new("the optimizer's step", "优化器更新")),
+        Some("setup") => Some(Text::new("the setup", "准备阶段")),
+        Some("evaluation") => Some(Text::new("the evaluation", "评估")),
+        Some(other) => Some(Text::same(other)),
+        None => None,
+    };
+    match (phase, step) {
+        (Some(phase), Some(step)) if step > 0 => {
+            Text::new(format!("in {} of step {step}", phase.en), format!("第 {step} 步的{}", phase.zh))
+        }
+        (Some(phase), _) => Text::new(format!("in {}", phase.en), phase.zh),
+        (None, Some(step)) if step > 0 => text!(en: "in step {step}", zh: "第 {step} 步"),
+        _ => Text::default(),
+    }
+}
+
+/// The answer to the whole call in a sentence.
+pub fn headline(answer: &Answer) -> Text {
+    let gpu = &answer.question.gpu.name;
+    let spare = headroom(answer);
+    let compared = answer.runs.len() > 1;
+    let Some(run) = answer.shown() else {
+        return text!(en: "Nothing was rehearsed on the {gpu}.", zh: "没有在 {gpu} 上预演任何运行。");
+    };
+    if !compared {
+        return verdict(answer, run);
+    }
+    match (answer.largest, answer.first_too_large) {
+        (Some(best), Some(worse)) => {
+            let why = answer.runs.iter().find(|run| run.batch == Some(worse));
+            let out = why.is_some_and(|run| run.verdict == Verdict::DoesNotFit);
+            let tail = match out {
+                true => text!(en: "batch {worse} does not fit", zh: "批大小 {worse} 放不下"),
+                false => text!(en: "batch {worse} leaves less", zh: "批大小 {worse} 的余量不足"),
+            };
+            let known = worse == best + 1 || answer.question.range.is_none();
+            let mut text = match (known, answer.question.range.is_some()) {
+                (true, true) => text!(
+                    en: "Batch {best} is the largest that fits the {gpu} with {spare} to spare",
+                    zh: "批大小 {best} 是在 {gpu} 上留有 {spare} 余量的最大值"
+                ),
+                (true, false) => text!(
+                    en: "Batch {best} is the largest of these that fits the {gpu} with {spare} to spare",
+                    zh: "所列批大小中，{best} 是在 {gpu} 上留有 {spare} 余量的最大值"
+                ),
+                (false, _) => text!(
+                    en: "Batch {best} fits the {gpu} with {spare} to spare",
+                    zh: "批大小 {best} 在 {gpu} 上放得下，且留有 {spare} 余量"
+                ),
+            };
+            text.en += &format!("; {}.", tail.en);
+            text.zh += &format!("；{}。", tail.zh);
+            text
+        }
+        (Some(best), None) => text!(
+            en: "Every batch up to {best} fits the {gpu} with {spare} to spare.",
+            zh: "直到 {best} 的批大小在 {gpu} 上都放得下，且留有 {spare} 余量。"
+        ),
+        (None, _) => match answer.runs.first() {
+            Some(first) if answer.verdict != Verdict::Unknown => {
+                let mut text = verdict(answer, first);
+                if let Some(batch) = first.batch {
+                    text.en = format!("No batch fits, not even {batch}. {}", text.en);
+                    text.zh = format!("没有放得下的批大小，{batch} 也不行。{}", text.zh);
+                }
+                text
+            }
+            _ => verdict(answer, run),
+        },
+    }
+}
+
+/// The verdict on one run in a sentence or two.
+pub fn verdict(answer: &Answer, run: &Run) -> Text {
+    let gpu = &answer.question.gpu.name;
+    let spare = headroom(answer);
+    let (capacity, needed) = (Bytes(answer.capacity()), span(run.needed()));
+    let (it, zh_it) = match run.batch {
+        Some(batch) => (format!("Batch {batch}"), format!("批大小 {batch}")),
+        None => ("It".to_string(), "程序".to_string()),
+    };
+    match run.verdict {
+        Verdict::Fits if run.pressed == Some(true) => text!(
+            en: "{it} fits the {gpu} with {spare} to spare: PyTorch's cache grows to {reserved}, but it still ran where only {usable} were there.",
+            zh: "{zh_it} 在 {gpu} 上放得下，且留有 {spare} 余量：PyTorch 缓存会增长到 {reserved}，但在只有 {usable} 时仍能运行。",
+            reserved = span(run.reserved()), usable = Bytes(answer.usable())
+        ),
+        Verdict::Fits => text!(
+            en: "{it} fits the {gpu} with {spare} to spare: it needs {needed} of {capacity}.",
+            zh: "{zh_it} 在 {gpu} 上放得下，且留有 {spare} 余量：需要 {needed}，共 {capacity}。"
+        ),
+        Verdict::Tight if run.oom().is_some() => text!(
+            en: "{it} hardly fits the {gpu}: it ran out of memory by {missing}, which is within the error of the estimates.",
+            zh: "{zh_it} 在 {gpu} 上几乎放不下：缺少 {missing}，在估计误差之内。",
+            missing = Bytes(run.missing().unwrap_or(0))
+        ),
+        Verdict::Tight if !run.is_whole() => text!(
+            en: "{it} does not leave {spare} of the {gpu}: it needs at least {low} of {capacity}.",
+            zh: "{zh_it} 在 {gpu} 上的余量不足 {spare}：至少需要 {low}，共 {capacity}。",
+            low = Bytes(run.needed().low.max(0) as u64)
+        ),
+        Verdict::Tight => text!(
+            en: "{it} runs on the {gpu}, but may not leave {spare}: it needs {needed} of {capacity}.",
+            zh: "{zh_it} 能在 {gpu} 上运行，但余量可能不足 {spare}：需要 {needed}，共 {capacity}。"
+        ),
+        Verdict::DoesNotFit => match run.oom() {
+            Some(oom) => {
+                let when = moment(oom.phase.as_deref(), oom.step);
+                let (en, zh) = match when.is_empty() {
+                    true => (String::new(), String::new()),
+                    false => (format!(" {}", when.en), format!("（{}）", when.zh)),
+                };
+                text!(
+                    en: "{it} does not fit the {gpu}: it runs out of memory{en}.",
+                    zh: "{zh_it} 在 {gpu} 上放不下：显存不足{zh}。"
+                )
+            }
+            None => text!(
+                en: "{it} does not fit the {gpu}: it needs at least {low} of {capacity}.",
+                zh: "{zh_it} 在 {gpu} 上放不下：至少需要 {low}，而共有 {capacity}。",
+                low = Bytes(run.needed().low.max(0) as u64)
+            ),
+        },
+        Verdict::Unknown => {
+            let low = Bytes(run.needed().low.max(0) as u64);
+            let reason = run.shortfalls().into_iter().next().unwrap_or_default();
+            let it = run.batch.map_or("it".to_string(), |batch| format!("batch {batch}"));
+            if !run.ran() {
+                return Text::new(
+                    format!("Cannot tell whether {it} fits the {gpu}: {}.", short(&reason.en)),
+                    format!("无法判断{zh_it}在 {gpu} 上是否放得下：{}。", short(&reason.zh)),
+                );
+            }
+            let mut out = Text::new(
+                format!(
+                    "Cannot tell whether {it} fits the {gpu}: it needs at least {low} of {capacity}, and more is possible: {}.",
+                    reason.en
+                ),
+                format!(
+                    "无法判断{zh_it}在 {gpu} 上是否放得下：至少需要 {low}（共 {capacity}），还可能更多：{}。",
+                    reason.zh
+                ),
+            );
+            if let Some(batch) = answer.first_too_large {
+                out.en += &format!(" From batch {batch} on it surely does not.");
+                out.zh += &format!("批大小从 {batch} 起一定不行。");
+            }
+            out
+        }
+    }
+}
+
+/// A reason of at most two lines; the whole stands below the headline.
+fn short(reason: &str) -> String {
+    match reason.char_indices().nth(160) {
+        Some((end, _)) => format!("{}…", reason.get(..end).unwrap_or(reason)),
+        None => reason.to_string(),
+    }
+}
+
+/// What was estimated or taken for granted.
+pub fn assumptions(answer: &Answer) -> Vec<Text> {
+    let mut out = Vec::new();
+    let question = &answer.question;
+    let gpu = &question.gpu;
+    let (major, minor) = gpu.compute;
+    if !gpu.named {
+        out.push(text!(
+            en: "compute capability {major}.{minor}: it decides which attention kernels PyTorch picks; --like names a GPU",
+            zh: "计算能力按 {major}.{minor}：它决定 PyTorch 选用哪种注意力实现；可用 --like 指定 GPU"
+        ));
+    }
+    let total = span(gpu.total);
+    match gpu.known {
+        Some(Known::Reported) => out.push(text!(
+            en: "CUDA reports {total} on such boards, depending on the driver; the smallest figure is used",
+            zh: "CUDA 在此类 GPU 上报告 {total}（随驱动而异），取最小值"
+        )),
+        Some(Known::Derived) => out.push(text!(
+            en: "CUDA's total of {total} is derived from boards of the same kind; the smallest figure is used, --gpu-memory replaces it",
+            zh: "CUDA 总量 {total} 由同类 GPU 推算，取最小值；可用 --gpu-memory 指定"
+        )),
+        None => {}
+    }
+    if gpu.unified {
+        out.push(Text::new(
+            "this memory is shared with the processor: other programs and the page cache take from it",
+            "该显存与处理器共享：其他程序与页缓存也会占用",
+        ));
+    }
+    if let Some(take) = answer.shown().and_then(Run::deciding) {
+        out.extend(estimates(&take.outside));
+    }
+    if answer.shown().is_some_and(|run| run.takes.len() > 1) {
+        out.push(Text::new(
+            "the driver may hand out addresses upwards or downwards: both were rehearsed, the larger need decides",
+            "驱动可能自低向高或自高向低分配地址：两种都已预演，以较大者为准",
+        ));
+    }
+    if question.range.is_some() {
+        out.push(Text::new("a larger batch never needs less memory", "批越大，所需显存不会减少"));
+    }
+    if let Some(ranks) = question.world.filter(|ranks| *ranks > 1) {
+        out.push(text!(
+            en: "the other {others} ranks do the same as rank 0",
+            zh: "其余 {others} 个 rank 与 rank 0 行为相同",
+            others = ranks - 1
+        ));
+    }
+    out
+}
+
+/// What stands outside of what PyTorch counts, estimate by estimate.
+pub fn estimates(outside: &Outside) -> Vec<Text> {
+    let mut out = vec![
+        text!(en: "the CUDA context: {amount} (estimate)", zh: "CUDA 上下文：{amount}（估计）", amount = span(outside.context)),
+        text!(
+            en: "kernels of the CUDA libraries, loaded at first use: {amount} (estimate)",
+            zh: "CUDA 库首次使用时加载的内核：{amount}（估计）",
+            amount = span(outside.libraries)
+        ),
+    ];
+    if let Some(nccl) = outside.nccl {
+        out.push(
+            text!(en: "buffers of NCCL: {amount} (estimate)", zh: "NCCL 缓冲区：{amount}（估计）", amount = span(nccl)),
+        );
+    }
+    if let Some(cudnn) = outside.cudnn {
+        out.push(text!(
+            en: "workspaces of cuDNN's convolutions: {amount} (estimate; its choice of algorithm is closed)",
+            zh: "cuDNN 卷积工作区：{amount}（估计；其算法选择不公开）",
+            amount = span(cudnn)
+        ));
+    }
+    out
+}
+
+/// `upwards`.
+pub fn order(addresses: Addresses) -> Text {
+    match addresses {
+        Addresses::Up => Text::new("upwards", "自低向高"),
+        Addresses::Down => Text::new("downwards", "自高向低"),
+    }
+}
+
+/// Where the peak was, in words.
+pub fn peak_moment(take: &Take) -> Text {
+    match &take.peak {
+        Some(peak) => moment(peak.phase.as_deref(), peak.step),
+        None => Text::default(),
+    }
+}
+
+/// The frames of the program's own files, which are told relative to where it runs; all where there are none.
+pub fn own_frames(stack: &[String]) -> Vec<&String> {
+    let own: Vec<&String> = stack.iter().filter(|frame| !frame.starts_with('/')).collect();
+    if own.is_empty() { stack.iter().collect() } else { own }
+}
+
+/// `train.py:88 step` → (`train.py`, 88).
+pub fn file_and_line(frame: &str) -> Option<(String, u64)> {
+    let place = frame.rsplit_once(' ').map_or(frame, |(place, _)| place);
+    let (file, line) = place.rsplit_once(':')?;
+    (!file.is_empty()).then_some(())?;
+    Some((file.to_string(), line.parse().ok()?))
+}
+
+/// The message, what it comes from and what would help, as plain lines.
+pub fn oom_details(oom: &OomReport, explanation: Option<&Explanation>) -> Text {
+    let mut out = Text::same(oom.message.trim());
+    for frame in oom.stack.iter().take(8) {
+        out.en += &format!("\n  at {frame}");
+        out.zh += &format!("\n  位于 {frame}");
+    }
+    if let Some(diagnosis) = explanation.and_then(Explanation::primary) {
+        for finding in diagnosis.findings.iter().take(1) {
+            let title = (finding.cause.title)();
+            let sure = wording::percent(finding.confidence);
+            out.en += &format!("\n\nMost likely cause: {} ({sure})", title.en);
+            out.zh += &format!("\n\n最可能的原因：{}（{sure}）", title.zh);
+        }
+        for (i, ranked) in diagnosis.plan.offers.iter().take(3).enumerate() {
+            let (title, frees) = ((ranked.fix.title)(), wording::frees(&ranked.offer.frees));
+            out.en += &format!("\n{}. {}: {}", i + 1, title.en, frees.en);
+            out.zh += &format!("\n{}. {}：{}", i + 1, title.zh, frees.zh);
+        }
+    }
+    out
+}

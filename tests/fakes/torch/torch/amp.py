@@ -1,0 +1,3 @@
+class grad_scaler:
+    class GradScaler:
+        pass

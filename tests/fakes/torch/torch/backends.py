@@ -1,0 +1,2 @@
+class cudnn:
+    benchmark = False

@@ -1,0 +1,6 @@
+from .optimizer import Optimizer
+
+
+class SGD(Optimizer):
+    def _step(self):
+        pass

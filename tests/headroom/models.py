@@ -1,0 +1,307 @@
+"""Trains randomly initialised models for a few steps and writes the peaks of memory that PyTorch counts.
+
+    python tests/headroom/models.py --out tests/headroom            all of them, as results.json and configs/*.json
+    python tests/headroom/models.py --only gpt2-autocast            one of them, printed
+    python tests/headroom/models.py --only gpt2-autocast --batch 8 --snapshot gpt2-8.pickle
+
+Needs torch with a GPU (or `oomdoc rehearse -- python tests/headroom/models.py ...` without one), transformers and peft.
+Only shapes matter for the peaks, so all weights are random and all data is noise. Every point is a process of its own:
+a cache that an earlier run filled would change what is reserved.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+MIB = 1 << 20
+
+
+def gpt2(**more):
+    from transformers import GPT2Config
+
+    return GPT2Config(architectures=["GPT2LMHeadModel"], **more)
+
+
+def llama(**more):
+    from transformers import LlamaConfig
+
+    return LlamaConfig(architectures=["LlamaForCausalLM"], **more)
+
+
+def qwen2(**more):
+    from transformers import Qwen2Config
+
+    return Qwen2Config(architectures=["Qwen2ForCausalLM"], **more)
+
+
+def gemma(**more):
+    from transformers import GemmaConfig
+
+    return GemmaConfig(architectures=["GemmaForCausalLM"], **more)
+
+
+def mistral(**more):
+    from transformers import MistralConfig
+
+    return MistralConfig(architectures=["MistralForCausalLM"], **more)
+
+
+def neox(**more):
+    from transformers import GPTNeoXConfig
+
+    return GPTNeoXConfig(architectures=["GPTNeoXForCausalLM"], **more)
+
+
+def opt(**more):
+    from transformers import OPTConfig
+
+    return OPTConfig(architectures=["OPTForCausalLM"], **more)
+
+
+def bert(architecture, **more):
+    from transformers import BertConfig
+
+    return BertConfig(architectures=[architecture], **more)
+
+
+def roberta(architecture, **more):
+    from transformers import RobertaConfig
+
+    return RobertaConfig(architectures=[architecture], **more)
+
+
+def t5(**more):
+    from transformers import T5Config
+
+    return T5Config(architectures=["T5ForConditionalGeneration"], decoder_start_token_id=0, **more)
+
+
+def vit(**more):
+    from transformers import ViTConfig
+
+    return ViTConfig(architectures=["ViTForImageClassification"], num_labels=1000, **more)
+
+
+def resnet(**more):
+    from transformers import ResNetConfig
+
+    return ResNetConfig(architectures=["ResNetForImageClassification"], num_labels=1000, **more)
+
+
+def convnext(**more):
+    from transformers import ConvNextConfig
+
+    return ConvNextConfig(architectures=["ConvNextForImageClassification"], num_labels=1000, **more)
+
+
+MEDIUM = dict(n_layer=24, n_embd=1024, n_head=16)
+TINYLLAMA = dict(hidden_size=2048, intermediate_size=5632, num_hidden_layers=22, num_attention_heads=32,
+                 num_key_value_heads=4, vocab_size=32000, max_position_embeddings=2048)
+LLAMA_1B = dict(hidden_size=2048, intermediate_size=8192, num_hidden_layers=16, num_attention_heads=32,
+                num_key_value_heads=8, vocab_size=128256, head_dim=64, tie_word_embeddings=True)
+LLAMA_8B = dict(hidden_size=4096, intermediate_size=14336, num_hidden_layers=32, num_attention_heads=32,
+                num_key_value_heads=8, vocab_size=128256)
+QWEN = dict(hidden_size=896, intermediate_size=4864, num_hidden_layers=24, num_attention_heads=14,
+            num_key_value_heads=2, vocab_size=151936, tie_word_embeddings=True)
+GEMMA = dict(hidden_size=2048, intermediate_size=16384, num_hidden_layers=18, num_attention_heads=8,
+             num_key_value_heads=1, head_dim=256, vocab_size=256000)
+MISTRAL = dict(hidden_size=4096, intermediate_size=14336, num_hidden_layers=32, num_attention_heads=32,
+               num_key_value_heads=8, vocab_size=32768)
+PYTHIA = dict(hidden_size=1024, intermediate_size=4096, num_hidden_layers=24, num_attention_heads=16, vocab_size=50304)
+LARGE = dict(hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096)
+T5_BASE = dict(d_model=768, d_ff=3072, num_layers=12, num_decoder_layers=12, num_heads=12, d_kv=64)
+FLAN_BASE = dict(d_model=768, d_ff=2048, num_layers=12, num_decoder_layers=12, num_heads=12, d_kv=64,
+                 feed_forward_proj="gated-gelu", tie_word_embeddings=False)
+
+# name: config, sizes of batches, and what `oomdoc headroom` is told beside the config.
+CASES = {
+    "gpt2-autocast": (lambda: gpt2(), [1, 2, 4, 8, 16, 32], dict(precision="bf16-mixed", seq=512)),
+    "gpt2-fp32": (lambda: gpt2(), [1, 2, 4, 8, 16], dict(precision="fp32", seq=512)),
+    "gpt2-checkpoint": (lambda: gpt2(), [2, 4, 8, 16, 32], dict(precision="bf16-mixed", seq=512, checkpointing=True)),
+    "gpt2-eager-1024": (lambda: gpt2(), [1, 2, 4, 8], dict(precision="bf16-mixed", seq=1024, attention="eager")),
+    "gpt2-eager-256": (lambda: gpt2(), [2, 4, 8, 16], dict(precision="bf16-mixed", seq=256, attention="eager")),
+    "gpt2-medium-fp32": (lambda: gpt2(**MEDIUM), [1, 2, 4, 8], dict(precision="fp32", seq=256)),
+    "gpt2-medium-bf16-fused": (lambda: gpt2(**MEDIUM), [2, 4, 8, 16],
+                               dict(precision="bf16", seq=1024, optimizer="adamw-fused")),
+    "pythia-410m-autocast": (lambda: neox(**PYTHIA), [1, 2, 4, 8], dict(precision="bf16-mixed", seq=1024)),
+    "opt-125m-fp32": (lambda: opt(), [2, 4, 8, 16], dict(precision="fp32", seq=512)),
+    "tinyllama-bf16": (lambda: llama(**TINYLLAMA), [1, 2, 4, 8], dict(precision="bf16", seq=1024)),
+    "tinyllama-autocast-checkpoint": (lambda: llama(**TINYLLAMA), [1, 2, 4, 8],
+                                      dict(precision="bf16-mixed", seq=1024, checkpointing=True)),
+    "llama-1b-lora": (lambda: llama(**LLAMA_1B), [1, 2, 4, 8],
+                      dict(precision="bf16", seq=1024, lora=16, targets="attention")),
+    "llama-8b-lora-checkpoint": (lambda: llama(**LLAMA_8B), [1, 2, 4, 8],
+                                 dict(precision="bf16", seq=2048, lora=16, targets="all", checkpointing=True)),
+    "mistral-7b-lora": (lambda: mistral(**MISTRAL), [1, 2, 4], dict(precision="bf16", seq=1024, lora=8, targets="all")),
+    "qwen2.5-0.5b-autocast": (lambda: qwen2(**QWEN), [1, 2, 4, 8], dict(precision="bf16-mixed", seq=512)),
+    "qwen2.5-0.5b-fp32": (lambda: qwen2(**QWEN), [1, 2, 4], dict(precision="fp32", seq=512)),
+    "gemma-2b-adafactor": (lambda: gemma(**GEMMA), [1, 2, 4], dict(precision="bf16", seq=512, optimizer="adafactor")),
+    "bert-base-classify-fp32": (lambda: bert("BertForSequenceClassification"), [8, 16, 32, 64],
+                                dict(precision="fp32", seq=128)),
+    "bert-base-mlm-autocast": (lambda: bert("BertForMaskedLM"), [4, 8, 16, 32], dict(precision="bf16-mixed", seq=256)),
+    "roberta-large-checkpoint": (lambda: roberta("RobertaForSequenceClassification", **LARGE), [8, 16, 32],
+                                 dict(precision="bf16-mixed", seq=512, checkpointing=True)),
+    "t5-small-fp32": (lambda: t5(), [2, 4, 8, 16], dict(precision="fp32", seq=512, target_seq=128)),
+    "t5-base-autocast": (lambda: t5(**T5_BASE), [2, 4, 8, 16], dict(precision="bf16-mixed", seq=512, target_seq=128)),
+    "flan-t5-base-bf16": (lambda: t5(**FLAN_BASE), [2, 4, 8, 16], dict(precision="bf16", seq=512, target_seq=512)),
+    "vit-base-autocast": (lambda: vit(), [8, 16, 32, 64], dict(precision="bf16-mixed")),
+    "vit-base-fp32-sgd": (lambda: vit(), [8, 16, 32, 64], dict(precision="fp32", optimizer="sgd-momentum")),
+    "resnet50-fp32": (lambda: resnet(), [8, 16, 32, 64], dict(precision="fp32", optimizer="sgd-momentum", image=224)),
+    "resnet50-autocast": (lambda: resnet(), [16, 32, 64, 128],
+                          dict(precision="bf16-mixed", optimizer="sgd-momentum", image=224)),
+    "convnext-tiny-autocast": (lambda: convnext(), [8, 16, 32, 64], dict(precision="bf16-mixed", image=224)),
+    "convnext-tiny-fp32": (lambda: convnext(), [8, 16, 32], dict(precision="fp32", image=224)),
+}
+
+
+def build(config, how):
+    import torch
+    import transformers
+
+    # Every row is one sequence. transformers looks at the values to find that out, and with values that are not really
+    # there (a rehearsal) it would build a mask and with it another attention kernel.
+    transformers.masking_utils.find_packed_sequence_indices = lambda position_ids: None
+    attention = how.get("attention")
+    if attention:
+        config._attn_implementation = attention
+    kind = getattr(transformers, config.architectures[0])
+    # Made in its final precision: a 32-bit model converted afterwards would leave its segments reserved.
+    torch.set_default_dtype(torch.bfloat16 if how["precision"] == "bf16" else torch.float32)
+    with torch.device("cuda"):
+        model = kind(config)
+    torch.set_default_dtype(torch.float32)
+    if how.get("checkpointing"):
+        model.gradient_checkpointing_enable()
+    if how.get("lora"):
+        import peft
+
+        attention_only = ["q_proj", "k_proj", "v_proj", "o_proj"]
+        targets = attention_only if how["targets"] == "attention" else "all-linear"
+        model = peft.get_peft_model(model, peft.LoraConfig(r=how["lora"], target_modules=targets, task_type="CAUSAL_LM"))
+        if how.get("checkpointing"):
+            model.enable_input_require_grads()
+    model.train()
+    if hasattr(model.config, "use_cache"):
+        model.config.use_cache = False
+    return model
+
+
+def optimizer(model, name):
+    import torch
+
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    if name == "sgd-momentum":
+        return torch.optim.SGD(weights, lr=0.1, momentum=0.9)
+    if name == "adafactor":
+        return torch.optim.Adafactor(weights)
+    return torch.optim.AdamW(weights, lr=1e-4, fused=name == "adamw-fused" or None)
+
+
+def data(config, how, batch):
+    import torch
+
+    if hasattr(config, "num_channels"):
+        side = how.get("image") or config.image_size
+        pixels = torch.randn(batch, config.num_channels, side, side, device="cuda")
+        return dict(pixel_values=pixels, labels=torch.randint(0, config.num_labels, (batch,), device="cuda"))
+    tokens = torch.randint(0, config.vocab_size, (batch, how["seq"]), device="cuda")
+    if config.architectures[0].endswith("SequenceClassification"):
+        return dict(input_ids=tokens, labels=torch.randint(0, config.num_labels, (batch,), device="cuda"))
+    if how.get("target_seq"):
+        target = torch.randint(0, config.vocab_size, (batch, how["target_seq"]), device="cuda")
+        return dict(input_ids=tokens, labels=target)
+    return dict(input_ids=tokens, labels=tokens)
+
+
+def train(name, batch, steps=3, snapshot=None):
+    import torch
+
+    make, _, how = CASES[name]
+    if snapshot:
+        torch.cuda.memory._record_memory_history(max_entries=100000)
+    config = make()
+    model = build(config, how)
+    step = optimizer(model, how.get("optimizer", "adamw"))
+    phases = {}
+    for _ in range(steps):
+        inputs = data(config, how, batch)
+        torch.cuda.reset_peak_memory_stats()
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=how["precision"] == "bf16-mixed"):
+            loss = model(**inputs).loss
+        phases["forward"] = torch.cuda.max_memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        loss.backward()
+        phases["backward"] = torch.cuda.max_memory_allocated()
+        reserved = torch.cuda.max_memory_reserved()
+        torch.cuda.reset_peak_memory_stats()
+        step.step()
+        step.zero_grad(set_to_none=True)
+        phases["optimizer"] = torch.cuda.max_memory_allocated()
+    reserved = max(reserved, torch.cuda.max_memory_reserved())
+    if snapshot:
+        torch.cuda.memory._dump_snapshot(snapshot)
+    return dict(batch=batch, allocated_bytes=max(phases.values()), reserved_bytes=reserved,
+                phase=max(phases, key=phases.get), phases=phases,
+                parameters=sum(weight.numel() for weight in model.parameters()),
+                trainable=sum(weight.numel() for weight in model.parameters() if weight.requires_grad))
+
+
+def point(name, batch, snapshot=None):
+    """One point in a process of its own; `None` where it ran out of memory."""
+    command = [sys.executable, __file__, "--point", name, str(batch)] + (["--snapshot", snapshot] if snapshot else [])
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+
+
+def main():
+    ask = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    ask.add_argument("--out", help="folder for results.json and configs/")
+    ask.add_argument("--only", action="append", default=[], choices=list(CASES))
+    ask.add_argument("--batch", type=int, action="append", default=[])
+    ask.add_argument("--snapshot", help="file for a memory snapshot; with one model and one batch")
+    ask.add_argument("--point", nargs=2, metavar=("MODEL", "BATCH"), help=argparse.SUPPRESS)
+    a = ask.parse_args()
+    if a.point:
+        print(json.dumps(train(a.point[0], int(a.point[1]), snapshot=a.snapshot)))
+        return
+    import torch
+    import transformers
+
+    results = []
+    for name in a.only or CASES:
+        make, batches, how = CASES[name]
+        config = make()
+        points = [point(name, batch, a.snapshot) for batch in a.batch or batches]
+        points = [one for one in points if one]
+        if not points:
+            print(f"{name}: nothing measured", file=sys.stderr)
+            continue
+        sizes = {key: points[0][key] for key in ("parameters", "trainable")}
+        for one in points:
+            one.pop("parameters"), one.pop("trainable")
+        results.append(dict(name=name, how=how, **sizes, points=points))
+        shown = ", ".join(f"{p['batch']}: {p['allocated_bytes'] / MIB:.1f}/{p['reserved_bytes'] / MIB:.0f} {p['phase'][0]}" for p in points)
+        print(f"{name}: {sizes['parameters'] / 1e6:.1f} M; {shown}", file=sys.stderr, flush=True)
+        if a.out:
+            folder = os.path.join(a.out, "configs")
+            os.makedirs(folder, exist_ok=True)
+            described = {key: value for key, value in config.to_dict().items() if value is not None}
+            for noise in ("id2label", "label2id", "_name_or_path", "transformers_version"):
+                described.pop(noise, None)
+            if hasattr(config, "num_channels"):
+                described["num_labels"] = config.num_labels
+            with open(os.path.join(folder, f"{name}.json"), "w") as out:
+                json.dump(described, out, indent=1, sort_keys=True)
+                out.write("\n")
+    text = json.dumps(dict(torch=torch.__version__.split("+")[0], transformers=transformers.__version__, cases=results), indent=1)
+    if a.out:
+        with open(os.path.join(a.out, "results.json"), "w") as out:
+            out.write(text + "\n")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
