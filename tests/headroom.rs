@@ -74,3 +74,246 @@ fn bad_input_is_refused_with_its_place() {
         assert!(error.contains(part), "{args:?}: {error}");
     }
 }
+
+/// A folder with the example's budget file and peaks, its figures changed where asked.
+fn repository(peaks: impl FnOnce(String) -> String, budget: impl FnOnce(String) -> String) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let example =
+        |name: &str| std::fs::read_to_string(format!("{}/examples/ci/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    std::fs::write(folder.path().join("peaks.csv"), peaks(example("peaks.csv"))).unwrap();
+    std::fs::write(folder.path().join("oomdoc.toml"), budget(example("oomdoc.toml"))).unwrap();
+    folder
+}
+
+fn same(text: String) -> String {
+    text
+}
+
+fn check(folder: &tempfile::TempDir, more: &[&str]) -> (i32, String) {
+    let file = folder.path().join("oomdoc.toml");
+    let done = headroom(&[&["--check", "--budget", file.to_str().unwrap()], more].concat());
+    let error = String::from_utf8(done.stderr).unwrap();
+    (done.status.code().unwrap(), String::from_utf8(done.stdout).unwrap() + &error)
+}
+
+#[test]
+fn the_example_budget_passes_grows_and_fails() {
+    let (code, text) = check(&repository(same, same), &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("gpt2-base: Batch 16 fits"), "{text}");
+    let grown = repository(|peaks| peaks.replace("14908653568", "16008653568"), same);
+    let (code, text) = check(&grown, &[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("grew by +7.4 %"), "{text}");
+    let tight = repository(same, |budget| budget.replace("RTX 3090", "T4"));
+    let (code, text) = check(&tight, &[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("Batch 16 is tight"), "{text}");
+    let failing = repository(same, |budget| budget.replace("RTX 3090", "RTX 3060 12GB"));
+    let (code, text) = check(&failing, &[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("Batch 16 does not fit"), "{text}");
+}
+
+#[test]
+fn updating_makes_the_present_peak_the_baseline() {
+    let folder = repository(|peaks| peaks.replace("14908653568", "16008653568"), same);
+    let file = folder.path().join("oomdoc.toml");
+    let done = headroom(&["--update", "--budget", file.to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(0));
+    assert!(std::fs::read_to_string(&file).unwrap().contains("peak_bytes = 16008653568"));
+    assert_eq!(check(&folder, &[]).0, 0);
+}
+
+#[test]
+fn pipelines_get_their_formats() {
+    let folder = repository(same, |budget| budget.replace("RTX 3090", "RTX 3060 12GB"));
+    let (code, xml) = check(&folder, &["--format", "junit"]);
+    assert_eq!(code, 1);
+    assert!(xml.contains("failures=\"1\"") && xml.contains("name=\"gpt2-base\""), "{xml}");
+    let (_, sarif) = check(&folder, &["--format", "sarif"]);
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "memory/does-not-fit");
+    assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
+    let (_, json) = check(&folder, &["--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (json["schema"].as_str(), json["verdict"].as_str()),
+        (Some("oomdoc.headroom-check/1"), Some("does-not-fit"))
+    );
+    let (_, table) = check(&folder, &["--format", "markdown"]);
+    assert!(table.contains("| gpt2-base | Batch 16 does not fit"), "{table}");
+    let (_, annotation) = check(&folder, &["--format", "github"]);
+    assert!(annotation.starts_with("::error file="), "{annotation}");
+}
+
+/// The shell step of the composite action.
+fn step_of_action() -> String {
+    let action = std::fs::read_to_string(format!("{}/action.yml", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let (_, block) = action.split_once("run: |\n").expect("a shell step");
+    block.lines().map(|line| format!("{}\n", line.strip_prefix("        ").unwrap_or(line))).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_actions_step_runs_as_the_runner_would_run_it() {
+    for (gpu, code, verdict) in [("RTX 3090", 0, "fits"), ("T4", 1, "tight"), ("RTX 3060 12GB", 1, "does-not-fit")] {
+        let folder = repository(same, |budget| budget.replace("RTX 3090", gpu));
+        let at = |name: &str| folder.path().join(name);
+        let done = Command::new("bash")
+            .args(["-c", &step_of_action()])
+            .current_dir(folder.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env("OOMDOC", env!("CARGO_BIN_EXE_oomdoc"))
+            .env("BUDGET", "oomdoc.toml")
+            .env("NAME", "")
+            .env("ARGS", "")
+            .env("SARIF", "oomdoc.sarif")
+            .env("COMMENT", "comment.md")
+            .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_OUTPUT", at("output"))
+            .env("GITHUB_STEP_SUMMARY", at("summary"))
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(done.stdout).unwrap() + &String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(code), "{printed}");
+        assert!(printed.starts_with("::"), "{printed}");
+        let read = |name: &str| std::fs::read_to_string(at(name)).unwrap();
+        assert_eq!(read("output"), format!("verdict={verdict}\n"));
+        assert!(read("summary").contains("| gpt2-base |"), "{}", read("summary"));
+        assert!(read("comment.md").contains("gpt2-base"));
+        assert!(serde_json::from_str::<Value>(&read("oomdoc.sarif")).is_ok());
+    }
+}
+
+#[test]
+fn the_host_does_not_hold_what_a_hundred_workers_cache() {
+    let loaders = ["--processes", "3", "--workers", "36", "--sample-bytes", "133.59MB", "--samples", "5000", "--cache"];
+    let (code, answer) = json(&[&loaders[..], &["--host-memory", "256GiB"]].concat());
+    assert_eq!((code, answer["host"]["verdict"].as_str()), (1, Some("does-not-fit")));
+    assert!(answer["host"]["max_cache_bytes"].as_u64().unwrap() < 1 << 30);
+    let few = ["--workers", "4", "--sample-bytes", "1MiB", "--batch", "8", "--host-memory", "64GiB"];
+    assert_eq!(json(&few).0, 0);
+}
+
+#[test]
+fn serving_is_bounded_by_the_cache() {
+    let config = "tests/headroom/configs/tinyllama-bf16.json";
+    let ask = |more: &[&str]| json(&[&["--model", config, "--inference", "--gpu-memory", "8GiB"], more].concat());
+    let (code, short) = ask(&["--context-length", "1024", "--batch", "1"]);
+    assert_eq!(code, 0);
+    // Keys and values of 22 layers, 4 heads of 64, 16 bit.
+    assert_eq!(short["serving"]["kv_cache_bytes_per_token"], 2 * 22 * 4 * 64 * 2);
+    assert_eq!(short["serving"]["weights_bytes"], 2 * 1_100_048_384u64);
+    let most = |answer: &Value| answer["max_batch_size"]["safe"].as_u64().unwrap();
+    let (_, long) = ask(&["--context-length", "2048"]);
+    assert!(most(&short) > most(&long) && most(&long) > 0);
+    let (_, quantised) = ask(&["--context-length", "2048", "--kv-cache", "fp8"]);
+    assert!(most(&quantised) > most(&long));
+}
+
+#[test]
+fn a_failed_batch_is_known_not_to_fit_and_a_smaller_one_is_open() {
+    let log = "fixtures/logs/pytorch/epoch-five.log";
+    let ask = |batch: &str, gpu: &str| json(&["--log", log, "--batch", batch, "--gpu-memory", gpu]);
+    let (code, same) = ask("64", "8GiB");
+    assert_eq!((code, same["verdict"].as_str()), (1, Some("does-not-fit")), "{same}");
+    let (code, smaller) = ask("1", "80GiB");
+    assert_eq!((code, smaller["verdict"].as_str()), (3, Some("unknown")), "{smaller}");
+    assert!(smaller["peak_bytes"].get("high").is_none());
+}
+
+#[test]
+fn a_rehearsal_is_the_strongest_and_brings_its_gpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rehearsal.json");
+    let run = |batch: u64, allocated: u64| {
+        serde_json::json!({"batch_size": batch, "verdict": "fits", "lower_bound": false, "allocated_bytes": allocated,
+            "reserved_bytes": {"low": allocated, "high": allocated + (100 << 20)}})
+    };
+    let rehearsal = serde_json::json!({
+        "schema": "oomdoc.rehearse/1", "verdict": "fits", "capacity_bytes": 16u64 << 30, "gpu": {"name": "T4"},
+        "peak": {"outside_pytorch": {"context_bytes": {"low": 100 << 20, "high": 200 << 20}}},
+        "runs": [run(4, 4 << 30), run(8, 6 << 30), run(16, 10 << 30)],
+    });
+    std::fs::write(&file, rehearsal.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let (code, answer) = json(&["--rehearsal", file, "--measure", "8=100GiB", "--batch", "16"]);
+    assert_eq!((code, answer["basis"].as_str()), (0, Some("rehearsal")), "{answer}");
+    assert_eq!(answer["gpu"], "T4");
+    assert_eq!(json(&["--rehearsal", file, "--batch", "64"]).0, 1);
+    assert_eq!(refused(&["--rehearsal", "Cargo.toml"]).0, 2);
+}
+
+#[test]
+fn snapshots_give_points() {
+    let (code, answer) =
+        json(&["--snapshot", "4=fixtures/snapshots/kv-growth-fits.pickle.gz", "--batch", "4", "--gpu-memory", "80GiB"]);
+    assert_eq!((code, answer["basis"].as_str()), (0, Some("snapshot")), "{answer}");
+    let (code, error) = refused(&["--snapshot", "4=fixtures/snapshots/leak-oom.pickle", "--gpu-memory", "80GiB"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("ran out of memory"), "{error}");
+}
+
+#[test]
+fn hostile_files_are_refused_with_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let huge = write("huge.safetensors", &[0xff; 64]);
+    let cut = write("cut.safetensors", &[8, 0, 0]);
+    let gguf = write("bad.gguf", b"GGUF\x03\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0");
+    let config = write(
+        "config.json",
+        br#"{"model_type": "gpt2", "n_embd": -768, "n_layer": 12, "n_head": 12, "vocab_size": 50257}"#,
+    );
+    let giant = write("giant.json", br#"{"model_type": "llama", "hidden_size": 1e300, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 1, "vocab_size": 1}"#);
+    let csv = write("peaks.csv", b"batch,peak_gib\n8,7.2\n-4,6\n");
+    for (args, part) in [
+        (vec!["--model", &huge], "at byte 0"),
+        (vec!["--model", &cut], "safetensors header"),
+        (vec!["--model", &gguf], "at byte 8"),
+        (vec!["--model", &config], "n_embd is -768"),
+        (vec!["--model", &giant], "hidden_size is 1e+300"),
+        (vec!["--measurements", &csv], "peaks.csv:3:"),
+        (vec!["--rehearsal", &config], "no JSON of a rehearsal"),
+        (vec!["--log", &csv], "no out-of-memory error"),
+        (vec!["--gpu", "no such card", "--measure", "8=1GiB"], "no such card"),
+        (vec!["--snapshot", "8"], "BATCH=FILE"),
+        (vec!["--check", "--budget", &csv], "peaks.csv"),
+    ] {
+        let (code, error) = refused(&args);
+        assert_eq!(code, 2, "{args:?}: {error}");
+        assert!(error.contains(part), "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn formulas_are_printed_with_the_figures_and_in_chinese() {
+    let model = ["--model", "tests/headroom/configs/gpt2-autocast.json", "--precision", "mixed", "--seq", "512"];
+    let explained = headroom(&[&model[..], &["--batch", "8", "--gpu-memory", "24GiB", "--explain"]].concat());
+    let text = String::from_utf8(explained.stdout).unwrap();
+    assert!(text.contains("124.4 M × 8 B") && text.contains("4096 × 50257 × 12 B"), "{text}");
+    let zh = headroom(&[&model[..], &["--batch", "8", "--gpu-memory", "24GiB", "--lang", "zh"]].concat());
+    let text = String::from_utf8(zh.stdout).unwrap();
+    assert!(text.contains("批大小 8 放得进"), "{text}");
+}
+
+#[test]
+fn nothing_is_wider_than_the_terminal() {
+    for width in [40usize, 60, 120] {
+        for lang in ["en", "zh"] {
+            let width_text = width.to_string();
+            let done = headroom(
+                &[GPT2, &["--gpu-memory", "24GiB", "--batch", "64", "--width", &width_text, "--lang", lang]].concat(),
+            );
+            for line in String::from_utf8(done.stdout).unwrap().lines() {
+                assert!(unicode_width::UnicodeWidthStr::width(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+}

@@ -24,6 +24,8 @@ pub struct Architecture {
     pub largest_tensor: f64,
     /// Longest sequence that the model was made for, in tokens.
     pub max_positions: Option<f64>,
+    /// Parameters of an embedding that is the head's matrix too; 0 where there is none.
+    pub tied_embedding: f64,
     /// True where only the number of parameters is known and the rest is that of a usual model of its size.
     pub guessed: bool,
 }
@@ -229,6 +231,16 @@ pub fn read(config: &Value) -> Result<Architecture, Text> {
     }
     .map(|mut model| {
         model.family = family.to_string();
+        let untied = matches!(
+            family,
+            "llama" | "mistral" | "qwen2" | "qwen3" | "gpt_neox" | "phi3" | "stablelm" | "olmo" | "olmo2"
+        );
+        if let Body::Transformer(stack) | Body::EncoderDecoder { decoder: stack, .. } = &model.body
+            && stack.language_head
+            && fields.flag_or("tie_word_embeddings", !untied)
+        {
+            model.tied_embedding = stack.vocabulary * stack.hidden;
+        }
         model
     })
 }
@@ -265,6 +277,7 @@ impl Architecture {
             matrix_parameters: parameters,
             largest_tensor: vocabulary * hidden,
             max_positions: None,
+            tied_embedding: 0.0,
             guessed: true,
         }
     }
@@ -286,6 +299,7 @@ fn transformer(
         matrix_parameters: stack.layers * matrices_of_layer + outside_matrices,
         largest_tensor: embedding.max(widest),
         max_positions,
+        tied_embedding: 0.0,
         guessed: false,
         body: Body::Transformer(stack),
     }
@@ -549,6 +563,7 @@ fn t5(f: &Fields) -> Result<Architecture, Text> {
         matrix_parameters: layers * (attention + mlp) + decoder_layers * (2.0 * attention + mlp) + v * h,
         largest_tensor: (v * h).max(h * i),
         max_positions: None,
+        tied_embedding: 0.0,
         guessed: false,
     })
 }
@@ -636,6 +651,7 @@ fn resnet(f: &Fields) -> Result<Architecture, Text> {
         matrix_parameters: parameters,
         largest_tensor: largest.max(top),
         max_positions: None,
+        tied_embedding: 0.0,
         guessed: false,
         body: Body::Convolutions(Convolutions {
             style: if basic { ConvolutionStyle::Basic } else { ConvolutionStyle::Bottleneck },
@@ -681,6 +697,7 @@ fn convnext(f: &Fields) -> Result<Architecture, Text> {
         matrix_parameters: parameters,
         largest_tensor: largest,
         max_positions: None,
+        tied_embedding: 0.0,
         guessed: false,
         body: Body::Convolutions(Convolutions {
             style: ConvolutionStyle::ConvNext,

@@ -112,13 +112,15 @@ pub fn layer(stack: &Transformer, setup: &Setup, sequence: f64, cross: Option<f6
     let scores = score_bytes(stack, setup, widths);
     if stack.style == Style::Llama && w >= 4.0 && repeats && setup.attention == Attention::Fused {
         // No fused kernel takes grouped heads in 32 bit: the plain form runs instead.
-        keep("attention scores", "注意力得分", stack.heads * sequence * 8.0);
+        keep("attention scores", "注意力得分", stack.heads * sequence * 4.0);
     } else if setup.attention == Attention::Eager {
         keep("attention scores", "注意力得分", stack.heads * sequence * scores);
     } else {
         keep("log-sum-exp of fused attention", "融合注意力的 log-sum-exp", 4.0 * stack.heads);
     }
-    keep("attention output", "注意力输出", q * w + inputs.copied(q, attention_adapted));
+    // GPT-NeoX puts rotated and unrotated parts together in an order that makes the output projection copy its input.
+    let copies = if stack.style == Style::NeoX { 2.0 } else { 1.0 };
+    keep("attention output", "注意力输出", copies * q * w + inputs.copied(q, attention_adapted));
     if let Some(other) = cross {
         // The keys and values of the other sequence are counted per token of this one.
         let share = if sequence > 0.0 { other / sequence } else { 0.0 };
@@ -231,27 +233,33 @@ pub fn convolutions(network: &Convolutions, setup: &Setup, side: f64) -> Vec<Kep
     let mut keep = |what: Text, bytes: f64| parts.push(Kept { what, bytes });
     match network.style {
         ConvolutionStyle::ConvNext => {
+            keep(Text::new("images", "图像"), side * side * network.channels * (4.0 + if w < 4.0 { w } else { 0.0 }));
             let mut map = (side / network.stem).floor();
             for (number, (depth, width)) in (1..).zip(&network.stages) {
                 if number > 1 {
                     map = (map / 2.0).floor();
                 }
                 let elements = map * map * width;
-                // Convolution input, norm input, two matrix inputs of 1 and 4 widths, GELU input, scaled output.
-                let per_element = 12.0 * w;
+                // Convolution input, norm input (32-bit under autocast), two matrix inputs of 1 and 4 widths, GELU input,
+                // scaled output.
+                let norm_input = if setup.precision == Precision::Mixed { 4.0 } else { w };
+                let per_element = 11.0 * w + norm_input;
                 keep(
                     crate::text!(en: "stage {number}, {depth} blocks of {width} × {map}²", zh: "第 {number} 阶段，{depth} 个块，{width} × {map}²"),
-                    depth * elements * per_element + elements * 2.0 * w,
+                    // Between stages a norm and a convolution, of which autocast copies the inputs too.
+                    depth * elements * per_element
+                        + elements * (2.0 * w + norm_input + if w < norm_input { w } else { 0.0 }),
                 );
             }
         }
         ConvolutionStyle::Bottleneck | ConvolutionStyle::Basic => {
             let mut map = (side / 2.0).ceil();
+            let images = side * side * network.channels * (4.0 + if w < 4.0 { w } else { 0.0 });
             let stem = map * map * network.stem;
             map = (map / 2.0).ceil();
             let pooled = map * map * network.stem;
             // Convolution and activation; the pool keeps its result and an index of eight bytes.
-            keep(Text::new("stem", "stem"), side * side * network.channels * w + 2.0 * stem * w + pooled * (w + 8.0));
+            keep(Text::new("stem", "stem"), images + 2.0 * stem * w + pooled * (w + 8.0));
             for (stage, (depth, width)) in network.stages.iter().enumerate() {
                 let before = map;
                 if stage > 0 {
@@ -278,17 +286,15 @@ pub fn convolutions(network: &Convolutions, setup: &Setup, side: f64) -> Vec<Kep
     parts
 }
 
-/// The largest single map of a convolutional network, bytes for one image: gradients of it are what backward adds.
-pub fn largest_map(network: &Convolutions, setup: &Setup, side: f64) -> f64 {
+/// The maps of the last stage of a convolutional network, bytes for one image: gradients of them are what backward adds
+/// while everything is still kept.
+pub fn last_map(network: &Convolutions, setup: &Setup, side: f64) -> f64 {
     let w = Widths::of(setup.precision).compute;
-    match network.style {
-        ConvolutionStyle::ConvNext => {
-            let map = (side / network.stem).floor();
-            network.stages.first().map_or(0.0, |(_, width)| 4.0 * map * map * width * w)
-        }
-        _ => {
-            let map = (side / 2.0).ceil();
-            map * map * network.stem * w
-        }
-    }
+    let shrunk = match network.style {
+        ConvolutionStyle::ConvNext => network.stem,
+        _ => 4.0,
+    };
+    let halvings = network.stages.len().saturating_sub(1) as i32;
+    let map = (side / shrunk / 2f64.powi(halvings)).ceil();
+    network.stages.last().map_or(0.0, |(_, width)| 4.0 * map * map * width * w)
 }

@@ -6,7 +6,7 @@
 //!             weights + states + gradients + temporaries )          in optimizer.step
 //! ```
 
-use super::architecture::{Architecture, Body, Transformer};
+use super::architecture::{Architecture, Body, Style, Transformer};
 use super::kept::{self, Kept};
 use super::logits;
 use super::peak::Peak;
@@ -216,12 +216,14 @@ impl Training {
         } else {
             self.setup.optimizer.foreach_temporaries() * regime.gradients.min(4.0) / 4.0
         };
-        [
-            weights,
-            gradients,
-            each(Text::new("optimizer state", "优化器状态"), regime.optimizer, 1),
-            each(Text::new("temporaries of the optimizer's step", "优化器 step 的临时张量"), temporaries, 1),
-        ]
+        let mut step = each(Text::new("temporaries of the optimizer's step", "优化器 step 的临时张量"), temporaries, 1);
+        if self.setup.optimizer == Optimizer::Adafactor && self.setup.lora.is_none() {
+            // Takes one tensor after the other: its update and a square of it (measured with torch 2.11).
+            let (largest, own) = (self.model.largest_tensor, regime.gradients);
+            step.formula = format!("2 × {} × {}", count(largest), width(own));
+            step.bytes = 2.0 * largest * own;
+        }
+        [weights, gradients, each(Text::new("optimizer state", "优化器状态"), regime.optimizer, 1), step]
     }
 
     /// What forward keeps, and what one layer adds while backward goes through it, for `batch` samples.
@@ -252,8 +254,7 @@ impl Training {
                         bytes: batch * bytes,
                     })
                     .collect();
-                // Gradients of the largest map, at its input and output.
-                (terms, 2.0 * batch * kept::largest_map(network, setup, side))
+                (terms, batch * kept::last_map(network, setup, side))
             }
         }
     }
@@ -271,7 +272,7 @@ impl Training {
         let of_layer: f64 = kept::layer(stack, setup, sequence, cross).iter().map(|part| part.bytes).sum();
         // Gradients of the MLP's width in flight while backward goes through a layer.
         let compute = if setup.precision == Precision::Fp32 { 4.0 } else { 2.0 };
-        let in_flight = tokens * (3.0 * stack.mlp * compute + 2.0 * stack.hidden * 4.0);
+        let in_flight = tokens * (stack.mlp * compute + 2.0 * stack.hidden * 4.0);
         let mut terms = Vec::new();
         let layers = stack.layers;
         let kept_by_one = if setup.checkpointing { kept::boundary(stack, setup) } else { of_layer };
@@ -291,6 +292,15 @@ impl Training {
             formula: format!("{layers} × {} × {}", count(tokens), width(kept_by_one)),
             bytes: layers * tokens * kept_by_one,
         });
+        if stack.style == Style::T5 && setup.attention == Attention::Fused && !setup.checkpointing {
+            // Position biases are spread out for every layer, but not for every sample.
+            let bias = stack.heads * sequence * sequence * compute;
+            terms.push(Term {
+                what: Text::new("position biases", "位置偏置"),
+                formula: format!("{layers} × {}", Bytes(bias as u64)),
+                bytes: layers * bias,
+            });
+        }
         // Embedding, final norm and the head's input.
         let ends = kept::boundary(stack, setup) * 2.0 + 2.0 * stack.hidden;
         terms.push(Term {
@@ -322,12 +332,20 @@ impl Training {
             formula: format!("{} × {} × {}", count(tokens), count(stack.vocabulary), width(each)),
             bytes,
         };
-        let forward = if self.setup.precision == Precision::Fp32 { 8.0 } else { 10.0 };
+        // Decoders make 32-bit logits of their own accord; elsewhere the loss takes them as they are, and autocast makes
+        // only its result 32-bit.
+        let upcast = !matches!(stack.style, Style::Bert | Style::T5);
+        let (forward, backward) = match self.setup.precision {
+            Precision::Fp32 => (8.0, 12.0),
+            _ if upcast => (10.0, 12.0),
+            Precision::Mixed => (6.0, 10.0),
+            Precision::Pure16 | Precision::MasterWeights => (4.0, 6.0),
+        };
         let logit = tokens * stack.vocabulary;
-        let begins = logits::peak(tokens as u64, stack.vocabulary as u64);
+        let begins = logits::peak(tokens as u64, stack.vocabulary as u64) * backward / 12.0;
         Some((
             term(Text::new("logits and their loss", "logits 与损失"), forward, forward * logit),
-            term(Text::new("logits, their loss and gradients", "logits、损失及其梯度"), 12.0, begins),
+            term(Text::new("logits, their loss and gradients", "logits、损失及其梯度"), backward, begins),
         ))
     }
 
@@ -403,7 +421,15 @@ impl Training {
         };
         let behind = if setup.accumulates { Vec::new() } else { vec![behind] };
         phases.push(assemble(Moment::BackwardRuns, vec![early, behind, activations, cast_kept, vec![layer.clone()]]));
-        phases.push(assemble(Moment::BackwardEnds, vec![vec![gradients.clone(), layer]]));
+        let tied = if setup.lora.is_some() { 0.0 } else { self.model.tied_embedding };
+        let width_of_gradient = self.regime().gradients;
+        let twice = Term {
+            // The head's gradient waits for the embedding's, and their sum is a third.
+            what: Text::new("gradients of the tied embedding before they are added", "共享词嵌入在相加之前的两份梯度"),
+            formula: format!("2 × {} × {}", count(tied), width(width_of_gradient)),
+            bytes: 2.0 * tied * width_of_gradient,
+        };
+        phases.push(assemble(Moment::BackwardEnds, vec![vec![gradients.clone(), twice, layer]]));
         phases.push(assemble(Moment::Optimizer, vec![vec![gradients, temporaries]]));
         phases
     }

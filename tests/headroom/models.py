@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 
 MIB = 1 << 20
 
@@ -250,9 +251,27 @@ def train(name, batch, steps=3, snapshot=None):
 
 def point(name, batch, snapshot=None):
     """One point in a process of its own; `None` where it ran out of memory."""
-    command = [sys.executable, __file__, "--point", name, str(batch)] + (["--snapshot", snapshot] if snapshot else [])
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+    if CASES[name][2].get("lora"):
+        # peft imports what starts CUDA, which a forked process could not start again.
+        command = [sys.executable, __file__, "--point", name, str(batch)] + (["--snapshot", snapshot] if snapshot else [])
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read)
+        try:
+            text = json.dumps(train(name, batch, snapshot=snapshot))
+            os.write(write, text.encode())
+            os._exit(0)
+        except Exception:
+            traceback.print_exc()
+            os._exit(1)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        text = answer.read()
+    os.waitpid(pid, 0)
+    return json.loads(text) if text else None
 
 
 def main():
@@ -273,6 +292,9 @@ def main():
     for name in a.only or CASES:
         make, batches, how = CASES[name]
         config = make()
+        if not how.get("lora"):
+            # Imported before the processes fork, not in each of them.
+            getattr(transformers, config.architectures[0])
         points = [point(name, batch, a.snapshot) for batch in a.batch or batches]
         points = [one for one in points if one]
         if not points:

@@ -19,11 +19,17 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
+/// To one decimal, without a minus in front of zero.
+fn tenths(percent: f64) -> f64 {
+    (percent * 10.0).round() / 10.0 + 0.0
+}
+
 /// How the peak stands to the baseline.
 fn against_baseline(checked: &Checked) -> Text {
     match (&checked.growth, &checked.baseline) {
         (Some(growth), _) => {
-            let (before, percent, most) = (Bytes(growth.before), growth.share * 100.0, growth.tolerance * 100.0);
+            let (before, percent, most) =
+                (Bytes(growth.before), tenths(growth.share * 100.0), growth.tolerance * 100.0);
             if growth.exceeded() {
                 text!(en: "grew by {percent:+.1} % from the baseline of {before}, {most} % are allowed", zh: "比基线 {before} 增长 {percent:+.1} %，允许 {most} %")
             } else {
