@@ -218,7 +218,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             break
         }
         'oomdoc;rehearse' {
-            [CompletionResult]::new('--like', '--like', [CompletionResultType]::ParameterName, 'GPU to play, such as \"RTX 3090\"; list prints all that are known')
+            [CompletionResult]::new('--like', '--like', [CompletionResultType]::ParameterName, 'GPU to play, such as "RTX 3090"; list prints all that are known')
             [CompletionResult]::new('--gpu-memory', '--gpu-memory', [CompletionResultType]::ParameterName, 'Memory of the GPU, as CUDA reports it')
             [CompletionResult]::new('--batch', '--batch', [CompletionResultType]::ParameterName, 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command')
             [CompletionResult]::new('--headroom', '--headroom', [CompletionResultType]::ParameterName, 'Share of the memory that is to stay free')

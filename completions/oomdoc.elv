@@ -207,7 +207,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --help 'Print help'
         }
         &'oomdoc;rehearse'= {
-            cand --like 'GPU to play, such as \"RTX 3090\"; list prints all that are known'
+            cand --like 'GPU to play, such as "RTX 3090"; list prints all that are known'
             cand --gpu-memory 'Memory of the GPU, as CUDA reports it'
             cand --batch 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command'
             cand --headroom 'Share of the memory that is to stay free'

@@ -238,7 +238,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l spawn -d 'Wor
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l check -d 'Hold every budget against its GPU and its baseline'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l update -d 'Make the present peaks the baseline'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s h -l help -d 'Print help'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l like -d 'GPU to play, such as \\"RTX 3090\\"; list prints all that are known' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l like -d 'GPU to play, such as "RTX 3090"; list prints all that are known' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpu-memory -d 'Memory of the GPU, as CUDA reports it' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l batch -d 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l headroom -d 'Share of the memory that is to stay free' -r

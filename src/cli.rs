@@ -881,7 +881,7 @@ No GPU and no CUDA libraries are needed, only the program's own PyTorch. Kernels
 are not. Where the program's memory depends on values, the answer says so.
 Exit codes: 0 fits with the headroom asked for, 1 does not, 2 bad usage, 3 cannot tell, 130 interrupted.")]
 struct RehearseArgs {
-    /// GPU to play, such as \"RTX 3090\"; list prints all that are known
+    /// GPU to play, such as "RTX 3090"; list prints all that are known
     #[arg(long, value_name = "GPU")]
     like: Option<String>,
     /// Memory of the GPU, as CUDA reports it

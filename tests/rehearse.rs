@@ -22,7 +22,7 @@ retries=0
 tell() {
   if [ "$reserved" -gt "$free" ]; then reserved=$free; retries=1; fi
   cat > "$OOMDOC_REHEARSE_DIR/process-$$.json" <<END
-{"schema": "oomdoc.rehearsal-process/1", "torch": "2.11.0+cu130", "pid": $$, "rank": 0, "world_size": 1, "ended": "$1",
+{"schema": "oomdoc.rehearsal-process/1", "torch": "2.11.0+cu130", "pid": $$, "rank": 0, "ended": "$1",
  "steps": $steps, "devices": [{"device": 0, "peak_allocated_bytes": $allocated, "peak_reserved_bytes": $reserved,
  "ooms": 0, "retries": $retries}],
  "peak": {"step": 2, "phase": "backward", "stack": ["train.py:88 train_step"]}$2}
@@ -122,6 +122,20 @@ fn both_orders_of_addresses_make_an_interval_and_the_larger_decides() {
     let (_, one) = play(TRAINING).with(&["--addresses", "up"]).json();
     assert_eq!(one["peak"]["reserved_bytes"]["high"], 4000 * MIB);
     assert_eq!(one["runs"][0]["takes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_is_not_simulated_is_estimated() {
+    let (_, alone) = play(TRAINING).json();
+    let outside = |report: &Value, name: &str| report["peak"]["outside_pytorch"][name]["high"].as_u64();
+    assert_eq!((outside(&alone, "nccl_bytes"), outside(&alone, "cudnn_workspace_bytes")), (None, None));
+    let (_, ranks) = play(&TRAINING.replace("tell steps ''", "tell steps ', \"world_size\": 2'")).json();
+    assert!(outside(&ranks, "nccl_bytes").unwrap() > 1024 * MIB);
+    let convolutions = "tell steps ', \"settings\": {\"convolutions\": true}'";
+    let (_, images) = play(&TRAINING.replace("tell steps ''", convolutions)).json();
+    assert_eq!(outside(&images, "cudnn_workspace_bytes"), Some(256 * MIB));
+    let needed = |report: &Value| report["peak"]["needed_bytes"]["high"].as_u64().unwrap();
+    assert!(needed(&images) - needed(&alone) == 256 * MIB && needed(&ranks) > needed(&images));
 }
 
 #[test]

@@ -495,5 +495,10 @@ fn each_kind_of_torch_that_cannot_be_rehearsed_is_named() {
     fs::copy(client(), extension.join("_C.so")).unwrap();
     fs::write(folder.path().join("text.so"), "no library").unwrap();
     let found = find(source).unwrap();
-    assert_eq!((found.cuda, found.cudnn, found.extensions), (12_080, 91_900, vec!["own_kernels".to_owned()]));
+    assert_eq!((found.cuda, found.cudnn, found.extensions), (12_080, 99_900, vec!["own_kernels".to_owned()]));
+    let wheel = folder.path().join("torch-2.7.1.dist-info");
+    fs::create_dir(&wheel).unwrap();
+    fs::write(wheel.join("METADATA"), "Requires-Dist: nvidia-cudnn-cu12==9.7.1.26; platform_system == 'Linux'\n")
+        .unwrap();
+    assert_eq!(find(source).unwrap().cudnn, 90_701);
 }

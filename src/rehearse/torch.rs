@@ -231,7 +231,15 @@ fn read(folder: &Path, path: Vec<PathBuf>) -> Result<Torch, Missing> {
     if asks("libcudart").is_none() {
         return Err(Missing::StaticRuntime { version });
     }
-    let cudnn = if asks("libcudnn.so.8").is_some() { 8902 } else { 91_900 };
+    let metadata = folder.with_file_name(format!("torch-{version}.dist-info")).join("METADATA");
+    let metadata = fs::read_to_string(&metadata)
+        .or_else(|_| {
+            // A file name has no local version where the index dropped it.
+            let plain = version.split('+').next().unwrap_or(&version);
+            fs::read_to_string(folder.with_file_name(format!("torch-{plain}.dist-info")).join("METADATA"))
+        })
+        .unwrap_or_default();
+    let cudnn = cudnn_of(&metadata).unwrap_or(if asks("libcudnn.so.8").is_some() { 8902 } else { NEWEST_CUDNN });
     let mut extensions = Vec::new();
     for folder in path.iter().filter(|folder| folder.file_name().is_some_and(|name| name != "lib-dynload")) {
         find_extensions(folder, &mut importers, &mut extensions);
@@ -239,6 +247,18 @@ fn read(folder: &Path, path: Vec<PathBuf>) -> Result<Torch, Missing> {
     extensions.sort();
     extensions.dedup();
     Ok(Torch { version, cuda, cudnn, folder: folder.to_path_buf(), importers, extensions })
+}
+
+/// PyTorch refuses a cuDNN that is older than the one that it was built with.
+const NEWEST_CUDNN: u32 = 99_900;
+
+/// The cuDNN that a wheel asks for, as `cudnnGetVersion` counts: 91900 for 9.19.0, but 8902 for 8.9.2.
+fn cudnn_of(metadata: &str) -> Option<u32> {
+    let package = metadata.lines().find_map(|line| line.strip_prefix("Requires-Dist: nvidia-cudnn-cu"))?;
+    let mut numbers = package.split_once("==")?.1.split(|character: char| !character.is_ascii_digit());
+    let mut number = || numbers.next()?.parse::<u32>().ok().filter(|number| *number < 100);
+    let (major, minor, patch) = (number()?, number()?, number()?);
+    Some(if major >= 9 { major * 10_000 } else { major * 1000 } + minor * 100 + patch)
 }
 
 /// 13000 for `13.0`.
@@ -361,5 +381,12 @@ mod tests {
         assert_eq!(assigned(source, "hip"), None);
         assert_eq!(cuda_number("12.4"), Some(12_040));
         assert_eq!(cuda_number("none"), None);
+        let wheel =
+            |cudnn: &str| format!("Name: torch\nRequires-Dist: nvidia-cudnn-{cudnn}; platform_system == 'Linux'\n");
+        assert_eq!(cudnn_of(&wheel("cu13==9.26.0.33")), Some(92_600));
+        assert_eq!(cudnn_of(&wheel("cu12==8.9.2.26")), Some(8902));
+        assert_eq!(cudnn_of(&wheel("cu12 (==9.1.0.70) ")), Some(90_100));
+        assert_eq!(cudnn_of(&wheel("cu12>=9")), None);
+        assert_eq!(cudnn_of(""), None);
     }
 }

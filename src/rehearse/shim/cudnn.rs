@@ -202,6 +202,11 @@ enum Descriptor {
 }
 static DESCRIPTORS: Mutex<BTreeMap<usize, Descriptor>> = Mutex::new(BTreeMap::new());
 
+/// The lock, to be held while a thread forks.
+pub fn held() -> Box<dyn std::any::Any> {
+    Box::new(DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 fn set(descriptor: usize, value: Descriptor) -> Status {
     DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner).insert(descriptor, value);
     SUCCESS

@@ -10,10 +10,11 @@ use crate::counters::{DEVICES, MANAGED, PEAK, PINNED, PINNED_PEAK, REFUSED, SERV
 use crate::pool::{self, Pool};
 use crate::report;
 use crate::settings::settings;
-use std::cell::Cell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 
 pub const BASE: u64 = 0x1000_0000_0000;
 pub const SPAN: u64 = 0x0400_0000_0000;
@@ -113,15 +114,17 @@ unsafe extern "C" {
 }
 
 thread_local! {
-    /// The lock while this thread forks: the child must not find it held by a thread that it does not have.
-    static FORKING: Cell<Option<MutexGuard<'static, Option<Memory>>>> = const { Cell::new(None) };
+    /// All locks while this thread forks: the child must not find one held by a thread that it does not have.
+    static FORKING: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 extern "C" fn before_fork() {
-    let guard = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = FORKING.try_with(|slot| slot.set(Some(guard)));
+    let account: Box<dyn Any> = Box::new(MEMORY.lock().unwrap_or_else(PoisonError::into_inner));
+    let locks = [account, crate::streams::held(), crate::nccl::held(), crate::cudnn::held()];
+    // Nobody borrows it for longer than these two functions run.
+    let _ = FORKING.try_with(|held| held.try_borrow_mut().map(|mut held| held.extend(locks)));
 }
 extern "C" fn after_fork() {
-    let _ = FORKING.try_with(|slot| drop(slot.take()));
+    let _ = FORKING.try_with(|held| held.try_borrow_mut().map(|mut held| held.clear()));
 }
 extern "C" fn after_fork_in_child() {
     report::leave_parent();

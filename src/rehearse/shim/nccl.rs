@@ -10,6 +10,11 @@ use std::sync::{Mutex, PoisonError};
 /// Ranks and own rank of each communicator.
 static COMMUNICATORS: Mutex<BTreeMap<usize, (c_int, c_int)>> = Mutex::new(BTreeMap::new());
 
+/// The lock, to be held while a thread forks.
+pub fn held() -> Box<dyn std::any::Any> {
+    Box::new(COMMUNICATORS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 fn communicator(handle: *mut c_void) -> (c_int, c_int) {
     let table = COMMUNICATORS.lock().unwrap_or_else(PoisonError::into_inner);
     table.get(&(handle as usize)).copied().unwrap_or((1, 0))

@@ -118,6 +118,11 @@ static CAPTURES: Mutex<Option<Captures>> = Mutex::new(None);
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 static NEXT_CAPTURE: AtomicU64 = AtomicU64::new(1);
 
+/// The lock, to be held while a thread forks.
+pub fn held() -> Box<dyn std::any::Any> {
+    Box::new(CAPTURES.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 fn captures<R>(action: impl FnOnce(&mut Captures) -> R) -> R {
     let mut guard = CAPTURES.lock().unwrap_or_else(PoisonError::into_inner);
     action(guard.get_or_insert_default())

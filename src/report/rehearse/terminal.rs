@@ -491,6 +491,12 @@ impl Page<'_> {
             );
             let text = self.say(&text);
             self.paragraph(Tone::Faint, &text);
+            // What the user left open and what decides much is said without being asked.
+            let gpu = &answer.question.gpu;
+            if let Some(first) = assumed.first().filter(|_| !gpu.named || gpu.unified) {
+                let text = format!("{}{}", self.pick("Assumed: ", "前提："), self.say(first));
+                self.paragraph(Tone::Faint, &text);
+            }
         }
     }
 }

@@ -198,6 +198,12 @@ pub fn assumptions(answer: &Answer) -> Vec<Text> {
     let question = &answer.question;
     let gpu = &question.gpu;
     let (major, minor) = gpu.compute;
+    if gpu.unified {
+        out.push(Text::new(
+            "this memory is shared with the processor: other programs and the page cache take from it",
+            "该显存与处理器共享：其他程序与页缓存也会占用",
+        ));
+    }
     if !gpu.named {
         out.push(text!(
             en: "compute capability {major}.{minor}: it decides which attention kernels PyTorch picks; --like names a GPU",
@@ -215,12 +221,6 @@ pub fn assumptions(answer: &Answer) -> Vec<Text> {
             zh: "CUDA 总量 {total} 由同类 GPU 推算，取最小值；可用 --gpu-memory 指定"
         )),
         None => {}
-    }
-    if gpu.unified {
-        out.push(Text::new(
-            "this memory is shared with the processor: other programs and the page cache take from it",
-            "该显存与处理器共享：其他程序与页缓存也会占用",
-        ));
     }
     if let Some(take) = answer.shown().and_then(Run::deciding) {
         out.extend(estimates(&take.outside));

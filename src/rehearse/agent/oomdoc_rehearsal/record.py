@@ -23,6 +23,12 @@ def _number(name, default=0.0):
         return default
 
 
+def _launched_world():
+    """(rank, size) as launchers such as torchrun tell them to each process; None in a job of one."""
+    size = int(_number("WORLD_SIZE"))
+    return (int(_number("RANK")), size) if size > 1 else None
+
+
 class Run:
     """The state of one process. Reset in a forked child, which is a process of its own."""
 
@@ -110,8 +116,9 @@ class Run:
         }
         if self.torch is not None:
             fields["torch"] = str(getattr(self.torch, "__version__", ""))
-        if self.world is not None:
-            fields["rank"], fields["world_size"] = self.world
+        world = self.world or _launched_world()
+        if world is not None:
+            fields["rank"], fields["world_size"] = world
         for part in self.parts:
             with guarded("result." + part.__name__):
                 fields.update(part())

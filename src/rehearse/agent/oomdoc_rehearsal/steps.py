@@ -6,11 +6,15 @@ special case. The phases are told apart by the calls between them: what ends wit
 """
 import functools
 import os
+import time
 import weakref
 
 from . import ending, memory
 from .record import guarded, on_fork, run
 
+# Seconds after a distributed step: NCCL's watchdog looks every 100 ms for finished collectives and lets go of their buffers
+# then. Steps of a real GPU take longer than that; here three of them would be over before it looks once.
+COLLECTED = 0.25
 PATIENCE = 10  # an optimizer that steps this many times more often than asked for ends the wait for the others
 
 
@@ -83,6 +87,8 @@ def _after_step(optimizer, args, kwargs):
         stop = wanted > 0 and (min(others, default=done) >= wanted or done >= PATIENCE * wanted)
         if not stop:
             run.write()
+            if run.world is not None:
+                time.sleep(COLLECTED)
     if stop and run.pid == os.getpid():
         ending.stop("steps")
 

@@ -30,9 +30,9 @@ def set_environment():
 
 
 def _replace(old, new):
-    """Put `new` wherever a module of torch.distributed holds `old`; many take the function by name when imported."""
+    """Put `new` wherever a module of torch holds `old`; many take the function by name when imported."""
     for name, module in list(sys.modules.items()):
-        if name == "torch.distributed" or name.startswith("torch.distributed."):
+        if name.startswith(("torch.distributed", "torch.nn.parallel")):
             for attribute, value in list(getattr(module, "__dict__", {}).items()):
                 if value is old:
                     setattr(module, attribute, new)
