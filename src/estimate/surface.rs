@@ -47,8 +47,9 @@ fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
         for other in 0..3 {
             if other != at {
                 let factor = rows[other][at] / rows[at][at];
-                for column in at..4 {
-                    rows[other][column] -= factor * rows[at][column];
+                let pivot = rows[at];
+                for (value, of_pivot) in rows[other].iter_mut().zip(pivot) {
+                    *value -= factor * of_pivot;
                 }
             }
         }
