@@ -170,7 +170,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--others', '--others', [CompletionResultType]::ParameterName, 'What other processes hold on the GPU')
             [CompletionResult]::new('--rehearsal', '--rehearsal', [CompletionResultType]::ParameterName, 'What oomdoc rehearse --format json printed; may be repeated')
             [CompletionResult]::new('--snapshot', '--snapshot', [CompletionResultType]::ParameterName, 'A memory snapshot with the history of a run at this batch; may be repeated')
-            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'A measured peak; may be repeated')
+            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'A measured peak, 8x512=7.2GiB with the sequence; may be repeated')
             [CompletionResult]::new('--measurements', '--measurements', [CompletionResultType]::ParameterName, 'Measured peaks: a CSV with batch and peak_bytes, or a training log')
             [CompletionResult]::new('--measured', '--measured', [CompletionResultType]::ParameterName, 'What the measured figures count: allocated, reserved or process [default: allocated]')
             [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'A log with the out-of-memory error of a batch that failed')

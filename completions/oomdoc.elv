@@ -160,7 +160,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --others 'What other processes hold on the GPU'
             cand --rehearsal 'What oomdoc rehearse --format json printed; may be repeated'
             cand --snapshot 'A memory snapshot with the history of a run at this batch; may be repeated'
-            cand --measure 'A measured peak; may be repeated'
+            cand --measure 'A measured peak, 8x512=7.2GiB with the sequence; may be repeated'
             cand --measurements 'Measured peaks: a CSV with batch and peak_bytes, or a training log'
             cand --measured 'What the measured figures count: allocated, reserved or process [default: allocated]'
             cand --log 'A log with the out-of-memory error of a batch that failed'

@@ -180,7 +180,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context -d 'W
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l others -d 'What other processes hold on the GPU' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l rehearsal -d 'What oomdoc rehearse --format json printed; may be repeated' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l snapshot -d 'A memory snapshot with the history of a run at this batch; may be repeated' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measure -d 'A measured peak; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measure -d 'A measured peak, 8x512=7.2GiB with the sequence; may be repeated' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measurements -d 'Measured peaks: a CSV with batch and peak_bytes, or a training log' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l measured -d 'What the measured figures count: allocated, reserved or process [default: allocated]' -r -f -a "allocated\t''
 reserved\t''

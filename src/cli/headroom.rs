@@ -303,7 +303,7 @@ struct EvidenceArgs {
     /// A memory snapshot with the history of a run at this batch; may be repeated
     #[arg(long, value_name = "BATCH=FILE", value_parser = batch_file)]
     snapshot: Vec<(u64, PathBuf)>,
-    /// A measured peak; may be repeated
+    /// A measured peak, 8x512=7.2GiB with the sequence; may be repeated
     #[arg(long, value_name = "BATCH=SIZE")]
     measure: Vec<String>,
     /// Measured peaks: a CSV with batch and peak_bytes, or a training log

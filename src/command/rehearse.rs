@@ -167,6 +167,14 @@ enum Stop {
     Launch(LaunchError),
 }
 
+/// How much of the device there is and what is taken before the program starts, in bytes.
+#[derive(Clone, Copy)]
+struct Room {
+    total: u64,
+    context: u64,
+    others: u64,
+}
+
 /// Everything that the runs share.
 struct Stage<'a> {
     options: &'a RehearseOptions,
@@ -267,14 +275,14 @@ impl<'a> Stage<'a> {
         };
         self.bar.set_message(label.in_lang(lang).to_string());
         let started = Instant::now();
-        let mut raws = self.takes(batch, 0, self.records)?;
+        let mut raws = self.takes(batch, self.as_expected(), self.records)?;
         let (gpu, headroom) = (&self.question.gpu, self.question.headroom);
         let capacity = gpu.capacity();
         let spread = gpu.total.half_width() * 2;
         let mut takes: Vec<Take> = raws.iter().map(|(addresses, raw)| self.take(*addresses, raw)).collect();
         if self.records && takes.iter().any(Take::fails_by_recording) {
             self.records = false;
-            raws = self.takes(batch, 0, false)?;
+            raws = self.takes(batch, self.as_expected(), false)?;
             takes = raws.iter().map(|(addresses, raw)| self.take(*addresses, raw)).collect();
         }
         let mut run = Run { batch, takes, pressed: None, verdict: Verdict::Unknown, seconds: 0.0 };
@@ -283,11 +291,18 @@ impl<'a> Stage<'a> {
             let outside = run.takes.iter().map(|take| take.outside.sum().high).max().unwrap_or(0);
             let margin = (capacity as f64 * headroom) as u64;
             let others = margin + (outside.max(0) as u64).saturating_sub(self.outside.simulated());
-            let again = self.takes(batch, others, false)?;
+            let again = self.takes(batch, Room { others, ..self.as_expected() }, false)?;
             let ran = |(addresses, raw): &(Addresses, RawOutcome)| self.take(*addresses, raw).end == End::Done;
             run.pressed = Some(again.iter().all(ran));
         }
-        run.judge(capacity, spread, headroom);
+        if run.is_close(spread) {
+            // The same where the estimates are kind: the largest device of the name, the smallest context.
+            let low = run.takes.iter().map(|take| take.outside.sum().low).min().unwrap_or(0).max(0) as u64;
+            let again = self.takes(batch, Room { total: capacity + spread, context: low, others: 0 }, false)?;
+            let ran = |(addresses, raw): &(Addresses, RawOutcome)| self.take(*addresses, raw).end == End::Done;
+            run.pressed = Some(again.iter().any(ran));
+        }
+        run.judge(capacity, headroom);
         run.seconds = started.elapsed().as_secs_f64();
         let line = report::terminal::progress(&run, self.question, self.options.output.style);
         self.bar.println(line);
@@ -299,6 +314,11 @@ impl<'a> Stage<'a> {
         }
         self.runs.push(run);
         Ok(&self.runs[self.runs.len() - 1])
+    }
+
+    /// The device as far as is known, the estimates at their middle.
+    fn as_expected(&self) -> Room {
+        Room { total: self.question.gpu.capacity(), context: self.outside.simulated(), others: 0 }
     }
 
     /// Keeps the files of the largest batch that fits and of the smallest that ran out of memory.
@@ -330,7 +350,7 @@ impl<'a> Stage<'a> {
     }
 
     /// The program with each order of addresses, at once where there are processors for it.
-    fn takes(&self, batch: Option<u64>, others: u64, records: bool) -> Result<Vec<(Addresses, RawOutcome)>, Stop> {
+    fn takes(&self, batch: Option<u64>, room: Room, records: bool) -> Result<Vec<(Addresses, RawOutcome)>, Stop> {
         let orders: &[Addresses] = match self.options.addresses {
             AddressOrders::Both => &[Addresses::Up, Addresses::Down],
             AddressOrders::Up => &[Addresses::Up],
@@ -338,7 +358,7 @@ impl<'a> Stage<'a> {
         };
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = self.options.jobs.unwrap_or(if processors > 1 { 2 } else { 1 });
-        let launch = |order: Addresses| launch::run(&self.request(batch, order, others, records));
+        let launch = |order: Addresses| launch::run(&self.request(batch, order, room, records));
         let results: Vec<Result<RawOutcome, LaunchError>> = if jobs > 1 && orders.len() > 1 {
             std::thread::scope(|scope| {
                 let threads: Vec<_> = orders.iter().map(|order| scope.spawn(|| launch(*order))).collect();
@@ -358,7 +378,7 @@ impl<'a> Stage<'a> {
         Ok(raws)
     }
 
-    fn request(&self, batch: Option<u64>, addresses: Addresses, others: u64, records: bool) -> Request {
+    fn request(&self, batch: Option<u64>, addresses: Addresses, room: Room, records: bool) -> Request {
         let gpu = &self.question.gpu;
         let options = self.options;
         let put = |part: &OsStr| match (batch, part.to_str()) {
@@ -369,9 +389,9 @@ impl<'a> Stage<'a> {
             command: options.command.iter().map(|part| put(part)).collect(),
             device: Device {
                 name: format!("NVIDIA {}", gpu.name),
-                total: gpu.capacity(),
-                context: self.outside.simulated(),
-                others,
+                total: room.total,
+                context: room.context,
+                others: room.others,
                 compute: gpu.compute,
                 multiprocessors: gpu.multiprocessors,
                 cudnn_workspace: 0,

@@ -86,6 +86,16 @@ pub struct Transformer {
     pub language_head: bool,
     /// Tokens of one sample where the model fixes them (patches of an image).
     pub fixed_tokens: Option<f64>,
+    /// Norms of a layer beyond the usual two.
+    pub further_norms: f64,
+    /// Norms that stay 32-bit until after their weight (Gemma).
+    pub wide_norms: bool,
+    /// Queries and keys are normalised.
+    pub head_norms: bool,
+    /// One projection makes queries, keys and values, and stays alive as long as one of them.
+    pub fused_projection: bool,
+    /// Scores and logits go through tanh (Gemma 2).
+    pub soft_capped: bool,
     /// Parameters of one layer, for sharded gathering and checkpoints.
     pub layer_parameters: f64,
 }
@@ -215,13 +225,12 @@ pub fn read(config: &Value) -> Result<Architecture, Text> {
     };
     match family {
         "gpt2" => gpt2(&fields),
-        "llama" | "mistral" | "qwen2" | "qwen3" | "gemma" | "gemma2" | "gemma3_text" | "phi3" | "granite"
-        | "smollm3" | "olmo" | "olmo2" | "stablelm" => llama(&fields, family),
+        "llama" | "mistral" | "qwen2" | "qwen3" | "gemma" | "gemma2" | "phi3" | "olmo2" => llama(&fields, family),
         "gpt_neox" => neox(&fields),
         "opt" => opt(&fields),
-        "bert" | "roberta" | "xlm-roberta" | "camembert" | "electra" | "distilbert" => bert(&fields, family),
+        "bert" | "roberta" | "xlm-roberta" | "camembert" | "distilbert" => bert(&fields, family),
         "t5" | "mt5" => t5(&fields),
-        "vit" | "deit" | "dinov2" => vit(&fields),
+        "vit" => vit(&fields),
         "resnet" => resnet(&fields),
         "convnext" => convnext(&fields),
         _ => Err(text!(
@@ -231,10 +240,7 @@ pub fn read(config: &Value) -> Result<Architecture, Text> {
     }
     .map(|mut model| {
         model.family = family.to_string();
-        let untied = matches!(
-            family,
-            "llama" | "mistral" | "qwen2" | "qwen3" | "gpt_neox" | "phi3" | "stablelm" | "olmo" | "olmo2"
-        );
+        let untied = matches!(family, "llama" | "mistral" | "qwen2" | "qwen3" | "gpt_neox" | "phi3" | "olmo2");
         if let Body::Transformer(stack) | Body::EncoderDecoder { decoder: stack, .. } = &model.body
             && stack.language_head
             && fields.flag_or("tie_word_embeddings", !untied)
@@ -268,6 +274,11 @@ impl Architecture {
             vocabulary,
             language_head: true,
             fixed_tokens: None,
+            further_norms: 0.0,
+            wide_norms: false,
+            head_norms: false,
+            fused_projection: false,
+            soft_capped: false,
             layer_parameters: in_layers / layers,
         };
         Architecture {
@@ -330,6 +341,11 @@ fn gpt2(f: &Fields) -> Result<Architecture, Text> {
         vocabulary: v,
         language_head: language,
         fixed_tokens: None,
+        further_norms: 0.0,
+        wide_norms: false,
+        head_norms: false,
+        fused_projection: false,
+        soft_capped: false,
         layer_parameters: layer,
     };
     let outside = v * h + positions * h + 2.0 * h;
@@ -351,13 +367,11 @@ fn llama(f: &Fields, family: &str) -> Result<Architecture, Text> {
     let mlp_bias = f.flag_or("mlp_bias", false);
     let mlp = 2.0 * linear(h, i, mlp_bias) + linear(i, h, mlp_bias);
     let norms = match family {
-        "gemma2" | "gemma3_text" => 4.0 * h,
-        "olmo" => 0.0,
-        "stablelm" => 4.0 * h,
+        "gemma2" => 4.0 * h,
         _ => 2.0 * h,
     };
     let head_norms = match family {
-        "qwen3" | "gemma3_text" => 2.0 * head_size,
+        "qwen3" => 2.0 * head_size,
         "olmo2" => q + kv,
         _ => 0.0,
     };
@@ -381,14 +395,14 @@ fn llama(f: &Fields, family: &str) -> Result<Architecture, Text> {
         vocabulary: v,
         language_head: language,
         fixed_tokens: None,
+        further_norms: if family == "gemma2" { 2.0 } else { 0.0 },
+        wide_norms: family.starts_with("gemma"),
+        head_norms: matches!(family, "qwen3" | "olmo2"),
+        fused_projection: family == "phi3",
+        soft_capped: family == "gemma2",
         layer_parameters: layer,
     };
-    let final_norm = match family {
-        "olmo" => 0.0,
-        "stablelm" => 2.0 * h,
-        _ => h,
-    };
-    let outside = v * h * if own_head { 2.0 } else { 1.0 } + final_norm;
+    let outside = v * h * if own_head { 2.0 } else { 1.0 } + h;
     let positions = f.size(&["max_position_embeddings"]).ok();
     Ok(transformer(stack, attention + mlp, outside, if language { v * h } else { 0.0 }, v * h, positions))
 }
@@ -417,6 +431,11 @@ fn neox(f: &Fields) -> Result<Architecture, Text> {
         vocabulary: v,
         language_head: true,
         fixed_tokens: None,
+        further_norms: 0.0,
+        wide_norms: false,
+        head_norms: false,
+        fused_projection: true,
+        soft_capped: false,
         layer_parameters: layer,
     };
     let tied = f.flag_or("tie_word_embeddings", false);
@@ -451,6 +470,11 @@ fn opt(f: &Fields) -> Result<Architecture, Text> {
         vocabulary: v,
         language_head: true,
         fixed_tokens: None,
+        further_norms: 0.0,
+        wide_norms: false,
+        head_norms: false,
+        fused_projection: false,
+        soft_capped: false,
         layer_parameters: layer,
     };
     let outside = v * e + (positions + 2.0) * h + projections + final_norm;
@@ -505,6 +529,11 @@ fn bert(f: &Fields, family: &str) -> Result<Architecture, Text> {
         vocabulary: v,
         language_head: language,
         fixed_tokens: None,
+        further_norms: 0.0,
+        wide_norms: false,
+        head_norms: false,
+        fused_projection: false,
+        soft_capped: false,
         layer_parameters: layer,
     };
     let outside = (v + positions + types) * e + 2.0 * e + projection + top;
@@ -549,6 +578,11 @@ fn t5(f: &Fields) -> Result<Architecture, Text> {
         vocabulary: v,
         language_head,
         fixed_tokens: None,
+        further_norms: 0.0,
+        wide_norms: false,
+        head_norms: false,
+        fused_projection: false,
+        soft_capped: false,
         layer_parameters,
     };
     let body = Body::EncoderDecoder {
@@ -598,6 +632,11 @@ fn vit(f: &Fields) -> Result<Architecture, Text> {
         vocabulary: labels,
         language_head: false,
         fixed_tokens: Some(tokens),
+        further_norms: 0.0,
+        wide_norms: false,
+        head_norms: false,
+        fused_projection: false,
+        soft_capped: false,
         layer_parameters: layer,
     };
     let outside = embedding + h + tokens * h + 2.0 * h + top;

@@ -39,7 +39,7 @@ const SCATTER: (f64, f64) = (0.005, 16.0 * MIB as f64);
 const SCATTER_RESERVED: (f64, f64) = (0.05, 0.35 * GIB as f64);
 /// Most that the allocator held beyond what it had handed out, with fixed shapes, where that was not measured along:
 /// share and floor.
-const HELD_MOST: (f64, f64) = (0.2, 0.4 * GIB as f64);
+const HELD_MOST: (f64, f64) = (0.3, 0.6 * GIB as f64);
 
 /// Measured points, ready to answer for any batch.
 #[derive(Debug, Clone, PartialEq)]
@@ -240,7 +240,7 @@ mod tests {
         assert!(fit.slope().expect("grows").confirmed);
         let peak = fit.peak(32);
         assert!((peak.expected / (1.05 * 23792.0 * M) - 1.0).abs() < 0.02, "{peak:?}");
-        assert!(peak.high < 30000.0 * M && peak.high > 24630.0 * M, "{peak:?}");
+        assert!(peak.high < 33000.0 * M && peak.high > 24630.0 * M, "{peak:?}");
     }
 
     #[test]

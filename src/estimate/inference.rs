@@ -85,6 +85,8 @@ impl Serving {
         let fixed = self.peak(0).high;
         let tokens = (bytes - fixed) / self.token();
         let whole = (tokens / BLOCK as f64).floor() * BLOCK as f64;
-        (tokens.is_finite() && whole >= BLOCK as f64).then_some(whole as u64)
+        // No longer than the model was made for.
+        let most = self.model.max_positions.unwrap_or(f64::INFINITY);
+        (tokens.is_finite() && whole >= BLOCK as f64).then_some(whole.min(most) as u64)
     }
 }

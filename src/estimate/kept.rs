@@ -105,8 +105,9 @@ pub fn layer(stack: &Transformer, setup: &Setup, sequence: f64, cross: Option<f6
             _ => inputs.shared(3.0, h, attention_adapted),
         },
     );
-    // GPT-NeoX rotates copies of queries and keys while the values keep the whole projection alive.
-    let qkv = if stack.style == Style::NeoX { 5.0 * q * w } else { (q + 2.0 * kv) * w };
+    // With one projection for all three, rotated queries and keys are copies while the values keep the whole alive.
+    let rotated = if stack.fused_projection { q + kv } else { 0.0 };
+    let qkv = (q + 2.0 * kv + rotated) * w;
     let repeats = stack.kv_heads < stack.heads && (setup.attention == Attention::Eager || w >= 4.0);
     keep("queries, keys and values", "查询、键和值", if repeats { 3.0 * q * w } else { qkv });
     let scores = score_bytes(stack, setup, widths);
@@ -143,7 +144,11 @@ fn norms(stack: &Transformer, widths: Widths, trains: bool, cross: bool) -> f64 
     let each = match stack.style {
         Style::Llama | Style::T5 => {
             // Computed in 32 bit from a copy of the residual; the weight's gradient needs the normalised tensor.
-            let normalised = if trains { widths.residual } else { 0.0 };
+            let normalised = match trains {
+                true if stack.wide_norms => 4.0,
+                true => widths.residual,
+                false => 0.0,
+            };
             let original = if stack.style == Style::T5 && widths.residual < 4.0 { widths.residual } else { 0.0 };
             4.0 + normalised + original
         }
@@ -153,15 +158,20 @@ fn norms(stack: &Transformer, widths: Widths, trains: bool, cross: bool) -> f64 
         // Both branches of a parallel layer read the same residual.
         Style::NeoX => 1.0,
         _ if cross => 3.0,
-        _ => 2.0,
+        _ => 2.0 + stack.further_norms,
     };
     // Mean and reciprocal deviation of each token come on top.
-    count * (each * h + 8.0)
+    let heads = match stack.head_norms {
+        true => (stack.query_width() + stack.kv_width()) * if trains { 4.0 + widths.compute } else { 4.0 },
+        false => 0.0,
+    };
+    count * (each * h + 8.0) + heads
 }
 
 /// Bytes kept for each score of unfused attention.
 fn score_bytes(stack: &Transformer, setup: &Setup, widths: Widths) -> f64 {
     let w = widths.compute;
+    let capped = if stack.soft_capped { w } else { 0.0 };
     let softmax = match (stack.style, setup.precision) {
         (Style::Gpt2 | Style::T5, Precision::Pure16 | Precision::MasterWeights) => 2.0,
         _ => 4.0,
@@ -173,7 +183,7 @@ fn score_bytes(stack: &Transformer, setup: &Setup, widths: Widths) -> f64 {
     } else {
         0.0
     };
-    softmax + product
+    softmax + product + capped
 }
 
 fn mlp(

@@ -13,5 +13,6 @@ pub mod logits;
 pub mod peak;
 pub mod serving;
 pub mod states;
+pub mod surface;
 pub mod training;
 pub mod verdict;

@@ -341,6 +341,9 @@ impl Training {
             Precision::Mixed => (6.0, 10.0),
             Precision::Pure16 | Precision::MasterWeights => (4.0, 6.0),
         };
+        // Capped logits keep the result of tanh.
+        let capped = if stack.soft_capped { 2.0 } else { 0.0 };
+        let (forward, backward) = (forward + capped, backward + capped);
         let logit = tokens * stack.vocabulary;
         let begins = logits::peak(tokens as u64, stack.vocabulary as u64) * backward / 12.0;
         Some((
@@ -423,11 +426,12 @@ impl Training {
         phases.push(assemble(Moment::BackwardRuns, vec![early, behind, activations, cast_kept, vec![layer.clone()]]));
         let tied = if setup.lora.is_some() { 0.0 } else { self.model.tied_embedding };
         let width_of_gradient = self.regime().gradients;
+        // The head's gradient waits for the embedding's, and their sum is a third; a decoder's come together early.
+        let copies = if matches!(self.model.body, Body::EncoderDecoder { .. }) { 1.0 } else { 2.0 };
         let twice = Term {
-            // The head's gradient waits for the embedding's, and their sum is a third.
-            what: Text::new("gradients of the tied embedding before they are added", "共享词嵌入在相加之前的两份梯度"),
-            formula: format!("2 × {} × {}", count(tied), width(width_of_gradient)),
-            bytes: 2.0 * tied * width_of_gradient,
+            what: Text::new("gradients of the tied embedding before they are added", "共享词嵌入在相加之前的梯度"),
+            formula: format!("{copies} × {} × {}", count(tied), width(width_of_gradient)),
+            bytes: copies * tied * width_of_gradient,
         };
         phases.push(assemble(Moment::BackwardEnds, vec![vec![gradients.clone(), twice, layer]]));
         phases.push(assemble(Moment::Optimizer, vec![vec![gradients, temporaries]]));
@@ -469,6 +473,9 @@ impl Training {
         // Blocks of the one kind of moment do not always serve the other: gradients and temporaries against activations.
         let states: f64 = self.states()[..1].iter().chain(&self.states()[2..3]).map(|term| term.bytes).sum();
         let unshared = (fixed - states).min(grows - states).max(0.0);
+        let convolutions = matches!(self.model.body, Body::Convolutions(_));
+        let error_up = if convolutions { ERROR_UP_CONVOLUTIONS } else { ERROR_UP };
+        let own_blocks = if self.setup.checkpointing { UNSHARED_RECOMPUTED } else { UNSHARED };
         let kept_output = self.logits(batch as f64).map_or(0.0, |(_, backward)| backward.bytes / 12.0 * 4.0);
         if self.model.guessed {
             // States are known; what grows with the batch may be half of it or three times as much.
@@ -483,7 +490,7 @@ impl Training {
         Peak {
             low: allocated * (1.0 - ERROR_DOWN),
             expected: allocated * super::peak::HELD_BEYOND + super::peak::HELD_FLOOR,
-            high: allocated * (1.0 + ERROR_UP) + UNSHARED * unshared + kept_output + 0.15 * GIB as f64,
+            high: allocated * (1.0 + error_up) + own_blocks * unshared + kept_output + 0.15 * GIB as f64,
         }
     }
 }
@@ -492,5 +499,9 @@ impl Training {
 const ERROR_DOWN: f64 = 0.06;
 /// How far reserved memory lies above what the formulas give, as a share: their own error and segments.
 const ERROR_UP: f64 = 0.13;
-/// Share of what the optimizer's step and backward could have in common that they do not.
-const UNSHARED: f64 = 0.3;
+/// The same for convolutions, whose maps differ more in size.
+const ERROR_UP_CONVOLUTIONS: f64 = 0.25;
+/// Share of what the optimizer's step and backward could have in common that they do not, most seen; and the same where
+/// layers are recomputed, which leaves blocks of sizes that the step cannot use.
+const UNSHARED: f64 = 0.4;
+const UNSHARED_RECOMPUTED: f64 = 0.9;

@@ -10,6 +10,8 @@ use crate::units::{self, Base};
 pub struct Measurement {
     pub point: Point,
     pub counted: Option<Counted>,
+    /// Tokens of a sample, where the batch was written as `8x512`.
+    pub sequence: Option<u64>,
 }
 
 /// More points than this are a log of every step, of which the highest of each batch counts anyway.
@@ -17,15 +19,19 @@ const MOST: usize = 100_000;
 /// Nothing has more memory, bytes; larger figures are misread.
 const LARGEST: u64 = 1 << 50;
 
-/// `8=7.2GiB`.
+/// `8=7.2GiB`, or `8x512=7.2GiB` for a batch of 8 with 512 tokens each.
 ///
 /// # Errors
 /// When it is no batch and size.
 pub fn pair(text: &str) -> Result<Measurement, Text> {
     let usage = || text!(en: "{text:?} is not BATCH=SIZE, such as 8=7.2GiB", zh: "{text:?} 不是“批大小=大小”的形式，例如 8=7.2GiB");
     let (batch, size) = text.split_once('=').ok_or_else(usage)?;
+    let (batch, sequence) = match batch.split_once(['x', '×']) {
+        Some((batch, tokens)) => (batch, Some(tokens.trim().parse::<u64>().map_err(|_| usage())?)),
+        None => (batch, None),
+    };
     let batch = batch.trim().parse::<u64>().map_err(|_| usage())?;
-    if batch == 0 {
+    if batch == 0 || sequence == Some(0) {
         return Err(Text::new("a batch of 0 has no peak", "批大小为 0 没有峰值"));
     }
     let size = size.trim();
@@ -33,7 +39,7 @@ pub fn pair(text: &str) -> Result<Measurement, Text> {
     if size.bytes().all(|b| b.is_ascii_digit() || b == b'.') && bytes < 1 << 20 {
         return Err(text!(en: "{text:?} has no unit: write 8=7.2GiB", zh: "{text:?} 没有单位：请写成 8=7.2GiB"));
     }
-    Ok(Measurement { point: point(batch, bytes), counted: None })
+    Ok(Measurement { point: point(batch, bytes), counted: None, sequence })
 }
 
 fn point(batch: u64, bytes: u64) -> Point {
@@ -207,8 +213,11 @@ fn combine(batch: u64, peak: Option<(u64, Option<Counted>)>, reserved: Option<u6
         (Some((bytes, counted)), reserved) => Some(Measurement {
             point: Point { reserved: reserved.map(|held| held as f64), ..point(batch, bytes) },
             counted,
+            sequence: None,
         }),
-        (None, Some(held)) => Some(Measurement { point: point(batch, held), counted: Some(Counted::Reserved) }),
+        (None, Some(held)) => {
+            Some(Measurement { point: point(batch, held), counted: Some(Counted::Reserved), sequence: None })
+        }
         (None, None) => None,
     }
 }

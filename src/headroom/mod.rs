@@ -17,6 +17,7 @@ use crate::estimate::batch::first_try;
 use crate::estimate::fit::{Counted, Fit};
 use crate::estimate::inference::Serving;
 use crate::estimate::peak::Peak;
+use crate::estimate::surface::Surface;
 use crate::estimate::training::{Phase, Training};
 use crate::estimate::verdict::Verdict;
 use crate::text;
@@ -136,6 +137,8 @@ impl Failure {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Curve {
     Measured(Fit),
+    /// Measured at several lengths of the sequence.
+    Surface(Surface),
     Described(Box<Training>),
     /// Concurrent requests in place of samples.
     Served(Box<Serving>),
@@ -146,6 +149,7 @@ impl Curve {
     pub fn peak(&self, batch: u64) -> Peak {
         match self {
             Curve::Measured(fit) => fit.peak(batch),
+            Curve::Surface(surface) => surface.peak(batch),
             Curve::Described(training) => training.peak(batch),
             Curve::Served(serving) => serving.peak(batch),
             Curve::Failed(failure) => failure.peak(batch),
@@ -320,6 +324,10 @@ pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
     };
     let measured = match curve {
         Curve::Measured(fit) => fit.points().iter().map(|point| (point.batch, point.bytes)).collect(),
+        Curve::Surface(surface) => {
+            let of_length = surface.samples.iter().filter(|sample| sample.sequence == surface.sequence);
+            of_length.map(|sample| (sample.batch, sample.bytes)).collect()
+        }
         _ => Vec::new(),
     };
     let line = if matches!(curve, Curve::Failed(_)) { Vec::new() } else { line(curve, batch, largest, &measured) };
@@ -404,6 +412,22 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
             } else if n > 1 {
                 because.push(Text::new("the peak does not grow between the points", "各点之间峰值没有增长"));
             }
+        }
+        Curve::Surface(surface) => {
+            let (n, s) = (surface.samples.len(), surface.sequence);
+            let (token, base) = (Bytes(surface.linear as u64), Bytes(surface.constant as u64));
+            because.push(text!(
+                en: "measured at {n} pairs of batch and sequence; {token} a token above {base}, at {s} tokens a sample",
+                zh: "在 {n} 组批大小与序列长度处实测；每个 token {token}，固定部分 {base}，每个样本 {s} 个 token"
+            ));
+            because.push(if surface.is_quadratic() {
+                Text::new(
+                    "part of it grows with the square of the sequence: attention writes its scores out",
+                    "其中一部分随序列长度平方增长：注意力得分被完整写出",
+                )
+            } else {
+                Text::new("no part grows with the square of the sequence", "没有随序列长度平方增长的部分")
+            });
         }
         Curve::Described(training) => {
             let params = training.model.parameters;

@@ -402,8 +402,8 @@ pub struct Run {
     /// `None` where the command has no `{batch}`.
     pub batch: Option<u64>,
     pub takes: Vec<Take>,
-    /// A further pair of takes on a device made smaller by the headroom: whether the program still ran, where the cache
-    /// filled what was there.
+    /// Whether a further pair of takes ran: without the headroom, where the cache filled what was there; or with the
+    /// estimates at their kind end, where memory ran out by less than what they may be wrong.
     pub pressed: Option<bool>,
     pub verdict: Verdict,
     /// From start to end; takes may have run at once.
@@ -489,13 +489,12 @@ impl Run {
         self.missing().is_some_and(|missing| missing <= outside.saturating_add(spread))
     }
 
-    /// The verdict for a device of `capacity` bytes, perhaps `spread` more, of which the share `headroom` is to stay
-    /// free.
-    pub fn judge(&mut self, capacity: u64, spread: u64, headroom: f64) {
+    /// The verdict for a device of `capacity` bytes of which the share `headroom` is to stay free.
+    pub fn judge(&mut self, capacity: u64, headroom: f64) {
         self.verdict = if self.takes.is_empty() {
             Verdict::Unknown
         } else if self.oom().is_some() {
-            if self.is_close(spread) { Verdict::Tight } else { Verdict::DoesNotFit }
+            if self.pressed == Some(true) { Verdict::Tight } else { Verdict::DoesNotFit }
         } else {
             let verdict = match self.pressed {
                 Some(true) => Verdict::Fits,

@@ -10,6 +10,7 @@ use crate::estimate::fit::{Counted, Fit, Point};
 use crate::estimate::inference::Serving;
 use crate::estimate::loader::Loader;
 use crate::estimate::states::Optimizer;
+use crate::estimate::surface::{Sample, Surface};
 use crate::estimate::training::{Precision, Setup, Training};
 use crate::headroom::host::HostAnswer;
 use crate::headroom::measurements::{self, Measurement};
@@ -81,6 +82,9 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
     for path in &given.measurement_files {
         measured.extend(measurements::file(&path.display().to_string(), &read_text(path)?)?);
     }
+    if let Some(curve) = surface(&measured, options)? {
+        return Ok(Some(Evidence { basis: Basis::Measurements, curve, failures, outside, gpu }));
+    }
     // Figures that count different things make no curve: the user's word, else the first that says, decides.
     let said = given.counted.or_else(|| measured.iter().find_map(|measurement| measurement.counted));
     let counted = if points.is_empty() { said.unwrap_or(Counted::Allocated) } else { Counted::Allocated };
@@ -109,6 +113,34 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
         return Ok(None);
     };
     found(Basis::Measurements, Curve::Failed(failure), failures)
+}
+
+/// The curve of measurements that name their sequence; `None` where none does or all have the one asked about.
+fn surface(measured: &[Measurement], options: &HeadroomOptions) -> Result<Option<Curve>, Why> {
+    let samples: Vec<Sample> = measured
+        .iter()
+        .filter_map(|m| Some(Sample { batch: m.point.batch, sequence: m.sequence?, bytes: m.point.bytes }))
+        .collect();
+    let Some(first) = samples.first() else { return Ok(None) };
+    let asked = options.training.sequence;
+    let one_length = samples.iter().all(|sample| sample.sequence == first.sequence);
+    if one_length && asked.is_none_or(|asked| asked == first.sequence) {
+        return Ok(None);
+    }
+    let Some(sequence) = asked else {
+        return Err(Text::new(
+            "the peaks are of several sequence lengths: say with --seq which one is asked about",
+            "峰值来自多种序列长度：请用 --seq 指明要问的长度",
+        )
+        .into());
+    };
+    Surface::fit(samples, sequence).map(|surface| Some(Curve::Surface(surface))).ok_or_else(|| {
+        Text::new(
+            "another sequence length than the measured one needs three peaks of at least two lengths, such as --measure 8x512=7.2GiB",
+            "推算其他序列长度至少需要两种长度的三个峰值，例如 --measure 8x512=7.2GiB",
+        )
+        .into()
+    })
 }
 
 /// The device asked about, or the one that was rehearsed on.

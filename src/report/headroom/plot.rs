@@ -9,7 +9,8 @@ const ROWS: usize = 12;
 /// Rows of the plot, or none where there is nothing to draw.
 pub fn rows(assessment: &Assessment, width: usize, unicode: bool) -> Vec<Vec<Run>> {
     let (Some(first), Some(last)) = (assessment.line.first(), assessment.line.last()) else { return Vec::new() };
-    if first.0 >= last.0 {
+    // Two or three batches are no curve.
+    if last.0 < first.0 + 3 {
         return Vec::new();
     }
     let device = assessment.question.device.as_ref();
@@ -28,7 +29,6 @@ pub fn rows(assessment: &Assessment, width: usize, unicode: bool) -> Vec<Vec<Run
     // From the bottom: row 0 is the lowest.
     let mut grid = vec![vec![(' ', Tone::Plain); chart]; ROWS + 1];
     let (line, fill, edge, dot) = if unicode { ('━', '░', '─', '●') } else { ('#', '.', '-', 'o') };
-    let mut previous = None;
     for x in 0..chart {
         let batch = first.0 as f64 + span * x as f64 / (chart - 1) as f64;
         let at = assessment.line.partition_point(|(other, _)| (*other as f64) < batch).min(assessment.line.len() - 1);
@@ -44,9 +44,7 @@ pub fn rows(assessment: &Assessment, width: usize, unicode: bool) -> Vec<Vec<Run
                 }
             }
         }
-        previous = Some(middle);
     }
-    let _ = previous;
     if let Some(capacity) = capacity
         && let Some(cells) = grid.get_mut(row_of(capacity))
     {

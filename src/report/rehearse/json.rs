@@ -187,7 +187,8 @@ fn run(one: &Run, lang: Lang) -> Value {
     out.insert("verdict".into(), one.verdict.id().into());
     out.extend(figures(one));
     if let Some(pressed) = one.pressed {
-        out.insert("ran_without_headroom".into(), pressed.into());
+        let name = if one.oom().is_some() { "ran_with_kind_estimates" } else { "ran_without_headroom" };
+        out.insert(name.into(), pressed.into());
     }
     if one.verdict == Verdict::Unknown {
         out.insert("because".into(), texts(&one.shortfalls(), lang));

@@ -110,32 +110,31 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
     let spare = headroom(answer);
     let (capacity, needed) = (Bytes(answer.capacity()), span(run.needed()));
     let (it, zh_it) = match run.batch {
-        Some(batch) => (format!("Batch {batch}"), format!("批大小 {batch}")),
+        Some(batch) => (format!("Batch {batch}"), format!("批大小 {batch} ")),
         None => ("It".to_string(), "程序".to_string()),
     };
     match run.verdict {
         Verdict::Fits if run.pressed == Some(true) => text!(
             en: "{it} fits the {gpu} with {spare} to spare: PyTorch's cache grows to {reserved}, but it still ran where only {usable} were there.",
-            zh: "{zh_it} 在 {gpu} 上放得下，且留有 {spare} 余量：PyTorch 缓存会增长到 {reserved}，但在只有 {usable} 时仍能运行。",
+            zh: "{zh_it}在 {gpu} 上放得下，且留有 {spare} 余量：PyTorch 缓存会增长到 {reserved}，但在只有 {usable} 时仍能运行。",
             reserved = span(run.reserved()), usable = Bytes(answer.usable())
         ),
         Verdict::Fits => text!(
             en: "{it} fits the {gpu} with {spare} to spare: it needs {needed} of {capacity}.",
-            zh: "{zh_it} 在 {gpu} 上放得下，且留有 {spare} 余量：需要 {needed}，共 {capacity}。"
+            zh: "{zh_it}在 {gpu} 上放得下，且留有 {spare} 余量：需要 {needed}，共 {capacity}。"
         ),
         Verdict::Tight if run.oom().is_some() => text!(
-            en: "{it} hardly fits the {gpu}: it ran out of memory by {missing}, which is within the error of the estimates.",
-            zh: "{zh_it} 在 {gpu} 上几乎放不下：缺少 {missing}，在估计误差之内。",
-            missing = Bytes(run.missing().unwrap_or(0))
+            en: "{it} hardly fits the {gpu}: it ran out of memory, and runs only if the context and the libraries take no more than the lower end of their estimates.",
+            zh: "{zh_it}在 {gpu} 上几乎放不下：显存不足；只有上下文与库的占用处于估计下限时才能运行。"
         ),
         Verdict::Tight if !run.is_whole() => text!(
             en: "{it} does not leave {spare} of the {gpu}: it needs at least {low} of {capacity}.",
-            zh: "{zh_it} 在 {gpu} 上的余量不足 {spare}：至少需要 {low}，共 {capacity}。",
+            zh: "{zh_it}在 {gpu} 上的余量不足 {spare}：至少需要 {low}，共 {capacity}。",
             low = Bytes(run.needed().low.max(0) as u64)
         ),
         Verdict::Tight => text!(
             en: "{it} runs on the {gpu}, but may not leave {spare}: it needs {needed} of {capacity}.",
-            zh: "{zh_it} 能在 {gpu} 上运行，但余量可能不足 {spare}：需要 {needed}，共 {capacity}。"
+            zh: "{zh_it}能在 {gpu} 上运行，但余量可能不足 {spare}：需要 {needed}，共 {capacity}。"
         ),
         Verdict::DoesNotFit => match run.oom() {
             Some(oom) => {
@@ -146,12 +145,12 @@ pub fn verdict(answer: &Answer, run: &Run) -> Text {
                 };
                 text!(
                     en: "{it} does not fit the {gpu}: it runs out of memory{en}.",
-                    zh: "{zh_it} 在 {gpu} 上放不下：显存不足{zh}。"
+                    zh: "{zh_it}在 {gpu} 上放不下：显存不足{zh}。"
                 )
             }
             None => text!(
                 en: "{it} does not fit the {gpu}: it needs at least {low} of {capacity}.",
-                zh: "{zh_it} 在 {gpu} 上放不下：至少需要 {low}，而共有 {capacity}。",
+                zh: "{zh_it}在 {gpu} 上放不下：至少需要 {low}，而共有 {capacity}。",
                 low = Bytes(run.needed().low.max(0) as u64)
             ),
         },
