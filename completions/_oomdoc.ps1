@@ -163,7 +163,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--batch', '--batch', [CompletionResultType]::ParameterName, 'Samples per step and process; without it the largest batch is sought')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown, junit, sarif or github')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown, junit, sarif or github')
-            [CompletionResult]::new('--gpu', '--gpu', [CompletionResultType]::ParameterName, 'The GPU, such as \"RTX 3090\" (oomdoc rehearse --like list prints all that are known)')
+            [CompletionResult]::new('--gpu', '--gpu', [CompletionResultType]::ParameterName, 'The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)')
             [CompletionResult]::new('--gpu-memory', '--gpu-memory', [CompletionResultType]::ParameterName, 'Memory of the GPU as CUDA counts it')
             [CompletionResult]::new('--headroom', '--headroom', [CompletionResultType]::ParameterName, 'Room to keep free: 5% or 2GiB [default: 5%]')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'What the CUDA context and its kernels take [default: 300 to 720 MiB]')

@@ -153,7 +153,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --batch 'Samples per step and process; without it the largest batch is sought'
             cand -f 'What to print: terminal, json, markdown, junit, sarif or github'
             cand --format 'What to print: terminal, json, markdown, junit, sarif or github'
-            cand --gpu 'The GPU, such as \"RTX 3090\" (oomdoc rehearse --like list prints all that are known)'
+            cand --gpu 'The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)'
             cand --gpu-memory 'Memory of the GPU as CUDA counts it'
             cand --headroom 'Room to keep free: 5% or 2GiB [default: 5%]'
             cand --context 'What the CUDA context and its kernels take [default: 300 to 720 MiB]'

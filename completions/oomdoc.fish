@@ -173,7 +173,7 @@ markdown\t'For the comment on a pull request'
 junit\t'JUnit XML'
 sarif\t'SARIF 2.1.0, for code scanning'
 github\t'Annotations and step summary of GitHub Actions'"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu -d 'The GPU, such as \\"RTX 3090\\" (oomdoc rehearse --like list prints all that are known)' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu -d 'The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu-memory -d 'Memory of the GPU as CUDA counts it' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l headroom -d 'Room to keep free: 5% or 2GiB [default: 5%]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context -d 'What the CUDA context and its kernels take [default: 300 to 720 MiB]' -r

@@ -133,9 +133,12 @@ fn what_is_not_simulated_is_estimated() {
     assert!(outside(&ranks, "nccl_bytes").unwrap() > 1024 * MIB);
     let convolutions = "tell steps ', \"settings\": {\"convolutions\": true}'";
     let (_, images) = play(&TRAINING.replace("tell steps ''", convolutions)).json();
-    assert_eq!(outside(&images, "cudnn_workspace_bytes"), Some(256 * MIB));
-    let needed = |report: &Value| report["peak"]["needed_bytes"]["high"].as_u64().unwrap();
-    assert!(needed(&images) - needed(&alone) == 256 * MIB && needed(&ranks) > needed(&images));
+    // A fifth of the 4300 MiB reserved; a tenth may be spared.
+    assert_eq!(outside(&images, "cudnn_workspace_bytes"), Some(860 * MIB));
+    let needed = |report: &Value, end: &str| report["peak"]["needed_bytes"][end].as_u64().unwrap();
+    assert_eq!(needed(&images, "high") - needed(&alone, "high"), 860 * MIB);
+    assert!(needed(&alone, "low") - needed(&images, "low") >= 400 * MIB);
+    assert!(needed(&ranks, "high") > needed(&alone, "high") + 1024 * MIB);
 }
 
 #[test]

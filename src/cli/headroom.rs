@@ -277,7 +277,7 @@ struct HostArgs {
 #[derive(Args)]
 #[command(next_help_heading = "The device")]
 struct DeviceArgs {
-    /// The GPU, such as \"RTX 3090\" (oomdoc rehearse --like list prints all that are known)
+    /// The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)
     #[arg(long, value_name = "GPU", alias = "like")]
     gpu: Option<String>,
     /// Memory of the GPU as CUDA counts it

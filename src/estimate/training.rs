@@ -480,7 +480,9 @@ impl Training {
         if self.model.guessed {
             // States are known; what grows with the batch may be half of it or three times as much.
             let rest = (allocated - fixed).max(0.0);
-            let low = (states.max(fixed - states) * 0.9).min(allocated);
+            // Weights, gradients and optimizer states are there together at the optimizer's step, whatever the model's shape.
+            let together: f64 = self.states()[..3].iter().map(|term| term.bytes).sum();
+            let low = (together * 0.9).min(allocated);
             return Peak {
                 low,
                 expected: allocated * super::peak::HELD_BEYOND + super::peak::HELD_FLOOR,

@@ -15,6 +15,7 @@ Not part of `cargo test`: torch is a download of gigabytes.
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -23,9 +24,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
 
 
-def case(script, *arguments, needs=(), world=None, gpus=None, like="A100 80GB", env=(), limit=180):
-    """One rehearsal: a script, its arguments, the libraries it needs and the machine to play."""
-    return {"script": script, "arguments": arguments, "needs": needs, "world": world, "gpus": gpus, "like": like, "env": env, "limit": limit}
+def case(script, *arguments, needs=(), since=(2, 0), world=None, gpus=None, like="A100 80GB", env=(), limit=180):
+    """One rehearsal: a script, its arguments, the libraries and the torch it needs, and the machine to play."""
+    return {
+        "script": script, "arguments": arguments, "needs": needs, "since": since,
+        "world": world, "gpus": gpus, "like": like, "env": env, "limit": limit,
+    }
 
 
 AS_READ = ("OOMDOC_REHEARSE_ANSWERS=none",)  # no answer is given for values that are not computed
@@ -54,10 +58,10 @@ CASES = {
     "ddp-of-8": case("ddp.py", world=8),
     "ddp-spawned-on-2": case("spawned.py", world=2),
     "fsdp1-of-8": case("fsdp1.py", world=8),
-    "fsdp2-of-8": case("fsdp2.py", world=8),
+    "fsdp2-of-8": case("fsdp2.py", since=(2, 6), world=8),
     "zero-redundancy-of-8": case("zero_redundancy.py", world=8),
     "data-parallel-on-2": case("data_parallel.py", gpus=2),
-    "timm-amp": case("timm_amp.py", needs=("timm",)),
+    "timm-amp": case("timm_amp.py", needs=("timm", "torchvision")),
     "two-gpus": case("two_gpus.py", gpus=2),
     "gan-data-workers": case("gan.py"),
     "amp-scaler": case("amp_scaler.py"),
@@ -105,7 +109,7 @@ def rehearse(oomdoc, python, one):
             kept[name] = take[name]
     kept["traps"] = sorted({trap["kind"] for trap in take["traps"]})
     if take["ended"] == "failed":
-        kept["failed"] = " ".join(answer["message"].split())[:300]
+        kept["failed"] = re.sub(r"/\S*/", "", " ".join(answer["message"].split()))[:300]
     return kept, time.time() - began
 
 
@@ -142,6 +146,8 @@ def main():
         for name in chosen:
             one = CASES[name]
             lacking = [need for need in one["needs"] if need not in known]
+            if tuple(int(part) for part in known["torch"].split(".")[:2]) < one["since"]:
+                lacking.append("torch %d.%d" % one["since"])
             if lacking:
                 print("torch %s %-30s skipped: no %s" % (known["torch"], name, ", ".join(lacking)), flush=True)
                 continue

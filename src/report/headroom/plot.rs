@@ -16,6 +16,10 @@ pub fn rows(assessment: &Assessment, width: usize, unicode: bool) -> Vec<Vec<Run
     let device = assessment.question.device.as_ref();
     let outside = device.map_or(0.0, |device| device.outside().middle() as f64);
     let capacity = device.map(|device| device.capacity as f64);
+    // Where not even the first batch is expected to fit, the line would lie above the chart.
+    if capacity.is_some_and(|capacity| first.1.expected + outside > capacity) {
+        return Vec::new();
+    }
     let shown = assessment.line.iter().map(|(_, peak)| peak.expected + outside).fold(0.0, f64::max);
     let top = capacity.map_or(shown * 1.15, |capacity| shown.min(capacity * 1.6).max(capacity * 1.1));
     if !(top.is_finite() && top > 0.0) {
