@@ -337,6 +337,30 @@ fn hostile_files_are_refused_with_their_place() {
 }
 
 #[test]
+fn absurd_figures_are_answered_without_a_crash() {
+    let most = u64::MAX.to_string();
+    let widest = format!("{most}B");
+    let first = format!("{}=1GiB", u64::MAX - 1);
+    let last = format!("{most}=2GiB");
+    for args in [
+        vec!["--params", "1e300", "--batch", "1048576", "--seq", &most],
+        vec!["--params", "1e300", "--batch", &most, "--inference", "--context-length", &most],
+        vec!["--params", "1", "--batch", &most, "--zero", "3", "--world-size", &most, "--explain"],
+        vec!["--measure", &last, "--batch", &most],
+        vec!["--measure", &first, "--measure", &last],
+        vec!["--measure", "8=7GiB", "--others", &widest, "--context", &widest],
+        vec!["--measure", "8=7GiB", "--headroom", &widest],
+        vec!["--sample-bytes", &widest, "--workers", &most, "--processes", &most, "--samples", &most, "--cache"],
+    ] {
+        for format in ["terminal", "json", "markdown", "junit"] {
+            let done = headroom(&[&args[..], &["--gpu-memory", "16GiB", "--format", format]].concat());
+            let error = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert!(matches!(done.status.code(), Some(0 | 1 | 3)), "{args:?}: {error}");
+        }
+    }
+}
+
+#[test]
 fn formulas_are_printed_with_the_figures_and_in_chinese() {
     let model = ["--model", "tests/headroom/configs/gpt2-autocast.json", "--precision", "mixed", "--seq", "512"];
     let explained = headroom(&[&model[..], &["--batch", "8", "--gpu-memory", "24GiB", "--explain"]].concat());

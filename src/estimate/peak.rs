@@ -19,6 +19,11 @@ pub const HELD_BEYOND: f64 = 1.05;
 /// Bytes that come on top of that share: segments of 2 and 20 MiB that are partly used.
 pub const HELD_FLOOR: f64 = 90.0 * MIB as f64;
 
+/// Whole bytes, bounded so that sums of a few of them cannot overflow; nothing real comes near the bound.
+pub fn whole(bytes: f64) -> i128 {
+    bytes.clamp(0.0, 1e30) as i128
+}
+
 impl Peak {
     /// In order and not negative, whatever the arithmetic that led here did.
     pub fn ordered(low: f64, expected: f64, high: f64) -> Peak {
@@ -29,8 +34,7 @@ impl Peak {
 
     /// The range in whole bytes.
     pub fn interval(&self) -> Interval {
-        // Conversions saturate, and nothing real comes near the bounds.
-        Interval::between(self.low as i128, self.high.min(1e30) as i128)
+        Interval::between(whole(self.low), whole(self.high))
     }
 
     pub fn scaled(self, factor: f64) -> Peak {

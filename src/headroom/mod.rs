@@ -16,7 +16,7 @@ pub mod remedies;
 use crate::estimate::batch::first_try;
 use crate::estimate::fit::{Counted, Fit};
 use crate::estimate::inference::Serving;
-use crate::estimate::peak::Peak;
+use crate::estimate::peak::{Peak, whole};
 use crate::estimate::surface::Surface;
 use crate::estimate::training::{Phase, Training};
 use crate::estimate::verdict::Verdict;
@@ -308,7 +308,7 @@ pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
                 Some(_) => Verdict::DoesNotFit,
                 None => judge(peak, outside(device), device, kept_free(device)),
             };
-            let used = peak.expected as i128 + outside(device).middle();
+            let used = whole(peak.expected) + outside(device).middle();
             (verdict, Some(i128::from(device.capacity) - used))
         }
         _ => (Verdict::Unknown, None),
@@ -383,8 +383,9 @@ fn line(curve: &Curve, batch: Option<u64>, largest: Option<Largest>, measured: &
     let interest = batch.unwrap_or(1).max(seen).max(if largest < LARGEST_BATCH { largest } else { 0 });
     // Far beyond the batch asked about the rest would be squeezed into a corner.
     let asked = batch.unwrap_or(1).max(seen).max(1);
-    let end = interest.min(asked.saturating_mul(8)).saturating_mul(5) / 4 + 1;
-    let mut batches: Vec<u64> = (0..=POINTS).map(|i| 1 + (end - 1) * i / POINTS).collect();
+    let end = interest.min(asked.saturating_mul(8)).saturating_add(1).saturating_mul(5) / 4;
+    let mut batches: Vec<u64> =
+        (0..=POINTS).map(|i| 1 + ((u128::from(end) - 1) * u128::from(i) / u128::from(POINTS)) as u64).collect();
     batches.dedup();
     batches.into_iter().map(|batch| (batch, curve.peak(batch))).collect()
 }
