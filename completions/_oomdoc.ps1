@@ -230,6 +230,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--search-limit', '--search-limit', [CompletionResultType]::ParameterName, 'After this time no further batch is tried')
             [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Environment of the program; may be repeated')
             [CompletionResult]::new('--values', '--values', [CompletionResultType]::ParameterName, 'What values read from the simulated GPU are: zeros or ones')
+            [CompletionResult]::new('--answers', '--answers', [CompletionResultType]::ParameterName, 'What a program is told that asks what a real GPU is known to answer, such as whether rows are packed or gradients finite: likely (that answer), or none (the values above)')
             [CompletionResult]::new('--keep', '--keep', [CompletionResultType]::ParameterName, 'Keep the memory snapshots in this folder')
             [CompletionResult]::new('--torch', '--torch', [CompletionResultType]::ParameterName, 'The torch package, where it is not the one that the program''s Python imports')
             [CompletionResult]::new('--torch-python', '--torch-python', [CompletionResultType]::ParameterName, 'The Python that imports torch, where the command hides it')

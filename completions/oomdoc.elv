@@ -219,6 +219,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --search-limit 'After this time no further batch is tried'
             cand --env 'Environment of the program; may be repeated'
             cand --values 'What values read from the simulated GPU are: zeros or ones'
+            cand --answers 'What a program is told that asks what a real GPU is known to answer, such as whether rows are packed or gradients finite: likely (that answer), or none (the values above)'
             cand --keep 'Keep the memory snapshots in this folder'
             cand --torch 'The torch package, where it is not the one that the program''s Python imports'
             cand --torch-python 'The Python that imports torch, where the command hides it'

@@ -253,6 +253,8 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l search-limit 
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l env -d 'Environment of the program; may be repeated' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l values -d 'What values read from the simulated GPU are: zeros or ones' -r -f -a "zeros\t''
 ones\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l answers -d 'What a program is told that asks what a real GPU is known to answer, such as whether rows are packed or gradients finite: likely (that answer), or none (the values above)' -r -f -a "likely\t''
+none\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l keep -d 'Keep the memory snapshots in this folder' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l torch -d 'The torch package, where it is not the one that the program\'s Python imports' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l torch-python -d 'The Python that imports torch, where the command hides it' -r -F

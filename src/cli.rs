@@ -218,6 +218,8 @@ pub struct RehearseOptions {
     pub search_limit: Duration,
     pub env: Vec<(String, String)>,
     pub values: Values,
+    /// Answer as a real GPU would where a program asks what is known, such as whether rows are packed.
+    pub answers: bool,
     /// Folder for the memory snapshots.
     pub keep: Option<PathBuf>,
     /// The torch package to look at, in place of the interpreter's own.
@@ -920,6 +922,10 @@ struct RehearseArgs {
     /// What values read from the simulated GPU are: zeros or ones
     #[arg(long, value_enum, value_name = "VALUES", default_value = "zeros", hide_possible_values = true)]
     values: ValuesArg,
+    /// What a program is told that asks what a real GPU is known to answer, such as whether rows are packed or gradients
+    /// finite: likely (that answer), or none (the values above)
+    #[arg(long, value_enum, value_name = "ANSWERS", default_value = "likely", hide_possible_values = true)]
+    answers: AnswersArg,
     /// Keep the memory snapshots in this folder
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
@@ -958,6 +964,12 @@ enum ValuesArg {
     Ones,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AnswersArg {
+    Likely,
+    None,
+}
+
 impl From<RehearseArgs> for RehearseOptions {
     fn from(args: RehearseArgs) -> RehearseOptions {
         RehearseOptions {
@@ -976,6 +988,7 @@ impl From<RehearseArgs> for RehearseOptions {
                 ValuesArg::Zeros => Values::Zeros,
                 ValuesArg::Ones => Values::Ones,
             },
+            answers: args.answers == AnswersArg::Likely,
             keep: args.keep,
             torch: args.torch,
             torch_python: args.torch_python,

@@ -125,6 +125,19 @@ fn both_orders_of_addresses_make_an_interval_and_the_larger_decides() {
 }
 
 #[test]
+fn answers_can_be_turned_off() {
+    // 500 MiB more where nothing is answered.
+    let script = TRAINING.replace(
+        "tell steps",
+        "[ \"$OOMDOC_REHEARSE_ANSWERS\" = none ] && allocated=$((allocated + 500 * mib))\ntell steps",
+    );
+    let allocated =
+        |options: &[&str]| play(&script).with(options).json().1["peak"]["allocated_bytes"].as_u64().unwrap();
+    assert_eq!(allocated(&["--answers", "likely"]), allocated(&[]));
+    assert_eq!(allocated(&["--answers", "none"]) - allocated(&[]), 500 * MIB);
+}
+
+#[test]
 fn what_is_not_simulated_is_estimated() {
     let (_, alone) = play(TRAINING).json();
     let outside = |report: &Value, name: &str| report["peak"]["outside_pytorch"][name]["high"].as_u64();

@@ -392,6 +392,7 @@ fn request(command: &[&str]) -> Request {
         time_limit: Duration::from_secs(60),
         snapshot: false,
         values: Values::Zeros,
+        answers: true,
         quiet: true,
         env: Vec::new(),
         torch: None,

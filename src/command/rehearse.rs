@@ -404,6 +404,7 @@ impl<'a> Stage<'a> {
             time_limit: options.time_limit,
             snapshot: records,
             values: options.values,
+            answers: options.answers,
             quiet: !options.show_output,
             env: options.env.iter().map(|(name, value)| (name.into(), put(OsStr::new(value)))).collect(),
             torch: options.torch.clone(),

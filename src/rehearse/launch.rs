@@ -73,6 +73,8 @@ pub struct Request {
     pub time_limit: Duration,
     pub snapshot: bool,
     pub values: Values,
+    /// The agent answers as a real GPU would where it knows how; otherwise `values` are read.
+    pub answers: bool,
     /// The command's output is not shown; otherwise all of it goes to standard error.
     pub quiet: bool,
     pub env: Vec<(OsString, OsString)>,
@@ -389,6 +391,9 @@ fn environment(command: &mut Command, request: &Request, torch: Option<&Torch>, 
     command.env("OOMDOC_REHEARSE_DIR", &results).env("OOMDOC_REHEARSE_STEPS", request.steps.to_string());
     command.env("OOMDOC_REHEARSE_RANK", request.rank.to_string());
     command.env("OOMDOC_REHEARSE_TIME", request.time_limit.as_secs_f64().to_string());
+    if !request.answers {
+        command.env("OOMDOC_REHEARSE_ANSWERS", "none");
+    }
     if request.snapshot {
         command.env("OOMDOC_REHEARSE_SNAPSHOT", "1");
     }

@@ -24,25 +24,25 @@ HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
 
 
-def case(script, *arguments, needs=(), since=(2, 0), world=None, gpus=None, like="A100 80GB", env=(), limit=180):
+def case(script, *arguments, needs=(), since=(2, 0), world=None, gpus=None, like="A100 80GB", options=(), limit=180):
     """One rehearsal: a script, its arguments, the libraries and the torch it needs, and the machine to play."""
     return {
         "script": script, "arguments": arguments, "needs": needs, "since": since,
-        "world": world, "gpus": gpus, "like": like, "env": env, "limit": limit,
+        "world": world, "gpus": gpus, "like": like, "options": options, "limit": limit,
     }
 
 
-AS_READ = ("OOMDOC_REHEARSE_ANSWERS=none",)  # no answer is given for values that are not computed
+AS_READ = ("--answers", "none")  # no answer is given for values that are not computed
 CASES = {
     "gpt2-2": case("gpt2.py", "--batch", "2", needs=("transformers",)),
     "gpt2-4": case("gpt2.py", "--batch", "4", needs=("transformers",)),
     "gpt2-8": case("gpt2.py", "--batch", "8", needs=("transformers",)),
     "gpt2-16": case("gpt2.py", "--batch", "16", needs=("transformers",)),
     "gpt2-16-too-small": case("gpt2.py", "--batch", "16", needs=("transformers",), like="RTX 3060"),
-    "gpt2-2-as-read": case("gpt2.py", "--batch", "2", needs=("transformers",), env=AS_READ),
-    "gpt2-4-as-read": case("gpt2.py", "--batch", "4", needs=("transformers",), env=AS_READ),
-    "gpt2-8-as-read": case("gpt2.py", "--batch", "8", needs=("transformers",), env=AS_READ),
-    "gpt2-16-as-read": case("gpt2.py", "--batch", "16", needs=("transformers",), env=AS_READ),
+    "gpt2-2-as-read": case("gpt2.py", "--batch", "2", needs=("transformers",), options=AS_READ),
+    "gpt2-4-as-read": case("gpt2.py", "--batch", "4", needs=("transformers",), options=AS_READ),
+    "gpt2-8-as-read": case("gpt2.py", "--batch", "8", needs=("transformers",), options=AS_READ),
+    "gpt2-16-as-read": case("gpt2.py", "--batch", "16", needs=("transformers",), options=AS_READ),
     "gpt2-2-checkpoint": case("gpt2.py", "--batch", "2", "--checkpoint", needs=("transformers",)),
     "gpt2-16-checkpoint": case("gpt2.py", "--batch", "16", "--checkpoint", needs=("transformers",)),
     "resnet18-32": case("resnet.py", "32", needs=("torchvision",)),
@@ -93,8 +93,7 @@ def rehearse(oomdoc, python, one):
     for flag, value in (("--world-size", one["world"]), ("--gpus", one["gpus"])):
         if value:
             command += [flag, str(value)]
-    for setting in one["env"]:
-        command += ["--env", setting]
+    command += one["options"]
     command += ["--", python, str(HERE / "scripts" / one["script"]), *one["arguments"]]
     began = time.time()
     done = subprocess.run(command, capture_output=True, text=True, cwd=HERE / "scripts", stdin=subprocess.DEVNULL)
