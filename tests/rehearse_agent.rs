@@ -1,6 +1,7 @@
 //! The part of `oomdoc rehearse` that runs inside Python, under a real interpreter with a pretended torch.
 
 #![cfg(unix)]
+#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use oomdoc::rehearse::agent::FILES;
