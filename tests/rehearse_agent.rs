@@ -87,6 +87,25 @@ fn rehearse(script: &str, environment: &[(&str, &str)]) -> Option<Rehearsed> {
     Some(Rehearsed { folder, reports, output })
 }
 
+/// Changes its parameters by hand.
+const NO_OPTIMIZER: &str = "
+import torch
+for step in range(1000):
+    torch.take(200)
+    torch.Tensor().backward()
+    torch.give(200)
+    torch.take(250)
+    torch.give(250)
+";
+
+#[test]
+fn a_script_without_an_optimizer_stops_after_ten_backward_passes_for_each_step() {
+    let Some(run) = rehearse(NO_OPTIMIZER, &[]) else { return };
+    let report = run.only();
+    assert_eq!((report.ended, report.steps, report.micro_steps), (Some(Ended::Steps), 30, Some(30)), "{}", run.stderr());
+    assert_eq!(report.devices[0].peak_allocated_bytes, 250, "what follows the last backward pass is seen");
+}
+
 const TRAINING: &str = "
 import torch
 torch.take(100)

@@ -15,7 +15,9 @@ from .record import guarded, on_fork, run
 # Seconds after a distributed step: NCCL's watchdog looks every 100 ms for finished collectives and lets go of their buffers
 # then. Steps of a real GPU take longer than that; here three of them would be over before it looks once.
 COLLECTED = 0.25
-PATIENCE = 10  # an optimizer that steps this many times more often than asked for ends the wait for the others
+# An optimizer that steps this many times more often than asked for ends the wait for the others. The same number of backward
+# passes for each step asked for is enough where the script has no optimizer at all but changes its parameters by hand.
+PATIENCE = 10
 
 
 class _Steps:
@@ -38,8 +40,9 @@ def _result():
         optimizer = reference()
         if optimizer is not None and len(rows) < 20:
             rows.append(_describe(optimizer, _state.counts.get(key, 0)))
+    by_hand = 0 if _state.alive else _state.backwards
     return {
-        "steps": max(_state.counts.values(), default=0),
+        "steps": max(_state.counts.values(), default=by_hand),
         "micro_steps": _state.backwards,
         "optimizers": rows,
     }
@@ -126,12 +129,20 @@ def _hook_optimizers(torch):
     module.register_optimizer_step_post_hook(_after_step)
 
 
+def _enough_by_hand():
+    """Whether a script without any optimizer went through enough backward passes, and what it does after each of them."""
+    wanted = run.wanted_steps
+    return wanted > 0 and not _state.alive and _state.backwards >= PATIENCE * wanted and run.pid == os.getpid()
+
+
 def _hook_backward(torch):
     backward = torch.autograd.backward
 
     @functools.wraps(backward)
     def entered(*args, **kwargs):
         outermost = _state.depth == 0
+        if outermost and _enough_by_hand():
+            ending.stop("steps")
         _state.depth += 1
         if outermost:
             with guarded("backward"):
