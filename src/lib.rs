@@ -3,13 +3,20 @@
 //! Data flows one way:
 //!
 //! ```text
-//! log, pipe ─ input ─ dialect ─ incident ─ ledger ─ cause ─ fix ─ report
+//! log, pipe ─ input ─ dialect ─ incident ─┐
+//! snapshot ─ allocator replay ────────────┼─ ledger ─ cause ─ fix ─ report
+//! NVML, CUDA probe, /proc, cgroups ───────┘
+//! rehearsed program, measured peaks, description ─ estimate ─ headroom ─ report
 //! ```
 //!
 //! * [`input`] turns bytes into lines, [`dialect`] turns lines into events with printed figures, [`incident`] groups events
 //!   into failures and reads their context.
 //! * [`ledger`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
 //!   computes what could be changed.
+//! * [`snapshot`] reads memory snapshots, [`allocator`] is PyTorch's caching allocator call by call: together they replay what
+//!   was recorded, under other settings too, and prove or refute a diagnosis.
+//! * [`rehearse`] runs a program on a simulated GPU, [`estimate`] is how memory depends on batch, sequence, precision,
+//!   optimizer and sharding, [`headroom`] holds a peak, however it is known, against a GPU or a machine.
 //! * [`gpu`] and [`host`] read the running machine for `oomdoc probe`; what could not be read is a [`reading`] with its reason.
 //! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
 //!
