@@ -102,7 +102,12 @@ for step in range(1000):
 fn a_script_without_an_optimizer_stops_after_ten_backward_passes_for_each_step() {
     let Some(run) = rehearse(NO_OPTIMIZER, &[]) else { return };
     let report = run.only();
-    assert_eq!((report.ended, report.steps, report.micro_steps), (Some(Ended::Steps), 30, Some(30)), "{}", run.stderr());
+    assert_eq!(
+        (report.ended, report.steps, report.micro_steps),
+        (Some(Ended::Steps), 30, Some(30)),
+        "{}",
+        run.stderr()
+    );
     assert_eq!(report.devices[0].peak_allocated_bytes, 250, "what follows the last backward pass is seen");
 }
 
