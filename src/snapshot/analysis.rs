@@ -402,7 +402,7 @@ fn losses(snapshot: &Snapshot, device: &Device, history: &History, misfits: u64,
             )
         } else {
             text!(
-                en: "the trace ({events} in all) holds no allocation (recorded with enabled=\"state\"?): only the final state is known, peaks are not",
+                en: "the trace (entries: {events}) holds no allocation (recorded with enabled=\"state\"?): only the final state is known, peaks are not",
                 zh: "trace 只有 {events} 条记录且没有分配（是否用了 enabled=\"state\"？）：只知道最终状态，无法得知峰值"
             )
         });
