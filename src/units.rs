@@ -96,11 +96,6 @@ impl Interval {
         self.low >= other.high
     }
 
-    /// True when the ranges leave it open or certain that this is at least `other`.
-    pub fn maybe_at_least(&self, other: Interval) -> bool {
-        self.high >= other.low
-    }
-
     /// The part of the range that is not negative.
     pub fn at_least_zero(&self) -> Interval {
         Interval { low: self.low.max(0), high: self.high.max(0) }

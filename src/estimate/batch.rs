@@ -1,44 +1,4 @@
-//! The peak as a function of the batch, and what batch to try.
-//!
-//! Allocated bytes follow `peak(b) = c + k·b` within 0.05 % from b = 2 on (measured); at small b the optimizer's step can be
-//! the maximum instead, and reserved bytes are noisier.
-
-/// `peak(b) = c + k·b`, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Line {
-    /// Weights, states and everything else that does not depend on the batch.
-    pub c: f64,
-    /// Bytes per sample.
-    pub k: f64,
-}
-
-/// Smallest difference of two peaks from which a slope can be read: below it rounding to segments decides.
-const LEAST_RISE: f64 = 64.0 * (1u64 << 20) as f64;
-
-impl Line {
-    /// Through two readings (batch, peak). `None` when they are too close together or the peak does not grow:
-    /// the batch must differ by half and the peak by 64 MiB.
-    pub fn through(a: (u64, f64), b: (u64, f64)) -> Option<Line> {
-        let (small, large) = if a.0 <= b.0 { (a, b) } else { (b, a) };
-        if small.0 == 0 || (large.0 as f64) < 1.5 * small.0 as f64 || large.1 - small.1 < LEAST_RISE {
-            return None;
-        }
-        let k = (large.1 - small.1) / (large.0 - small.0) as f64;
-        let c = small.1 - k * small.0 as f64;
-        Some(Line { c, k }).filter(|line| line.c >= 0.0)
-    }
-
-    pub fn peak(&self, batch: u64) -> f64 {
-        self.c + self.k * batch as f64
-    }
-
-    /// The largest batch whose peak stays within `capacity·(1−headroom)/(1+slack)`; 0 when not even one sample fits.
-    /// `slack` is what the allocator holds above what it handed out.
-    pub fn largest(&self, capacity: f64, headroom: f64, slack: f64) -> u64 {
-        let usable = capacity * (1.0 - headroom) / (1.0 + slack);
-        if self.k <= 0.0 { 0 } else { ((usable - self.c) / self.k).floor().max(0.0) as u64 }
-    }
-}
+//! Which batch to try, and how many of it keep the effective batch.
 
 /// A batch and the accumulation that keeps the effective batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,27 +57,6 @@ mod tests {
     const GIB: f64 = (1u64 << 30) as f64;
 
     #[test]
-    fn two_points_predict_a_third() {
-        let line = Line::through((4, 2.752 * GIB), (8, 4.276 * GIB)).unwrap();
-        assert!((line.k / GIB - 0.381).abs() < 0.0005);
-        assert!((line.c / GIB - 1.228).abs() < 0.0005);
-        assert!((line.peak(32) / GIB - 13.42).abs() < 0.005);
-        assert_eq!(line.largest(23.5 * GIB, 0.03, 0.05), 53);
-        assert_eq!(split(256, 53), Some(Split { batch: 32, accumulation: 8 }));
-        // Keeping the gradients alive between micro-steps raises the constant part.
-        let accumulating = Line { c: line.c + 0.4 * GIB, ..line };
-        assert!(accumulating.largest(23.5 * GIB, 0.03, 0.05) >= 32);
-    }
-
-    #[test]
-    fn points_that_cannot_carry_a_line_are_refused() {
-        assert_eq!(Line::through((4, GIB), (5, 2.0 * GIB)), None);
-        assert_eq!(Line::through((4, GIB), (8, GIB)), None);
-        assert_eq!(Line::through((0, GIB), (8, 2.0 * GIB)), None);
-        assert_eq!(Line { c: 30.0 * GIB, k: GIB }.largest(24.0 * GIB, 0.03, 0.05), 0);
-    }
-
-    #[test]
     fn a_failure_below_the_capacity_counts_the_difference_as_blocked() {
         // 70 + 2 of 79 GiB failed at 16: the naive ratio would allow 18.
         assert_eq!(first_try(16, 70.0 * GIB, 2.0 * GIB, 79.0 * GIB, 20.0 * GIB), Some(12));
@@ -134,6 +73,7 @@ mod tests {
 
     #[test]
     fn effective_batches_are_kept_where_they_divide() {
+        assert_eq!(split(256, 53), Some(Split { batch: 32, accumulation: 8 }));
         assert_eq!(split(16, 12), Some(Split { batch: 8, accumulation: 2 }));
         assert_eq!(split(7, 5), Some(Split { batch: 5, accumulation: 2 }));
         assert_eq!(split(8, 100), Some(Split { batch: 8, accumulation: 1 }));

@@ -6,16 +6,6 @@ pub fn peak(tokens: u64, vocabulary: u64) -> f64 {
     12.0 * tokens as f64 * vocabulary as f64
 }
 
-/// The same with the loss taken in `chunks` pieces: the peak divided by the number of chunks.
-pub fn peak_in_chunks(tokens: u64, vocabulary: u64, chunks: u64) -> f64 {
-    peak(tokens, vocabulary) / chunks.max(1) as f64
-}
-
-/// Bytes of one logits tensor at `width` bytes an element.
-pub fn tensor(tokens: u64, vocabulary: u64, width: u64) -> f64 {
-    tokens as f64 * vocabulary as f64 * width as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,7 +14,5 @@ mod tests {
     #[test]
     fn llama_3_logits_at_8192_tokens() {
         assert!((peak(8192, 128_256) / GIB as f64 - 11.74).abs() < 0.01);
-        assert!(peak_in_chunks(8192, 128_256, 8) < peak(8192, 128_256) / 7.9);
-        assert_eq!(tensor(2, 3, 4), 24.0);
     }
 }

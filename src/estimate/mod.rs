@@ -1,7 +1,6 @@
 //! How memory depends on batch, sequence, precision, optimizer and sharding. Pure arithmetic; the sources and the error
 //! bands stand with each function.
 
-pub mod activations;
 pub mod architecture;
 pub mod batch;
 pub mod fit;

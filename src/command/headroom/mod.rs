@@ -3,7 +3,8 @@
 mod budget;
 mod evidence;
 
-use crate::cli::{HeadroomFormat, HeadroomOptions, Output};
+use super::print;
+use crate::cli::{HeadroomFormat, HeadroomOptions};
 use crate::headroom::{Assessment, Headroom, Question, assess};
 use crate::report::gate::{Checks, junit, sarif};
 use crate::report::headroom as report;
@@ -36,10 +37,6 @@ pub fn run(options: &HeadroomOptions) -> anyhow::Result<u8> {
     };
     print(&text, &options.output)?;
     Ok(assessment.verdict.exit_code())
-}
-
-fn print(text: &str, output: &Output) -> anyhow::Result<()> {
-    super::print(text, output)
 }
 
 /// The formats that build servers read.
