@@ -5,7 +5,6 @@ use crate::dialect::{Event, Fact, ProcessUse, Resource};
 use crate::evidence::Span;
 use crate::incident::recording::{Recording, Standing, Trial, Verdict};
 use crate::incident::{Context, Incident};
-use crate::ledger;
 use crate::snapshot::what_if::Change;
 use crate::text::Text;
 use crate::units::{self, Base, Figure, MIB};
@@ -23,17 +22,7 @@ pub fn event(framework: &'static str, resource: Resource, figures: &[(Fact, &str
 }
 
 pub fn settled(event: Event) -> Incident {
-    let ledger = ledger::settle(&event);
-    Incident {
-        primary: true,
-        event,
-        followers: Vec::new(),
-        ranks: Vec::new(),
-        clock: None,
-        context: Context::default(),
-        ledger,
-        recording: None,
-    }
+    Incident::alone(event, Context::default())
 }
 
 /// A failure of PyTorch on a GPU with these figures.

@@ -6,7 +6,6 @@ use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
 use crate::evidence::{Known, Span};
 use crate::incident::Context;
 use crate::incident::context::{Clue, Phase, Precision, Trainer};
-use crate::ledger;
 use crate::units::{self, Base, GIB, MIB};
 
 fn seen<T>(value: T) -> Known<T> {
@@ -18,21 +17,7 @@ fn incident(framework: &'static str, resource: Resource, figures: &[(Fact, &str)
     for (fact, text) in figures {
         event.facts.note(*fact, units::parse(text, Base::Binary).unwrap().at(Span::line(7)));
     }
-    settled(event, context)
-}
-
-fn settled(event: Event, context: Context) -> Incident {
-    let ledger = ledger::settle(&event);
-    Incident {
-        primary: true,
-        event,
-        followers: Vec::new(),
-        ranks: Vec::new(),
-        clock: None,
-        context,
-        ledger,
-        recording: None,
-    }
+    Incident::alone(event, context)
 }
 
 fn planned(incident: &Incident) -> Plan {
@@ -130,7 +115,7 @@ fn expandable_segments_are_withheld_where_they_are_on_or_unsupported() {
     assert!(withheld(&planned(&incident("pytorch", Resource::Gpu, SPLINTERED, old)), "expandable-segments"));
     let mut event = incident("pytorch", Resource::Gpu, SPLINTERED, Context::default()).event;
     event.sign(Sign::Windows);
-    assert!(withheld(&planned(&settled(event, Context::default())), "expandable-segments"));
+    assert!(withheld(&planned(&Incident::alone(event, Context::default())), "expandable-segments"));
 }
 
 #[test]
@@ -161,7 +146,7 @@ fn memory_of_others_is_freed_first() {
     .event;
     let figure = units::parse("21.30 GiB", Base::Binary).unwrap().at(Span::line(7));
     event.facts.other_processes.push(ProcessUse { pid: 4711, figure });
-    let plan = planned(&settled(event, Context::default()));
+    let plan = planned(&Incident::alone(event, Context::default()));
     assert_eq!(plan.offers[0].fix.id, "free-the-device");
     assert!(plan.offers[0].offer.knobs[0].line.contains("4711"));
 }

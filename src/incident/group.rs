@@ -86,13 +86,10 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         group.event.rank = group.event.rank.or(context.rank.value());
         incidents.push(Incident {
             primary: i == primary,
-            ledger: crate::ledger::settle(&group.event),
-            recording: None,
             followers: group.followers,
             clock: group.ranks.first().and_then(|fall| fall.clock),
             ranks: if group.ranks.len() > 1 { group.ranks } else { Vec::new() },
-            context,
-            event: group.event,
+            ..Incident::alone(group.event, context)
         });
     }
     (incidents, harmless)

@@ -175,22 +175,12 @@ mod tests {
     use crate::dialect::{Event, Fact};
     use crate::evidence::Span;
     use crate::incident::Context;
-    use crate::ledger;
     use crate::units::{Figure, GIB};
 
     fn incident(resource: Resource, clock: Option<f64>) -> Incident {
         let mut event = Event::new("test", "pytorch", resource, Span::line(7));
         event.facts.note(Fact::Requested, Figure { bytes: GIB, half_width: 0, at: event.at });
-        Incident {
-            primary: true,
-            ledger: ledger::settle(&event),
-            recording: None,
-            event,
-            followers: Vec::new(),
-            ranks: Vec::new(),
-            clock,
-            context: Context::default(),
-        }
+        Incident { clock, ..Incident::alone(event, Context::default()) }
     }
 
     fn file(name: &str, incidents: Vec<Incident>) -> FileIncidents {

@@ -30,6 +30,20 @@ pub struct Incident {
 }
 
 impl Incident {
+    /// The failure of one process, with nothing that followed it.
+    pub fn alone(event: Event, context: Context) -> Incident {
+        Incident {
+            primary: true,
+            ledger: crate::ledger::settle(&event),
+            event,
+            followers: Vec::new(),
+            ranks: Vec::new(),
+            clock: None,
+            context,
+            recording: None,
+        }
+    }
+
     /// The recording, where it is of this very failure.
     pub fn proof(&self) -> Option<&Recording> {
         self.recording.as_ref().filter(|recording| recording.proves())

@@ -208,16 +208,7 @@ pub fn explanation() -> Explanation {
         }],
         diagnoses: vec![Diagnosis {
             input: 0,
-            incident: Incident {
-                primary: true,
-                event,
-                followers: vec![follower],
-                ranks: Vec::new(),
-                clock: None,
-                context,
-                ledger,
-                recording: None,
-            },
+            incident: Incident { followers: vec![follower], ledger, ..Incident::alone(event, context) },
             findings,
             plan: Plan {
                 offers,

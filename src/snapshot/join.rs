@@ -341,17 +341,7 @@ pub fn incident(snapshot: &Snapshot, device: &DeviceAnalysis) -> Option<Incident
     if let Some(settings) = snapshot.settings.as_ref().filter(|settings| !settings.conf.is_empty()) {
         context.alloc_conf = Known::Seen(settings.conf.clone(), Span::GIVEN);
     }
-    let ledger = ledger::settle(&event);
-    Some(Incident {
-        primary: true,
-        event,
-        followers: Vec::new(),
-        ranks: Vec::new(),
-        clock: None,
-        context,
-        ledger,
-        recording: None,
-    })
+    Some(Incident::alone(event, context))
 }
 
 #[cfg(test)]
