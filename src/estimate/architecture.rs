@@ -65,6 +65,23 @@ pub enum Activation {
     Relu,
 }
 
+/// What only some families have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Quirks {
+    /// Tokens of one sample where the model fixes them (patches of an image).
+    pub fixed_tokens: Option<f64>,
+    /// Norms of a layer beyond the usual two.
+    pub further_norms: f64,
+    /// Norms that stay 32-bit until after their weight (Gemma).
+    pub wide_norms: bool,
+    /// Queries and keys are normalised.
+    pub head_norms: bool,
+    /// One projection makes queries, keys and values, and stays alive as long as one of them.
+    pub fused_projection: bool,
+    /// Scores and logits go through tanh (Gemma 2).
+    pub soft_capped: bool,
+}
+
 /// A stack of equal layers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transformer {
@@ -84,18 +101,7 @@ pub struct Transformer {
     pub vocabulary: f64,
     /// A loss over the vocabulary for every token.
     pub language_head: bool,
-    /// Tokens of one sample where the model fixes them (patches of an image).
-    pub fixed_tokens: Option<f64>,
-    /// Norms of a layer beyond the usual two.
-    pub further_norms: f64,
-    /// Norms that stay 32-bit until after their weight (Gemma).
-    pub wide_norms: bool,
-    /// Queries and keys are normalised.
-    pub head_norms: bool,
-    /// One projection makes queries, keys and values, and stays alive as long as one of them.
-    pub fused_projection: bool,
-    /// Scores and logits go through tanh (Gemma 2).
-    pub soft_capped: bool,
+    pub quirks: Quirks,
     /// Parameters of one layer, for sharded gathering and checkpoints.
     pub layer_parameters: f64,
 }
@@ -273,12 +279,7 @@ impl Architecture {
             attention_dropout: false,
             vocabulary,
             language_head: true,
-            fixed_tokens: None,
-            further_norms: 0.0,
-            wide_norms: false,
-            head_norms: false,
-            fused_projection: false,
-            soft_capped: false,
+            quirks: Quirks::default(),
             layer_parameters: in_layers / layers,
         };
         Architecture {
@@ -340,12 +341,7 @@ fn gpt2(f: &Fields) -> Result<Architecture, Text> {
         attention_dropout: f.number_or(&["attn_pdrop"], 0.1) > 0.0,
         vocabulary: v,
         language_head: language,
-        fixed_tokens: None,
-        further_norms: 0.0,
-        wide_norms: false,
-        head_norms: false,
-        fused_projection: false,
-        soft_capped: false,
+        quirks: Quirks::default(),
         layer_parameters: layer,
     };
     let outside = v * h + positions * h + 2.0 * h;
@@ -394,12 +390,14 @@ fn llama(f: &Fields, family: &str) -> Result<Architecture, Text> {
         attention_dropout: f.number_or(&["attention_dropout"], 0.0) > 0.0,
         vocabulary: v,
         language_head: language,
-        fixed_tokens: None,
-        further_norms: if family == "gemma2" { 2.0 } else { 0.0 },
-        wide_norms: family.starts_with("gemma"),
-        head_norms: matches!(family, "qwen3" | "olmo2"),
-        fused_projection: family == "phi3",
-        soft_capped: family == "gemma2",
+        quirks: Quirks {
+            further_norms: if family == "gemma2" { 2.0 } else { 0.0 },
+            wide_norms: family.starts_with("gemma"),
+            head_norms: matches!(family, "qwen3" | "olmo2"),
+            fused_projection: family == "phi3",
+            soft_capped: family == "gemma2",
+            ..Quirks::default()
+        },
         layer_parameters: layer,
     };
     let outside = v * h * if own_head { 2.0 } else { 1.0 } + h;
@@ -430,12 +428,7 @@ fn neox(f: &Fields) -> Result<Architecture, Text> {
         attention_dropout: f.number_or(&["attention_dropout"], 0.0) > 0.0,
         vocabulary: v,
         language_head: true,
-        fixed_tokens: None,
-        further_norms: 0.0,
-        wide_norms: false,
-        head_norms: false,
-        fused_projection: true,
-        soft_capped: false,
+        quirks: Quirks { fused_projection: true, ..Quirks::default() },
         layer_parameters: layer,
     };
     let tied = f.flag_or("tie_word_embeddings", false);
@@ -469,12 +462,7 @@ fn opt(f: &Fields) -> Result<Architecture, Text> {
         attention_dropout: f.number_or(&["attention_dropout"], 0.0) > 0.0,
         vocabulary: v,
         language_head: true,
-        fixed_tokens: None,
-        further_norms: 0.0,
-        wide_norms: false,
-        head_norms: false,
-        fused_projection: false,
-        soft_capped: false,
+        quirks: Quirks::default(),
         layer_parameters: layer,
     };
     let outside = v * e + (positions + 2.0) * h + projections + final_norm;
@@ -528,12 +516,7 @@ fn bert(f: &Fields, family: &str) -> Result<Architecture, Text> {
         attention_dropout: f.number_or(&["attention_probs_dropout_prob", "attention_dropout"], 0.1) > 0.0,
         vocabulary: v,
         language_head: language,
-        fixed_tokens: None,
-        further_norms: 0.0,
-        wide_norms: false,
-        head_norms: false,
-        fused_projection: false,
-        soft_capped: false,
+        quirks: Quirks::default(),
         layer_parameters: layer,
     };
     let outside = (v + positions + types) * e + 2.0 * e + projection + top;
@@ -577,12 +560,7 @@ fn t5(f: &Fields) -> Result<Architecture, Text> {
         attention_dropout: dropout,
         vocabulary: v,
         language_head,
-        fixed_tokens: None,
-        further_norms: 0.0,
-        wide_norms: false,
-        head_norms: false,
-        fused_projection: false,
-        soft_capped: false,
+        quirks: Quirks::default(),
         layer_parameters,
     };
     let body = Body::EncoderDecoder {
@@ -631,12 +609,7 @@ fn vit(f: &Fields) -> Result<Architecture, Text> {
         attention_dropout: f.number_or(&["attention_probs_dropout_prob"], 0.0) > 0.0,
         vocabulary: labels,
         language_head: false,
-        fixed_tokens: Some(tokens),
-        further_norms: 0.0,
-        wide_norms: false,
-        head_norms: false,
-        fused_projection: false,
-        soft_capped: false,
+        quirks: Quirks { fixed_tokens: Some(tokens), ..Quirks::default() },
         layer_parameters: layer,
     };
     let outside = embedding + h + tokens * h + 2.0 * h + top;

@@ -106,7 +106,7 @@ pub fn layer(stack: &Transformer, setup: &Setup, sequence: f64, cross: Option<f6
         },
     );
     // With one projection for all three, rotated queries and keys are copies while the values keep the whole alive.
-    let rotated = if stack.fused_projection { q + kv } else { 0.0 };
+    let rotated = if stack.quirks.fused_projection { q + kv } else { 0.0 };
     let qkv = (q + 2.0 * kv + rotated) * w;
     let repeats = stack.kv_heads < stack.heads && (setup.attention == Attention::Eager || w >= 4.0);
     keep("queries, keys and values", "查询、键和值", if repeats { 3.0 * q * w } else { qkv });
@@ -145,7 +145,7 @@ fn norms(stack: &Transformer, widths: Widths, trains: bool, cross: bool) -> f64 
         Style::Llama | Style::T5 => {
             // Computed in 32 bit from a copy of the residual; the weight's gradient needs the normalised tensor.
             let normalised = match trains {
-                true if stack.wide_norms => 4.0,
+                true if stack.quirks.wide_norms => 4.0,
                 true => widths.residual,
                 false => 0.0,
             };
@@ -158,10 +158,10 @@ fn norms(stack: &Transformer, widths: Widths, trains: bool, cross: bool) -> f64 
         // Both branches of a parallel layer read the same residual.
         Style::NeoX => 1.0,
         _ if cross => 3.0,
-        _ => 2.0 + stack.further_norms,
+        _ => 2.0 + stack.quirks.further_norms,
     };
     // Mean and reciprocal deviation of each token come on top.
-    let heads = match stack.head_norms {
+    let heads = match stack.quirks.head_norms {
         true => (stack.query_width() + stack.kv_width()) * if trains { 4.0 + widths.compute } else { 4.0 },
         false => 0.0,
     };
@@ -171,7 +171,7 @@ fn norms(stack: &Transformer, widths: Widths, trains: bool, cross: bool) -> f64 
 /// Bytes kept for each score of unfused attention.
 fn score_bytes(stack: &Transformer, setup: &Setup, widths: Widths) -> f64 {
     let w = widths.compute;
-    let capped = if stack.soft_capped { w } else { 0.0 };
+    let capped = if stack.quirks.soft_capped { w } else { 0.0 };
     let softmax = match (stack.style, setup.precision) {
         (Style::Gpt2 | Style::T5, Precision::Pure16 | Precision::MasterWeights) => 2.0,
         _ => 4.0,

@@ -231,7 +231,7 @@ impl Training {
         let setup = &self.setup;
         match &self.model.body {
             Body::Transformer(stack) => {
-                let sequence = stack.fixed_tokens.unwrap_or(setup.sequence);
+                let sequence = stack.quirks.fixed_tokens.unwrap_or(setup.sequence);
                 self.stack(stack, batch, sequence, None, Text::new("layers", "层"))
             }
             Body::EncoderDecoder { encoder, decoder } => {
@@ -342,7 +342,7 @@ impl Training {
             Precision::Pure16 | Precision::MasterWeights => (4.0, 6.0),
         };
         // Capped logits keep the result of tanh.
-        let capped = if stack.soft_capped { 2.0 } else { 0.0 };
+        let capped = if stack.quirks.soft_capped { 2.0 } else { 0.0 };
         let (forward, backward) = (forward + capped, backward + capped);
         let logit = tokens * stack.vocabulary;
         let begins = logits::peak(tokens as u64, stack.vocabulary as u64) * backward / 12.0;
