@@ -175,21 +175,7 @@ fn distance(a: &str, b: &str) -> usize {
     if a != b && sorted(&a) == sorted(&b) {
         return 1;
     }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row.first().copied().unwrap_or(0);
-        let mut left = i + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (cell, y) in row.iter_mut().skip(1).zip(&b) {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = *cell;
-            left = replaced.min(diagonal + 1).min(left + 1);
-            *cell = left;
-        }
-    }
-    row.last().copied().unwrap_or(0)
+    strsim::generic_levenshtein(&a, &b)
 }
 
 /// Kernels and modules of CUDA's libraries that are loaded at their first use, outside of PyTorch's count: tens to

@@ -110,30 +110,11 @@ pub fn nearest(id: &str) -> Option<&'static str> {
     let rules = all();
     let by_distance = rules
         .iter()
-        .map(|rule| (distance(&wanted, &normal(rule.id)), rule.id))
+        .map(|rule| (strsim::osa_distance(&wanted, &normal(rule.id)), rule.id))
         .min()
         .filter(|(d, candidate)| *d <= 1 + candidate.len().min(wanted.len()) / 4)
         .map(|(_, id)| id);
     by_distance.or_else(|| rules.iter().find(|rule| normal(rule.id).contains(&wanted)).map(|rule| rule.id))
-}
-
-/// Edits (insert, delete, replace, swap of neighbours) between two short words.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let mut best = (above[j - 1] + usize::from(a[i - 1] != b[j - 1])).min(above[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above[b.len()]
 }
 
 fn heading(subject: Subject) -> Text {
@@ -284,8 +265,8 @@ mod tests {
 
     #[test]
     fn edits_between_words() {
-        assert_eq!(distance("fragmentation", "fragmentaton"), 1);
-        assert_eq!(distance("leak", "laek"), 1);
-        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(strsim::osa_distance("fragmentation", "fragmentaton"), 1);
+        assert_eq!(strsim::osa_distance("leak", "laek"), 1);
+        assert_eq!(strsim::osa_distance("", "abc"), 3);
     }
 }
