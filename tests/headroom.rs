@@ -110,6 +110,7 @@ fn bad_input_is_refused_with_its_place() {
         (vec!["--measure", "8=NaN"], "BATCH=SIZE"),
         (vec!["--measure", "8=7.2GiB", "--batch", "0"], "at least 1"),
         (vec!["--measure", "8=7.2GiB", "--headroom", "150%"], "share"),
+        (vec!["--measure", "8=7.2GiB", "--headroom", "5"], "5% or 2GiB"),
         (vec!["--model", "no/such/config.json"], "no/such/config.json"),
         (vec!["--model", "Cargo.toml"], "not JSON"),
     ] {

@@ -432,6 +432,8 @@ fn headroom(text: &str) -> Result<Headroom, String> {
         },
         None => match share(text) {
             Ok(share) if share < 1.0 => Ok(Headroom::Share(share)),
+            // 5 is 5 % to those who come from `rehearse`; as 5 bytes it would let everything pass.
+            _ if text.parse::<f64>().is_ok_and(|number| number != 0.0) => Err("write 5% or 2GiB".into()),
             _ => size(text).map(Headroom::Bytes).map_err(|_| "write 5% or 2GiB".into()),
         },
     }

@@ -80,17 +80,17 @@ impl NotFound {
         match self {
             NotFound::Several(list) => {
                 let names = names(list);
-                text!(en: "--like {wanted}: which one? {names}", zh: "--like {wanted}：是哪一款？{names}")
+                text!(en: "GPU {wanted}: which one? {names}", zh: "GPU {wanted}：是哪一款？{names}")
             }
             NotFound::Unknown(list) if list.is_empty() => text!(
-                en: "--like {wanted}: no such GPU in the table (--like list prints it); give --gpu-memory instead",
-                zh: "--like {wanted}：表中没有这款 GPU（--like list 可列出）；也可改用 --gpu-memory"
+                en: "GPU {wanted}: not in the table (oomdoc rehearse --like list prints it); give --gpu-memory instead",
+                zh: "GPU {wanted}：表中没有（oomdoc rehearse --like list 可列出）；也可改用 --gpu-memory"
             ),
             NotFound::Unknown(list) => {
                 let names = names(list);
                 text!(
-                    en: "--like {wanted}: no such GPU in the table; did you mean {names}? (--like list prints all)",
-                    zh: "--like {wanted}：表中没有这款 GPU；是否指 {names}？（--like list 可列出全部）"
+                    en: "GPU {wanted}: not in the table; did you mean {names}? (oomdoc rehearse --like list prints all)",
+                    zh: "GPU {wanted}：表中没有；是否指 {names}？（oomdoc rehearse --like list 可列出全部）"
                 )
             }
         }
