@@ -8,8 +8,9 @@ use oomdoc::rehearse::launch::{Addresses, Device, DeviceCalls, DeviceFigures, Ex
 use oomdoc::rehearse::{device, launch, stubs, torch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -81,7 +82,7 @@ fn laid() -> Laid {
 }
 
 impl Laid {
-    fn output(&self, scenario: &str, settings: &[(&str, &str)]) -> Output {
+    fn command(&self, scenario: &str, settings: &[(&str, &str)]) -> Command {
         let mut command = Command::new(client());
         command.arg(scenario).env("LD_LIBRARY_PATH", self.folder.path().join("lib"));
         command.env("OOMDOC_SIM_TOTAL", (100 * MIB).to_string()).env("OOMDOC_SIM_CUDA", "13000");
@@ -89,7 +90,10 @@ impl Laid {
         for (name, value) in settings {
             command.env(name, value);
         }
-        command.output().unwrap()
+        command
+    }
+    fn output(&self, scenario: &str, settings: &[(&str, &str)]) -> Output {
+        self.command(scenario, settings).output().unwrap()
     }
     fn lines(&self, scenario: &str, settings: &[(&str, &str)]) -> Vec<String> {
         let output = self.output(scenario, settings);
@@ -172,6 +176,23 @@ fn the_loader_takes_symbols_of_the_right_version_only() {
     let errors = String::from_utf8_lossy(&output.stderr);
     let missing = "undefined symbol: cudaProfilerStart, version libcudart.so.13";
     assert!(!output.status.success() && errors.contains(missing), "{errors}");
+}
+
+#[test]
+fn processes_share_a_device_where_they_are_told_to_and_the_ended_hold_nothing() {
+    let laid = laid();
+    let together = [("OOMDOC_SIM_CONTEXT", "10485760"), ("OOMDOC_SIM_SHARED", "1")];
+    let mut holder = laid.command("holds", &together);
+    let mut holder = holder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "held\n");
+    let first = |settings| laid.lines("memory", settings).swap_remove(0);
+    assert_eq!(first(&together), "free 72", "100 less two contexts of 10 and the 8 that the other holds");
+    assert_eq!(first(&together[..1]), "free 90", "each for itself");
+    drop(holder.stdin.take());
+    assert!(holder.wait().unwrap().success());
+    assert_eq!(first(&together), "free 90", "the other has ended");
 }
 
 #[test]

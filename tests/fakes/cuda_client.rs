@@ -110,6 +110,13 @@ fn memory() {
     say!("later addresses are {}", if (again as usize) > (block as usize) { "higher" } else { "lower" });
 }
 
+/// Holds 8 MiB until its standard input ends.
+fn holds() {
+    allocated(8 * MIB);
+    say!("held");
+    let _ = std::io::stdin().read_line(&mut String::new());
+}
+
 fn properties() {
     let mut bytes = [0xaau8; 2048];
     assert_eq!(unsafe { cudaGetDeviceProperties(bytes.as_mut_ptr(), 0) }, 0);
@@ -369,6 +376,7 @@ fn touch() {
 fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("memory") => memory(),
+        Some("holds") => holds(),
         Some("properties") => properties(),
         Some("virtual") => virtual_memory(),
         Some("copies") => copies(),

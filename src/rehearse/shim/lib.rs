@@ -11,6 +11,7 @@
 //! | `settings` | what the device is like, from the environment |
 //! | `memory`, `contents`, `pool` | the account of every byte, what is known of its contents, stream-ordered pools |
 //! | `report` | the counters that the launcher reads |
+//! | `neighbours` | other processes on the same devices, where they are to share them |
 //! | `runtime`, `streams`, `kernels`, `properties` | libcudart |
 //! | `driver` | libcuda |
 //! | `nvml` | libnvidia-ml |
@@ -37,6 +38,7 @@ mod driver;
 mod fft;
 mod kernels;
 mod memory;
+mod neighbours;
 mod nccl;
 mod nvml;
 mod nvrtc;

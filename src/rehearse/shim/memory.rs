@@ -170,7 +170,9 @@ impl Memory {
     pub fn free(&self, device: usize) -> u64 {
         let settings = settings();
         let used = self.devices.get(device).map_or(0, |device| device.used);
-        settings.total.saturating_sub(used.saturating_add(settings.context).saturating_add(settings.others))
+        let neighbours = crate::neighbours::on(device).iter().map(|(_, bytes)| bytes).sum();
+        let taken = [used, settings.context, settings.others, neighbours];
+        settings.total.saturating_sub(taken.into_iter().fold(0, u64::saturating_add))
     }
 
     /// Bytes in use by this process, its context not counted.

@@ -167,6 +167,7 @@ unsafe fn processes(device: usize, count: *mut c_uint, out: *mut u8, row: usize)
     if settings.others > 0 {
         list.push((1, settings.others));
     }
+    list.extend(crate::neighbours::on(device.saturating_sub(1)));
     // SAFETY: the caller's count, and room for that many rows.
     unsafe {
         let room = *count as usize;

@@ -10,6 +10,8 @@ pub struct Settings {
     pub context: u64,
     /// In use by other processes on each device.
     pub others: u64,
+    /// The processes of one run share the devices; otherwise each has them for itself.
+    pub shared: bool,
     pub devices: usize,
     pub major: i32,
     pub minor: i32,
@@ -44,6 +46,7 @@ pub fn settings() -> &'static Settings {
             total: number("OOMDOC_SIM_TOTAL", 24 << 30),
             context: number("OOMDOC_SIM_CONTEXT", 0),
             others: number("OOMDOC_SIM_OTHERS", 0),
+            shared: number("OOMDOC_SIM_SHARED", 0) != 0,
             devices: (number("OOMDOC_SIM_DEVICES", 1) as usize).clamp(1, DEVICES),
             major: major.trim().parse().unwrap_or(8),
             minor: minor.trim().parse().unwrap_or(0),
