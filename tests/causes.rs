@@ -3,7 +3,7 @@
 use oomdoc::cause::{CAUSES, rank};
 use oomdoc::dialect::events;
 use oomdoc::incident::assemble;
-use oomdoc::input::{self, Source};
+use oomdoc::input::Source;
 use std::path::Path;
 
 #[test]
@@ -13,7 +13,7 @@ fn every_fixture_leads_to_its_cause() {
     for cause in CAUSES {
         for name in cause.fixtures {
             let path = folder.join(format!("{name}.log"));
-            let document = input::read(&Source::File(path)).expect("the fixture can be read");
+            let document = oomdoc::dialect::reader().read(&Source::File(path)).expect("the fixture can be read");
             let (incidents, _) = assemble(&document, events(&document));
             let primary = incidents.iter().find(|incident| incident.primary);
             let findings = primary.map(rank).unwrap_or_default();

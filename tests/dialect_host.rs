@@ -2,12 +2,12 @@
 //! event for one death, and the lines that only look like one.
 
 use oomdoc::dialect::{self, Event, Resource, Sign, Standing};
-use oomdoc::input::{self, Document, Source};
+use oomdoc::input::{Document, Source};
 use std::time::{Duration, Instant};
 
 fn document(log: &str) -> Document {
     let path = format!("{}/fixtures/logs/{log}.log", env!("CARGO_MANIFEST_DIR"));
-    input::read(&Source::File(path.into())).expect("the fixture")
+    dialect::reader().read(&Source::File(path.into())).expect("the fixture")
 }
 
 fn failures(log: &str) -> Vec<Event> {
