@@ -2,6 +2,7 @@
 
 mod command;
 mod given;
+mod keys;
 mod pairs;
 mod progress;
 mod reader;
@@ -14,6 +15,7 @@ mod topics;
 mod traceback;
 
 pub use given::Given;
+pub use keys::examples as setting_examples;
 pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
 
