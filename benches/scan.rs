@@ -1,9 +1,9 @@
-//! What a large log costs: CPU and wall time and peak memory of `oomdoc explain` on 1 GB, against ripgrep that counts the
-//! lines with the same literals, in one run on one machine; the search alone with many more literals; and the time that a
-//! pasted message takes.
+//! What a large log costs: CPU and wall time and peak memory of `oomdoc explain` on 1 GB, against ripgrep that counts
+//! the lines with the same literals, in one run on one machine; the search alone with many more literals; and the time
+//! that a pasted message takes.
 //!
-//! Run with `cargo bench --bench scan`; needs `rg` and GNU time as `/usr/bin/time`. `OOMDOC_BENCH_MIB` sets another size.
-//! The goals: at most 1.2 times ripgrep's time, under 32 MiB, and under 15 ms for a paste.
+//! Run with `cargo bench --bench scan`; needs `rg` and GNU time as `/usr/bin/time`. `OOMDOC_BENCH_MIB` sets another
+//! size. The goals: at most 1.2 times ripgrep's time, under 32 MiB, and under 15 ms for a paste.
 
 // A benchmark that cannot set up fails by panicking, and its figures go to the terminal.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]

@@ -1,7 +1,9 @@
-//! The table of setting keys: under which names programs print a setting, when the name counts, and how its value is read.
+//! The table of setting keys: under which names programs print a setting, when the name counts, and how its value is
+//! read.
 //!
-//! Everything else follows from it: which lines are looked at ([`super::topics`]), what [`super::settings::read`] takes from
-//! them, and the test that every key is read where it stands alone on its line. Another name of a setting is a word here.
+//! Everything else follows from it: which lines are looked at ([`super::topics`]), what [`super::settings::read`] takes
+//! from them, and the test that every key is read where it stands alone on its line. Another name of a setting is a
+//! word here.
 
 use super::Precision;
 use super::pairs::Pair;

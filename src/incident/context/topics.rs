@@ -1,5 +1,5 @@
-//! Which lines are worth reading closely: one automaton over the names of all settings ([`super::keys`]) and the keywords of
-//! everything else tells the topics that a line touches.
+//! Which lines are worth reading closely: one automaton over the names of all settings ([`super::keys`]) and the
+//! keywords of everything else tells the topics that a line touches.
 
 use super::keys;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
@@ -212,7 +212,8 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("lower", SECTION),
 ];
 
-/// The automaton, and for each of its patterns the topics, and whether it is a key that must stand as a word of its own.
+/// The automaton, and for each of its patterns the topics, and whether it is a key that must stand as a word of its
+/// own.
 struct Words {
     automaton: AhoCorasick,
     topics: Vec<(u8, bool)>,
