@@ -59,7 +59,7 @@ fn main() {
     println!("explain  {:6.2} s CPU  {:6.2} s wall  {:6.1} MiB", ours.seconds, ours.wall, mebi(ours));
     println!("ratio    {:6.2}        {:6.2}", ours.seconds / theirs.seconds, ours.wall / theirs.wall);
     println!("a paste  {:6.2} s CPU  {:6.2} s wall  {:6.1} MiB", small.seconds, small.wall, mebi(small));
-    for count in [16, 64, 192, 256] {
+    for count in [16, 64, 128, 192, 240] {
         let words: Vec<&str> = oomdoc::dialect::literals().into_iter().chain(OTHER_WORDS.lines()).take(count).collect();
         println!("search   {:6.3} s for each GB with {} literals", search(&log, &words), words.len());
     }
