@@ -2,6 +2,7 @@
 //! the data loaders tell.
 
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::estimate::loader::{Cache, DEFAULT_PREFETCH, Loader};
 use crate::evidence::Span;
 use crate::incident::Context;
@@ -17,8 +18,8 @@ const NEGLIGIBLE: i128 = MIB as i128;
 /// What the parts are held against and the parts, for a failure of the host's memory. Without a total there is no account.
 pub fn settle(event: &Event) -> Option<(Interval, Vec<Entry>)> {
     let total = bound(event)?;
-    let mut entries = match event.framework {
-        "ray" => listed(event),
+    let mut entries = match event.program {
+        Program::Ray => listed(event),
         _ if event.dialect.starts_with("kernel") => kernel(event, total),
         _ => alone(event),
     };
@@ -292,7 +293,7 @@ mod tests {
     }
 
     fn event(facts: &[(Fact, u64)], numbers: &[(&'static str, u64)]) -> Event {
-        let mut event = Event::new("kernel-kill", "linux-kernel", Resource::Cgroup, Span::line(3));
+        let mut event = Event::new("kernel-kill", Program::LinuxKernel, Resource::Cgroup, Span::line(3));
         facts.iter().for_each(|(fact, bytes)| event.facts.note(*fact, figure(*bytes)));
         for (name, value) in numbers {
             event.facts.numbers.insert(name, (*value as f64, Span::line(4)));
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn the_loaders_are_accounted_for_when_sample_workers_and_memory_are_known() {
         let mut context = Context::default();
-        let event = Event::new("test", "pytorch", Resource::Host, Span::line(1));
+        let event = Event::new("test", Program::Pytorch, Resource::Host, Span::line(1));
         assert_eq!(loader(&event, &context), None);
         context.workers = Known::Seen(20, Span::line(1));
         context.local_processes = Known::Seen(4, Span::GIVEN);

@@ -266,7 +266,7 @@ fn room(recording: &Recording) -> Option<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let peak = super::meter::meter(incident).peak;
+    let peak = incident.event.meter().peak;
     if let Some(recording) = incident.proof()
         && let Some(half) = recording.trial(|trial| trial.change == Change::HalfBatch)
         && let Verdict::Serves { peak_reserved, .. } = half.verdict

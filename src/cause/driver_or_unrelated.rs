@@ -133,18 +133,19 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     #[test]
     fn on_chip_memory_is_not_device_memory() {
         let figures = [(Fact::Requested, "144.00 KiB"), (Fact::Limit, "99.00 KiB")];
-        let incident = settled(event("triton", Resource::CudaSharedMemory, &figures));
+        let incident = settled(event(Program::Triton, Resource::CudaSharedMemory, &figures));
         assert!(confidence(&incident, CauseId::DriverOrUnrelated) > 0.8);
     }
 
     #[test]
     fn a_garbage_size_is_no_need() {
         let figures = [(Fact::Requested, "18446744071562067968"), (Fact::Free, "60.00 GiB")];
-        let incident = settled(event("xgboost", Resource::Gpu, &figures));
+        let incident = settled(event(Program::Xgboost, Resource::Gpu, &figures));
         assert_eq!(first(&incident), CauseId::DriverOrUnrelated);
     }
 

@@ -3,6 +3,7 @@
 
 use super::reading::{Kind, kind, place, ramp, request_share};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
@@ -95,7 +96,7 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
     let budget = Budget::of(&event.facts);
     if kind(incident) == Kind::KvCache {
         let by_share = event.has(Sign::EngineStartup)
-            && matches!(event.framework, "vllm" | "sglang" | "lmdeploy")
+            && event.program.sizes_pool_by_device()
             && budget.share.is_none_or(|share| share < HIGH_SHARE);
         if by_share && budget.tokens.is_none() && event.facts.get(Fact::Needed).is_none() {
             found.push(
@@ -135,7 +136,7 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
     if let (Some(partial), Some(free)) =
         (event.facts.number("required_partial_bytes"), event.facts.number("estimated_free_bytes"))
         && partial <= free
-        && event.framework == "ollama"
+        && event.program == Program::Ollama
     {
         let (partial, free) = (shown(partial), shown(free));
         found.push(
@@ -275,8 +276,8 @@ mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
 
-    fn cache(figures: &[(Fact, &str)], numbers: &[(&'static str, f64)], framework: &'static str) -> Incident {
-        let mut event = event(framework, Resource::KvCache, figures);
+    fn cache(figures: &[(Fact, &str)], numbers: &[(&'static str, f64)], program: Program) -> Incident {
+        let mut event = event(program, Resource::KvCache, figures);
         for (name, value) in numbers {
             event.facts.numbers.insert(name, (*value, Span::line(3)));
         }
@@ -287,7 +288,7 @@ mod tests {
     fn weights_beyond_the_share_are_a_matter_of_capacity() {
         let lack = |room: f64, share| {
             let numbers = [("kv_available_bytes", room * GIB as f64), ("gpu_memory_utilization", share)];
-            cache(&[(Fact::Weights, "28.00 GiB")], &numbers, "vllm")
+            cache(&[(Fact::Weights, "28.00 GiB")], &numbers, Program::Vllm)
         };
         assert_eq!(first(&lack(-9.0, 0.92)), CauseId::Capacity);
         assert_eq!(first(&lack(-1.0, 0.5)), CauseId::FrameworkLimit);
@@ -297,7 +298,7 @@ mod tests {
     fn what_the_weights_leave_decides_over_the_static_fraction() {
         let left = |before: f64, after: f64| {
             let g = GIB as f64;
-            cache(&[], &[("free_before_weights_bytes", before * g), ("avail_mem_bytes", after * g)], "sglang")
+            cache(&[], &[("free_before_weights_bytes", before * g), ("avail_mem_bytes", after * g)], Program::Sglang)
         };
         assert_eq!(static_fraction_needed(&left(78.0, 20.0).event), Some(Fraction::Possible(0.76)));
         assert_eq!(first(&left(78.0, 20.0)), CauseId::FrameworkLimit);
@@ -306,7 +307,7 @@ mod tests {
 
     #[test]
     fn an_estimate_that_did_not_hold_is_the_programs_own() {
-        let mut event = event("ollama", Resource::Gpu, &[]);
+        let mut event = event(Program::Ollama, Resource::Gpu, &[]);
         event.facts.numbers.insert("required_partial_bytes", (9e9, Span::line(2)));
         event.facts.numbers.insert("estimated_free_bytes", (9.5e9, Span::line(2)));
         assert_eq!(first(&settled(event)), CauseId::FrameworkLimit);
@@ -315,7 +316,8 @@ mod tests {
     #[test]
     fn ram_just_below_a_round_size_is_a_containers() {
         let asked = |free: &'static str| {
-            let mut event = event("ollama", Resource::Host, &[(Fact::Requested, "9.10 GiB"), (Fact::Free, free)]);
+            let mut event =
+                event(Program::Ollama, Resource::Host, &[(Fact::Requested, "9.10 GiB"), (Fact::Free, free)]);
             event.dialect = "ollama-system-memory";
             settled(event)
         };

@@ -249,19 +249,13 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
-    let other_allocator = match incident.event.framework {
-        "tensorflow" => Some("TF_GPU_ALLOCATOR=cuda_malloc_async"),
-        "jax" | "exla" => Some("XLA_PYTHON_CLIENT_ALLOCATOR=platform"),
-        "julia" => Some("JULIA_CUDA_MEMORY_POOL=none"),
-        _ => None,
-    };
-    if let Some(setting) = other_allocator {
+    if let Some(setting) = incident.event.program.unpooled() {
         return text!(
             en: "Run once with `{setting}`, which keeps no pool that could be in pieces: if {want} still cannot be had, it was not fragmentation.",
             zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {want}，则不是碎片化。"
         );
     }
-    if !super::meter::speaks_torch(incident) {
+    if !incident.event.on_pytorch() {
         return text!(
             en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in its way.",
             zh: "在新进程中单独运行失败的步骤：若仍拿不到 {want}，则与碎片化无关。"

@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, looks_integrated, looks_like_wddm, on_gpu, place, refused_although_free, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Program;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -130,7 +131,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
-    if (event.has(Sign::Xpu) || event.framework == "sycl")
+    if (event.has(Sign::Xpu) || event.program == Program::Sycl)
         && on_gpu(incident)
         && let Some(requested) = ledger.requested
         && requested.middle() > (4 * GIB) as i128
@@ -200,22 +201,6 @@ fn carve_out(incident: &Incident) -> Option<Evidence> {
     )
 }
 
-/// Where a program outside PyTorch tells its own limit.
-fn own_limit(framework: &str) -> Option<&'static str> {
-    Some(match framework {
-        "cupy" => "cupy.get_default_memory_pool().get_limit()",
-        "rapids" | "dask-cuda" => "rmm.mr.get_current_device_resource()",
-        "onnxruntime" => "session.get_provider_options()",
-        "mlx" => "mx.metal.device_info()",
-        "sycl" | "opencl" => "clinfo | grep -i 'max memory allocation'",
-        "julia" => "ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"]",
-        "jax" => "echo $XLA_CLIENT_MEM_FRACTION $XLA_PYTHON_CLIENT_MEM_FRACTION",
-        "tensorflow" => "tf.config.get_logical_device_configuration(gpu)",
-        "tensorrt" => "tegrastats",
-        _ => return None,
-    })
-}
-
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
     match kind(incident) {
@@ -227,8 +212,8 @@ fn refute(incident: &Incident) -> Text {
             en: "Start once with the memory fraction at 0.95: if the same figure is still missing, no fraction is to blame.",
             zh: "将显存占比设为 0.95 启动一次：若缺口不变，则与占比设置无关。"
         ),
-        _ if own_limit(event.framework).is_some() => {
-            let told = own_limit(event.framework).unwrap_or_default();
+        _ if event.program.own_limit().is_some() => {
+            let told = event.program.own_limit().unwrap_or_default();
             text!(
                 en: "Look at `{told}`: if it shows no limit, or one above what was asked for, no limit of the program's own refused.",
                 zh: "查看 `{told}`：若没有上限，或上限高于请求量，则拒绝请求的不是程序自身的上限。"
@@ -273,7 +258,7 @@ mod tests {
 
     fn metal(limit: &'static str, allocated: &'static str) -> Incident {
         let figures = [(Fact::Requested, "300.00 MiB"), (Fact::FractionLimit, limit), (Fact::Allocated, allocated)];
-        let mut event = event("pytorch", Resource::Gpu, &figures);
+        let mut event = event(Program::Pytorch, Resource::Gpu, &figures);
         event.sign(Sign::Mps);
         settled(event)
     }
@@ -287,7 +272,7 @@ mod tests {
     #[test]
     fn an_integrated_amd_gpu_adds_two_pools() {
         let mut event = event(
-            "pytorch",
+            Program::Pytorch,
             Resource::Gpu,
             &[
                 (Fact::Requested, "12.00 GiB"),
@@ -304,7 +289,7 @@ mod tests {
     #[test]
     fn a_custom_allocator_that_refuses_is_a_limit_of_its_own() {
         let mut event = event(
-            "pytorch",
+            Program::Pytorch,
             Resource::Gpu,
             &[(Fact::Requested, "256.00 MiB"), (Fact::Capacity, "79.25 GiB"), (Fact::Free, "61.00 GiB")],
         );

@@ -188,11 +188,12 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
     use super::*;
+    use crate::domain::Program;
 
     #[test]
     fn a_kill_with_proof_is_surer_than_one_without() {
         let told = |sign| {
-            let mut event = event("slurm", Resource::Cgroup, &[]);
+            let mut event = event(Program::Slurm, Resource::Cgroup, &[]);
             event.sign(sign);
             confidence(&settled(event), CauseId::HostMemory)
         };

@@ -3,6 +3,7 @@
 use super::reading::{Grown, Kind, entry, fitted_before, grown, kind, percent, place, ramp, request_share};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure, Phase};
@@ -333,7 +334,9 @@ fn hog_of_machine(incident: &Incident) -> Option<(f64, Span)> {
     let by_score = facts
         .numbers
         .get("score")
-        .filter(|_| facts.number("oom_score_adj").unwrap_or(0.0) == 0.0 && incident.event.framework == "linux-kernel")
+        .filter(|_| {
+            facts.number("oom_score_adj").unwrap_or(0.0) == 0.0 && incident.event.program == Program::LinuxKernel
+        })
         .map(|(score, at)| (score / 1000.0, *at));
     [by_table, by_kill, by_score]
         .into_iter()
@@ -349,7 +352,7 @@ fn refute(incident: &Incident) -> Text {
             zh: "每分钟记录主进程和 worker 的常驻内存（`ps -o rss= -p PID`）：若第一个 epoch 后不再上升，则没有泄漏。"
         );
     }
-    let now = super::meter::meter(incident).now;
+    let now = incident.event.meter().now;
     text!(
         en: "Print `{now}` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
         zh: "在每一步的同一位置打印 `{now}`：若第 10 步与第 200 步相同，则没有增长。"

@@ -144,6 +144,7 @@ mod tests {
     use super::super::trial::{confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     fn beside(process: &str) -> Incident {
         torch(&[
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn metals_own_memory_counts_when_it_outweighs_tensors() {
         let mut event = event(
-            "pytorch",
+            Program::Pytorch,
             Resource::Gpu,
             &[
                 (Fact::Allocated, "5.00 GiB"),

@@ -272,12 +272,13 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch, torch_among};
     use super::*;
+    use crate::domain::Program;
 
     #[test]
     fn a_pool_of_a_few_mib_was_left_over_by_others() {
         let pool = |limit, held| {
             let figures = [(Fact::Requested, "2.50 MiB"), (Fact::Limit, limit), (Fact::Allocated, held)];
-            first(&settled(event("tensorflow", Resource::Gpu, &figures)))
+            first(&settled(event(Program::Tensorflow, Resource::Gpu, &figures)))
         };
         assert_eq!(pool("8.30 MiB", "7.50 MiB"), CauseId::OtherProcess);
         assert_ne!(pool("9.30 GiB", "9.30 GiB"), CauseId::OtherProcess);

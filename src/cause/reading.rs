@@ -1,6 +1,7 @@
 //! What several causes read from an incident: its kind, and the shares of the device that decide between causes.
 
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::program::DeviceUse;
 use crate::evidence::{Known, Span, TraceEntry};
 use crate::incident::context::{Growth, Measure, Phase, Series};
 use crate::incident::{Incident, Recording};
@@ -35,11 +36,11 @@ pub fn kind(incident: &Incident) -> Kind {
         Resource::Host | Resource::Cgroup => Kind::Host,
         Resource::Shm => Kind::Shm,
         Resource::CudaSharedMemory => Kind::OnChip,
-        Resource::Gpu => match incident.event.framework {
-            "jax" | "tensorflow" | "exla" | "xla" => Kind::PooledTensor,
-            "vllm" | "sglang" | "tensorrt-llm" | "lmdeploy" | "tgi" => Kind::Engine,
-            "llama.cpp" | "ollama" | "exllama" => Kind::WeightBuffers,
-            _ => Kind::Tensor,
+        Resource::Gpu => match incident.event.program.device_use() {
+            DeviceUse::OnDemand => Kind::Tensor,
+            DeviceUse::Preallocated { .. } => Kind::PooledTensor,
+            DeviceUse::SizedPool { .. } | DeviceUse::PoolOfFree { .. } => Kind::Engine,
+            DeviceUse::FixedBuffers => Kind::WeightBuffers,
         },
     }
 }

@@ -6,6 +6,7 @@ use super::reading::{
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::program;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
@@ -95,7 +96,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
         return clues(incident, found);
     }
-    if matches!(event.framework, "cuquantum" | "pennylane" | "qiskit") {
+    if event.program.kind() == program::Kind::QuantumSimulator {
         found.push(
             Evidence::new(3.2, text!(en: "a simulator keeps the state of n qubits as one array of 2^n amplitudes of 8 or 16 bytes: each qubit more doubles it", zh: "模拟器把 n 个量子比特的状态存成一个含 2^n 个振幅（每个 8 或 16 字节）的数组：每多一个量子比特就翻倍"))
                 .at(event.at),
@@ -290,6 +291,8 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
+    use crate::domain::program;
     use crate::evidence::Span;
 
     #[test]
@@ -340,10 +343,10 @@ mod tests {
     #[test]
     fn a_square_and_a_state_vector_are_one_request() {
         let figures = [(Fact::Requested, "25.66 GiB")];
-        let mut square = event("tensorflow", Resource::Host, &figures);
+        let mut square = event(Program::Tensorflow, Resource::Host, &figures);
         square.facts.numbers.insert("square_side", (83000.0, Span::line(1)));
         assert_eq!(first(&settled(square)), CauseId::SingleHugeAllocation);
-        let circuit = event("cuquantum", Resource::Gpu, &[]);
+        let circuit = event(Program::Cuquantum, Resource::Gpu, &[]);
         assert_eq!(first(&settled(circuit)), CauseId::SingleHugeAllocation);
     }
 }

@@ -175,8 +175,8 @@ fn refute(incident: &Incident) -> Text {
             zh: "每秒采样一次常驻内存（`while sleep 1; do grep VmRSS /proc/PID/status; done`）：若是平缓上升而不是结尾突增，则不是瞬时峰值。"
         );
     }
-    if !super::meter::speaks_torch(incident) {
-        let now = super::meter::meter(incident).now;
+    if !incident.event.on_pytorch() {
+        let now = incident.event.meter().now;
         return text!(
             en: "Sample `{now}` before and after each phase, and once a second within the failing one: if it climbs evenly instead of jumping, it is the steady state that does not fit.",
             zh: "在每个阶段前后以及失败阶段内每秒采样一次 `{now}`：若是平缓上升而不是突增，则是稳态放不下。"
@@ -193,6 +193,7 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::{Known, Span};
 
     #[test]
@@ -222,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_a_compiled_program_asks_for_at_once_is_temporary() {
-        let mut event = event("jax", Resource::Gpu, &[(Fact::Requested, "9.00 GiB")]);
+        let mut event = event(Program::Jax, Resource::Gpu, &[(Fact::Requested, "9.00 GiB")]);
         event.facts.numbers.insert("whole_program", (1.0, Span::line(1)));
         assert_eq!(first(&settled(event)), CauseId::TransientPeak);
     }

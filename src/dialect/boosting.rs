@@ -5,6 +5,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub const DIALECT: Dialect =
@@ -14,7 +15,7 @@ const PHRASES: [Phrase; 4] = [
     Phrase {
         words: &["Memoryallocationerroronworker"],
         dialect: "xgboost-memory-allocation",
-        framework: "xgboost",
+        program: Program::Xgboost,
         sizes: &[(Fact::Free, "-Freememory:"), (Fact::Requested, "-Requestedmemory:")],
         lines: 6,
         ..PHRASE
@@ -23,16 +24,22 @@ const PHRASES: [Phrase; 4] = [
         words: &["[LightGBM][Fatal]", "[CUDA]outofmemory"],
         and: &["[CUDA]outofmemory"],
         dialect: "lightgbm-cuda",
-        framework: "lightgbm",
+        program: Program::LightGbm,
         lines: 3,
         ..PHRASE
     },
-    Phrase { words: &["Outofmemory.Requested"], dialect: "catboost-pool", framework: "catboost", lines: 3, ..PHRASE },
+    Phrase {
+        words: &["Outofmemory.Requested"],
+        dialect: "catboost-pool",
+        program: Program::Catboost,
+        lines: 3,
+        ..PHRASE
+    },
     Phrase {
         words: &["catboost/cuda/", "TCudaException"],
         and: &["outofmemory"],
         dialect: "catboost-cuda",
-        framework: "catboost",
+        program: Program::Catboost,
         signs: &[Sign::Disguised],
         lines: 3,
         ..PHRASE

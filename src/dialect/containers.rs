@@ -3,6 +3,7 @@
 
 use super::joined::Printed;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -38,8 +39,8 @@ fn oom_killed(document: &Document, position: usize) -> Option<Event> {
     }
     let lines = || field::before(position, SECTION).chain(field::behind(document, position, SECTION));
     let docker = tail.starts_with("true") || tail.starts_with("True");
-    let framework = if docker { "docker" } else { "kubernetes" };
-    let mut event = field::event(document, position, "container-oom-killed", framework, Resource::Cgroup);
+    let program = if docker { Program::Docker } else { Program::Kubernetes };
+    let mut event = field::event(document, position, "container-oom-killed", program, Resource::Cgroup);
     event.sign(Sign::KilledWithProof);
     let told = |at: usize| {
         let earlier = field::text(document, at);
@@ -142,7 +143,7 @@ fn seconds(stamp: &str) -> Option<f64> {
 fn eviction(document: &Document, position: usize) -> Option<Event> {
     let message = field::joined(document, position, 3);
     let start = message.after("lowonresource:", 0)?;
-    let mut event = field::event(document, position, "kubernetes-eviction", "kubernetes", Resource::Host);
+    let mut event = field::event(document, position, "kubernetes-eviction", Program::Kubernetes, Resource::Host);
     if !message.squeezed.get(start..).is_some_and(|what| what.starts_with("memory") || what.starts_with("[memory")) {
         event.standing = Standing::Harmless;
         event.harmless_because = Some(text!(
@@ -173,7 +174,7 @@ fn eviction(document: &Document, position: usize) -> Option<Event> {
 
 /// AWS Lambda: the runtime was killed; the REPORT line tells the size, in MiB though it says MB.
 fn function(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "lambda-killed", "aws-lambda", Resource::Cgroup);
+    let mut event = field::event(document, position, "lambda-killed", Program::AwsLambda, Resource::Cgroup);
     let report = field::behind(document, position, NEAR)
         .chain(field::before(position + 1, NEAR))
         .find(|at| field::text(document, *at).contains("Memory Size:"));
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn docker_says_true_or_false() {
-        assert_eq!(first("            \"OOMKilled\": true,").unwrap().framework, "docker");
+        assert_eq!(first("            \"OOMKilled\": true,").unwrap().program, Program::Docker);
         assert_eq!(first("            \"OOMKilled\": false,"), None);
     }
 

@@ -5,6 +5,7 @@
 //! Pastes often hold one of these only, so each is read by itself. Whatever is there becomes one event.
 
 use super::{Dialect, Event, Fact, Resource, Sign, field};
+use crate::domain::Program;
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Figure, KIB};
@@ -630,7 +631,7 @@ impl Report {
     fn into_event(self, document: &Document) -> Event {
         let resource = if self.memcg { Resource::Cgroup } else { Resource::Host };
         let quoted = self.message.unwrap_or(self.first);
-        let mut event = field::event(document, quoted, "kernel-oom-kill", "linux-kernel", resource);
+        let mut event = field::event(document, quoted, "kernel-oom-kill", Program::LinuxKernel, resource);
         event.message = field::quoted(bare(field::text(document, quoted)));
         event.at = Span::lines(field::number(document, self.first), field::number(document, self.last));
         event.sign(Sign::KilledWithProof);

@@ -37,6 +37,8 @@ pub mod triton_language;
 pub mod triton_server;
 pub mod xla;
 
+use crate::domain::program::{Meter, PROCESS_METER, PytorchAllocator};
+use crate::domain::{Accelerator, Program, closed_set};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::Figure;
@@ -44,30 +46,19 @@ use aho_corasick::AhoCorasick;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What ran out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Resource {
-    Gpu,
-    Host,
-    Cgroup,
-    Shm,
-    KvCache,
-    CudaSharedMemory,
+closed_set! {
+    /// What ran out.
+    pub enum Resource {
+        Gpu = "gpu",
+        Host = "host",
+        Cgroup = "cgroup",
+        Shm = "shm",
+        KvCache = "kv-cache",
+        CudaSharedMemory = "cuda-shared-memory",
+    }
 }
 
 impl Resource {
-    /// The name of the contract.
-    pub fn id(self) -> &'static str {
-        match self {
-            Resource::Gpu => "gpu",
-            Resource::Host => "host",
-            Resource::Cgroup => "cgroup",
-            Resource::Shm => "shm",
-            Resource::KvCache => "kv-cache",
-            Resource::CudaSharedMemory => "cuda-shared-memory",
-        }
-    }
-
     /// True for the memory of an accelerator, however it is managed.
     pub fn on_device(self) -> bool {
         matches!(self, Resource::Gpu | Resource::KvCache)
@@ -239,65 +230,66 @@ pub enum Standing {
     Harmless,
 }
 
-/// What a dialect noticed beyond figures. Causes weigh these; dialects only report them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Sign {
-    /// The message prints no figures at all.
-    NoFigures,
-    /// The message breaks off or has parts left out.
-    Cut,
-    /// The request is so large that it can only be a size bug (PyTorch's "more than 1EB", 2^64 − x).
-    AbsurdRequest,
-    /// The request is the allocator's own minimum segment (2 MiB or 20 MiB): the tensor was smaller.
-    MinimumSegment,
-    /// The message says a fraction or limit refused the request before the driver was asked.
-    RefusedByLimit,
-    /// The message's tail shows that expandable segments were on.
-    ExpandableSegmentsOn,
-    /// PyTorch 2.15: the request exceeds `expandable_segments_reserve`.
-    ExpandableReserve,
-    /// PyTorch 2.15: a custom allocator behind a MemPool refused.
-    CustomAllocator,
-    /// The cudaMallocAsync backend.
-    AsyncBackend,
-    /// An error of cuBLAS, cuDNN, NCCL or the driver that hides an out-of-memory.
-    Disguised,
-    /// The error may have been raised by an earlier asynchronous operation.
-    Asynchronous,
-    /// Raised while creating a context or library handle, before any tensor.
-    ContextCreation,
-    /// A library other than the framework asked for the memory (NCCL, cuDNN workspace, TensorRT, Dr.Jit …).
-    ForeignLibrary,
-    /// Pinned (page-locked) host memory.
-    PinnedHost,
-    /// The program caught the failure and went on.
-    CaughtAndContinued,
-    /// A process died of SIGKILL with no word on memory: probably, not surely, the kernel's killer.
-    KilledWithoutProof,
-    /// The killer is proved by a kernel, cgroup or scheduler line.
-    KilledWithProof,
-    /// A data-loading worker process died or failed.
-    DataLoaderWorker,
-    /// A system running Windows (WDDM), where other processes are not listed and memory is virtualised.
-    Windows,
-    /// AMD HIP/ROCm wording.
-    Hip,
-    /// Apple MPS wording.
-    Mps,
-    /// Intel XPU wording.
-    Xpu,
-    /// Ascend NPU wording.
-    Npu,
-    /// The failure happened while an engine started or sized its pools.
-    EngineStartup,
-    /// The failure happened in profiling, warm-up or graph capture, after the weights were loaded.
-    EngineWarmup,
-    /// Unified memory: the device's memory is the machine's.
-    UnifiedMemory,
-    /// An address-space or commit limit (ulimit -v, page file) rather than RAM.
-    AddressSpaceLimit,
-    /// Another CUDA error than out-of-memory.
-    OtherCudaError,
+closed_set! {
+    /// What a dialect noticed beyond figures. Causes weigh these; dialects only report them.
+    pub enum Sign {
+        /// The message prints no figures at all.
+        NoFigures = "no-figures",
+        /// The message breaks off or has parts left out.
+        Cut = "cut",
+        /// The request is so large that it can only be a size bug (PyTorch's "more than 1EB", 2^64 − x).
+        AbsurdRequest = "absurd-request",
+        /// The request is the allocator's own minimum segment (2 MiB or 20 MiB): the tensor was smaller.
+        MinimumSegment = "minimum-segment",
+        /// The message says a fraction or limit refused the request before the driver was asked.
+        RefusedByLimit = "refused-by-limit",
+        /// The message's tail shows that expandable segments were on.
+        ExpandableSegmentsOn = "expandable-segments-on",
+        /// PyTorch 2.15: the request exceeds `expandable_segments_reserve`.
+        ExpandableReserve = "expandable-reserve",
+        /// PyTorch 2.15: a custom allocator behind a MemPool refused.
+        CustomAllocator = "custom-allocator",
+        /// The cudaMallocAsync backend.
+        AsyncBackend = "async-backend",
+        /// An error of cuBLAS, cuDNN, NCCL or the driver that hides an out-of-memory.
+        Disguised = "disguised",
+        /// The error may have been raised by an earlier asynchronous operation.
+        Asynchronous = "asynchronous",
+        /// Raised while creating a context or library handle, before any tensor.
+        ContextCreation = "context-creation",
+        /// A library other than the framework asked for the memory (NCCL, cuDNN workspace, TensorRT, Dr.Jit …).
+        ForeignLibrary = "foreign-library",
+        /// Pinned (page-locked) host memory.
+        PinnedHost = "pinned-host",
+        /// The program caught the failure and went on.
+        CaughtAndContinued = "caught-and-continued",
+        /// A process died of SIGKILL with no word on memory: probably, not surely, the kernel's killer.
+        KilledWithoutProof = "killed-without-proof",
+        /// The killer is proved by a kernel, cgroup or scheduler line.
+        KilledWithProof = "killed-with-proof",
+        /// A data-loading worker process died or failed.
+        DataLoaderWorker = "data-loader-worker",
+        /// A system running Windows (WDDM), where other processes are not listed and memory is virtualised.
+        Windows = "windows",
+        /// AMD HIP/ROCm wording.
+        Hip = "hip",
+        /// Apple MPS wording.
+        Mps = "mps",
+        /// Intel XPU wording.
+        Xpu = "xpu",
+        /// Ascend NPU wording.
+        Npu = "npu",
+        /// The failure happened while an engine started or sized its pools.
+        EngineStartup = "engine-startup",
+        /// The failure happened in profiling, warm-up or graph capture, after the weights were loaded.
+        EngineWarmup = "engine-warmup",
+        /// Unified memory: the device's memory is the machine's.
+        UnifiedMemory = "unified-memory",
+        /// An address-space or commit limit (ulimit -v, page file) rather than RAM.
+        AddressSpaceLimit = "address-space-limit",
+        /// Another CUDA error than out-of-memory.
+        OtherCudaError = "other-cuda-error",
+    }
 }
 
 /// The versions of the program that can have printed a text, both ends inclusive, as (major, minor).
@@ -325,8 +317,8 @@ pub struct Event {
     pub standing: Standing,
     /// Slug of the message's shape, such as `pytorch-of-which`.
     pub dialect: &'static str,
-    /// Lower-case name of the program whose memory ran out, as in the JSON contract.
-    pub framework: &'static str,
+    /// The program whose memory ran out.
+    pub program: Program,
     pub resource: Resource,
     /// Lines of the message.
     pub at: Span,
@@ -342,11 +334,11 @@ pub struct Event {
 }
 
 impl Event {
-    pub fn new(dialect: &'static str, framework: &'static str, resource: Resource, at: Span) -> Event {
+    pub fn new(dialect: &'static str, program: Program, resource: Resource, at: Span) -> Event {
         Event {
             standing: Standing::Failure,
             dialect,
-            framework,
+            program,
             resource,
             at,
             rank: None,
@@ -360,6 +352,32 @@ impl Event {
 
     pub fn has(&self, sign: Sign) -> bool {
         self.signs.contains_key(&sign)
+    }
+
+    /// The family of the device: by what the message speaks of, else by the program; NVIDIA's where neither tells.
+    pub fn accelerator(&self) -> Accelerator {
+        let signs = [
+            (Sign::Hip, Accelerator::Hip),
+            (Sign::Mps, Accelerator::Mps),
+            (Sign::Xpu, Accelerator::Xpu),
+            (Sign::Npu, Accelerator::Npu),
+        ];
+        let spoken = signs.into_iter().find(|(sign, _)| self.has(*sign)).map(|(_, accelerator)| accelerator);
+        spoken.or(self.program.accelerator()).unwrap_or(Accelerator::Cuda)
+    }
+
+    /// Where the program's user reads how much of what ran out it uses.
+    pub fn meter(&self) -> Meter {
+        if self.resource.on_host() { PROCESS_METER } else { self.program.meter(self.accelerator()) }
+    }
+
+    /// True where the memory is PyTorch's caching allocator, as far as the program or the figures tell.
+    pub fn on_pytorch(&self) -> bool {
+        match self.program.pytorch_allocator() {
+            PytorchAllocator::Yes => true,
+            PytorchAllocator::Sometimes => self.facts.get(Fact::Allocated).is_some(),
+            PytorchAllocator::No => false,
+        }
     }
 
     pub fn sign(&mut self, sign: Sign) {

@@ -2,6 +2,7 @@
 
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure, size};
@@ -81,15 +82,8 @@ impl Notice {
     }
 
     /// An event that spans `from .. to` of the squeezed text and quotes it.
-    pub fn event(
-        &self,
-        dialect: &'static str,
-        framework: &'static str,
-        resource: Resource,
-        from: usize,
-        to: usize,
-    ) -> Event {
-        let mut event = Event::new(dialect, framework, resource, self.text.span(from, to));
+    pub fn event(&self, dialect: &'static str, program: Program, resource: Resource, from: usize, to: usize) -> Event {
+        let mut event = Event::new(dialect, program, resource, self.text.span(from, to));
         event.message = self.text.readable(from, to, LONGEST);
         event.rank = self.rank;
         event
@@ -113,7 +107,7 @@ pub struct Phrase {
     /// All of these stand somewhere in the message.
     pub and: &'static [&'static str],
     pub dialect: &'static str,
-    pub framework: &'static str,
+    pub program: Program,
     pub resource: Resource,
     pub signs: &'static [Sign],
     /// Figures and the words in front of them.
@@ -127,7 +121,7 @@ pub const PHRASE: Phrase = Phrase {
     words: &[],
     and: &[],
     dialect: "",
-    framework: "",
+    program: Program::Generic,
     resource: Resource::Gpu,
     signs: &[],
     sizes: &[],
@@ -149,7 +143,7 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
         phrase.and.iter().all(|and| own.contains(and)).then_some((phrase, from))
     })?;
     let own_end = notice.text.end_of_lines(phrase.lines);
-    let mut event = notice.event(phrase.dialect, phrase.framework, phrase.resource, from, notice.first_line_ends);
+    let mut event = notice.event(phrase.dialect, phrase.program, phrase.resource, from, notice.first_line_ends);
     let mut end = notice.first_line_ends;
     for (fact, words) in phrase.sizes {
         if let Some((figure, at)) = notice.size(words, from).filter(|(_, at)| *at <= own_end) {

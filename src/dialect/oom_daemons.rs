@@ -1,6 +1,7 @@
 //! Programs that kill before the kernel must: systemd-oomd and earlyoom.
 
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::Program;
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, Figure, MIB};
@@ -20,7 +21,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     // The service manager saw the kernel kill a process of a unit.
     if line.contains("has been killed by the OOM killer") || line.contains("Failed with result 'oom-kill'") {
-        let mut event = field::event(document, position, "systemd-unit-oom", "linux-kernel", Resource::Host);
+        let mut event = field::event(document, position, "systemd-unit-oom", Program::LinuxKernel, Resource::Host);
         event.sign(Sign::KilledWithProof);
         event.sign(Sign::NoFigures);
         if field::before(position, NEAR).any(|at| field::text(document, at).contains("killed by the OOM killer")) {
@@ -45,7 +46,7 @@ fn gives_reason(line: &str) -> bool {
 }
 
 fn systemd_oomd(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "systemd-oomd", "systemd-oomd", Resource::Host);
+    let mut event = field::event(document, position, "systemd-oomd", Program::SystemdOomd, Resource::Host);
     event.sign(Sign::KilledWithProof);
     let line = field::text(document, position);
     field::note_number(&mut event, "kills", field::number_after(line, "systemd-oomd killed").map(|n| n as f64));
@@ -100,7 +101,7 @@ fn earlyoom(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     let tail = field::after(line, "to process")?;
     let pid = field::leading_number(tail)?;
-    let mut event = field::event(document, position, "earlyoom", "earlyoom", Resource::Host);
+    let mut event = field::event(document, position, "earlyoom", Program::EarlyOom, Resource::Host);
     event.sign(Sign::KilledWithProof);
     field::note_pid(&mut event, Some(pid));
     let at = event.at;

@@ -3,6 +3,7 @@
 
 use super::joined::{Joined, Printed};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::Program;
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, Figure, GIB};
@@ -25,13 +26,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     // A count that the driver prints now and then, and the guess of a lost worker.
     if line.contains("killed due to memory pressure (OOM)") && !line.contains(" 0 Workers (tasks / actors) killed") {
-        let mut event = field::event(document, position, "ray-killed-count", "ray", Resource::Host);
+        let mut event = field::event(document, position, "ray-killed-count", Program::Ray, Resource::Host);
         event.sign(Sign::KilledWithProof);
         event.sign(Sign::NoFigures);
         return Some(event);
     }
     if line.contains("killed by SIGKILL by OOM killer due to high memory usage") {
-        let mut event = field::event(document, position, "ray-worker-lost", "ray", Resource::Host);
+        let mut event = field::event(document, position, "ray-worker-lost", Program::Ray, Resource::Host);
         event.sign(Sign::KilledWithoutProof);
         event.sign(Sign::NoFigures);
         return Some(event);
@@ -40,7 +41,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 }
 
 fn monitor_kill(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "ray-memory-monitor", "ray", Resource::Host);
+    let mut event = field::event(document, position, "ray-memory-monitor", Program::Ray, Resource::Host);
     event.sign(Sign::KilledWithProof);
     let message = field::joined(document, position, LINES);
     let mut end = 1;

@@ -1,6 +1,7 @@
 //! Slurm: kills inside a step's cgroup, the older accounting limit, and what `sacct`, `seff` and `scontrol` say of a job.
 
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, proof};
+use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -30,7 +31,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 }
 
 fn start(document: &Document, position: usize, dialect: &'static str) -> Event {
-    let mut event = field::event(document, position, dialect, "slurm", Resource::Cgroup);
+    let mut event = field::event(document, position, dialect, Program::Slurm, Resource::Cgroup);
     event.sign(Sign::KilledWithProof);
     let line = field::text(document, position);
     let job = ["StepId=", "step ", "JobId=", "Job ", "JOB ", "job "]

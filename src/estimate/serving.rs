@@ -4,6 +4,7 @@
 //! (1 − fraction)`. The figures are the engine's own.
 
 use crate::dialect::{Event, Fact, Facts, Resource};
+use crate::domain::Program;
 use crate::units::GIB;
 
 /// The account as far as the log tells it. Bytes, except where a field says otherwise.
@@ -143,7 +144,7 @@ const HIGHEST_STATIC: f64 = 0.92;
 /// The static fraction that leaves a small cache, where SGLang found no room for any and says what the weights left.
 /// Without the figure from before the weights, a few GiB that the default fraction cannot use are taken as too few.
 pub fn static_fraction_needed(event: &Event) -> Option<Fraction> {
-    if event.framework != "sglang" || event.resource != Resource::KvCache {
+    if event.program != Program::Sglang || event.resource != Resource::KvCache {
         return None;
     }
     let after = event.facts.number("avail_mem_bytes")?;

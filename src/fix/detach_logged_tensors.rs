@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::replayed;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -44,13 +45,13 @@ fn advise(case: &Case) -> Advice {
             ),
         )
         .certainty(Certainty::Likely)
-        .knob("pytorch", pytorch)
+        .knob(Target::Pytorch, pytorch)
         .knob(
-            "lightning",
+            Target::Lightning,
             "self.validation_outputs.append(out.detach().cpu())   # and clear() it in on_validation_epoch_end",
         )
-        .knob("tensorflow", "losses.append(float(loss))   # not the tensor")
-        .knob("jax", "losses.append(float(loss))   # not the array")
+        .knob(Target::TensorFlow, "losses.append(float(loss))   # not the tensor")
+        .knob(Target::Jax, "losses.append(float(loss))   # not the array")
         .because(join(
             text!(
                 en: "memory grows over steps: something kept from each step still holds its graph",

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::Interval;
@@ -39,13 +40,13 @@ fn advise(case: &Case) -> Advice {
         )
         .frees_unknown(text!(en: "the cache's size is not in the message", zh: "报错没有给出缓存大小"))
         .slows(0.0, 0.1)
-        .knob("pytorch", "torch.mps.empty_cache()   # between independent pieces of work")
+        .knob(Target::Pytorch, "torch.mps.empty_cache()   # between independent pieces of work")
         .because(text!(
             en: "the watermark counts everything Metal holds for this process, the cache included",
             zh: "水位线统计 Metal 为本进程持有的全部内存，包括缓存"
         ));
     }
-    if case.framework() != "pytorch" && case.trainer().is_none() {
+    if !case.pytorch() && case.trainer().is_none() {
         return Advice::Silent;
     }
     if case.clue(Clue::SecondFramework) || case.sign(Sign::ForeignLibrary) {
@@ -61,7 +62,7 @@ fn advise(case: &Case) -> Advice {
                 text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"),
             )
             .slows(0.0, 0.1)
-            .knob("pytorch", "torch.cuda.empty_cache()   # once, before the other library allocates")
+            .knob(Target::Pytorch, "torch.cuda.empty_cache()   # once, before the other library allocates")
             .because(text!(
                 en: "a library beside PyTorch asks the driver for memory that PyTorch's cache holds",
                 zh: "PyTorch 之外的库要向驱动申请被 PyTorch 缓存占住的显存"

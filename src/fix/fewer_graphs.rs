@@ -5,6 +5,8 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Sign};
+use crate::domain::Target;
+use crate::domain::program::DeviceUse;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::units::Interval;
@@ -29,7 +31,7 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
-    if matches!(engine, Some("llama.cpp" | "ollama" | "exllama"))
+    if engine.is_some_and(|engine| engine.device_use() == DeviceUse::FixedBuffers)
         || engine.is_some() && case.sign(Sign::EngineStartup) && case.on_gpu()
     {
         return Advice::Silent;
@@ -53,9 +55,9 @@ fn advise(case: &Case) -> Advice {
         .weight(capture)
         .frees_if(pools, text!(en: "the log does not show how much the graphs hold", zh: "日志没有给出 CUDA graph 的占用"))
         .slows(0.0, 0.3)
-        .knob("vllm", "--enforce-eager")
-        .knob("sglang", format!("--cuda-graph-max-bs {largest}   # or --disable-cuda-graph"))
-        .knob("tgi", "--cuda-graphs 0")
-        .knob("pytorch", "torch.compile(model)   # mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"")
+        .knob(Target::Vllm, "--enforce-eager")
+        .knob(Target::Sglang, format!("--cuda-graph-max-bs {largest}   # or --disable-cuda-graph"))
+        .knob(Target::Tgi, "--cuda-graphs 0")
+        .knob(Target::Pytorch, "torch.compile(model)   # mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"")
         .because(text!(en: "captured graphs keep memory of their own beside the cache", zh: "捕获的 CUDA graph 在缓存之外另占显存"))
 }

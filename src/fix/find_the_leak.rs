@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::replayed;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -28,16 +29,19 @@ fn advise(case: &Case) -> Advice {
     let draft = if case.on_host() {
         draft
             .knob(
-                "shell",
+                Target::Shell,
                 "watch -n 60 'grep -H ^Pss: /proc/PID/smaps_rollup'   # parent and each worker: whose grows?",
             )
-            .knob("pytorch", "tracemalloc.start(25)   # then compare tracemalloc.take_snapshot() of two epochs")
+            .knob(Target::Pytorch, "tracemalloc.start(25)   # then compare tracemalloc.take_snapshot() of two epochs")
     } else {
         draft
-            .knob("pytorch", "print(step, torch.cuda.memory_allocated() >> 20)   # every 100 steps at the same point")
-            .knob("pytorch", "torch.cuda.memory._record_memory_history(max_entries=200_000)")
             .knob(
-                "jax",
+                Target::Pytorch,
+                "print(step, torch.cuda.memory_allocated() >> 20)   # every 100 steps at the same point",
+            )
+            .knob(Target::Pytorch, "torch.cuda.memory._record_memory_history(max_entries=200_000)")
+            .knob(
+                Target::Jax,
                 "jax.profiler.save_device_memory_profile(f\"step{step}.prof\")   # two of them, then: pprof -diff_base",
             )
     };

@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 use crate::units::Interval;
 
@@ -56,8 +57,8 @@ fn advise(case: &Case) -> Advice {
     )
     .frees(others, text!(en: "all that other processes hold: {held}", zh: "其他进程占用的全部：{held}"))
     .certainty(Certainty::Arithmetic)
-    .knob("shell", format!("ps -o pid,user,etime,cmd -p {}   # yours and idle: kill {list}", pids.join(",")))
-    .knob("windows", "nvidia-smi   # then end the listed programs in Task Manager")
+    .knob(Target::Shell, format!("ps -o pid,user,etime,cmd -p {}   # yours and idle: kill {list}", pids.join(",")))
+    .knob(Target::Windows, "nvidia-smi   # then end the listed programs in Task Manager")
     .because(text!(
         en: "other processes hold {held} of this GPU; their memory comes back at once when they end",
         zh: "其他进程占用了这块 GPU 的 {held}；进程一结束显存立即归还"
@@ -83,8 +84,8 @@ fn unnamed(case: &Case) -> Advice {
             reason,
         )
         .certainty(Certainty::Likely)
-        .knob("ollama", "ollama ps   # then: ollama stop MODEL")
-        .knob("shell", "nvidia-smi --query-compute-apps=pid,used_memory,process_name --format=csv")
+        .knob(Target::Ollama, "ollama ps   # then: ollama stop MODEL")
+        .knob(Target::Shell, "nvidia-smi --query-compute-apps=pid,used_memory,process_name --format=csv")
         .because(join(
             text!(
                 en: "the device was taken up by something other than this job: look who it is and end it",

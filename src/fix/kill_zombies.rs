@@ -4,6 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::Interval;
@@ -44,7 +45,7 @@ fn advise(case: &Case) -> Advice {
         )),
     };
     draft
-        .knob("shell", "sudo fuser -v /dev/nvidia*   # lists every process that has a GPU open, hidden ones too; kill your own leftovers")
+        .knob(Target::Shell, "sudo fuser -v /dev/nvidia*   # lists every process that has a GPU open, hidden ones too; kill your own leftovers")
         .because(text!(
             en: "processes of an earlier run may still hold the GPU, listed or not",
             zh: "上一次运行的进程可能仍占着 GPU，不一定会被列出"

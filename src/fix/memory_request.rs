@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Fact;
+use crate::domain::Target;
 use crate::text;
 use crate::units::MIB;
 
@@ -33,7 +34,7 @@ fn advise(case: &Case) -> Advice {
     let request_shown = bytes(request as u64);
     Draft::new(case, &[(CauseId::HostMemory, 0.6), (CauseId::OtherProcess, 0.5), (CauseId::LeakGrowth, 0.1)])
         .frees_unknown(text!(en: "frees nothing: it reserves the memory on a node that has it", zh: "不释放内存：在有余量的节点上预留内存"))
-        .knob("kubernetes", format!("resources: {{requests: {{memory: {line}}}}}"))
+        .knob(Target::Kubernetes, format!("resources: {{requests: {{memory: {line}}}}}"))
         .because(text!(
             en: "the node ran short and the pod used more than the {request_shown} it requests",
             zh: "节点内存不足，而该 pod 的用量超过了其 request {request_shown}"

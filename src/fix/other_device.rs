@@ -4,6 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -38,7 +39,7 @@ fn advise(case: &Case) -> Advice {
             Draft::new(case, &table)
                 .frees(room, text!(en: "GPU {index} has {shown} free", zh: "GPU {index} 还有 {shown} 空闲"))
                 .certainty(Certainty::Arithmetic)
-                .knob("shell", format!("CUDA_VISIBLE_DEVICES={index} <your command>"))
+                .knob(Target::Shell, format!("CUDA_VISIBLE_DEVICES={index} <your command>"))
                 .because(text!(
                     en: "nvidia-smi in the log shows {shown} free on GPU {index}",
                     zh: "日志里的 nvidia-smi 显示 GPU {index} 还有 {shown} 空闲"
@@ -51,8 +52,8 @@ fn advise(case: &Case) -> Advice {
                     en: "the log does not show how full the other GPUs are; nvidia-smi does",
                     zh: "日志没有显示其他 GPU 的占用；用 nvidia-smi 查看"
                 ))
-                .knob("shell", "nvidia-smi --query-gpu=index,memory.free --format=csv   # then: CUDA_VISIBLE_DEVICES=<index> <your command>")
-                .knob("ollama", "CUDA_VISIBLE_DEVICES=<index> ollama serve")
+                .knob(Target::Shell, "nvidia-smi --query-gpu=index,memory.free --format=csv   # then: CUDA_VISIBLE_DEVICES=<index> <your command>")
+                .knob(Target::Ollama, "CUDA_VISIBLE_DEVICES=<index> ollama serve")
                 .because(text!(
                     en: "GPU{device} is taken; where the machine has another, it may be idle",
                     zh: "GPU{device} 已被占用；机器上的其他 GPU 可能空闲"

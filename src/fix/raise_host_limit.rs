@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Resource};
+use crate::domain::Target;
 use crate::text;
 use crate::units::{GIB, MIB};
 
@@ -65,13 +66,13 @@ fn advise(case: &Case) -> Advice {
         .weight(cgroup * grew)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .knob(
-            if limit.is_none() && case.resource() == Resource::Host { "shell" } else { "program" },
+            if limit.is_none() && case.resource() == Resource::Host { Target::Shell } else { Target::Program },
             "free -h   # then a machine or an allocation with more RAM",
         )
-        .knob("slurm", slurm)
-        .knob("kubernetes", kube)
-        .knob("docker", docker)
-        .knob("ray", "ray.remote(memory=<bytes>)   # or RAY_memory_usage_threshold=0.98 for a short peak")
+        .knob(Target::Slurm, slurm)
+        .knob(Target::Kubernetes, kube)
+        .knob(Target::Docker, docker)
+        .knob(Target::Ray, "ray.remote(memory=<bytes>)   # or RAY_memory_usage_threshold=0.98 for a short peak")
         .because(match limit {
             _ if by_settings.flatten().is_some() => text!(
                 en: "by their settings the loaders need {tried} {unit}iB with a tenth of room",

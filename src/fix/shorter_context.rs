@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Target;
 use crate::estimate::serving::Budget;
 use crate::text;
 
@@ -65,14 +66,14 @@ fn advise(case: &Case) -> Advice {
             text!(en: "bytes per token times the tokens taken off; the log does not tell the bytes per token", zh: "每 token 字节数 × 减少的 token 数；日志没有给出每 token 字节数"),
         )
         .certainty(if sure { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
-        .knob("vllm", format!("--max-model-len {shown}"))
-        .knob("sglang", format!("--context-length {shown}"))
-        .knob("tgi", format!("--max-total-tokens {shown}"))
-        .knob("llama.cpp", format!("-c {shown}"))
-        .knob("ollama", format!("OLLAMA_CONTEXT_LENGTH={shown} ollama serve   # or num_ctx {shown}"))
-        .knob("lmdeploy", format!("--session-len {shown}"))
-        .knob("tensorrt-llm", format!("--max_seq_len {shown}"))
-        .knob("exllama", format!("max_seq_len = {shown}"))
+        .knob(Target::Vllm, format!("--max-model-len {shown}"))
+        .knob(Target::Sglang, format!("--context-length {shown}"))
+        .knob(Target::Tgi, format!("--max-total-tokens {shown}"))
+        .knob(Target::LlamaCpp, format!("-c {shown}"))
+        .knob(Target::Ollama, format!("OLLAMA_CONTEXT_LENGTH={shown} ollama serve   # or num_ctx {shown}"))
+        .knob(Target::Lmdeploy, format!("--session-len {shown}"))
+        .knob(Target::TensorRtLlm, format!("--max_seq_len {shown}"))
+        .knob(Target::Exllama, format!("max_seq_len = {shown}"))
         .because(match (computed, length) {
             (Some(tokens), Some(length)) => text!(
                 en: "the cache has room for {tokens} tokens, {length} are asked for",

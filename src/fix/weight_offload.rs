@@ -5,6 +5,8 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Sign};
+use crate::domain::Target;
+use crate::domain::program::DeviceUse;
 use crate::estimate::serving::Budget;
 use crate::text;
 use crate::text::Text;
@@ -32,7 +34,10 @@ fn advise(case: &Case) -> Advice {
     let budget = Budget::of(&case.incident.event.facts);
     let beyond = budget.room.filter(|room| *room < 0.0).map(|room| ((GIB as f64 - room) / GIB as f64).ceil() as u64);
     let vllm = beyond.unwrap_or(8);
-    if case.engine() == Some("vllm") && case.sign(Sign::EngineStartup) && case.on_gpu() {
+    if case.engine().is_some_and(|engine| engine.sizes_pool_by_device())
+        && case.sign(Sign::EngineStartup)
+        && case.on_gpu()
+    {
         return Advice::Silent;
     }
     Draft::new(
@@ -40,7 +45,13 @@ fn advise(case: &Case) -> Advice {
         &[
             (
                 CauseId::Capacity,
-                if matches!(case.engine(), Some("llama.cpp" | "ollama")) || case.diffusion() { 0.75 } else { 0.35 },
+                if case.engine().is_some_and(|engine| engine.device_use() == DeviceUse::FixedBuffers)
+                    || case.diffusion()
+                {
+                    0.75
+                } else {
+                    0.35
+                },
             ),
             (CauseId::KvCache, 0.2),
             // An estimate that put too many layers on the device is mended by naming fewer.
@@ -54,22 +65,28 @@ fn advise(case: &Case) -> Advice {
     .certainty(if fitting.is_some() || beyond.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
     .slows(0.2, 0.95)
     .knob(
-        "llama.cpp",
+        Target::LlamaCpp,
         fitting.map_or("--fit on   # instead of a fixed -ngl; for MoE models: --n-cpu-moe N".to_string(), |layers| {
             format!("-ngl {layers}   # or --fit on; for MoE models rather --n-cpu-moe N")
         }),
     )
     .knob(
-        "ollama",
+        Target::Ollama,
         fewer_on_gpu(case).or(fitting).map_or("PARAMETER num_gpu <fewer layers>".to_string(), |layers| {
             format!("PARAMETER num_gpu {layers}   # or options: {{\"num_gpu\": {layers}}}")
         }),
     )
-    .knob("vllm", format!("--cpu-offload-gb {vllm}"))
-    .knob("diffusers", "pipe.enable_model_cpu_offload()   # or enable_sequential_cpu_offload(): least memory, slow")
-    .knob("comfyui", "--lowvram")
-    .knob("sd-webui", "--medvram   # or --lowvram")
-    .knob("pytorch", "from_pretrained(..., device_map=\"auto\", max_memory={0: \"<GPU>GiB\", \"cpu\": \"<RAM>GiB\"})")
+    .knob(Target::Vllm, format!("--cpu-offload-gb {vllm}"))
+    .knob(
+        Target::Diffusers,
+        "pipe.enable_model_cpu_offload()   # or enable_sequential_cpu_offload(): least memory, slow",
+    )
+    .knob(Target::ComfyUi, "--lowvram")
+    .knob(Target::SdWebUi, "--medvram   # or --lowvram")
+    .knob(
+        Target::Pytorch,
+        "from_pretrained(..., device_map=\"auto\", max_memory={0: \"<GPU>GiB\", \"cpu\": \"<RAM>GiB\"})",
+    )
     .because(join(
         text!(en: "what the GPU cannot hold can stay in host memory", zh: "显存放不下的可以留在主机内存"),
         case.situation(),

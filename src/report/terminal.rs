@@ -879,7 +879,7 @@ impl Page {
             self.screen.paragraph(&[run(Tone::Faint, format!("  {label}  "))], width + 4, &body);
         }
         if let Some(versions) = versions {
-            let framework = diagnosis.incident.event.framework;
+            let framework = diagnosis.incident.event.program;
             let text = text!(
                 en: "  The wording proves {framework} {versions}.",
                 zh: "  报错措辞表明 {framework} 版本为 {versions}。"

@@ -6,6 +6,7 @@
 use super::surroundings;
 use crate::dialect::joined::Printed;
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -57,7 +58,7 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
         return None;
     }
     let slug = if metal { "llamacpp-metal-error" } else { "llamacpp-cuda-error" };
-    let mut event = field::event(document, position, slug, "llama.cpp", Resource::Gpu);
+    let mut event = field::event(document, position, slug, Program::LlamaCpp, Resource::Gpu);
     event.sign(Sign::NoFigures);
     let device = near().find_map(|line| field::number_after(line, "current device:"));
     if let Some(device) = device.and_then(|device| u32::try_from(device).ok()) {
@@ -149,7 +150,7 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
         document,
         position,
         "llamacpp-cuda-buffer-alloc",
-        "llama.cpp",
+        Program::LlamaCpp,
         if host { Resource::Host } else { Resource::Gpu },
     );
     event.at = Span::lines(event.at.first, text.line_at(verdict));
@@ -226,7 +227,7 @@ fn purpose<'a>(report: &[&str], before: impl Iterator<Item = &'a str>) -> Buffer
 
 /// Page-locked memory only speeds copies up; without it ordinary memory serves.
 fn unpinned(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "llamacpp-unpinned", "llama.cpp", Resource::Host);
+    let mut event = field::event(document, position, "llamacpp-unpinned", Program::LlamaCpp, Resource::Host);
     event.sign(Sign::PinnedHost);
     event.standing = Standing::Harmless;
     event.harmless_because = Some(text!(
@@ -242,8 +243,8 @@ const LOADING: usize = 200;
 /// Completes a refusal with what the lines before it tell of the device; says whether Ollama ran it.
 pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
     let lines = field::before(position, 80).chain(field::behind(document, position, 20));
-    if event.framework == "llama.cpp" && lines.map(|at| field::text(document, at)).any(is_ollama) {
-        event.framework = "ollama";
+    if event.program == Program::LlamaCpp && lines.map(|at| field::text(document, at)).any(is_ollama) {
+        event.program = Program::Ollama;
     }
     memory_of_device(document, position, event);
 }

@@ -14,20 +14,21 @@ pub mod vllm;
 
 use super::notice::Notice;
 use super::{Event, Fact, Sign, Standing};
+use crate::domain::Program;
 use crate::input::Document;
 use crate::units::{Base, Figure, size};
 
 /// Completes an event of an engine, or of PyTorch inside one, with what the lines around it tell. Takes hundreds of lines, so
 /// it is not done for every event of a flood.
 pub fn complete(document: &Document, event: &mut Event) {
-    if event.standing == Standing::Harmless || !event.resource.on_device() && event.framework != "llama.cpp" {
+    if event.standing == Standing::Harmless || !event.resource.on_device() && event.program != Program::LlamaCpp {
         return;
     }
     let first = event.at.first;
     let position = document.lines.partition_point(|line| line.number < first);
-    match event.framework {
-        "pytorch" => surroundings::note_where_an_engine_runs(document, position, event),
-        "vllm" | "sglang" | "tensorrt-llm" | "llama.cpp" | "ollama" | "tgi" | "lmdeploy" | "mlc-llm" => {
+    match event.program {
+        Program::Pytorch => surroundings::note_where_an_engine_runs(document, position, event),
+        program if program.is_engine() => {
             surroundings::note(document, position, event);
             vllm::complete(event);
             llama_cpp::complete(document, position, event);

@@ -261,7 +261,7 @@ mod tests {
 
     fn told(text: &str) -> Event {
         let document = Document::from_text("-", text);
-        let mut event = Event::new("test", "vllm", Resource::KvCache, Span::line(1));
+        let mut event = Event::new("test", Program::Vllm, Resource::KvCache, Span::line(1));
         note(&document, document.lines.len() - 1, &mut event);
         event
     }

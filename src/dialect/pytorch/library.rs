@@ -6,6 +6,7 @@
 use super::{LONGEST_TEXT, wording};
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact, Facts, Resource, Sign, Standing};
+use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
 use crate::text::Text;
@@ -188,7 +189,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         "pytorch-cuda-error" if !torch => "cuda-error",
         slug => slug,
     };
-    let mut event = Event::new(slug, if torch { "pytorch" } else { "cuda" }, Resource::Gpu, text.span(0, end));
+    let mut event =
+        Event::new(slug, if torch { Program::Pytorch } else { Program::Cuda }, Resource::Gpu, text.span(0, end));
     event.message = text.readable(0, end, LONGEST_TEXT);
     event.versions = range.learned().filter(|_| torch);
     event.rank = line.rank;

@@ -15,6 +15,7 @@ mod writeup;
 
 use super::joined::{Joined, Printed};
 use super::{Dialect, Event, Fact, Facts, Sign};
+use crate::domain::Program;
 use crate::input::{Document, Line};
 
 /// The family's reader.
@@ -49,7 +50,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         .or_else(|| malloc_async::read(document, position))
         .or_else(|| allocator::read(document, position))
         .or_else(|| harmless::read(line))
-        .or_else(|| library::read(document, position).filter(|event| event.framework == "pytorch"))
+        .or_else(|| library::read(document, position).filter(|event| event.program == Program::Pytorch))
         .map(|mut event| {
             event.rank = line.rank;
             if windows_nearby(document, position) {

@@ -1,6 +1,7 @@
 //! Which program of the family speaks, and what the log tells of the device before and of the run after the failure.
 
 use crate::dialect::{Fact, Facts};
+use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure};
@@ -109,16 +110,16 @@ impl Surroundings {
         }
     }
 
-    /// The program's name. JAX's runtime carries TensorFlow's paths up to 2023, so its own words outweigh those.
-    pub fn framework(&self, spoken_by_tensorflow: bool) -> &'static str {
+    /// Which program it is. JAX's runtime carries TensorFlow's paths up to 2023, so its own words outweigh those.
+    pub fn program(&self, spoken_by_tensorflow: bool) -> Program {
         if self.exla {
-            "exla"
+            Program::Exla
         } else if self.jax && !spoken_by_tensorflow {
-            "jax"
+            Program::Jax
         } else if self.tensorflow || spoken_by_tensorflow || !self.xla {
-            "tensorflow"
+            Program::Tensorflow
         } else {
-            "jax"
+            Program::Jax
         }
     }
 

@@ -14,6 +14,7 @@ mod tpu;
 
 use super::notice::{Notice, settle};
 use super::{Dialect, Event, Fact, Facts, Resource, Sign, Standing};
+use crate::domain::Program;
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Line};
 use crate::text::Text;
@@ -92,7 +93,7 @@ fn not_memory(line: &Line) -> Option<Event> {
     } else {
         return None;
     };
-    let mut event = Event::new(slug, "grpc", Resource::Host, Span::line(line.number));
+    let mut event = Event::new(slug, Program::Grpc, Resource::Host, Span::line(line.number));
     event.standing = Standing::Harmless;
     event.message = super::field::quoted(text);
     event.harmless_because = Some(Text::new(en, zh));
@@ -420,7 +421,7 @@ impl<'a> Failure<'a> {
         let end = self.document.lines.get(self.last)?;
         let span = Span::lines(start.number, end.number);
         let around = family::Surroundings::of(self.document, self.position, self.last);
-        let framework = around.framework(self.facts.numbers.contains_key("tensor_elements"));
+        let program = around.program(self.facts.numbers.contains_key("tensor_elements"));
         self.host |= self.pinned || self.bare_words && !self.driver_refused && !self.facts.device.is_known();
         let resource = if self.host { Resource::Host } else { Resource::Gpu };
         let silent = match self.loudest {
@@ -429,16 +430,16 @@ impl<'a> Failure<'a> {
             Voice::Driver => around.goes_on || self.only_host_retries(),
             _ => false,
         };
-        let slug = match (framework, self.loudest) {
+        let slug = match (program, self.loudest) {
             (_, Voice::Driver) => "xla-driver-refused",
             (_, Voice::Optional) => "tensorflow-optional-refused",
-            ("tensorflow", _) if self.dump.seen => "tensorflow-bfc-dump",
-            ("tensorflow", _) => "tensorflow-oom",
+            (Program::Tensorflow, _) if self.dump.seen => "tensorflow-bfc-dump",
+            (Program::Tensorflow, _) => "tensorflow-oom",
             (_, _) if self.host => "xla-cpu-out-of-memory",
             (_, _) if self.buffers.seen => "xla-buffer-assignment",
             _ => "xla-out-of-memory",
         };
-        let mut event = Event::new(slug, framework, resource, span);
+        let mut event = Event::new(slug, program, resource, span);
         event.rank = start.rank;
         event.message = super::field::quoted(&wrapped(self.document, self.quote.1, 1));
         if silent {
@@ -460,7 +461,7 @@ impl<'a> Failure<'a> {
         around.startup_figures(&mut self.facts);
         self.dump.finish(&mut self.facts);
         self.buffers.finish(&mut self.facts);
-        if framework != "tensorflow" && around.program {
+        if program != Program::Tensorflow && around.program {
             self.facts.numbers.entry("whole_program").or_insert((1.0, span));
         }
         let request = self.request.map(|(_, figure)| figure).or(self.dump.requested);

@@ -3,6 +3,7 @@
 
 use crate::dialect::notice::settle;
 use crate::dialect::{Event, Fact, Resource};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub fn read(document: &Document, position: usize) -> Option<Event> {
@@ -19,7 +20,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let exhausted = notice.starts_any(&["RESOURCE_EXHAUSTED", "Resourceexhausted"]);
     if let Some(from) = notice.starts("TPUTensorCoreHbmusage:") {
         let (dense, end) = notice.size("Hbmusage:", from)?;
-        let mut event = notice.event("xla-tpu-sparsecore", "jax", Resource::Gpu, exhausted.unwrap_or(from), end);
+        let mut event = notice.event("xla-tpu-sparsecore", Program::Jax, Resource::Gpu, exhausted.unwrap_or(from), end);
         event.facts.numbers.insert("tensorcore_bytes", (dense.bytes as f64, dense.at));
         if let Some((sparse, end)) = notice.size("SparseCoreHbmusage", end) {
             event.facts.numbers.insert("sparsecore_bytes", (sparse.bytes as f64, sparse.at));
@@ -37,7 +38,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if let Some(from) = notice.starts("Allocation(size=") {
         let (requested, end) = notice.size("Allocation(size=", from)?;
-        let mut event = notice.event("xla-tpu-allocation", "jax", Resource::Gpu, exhausted.unwrap_or(from), end);
+        let mut event = notice.event("xla-tpu-allocation", Program::Jax, Resource::Gpu, exhausted.unwrap_or(from), end);
         event.facts.note(Fact::Requested, requested);
         if let Some((capacity, end)) = notice.size("wouldexceedmemory(size=", end) {
             event.facts.note(Fact::Capacity, capacity);
@@ -52,7 +53,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let start = exhausted.or_else(|| notice.starts("Ranoutofmemory")).unwrap_or(from).min(from);
     let resource = if on_chip { Resource::CudaSharedMemory } else { Resource::Gpu };
     let mut end = from + "memoryspace".len();
-    let mut event = notice.event("xla-tpu-compile", "jax", resource, start, end);
+    let mut event = notice.event("xla-tpu-compile", Program::Jax, resource, start, end);
     if let Some((used, at)) = notice.size("Used", from) {
         event.facts.note(Fact::Requested, used);
         end = at;
