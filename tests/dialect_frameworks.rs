@@ -232,7 +232,7 @@ fn every_wording_is_one_incident_with_its_figures() {
         let [incident] = incidents.as_slice() else { panic!("{}: {} incidents", case.log, incidents.len()) };
         let event = &incident.event;
         assert_eq!(
-            (event.dialect, event.framework, event.resource),
+            (event.dialect, event.program.id(), event.resource),
             (case.slug, case.framework, case.resource),
             "{}",
             case.log

@@ -443,7 +443,7 @@ fn mentions_are_told_from_messages() {
     ] {
         let events = dialect::events(&Document::from_text("-", message));
         assert_eq!(events.len(), 1, "{message}");
-        assert_eq!((events[0].framework, events[0].standing), ("pytorch", Standing::Failure), "{message}");
+        assert_eq!((events[0].program.id(), events[0].standing), ("pytorch", Standing::Failure), "{message}");
     }
     for mention in [
         "If you run into CUDA out of memory, lower the batch size.",

@@ -255,15 +255,16 @@ fn refute(incident: &Incident) -> Text {
             zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {want}，则不是碎片化。"
         );
     }
-    if !incident.event.on_pytorch() {
+    let accelerator = incident.event.accelerator();
+    let Some(variable) = accelerator.torch_conf().filter(|_| incident.event.on_pytorch()) else {
         return text!(
             en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in its way.",
             zh: "在新进程中单独运行失败的步骤：若仍拿不到 {want}，则与碎片化无关。"
         );
-    }
+    };
     text!(
-        en: "Run once with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
-        zh: "设置 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
+        en: "Run once with `{variable}=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
+        zh: "设置 `{variable}=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
     )
 }
 
@@ -271,6 +272,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, finding, first, torch};
     use super::*;
+    use crate::domain::Program;
     use crate::evidence::Known;
 
     const SPLIT: [(Fact, &str); 5] = [
@@ -315,7 +317,7 @@ mod tests {
     #[test]
     fn a_largest_piece_below_the_request_decides() {
         let mut event = super::super::trial::event(
-            "tensorflow",
+            Program::Tensorflow,
             crate::dialect::Resource::Gpu,
             &[(Fact::Requested, "700.00 MiB"), (Fact::Reserved, "3.40 GiB"), (Fact::Allocated, "2.10 GiB")],
         );

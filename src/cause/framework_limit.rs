@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, looks_integrated, looks_like_wddm, on_gpu, place, refused_although_free, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Accelerator;
 use crate::domain::Program;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
@@ -219,9 +220,25 @@ fn refute(incident: &Incident) -> Text {
                 zh: "查看 `{told}`：若没有上限，或上限高于请求量，则拒绝请求的不是程序自身的上限。"
             )
         }
+        _ if event.accelerator() == Accelerator::Mps && !event.on_pytorch() => text!(
+            en: "Run `sysctl iogpu.wired_limit_mb` and search the program's settings for a limit on its memory: if none is set, the limit is the machine's own.",
+            zh: "查看 `sysctl iogpu.wired_limit_mb`，并在程序设置中查找显存上限：若都未设置，则上限来自机器本身。"
+        ),
+        _ if !event.on_pytorch() && event.accelerator() != Accelerator::Cuda => text!(
+            en: "Search the program's settings and its environment for a limit on its memory: if there is none, no limit below the device's was in force.",
+            zh: "在程序设置和环境中查找显存上限：若没有，则不存在低于设备容量的上限。"
+        ),
+        _ if !event.on_pytorch() && event.program.names_itself() => text!(
+            en: "Search the program's settings and its environment for a limit on its memory, and the device for a partition (`nvidia-smi -L` shows MIG profiles): if there is none, no limit below the device's was in force.",
+            zh: "在程序设置和环境中查找显存上限，并查看设备是否被切分（`nvidia-smi -L` 显示 MIG 配置）：若都没有，则不存在低于设备容量的上限。"
+        ),
         _ if event.has(Sign::Mps) => text!(
             en: "Run `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO` and `sysctl iogpu.wired_limit_mb`, and search the program for `set_per_process_memory_fraction`: if none is set, the limit is the machine's own.",
             zh: "查看 `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO`、`sysctl iogpu.wired_limit_mb`，并在程序中搜索 `set_per_process_memory_fraction`：若都未设置，则上限来自机器本身。"
+        ),
+        _ if event.accelerator() != Accelerator::Cuda => text!(
+            en: "Search the program and its environment for `set_per_process_memory_fraction`: if there is none, no limit below the device's was in force.",
+            zh: "在程序和环境中查找 `set_per_process_memory_fraction`：若没有，则不存在低于设备容量的上限。"
         ),
         _ => text!(
             en: "Search the program and its environment for `set_per_process_memory_fraction`, `per_process_memory_fraction` and a MIG profile (`nvidia-smi -L`): if there is none, no limit below the device's was in force.",

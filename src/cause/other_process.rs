@@ -6,6 +6,7 @@ use super::reading::{
 };
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Accelerator;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -254,9 +255,13 @@ fn refute(incident: &Incident) -> Text {
         .collect();
     pids.dedup();
     if pids.is_empty() {
+        let look = match incident.event.accelerator() {
+            Accelerator::Cuda => format!("nvidia-smi -i {device}"),
+            other => other.driver_meter().now.to_string(),
+        };
         text!(
-            en: "Stop this job and run `nvidia-smi -i {device}`: if the memory in use falls to near 0, it was this job's own after all.",
-            zh: "停掉本任务后运行 `nvidia-smi -i {device}`：若显存占用降到接近 0，则占用者就是本任务自己。"
+            en: "Stop this job and run `{look}`: if the memory in use falls to near 0, it was this job's own after all.",
+            zh: "停掉本任务后运行 `{look}`：若显存占用降到接近 0，则占用者就是本任务自己。"
         )
     } else {
         let list = pids.join(", ");

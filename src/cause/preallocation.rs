@@ -195,7 +195,6 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
-    use crate::domain::program::DeviceUse;
     use crate::evidence::{Known, Span};
 
     #[test]

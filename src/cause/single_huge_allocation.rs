@@ -292,7 +292,6 @@ mod tests {
     use super::*;
     use crate::dialect::Resource;
     use crate::domain::Program;
-    use crate::domain::program;
     use crate::evidence::Span;
 
     #[test]
@@ -334,7 +333,7 @@ mod tests {
     fn one_buffer_beyond_the_largest_allowed() {
         let asked = |requested| {
             let figures = [(Fact::Requested, requested), (Fact::Limit, "18.00 GiB")];
-            let event = super::super::trial::event("mlx", crate::dialect::Resource::Gpu, &figures);
+            let event = super::super::trial::event(Program::Mlx, crate::dialect::Resource::Gpu, &figures);
             confidence(&super::super::trial::settled(event), CauseId::SingleHugeAllocation)
         };
         assert!(asked("40.00 GiB") > 0.8 && asked("1.00 GiB") < 0.1);

@@ -326,8 +326,6 @@ programs! {
     Darknet = framework("darknet").speaks(&[Cpp]);
     Candle = framework("candle").speaks(&[Rust]);
     Burn = framework("burn").aka(&["cubecl"]).speaks(&[Rust]);
-    Julia = framework("julia").aka(&["cuda.jl"]).own("CUDA.pool_status()", "CUDA.pool_status()").speaks(&[Julia])
-        .targets(&[Target::Julia]).limit("ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"]").unpooled("JULIA_CUDA_MEMORY_POOL=none");
 
     // Engines that serve a model.
     Vllm = engine("vllm", pool("--gpu-memory-utilization")).pytorch(Yes).targets(&[Target::Vllm])
@@ -435,6 +433,8 @@ programs! {
     CudaQ = Row::new("cudaq", Kind::QuantumSimulator).aka(&["cuda-quantum"]);
 
     // Libraries.
+    Julia = library("julia").aka(&["cuda.jl"]).own("CUDA.pool_status()", "CUDA.pool_status()").speaks(&[Julia])
+        .targets(&[Target::Julia]).limit("ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"]").unpooled("JULIA_CUDA_MEMORY_POOL=none");
     Cupy = library("cupy").aka(&["chainer"])
         .own("cupy.get_default_memory_pool().used_bytes()", "cupy.get_default_memory_pool().total_bytes()")
         .targets(&[Target::Cupy]).limit("cupy.get_default_memory_pool().get_limit()");
@@ -570,6 +570,11 @@ impl Program {
         self.row().accelerator
     }
 
+    /// True where its user reads PyTorch's own counters.
+    pub fn reads_pytorch(&self) -> bool {
+        self.row().reads == Reads::Pytorch
+    }
+
     /// Where its user reads how much of a device of this family it uses.
     pub fn meter(&self, accelerator: Accelerator) -> Meter {
         match self.row().reads {
@@ -691,7 +696,7 @@ mod tests {
 
     #[test]
     fn a_program_in_no_list_keeps_its_name() {
-        let named = |text| Program::named(text).map(|program| program.id().to_string());
+        let named = |text: &str| Program::named(text).map(|program| program.id().to_string());
         assert_eq!(named("PyTorch").as_deref(), Some("pytorch"));
         assert_eq!(named("My Solver (v2)").as_deref(), Some("my-solver-v2"));
         assert_eq!(named("解算器 x").as_deref(), Some("x"));

@@ -35,13 +35,14 @@ fn advise(case: &Case) -> Advice {
         Some((held, _)) => format!("losses.append(loss.item())   # no tensor that came from {}", held.place.en),
         None => "running_loss += loss.item()   # not += loss; outputs.append(out.detach().cpu())".to_string(),
     };
+    let now = case.incident.event.meter().now;
     Draft::new(case, &[(CauseId::LeakGrowth, 0.65)])
         .weight(weight)
         .frees_if(
             replayed::growth_freed(case),
             text!(
-                en: "growth per step times steps; two readings of torch.cuda.memory_allocated() some steps apart give it",
-                zh: "每步增长 × 步数；相隔若干步打印两次 torch.cuda.memory_allocated() 即可得到"
+                en: "growth per step times steps; two readings of `{now}` some steps apart give it",
+                zh: "每步增长 × 步数；相隔若干步读取两次 `{now}` 即可得到"
             ),
         )
         .certainty(Certainty::Likely)

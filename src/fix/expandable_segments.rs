@@ -8,7 +8,6 @@ use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
 use crate::domain::Target;
-use crate::domain::program::PytorchAllocator;
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
@@ -33,9 +32,7 @@ fn advise(case: &Case) -> Advice {
             zh: "分配器选项只影响显存，而耗尽的是主机内存"
         ));
     }
-    if case.resource() == Resource::KvCache
-        && case.engine().is_some_and(|engine| engine.pytorch_allocator() != PytorchAllocator::No)
-    {
+    if case.resource() == Resource::KvCache && case.engine().is_some_and(|engine| engine.sizes_pool_by_device()) {
         return Advice::WontHelp(text!(
             en: "the cache is planned from sizes before it is allocated: no fragment is in its way, so no allocator option makes it fit",
             zh: "KV cache 在分配前就按大小计算：与碎片无关，任何分配器选项都无法让它放得下"

@@ -58,7 +58,7 @@ fn advise(case: &Case) -> Advice {
         .knob(Target::ComfyUi, "remove --force-fp32")
         .knob(Target::TensorFlow, "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")")
         .knob(Target::Jax, "compute in jnp.bfloat16, keep parameters in float32")
-        .knob(Target::Pytorch, "with torch.autocast(\"cuda\", dtype=torch.bfloat16):   # around the forward pass and the loss")
+        .knob(Target::Pytorch, format!("with torch.autocast(\"{}\", dtype=torch.bfloat16):   # around the forward pass and the loss", case.accelerator().torch_device()))
         .because(join(
             text!(en: "activations at 16 bit take half; nothing in the log shows that they are", zh: "16 位激活只占一半；日志中看不出已经启用"),
             case.situation(),

@@ -40,7 +40,7 @@ fn advise(case: &Case) -> Advice {
         .certainty(if cap.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
         .knob(Target::Jax, "export XLA_CLIENT_MEM_FRACTION=.95   # older name: XLA_PYTHON_CLIENT_MEM_FRACTION")
         .knob(Target::TensorFlow, "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=<MB>)])")
-        .knob(Target::Pytorch, "torch.cuda.set_per_process_memory_fraction(1.0)")
+        .knob(Target::Pytorch, format!("{}.set_per_process_memory_fraction(1.0)", case.accelerator().torch_module()))
         .because(match cap {
             Some(cap) => {
                 let limit = show(cap.middle());

@@ -43,12 +43,18 @@ fn advise(case: &Case) -> Advice {
         Target::Ray,
         "RAY_memory_monitor_refresh_ms=0   # for a short loading peak; or RAY_memory_usage_threshold=0.98",
     )
-    .knob(Target::DaskCuda, "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)")
     .knob(Target::Rapids, "rmm.reinitialize(pool_allocator=True, maximum_pool_size=<below the card's memory>)")
-    .knob(Target::Cupy, "cupy.get_default_memory_pool().set_limit(fraction=0.95)")
-    .knob(Target::OnnxRuntime, "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"");
-    let draft =
-        if case.on_host() { draft.knob(Target::TensorFlow, "TF_CUDA_HOST_MEM_LIMIT_IN_MB=65536") } else { draft };
+    .knob(Target::Cupy, "cupy.get_default_memory_pool().set_limit(fraction=0.95)");
+    let draft = if case.on_host() {
+        draft.knob(Target::TensorFlow, "TF_CUDA_HOST_MEM_LIMIT_IN_MB=65536")
+    } else {
+        draft
+            .knob(
+                Target::DaskCuda,
+                "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)",
+            )
+            .knob(Target::OnnxRuntime, "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"")
+    };
     draft.because(join(
         text!(en: "the program stops at a limit of its own", zh: "程序停在了自己设定的上限"),
         case.situation(),

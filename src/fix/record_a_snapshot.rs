@@ -4,7 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
-use crate::domain::Target;
+use crate::domain::{Accelerator, Target};
 use crate::text;
 use crate::text::Text;
 
@@ -72,7 +72,11 @@ fn advise(case: &Case) -> Advice {
     if !case.discrete_gpu() {
         return Advice::Silent;
     }
+    let course = match case.accelerator() {
+        Accelerator::Hip => "while sleep 1; do date; rocm-smi --showmeminfo vram; done > gpu.log",
+        _ => "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv",
+    };
     draft
-        .knob(Target::Shell, "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
+        .knob(Target::Shell, course)
         .because(text!(en: "the course of memory tells growth from one jump", zh: "显存曲线能区分缓慢增长与一次跳变"))
 }

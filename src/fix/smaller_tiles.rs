@@ -31,5 +31,6 @@ fn advise(case: &Case) -> Advice {
         .certainty(Certainty::Likely)
         .knob(Target::Triton, "triton.Config({\"BLOCK_M\": 64, \"BLOCK_N\": 64}, num_stages=2)   # drop configurations above the chip's limit")
         .knob(Target::Pytorch, "torch._inductor.config.max_autotune_gemm = False   # or the library's smaller block size")
+        .knob(Target::Program, "smaller blocks or tiles, or fewer pipeline stages, where the kernel's sizes are set")
         .because(join(text!(en: "one thread block asks for more shared memory than the chip gives", zh: "一个线程块申请的共享内存超过芯片上限"), case.situation()))
 }

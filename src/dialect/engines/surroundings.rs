@@ -258,6 +258,7 @@ pub fn buffer(line: &str, device: u32, kind: &str, at: Span) -> Option<Figure> {
 mod tests {
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     fn told(text: &str) -> Event {
         let document = Document::from_text("-", text);
