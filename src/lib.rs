@@ -27,6 +27,7 @@ pub mod cause;
 pub mod cli;
 pub mod command;
 pub mod dialect;
+pub mod domain;
 pub mod estimate;
 pub mod evidence;
 pub mod fix;
