@@ -3,6 +3,7 @@
 
 use super::reading::{Kind, kind, place, ramp, request_share};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Number;
 use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
@@ -14,8 +15,8 @@ fn shown(bytes: f64) -> String {
 }
 
 /// Where a number among the facts was printed, or the message.
-fn seen_at(incident: &Incident, name: &str) -> Span {
-    incident.event.facts.numbers.get(name).map_or(incident.event.at, |(_, at)| *at)
+fn seen_at(incident: &Incident, number: Number) -> Span {
+    incident.event.facts.numbers.get(&number).map_or(incident.event.at, |(_, at)| *at)
 }
 
 /// A share from which on raising it further gains next to nothing.
@@ -49,11 +50,11 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
     {
         found.push(
             Evidence::new(1.4, text!(en: "nothing is left at a share of {share} of the device: there is hardly more to give", zh: "份额已达 {share} 仍无剩余：几乎没有提高的余地"))
-                .at(seen_at(incident, "gpu_memory_utilization")),
+                .at(seen_at(incident, Number::GpuMemoryUtilization)),
         );
     }
     if kind(incident) == Kind::Tensor
-        && let Some((_, at)) = event.facts.numbers.get("kv_cache_tokens")
+        && let Some((_, at)) = event.facts.numbers.get(&Number::KvCacheTokens)
     {
         found.push(
             Evidence::new(-1.5, text!(en: "what the tensors hold includes a cache that was sized to fill the share: a full device is the plan here", zh: "张量占用中包含按份额建好的 KV cache：占满设备本就是设计如此"))
@@ -61,8 +62,8 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let Some(fraction) = static_fraction_needed(&incident.event) {
-        let free = shown(event.facts.number("avail_mem_bytes").unwrap_or(0.0));
-        let at = seen_at(incident, "avail_mem_bytes");
+        let free = shown(event.facts.number(Number::AvailMem).unwrap_or(0.0));
+        let at = seen_at(incident, Number::AvailMem);
         found.push(match fraction {
             Fraction::Possible(_) => {
                 Evidence::new(-1.0, text!(en: "{free} were free after the weights: a larger fraction would use them", zh: "加载权重后仍空闲 {free}：提高占比即可使用"))
@@ -76,7 +77,7 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
     if kind(incident) == Kind::WeightBuffers
         && event.dialect != "llamacpp-kv-buffer"
         && let (Some(requested), Some(free)) =
-            (event.facts.get(Fact::Requested), event.facts.number("device_free_at_start_bytes"))
+            (event.facts.get(Fact::Requested), event.facts.number(Number::DeviceFreeAtStart))
         && requested.bytes as f64 > free
     {
         let (want, free) = (Bytes(requested.bytes), shown(free));
@@ -109,7 +110,7 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
                     1.0,
                     text!(en: "the engine may use only {share} of the device", zh: "引擎只被允许使用设备的 {share}"),
                 )
-                .at(seen_at(incident, "gpu_memory_utilization")),
+                .at(seen_at(incident, Number::GpuMemoryUtilization)),
             );
         }
         if let (Some(needed), Some(available)) = (event.facts.get(Fact::Needed), event.facts.get(Fact::Available))
@@ -128,19 +129,19 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
         if let Some(Fraction::Possible(fraction)) = static_fraction_needed(&incident.event) {
             found.push(
                 Evidence::new(1.5, text!(en: "by what was free before and after the weights, a static fraction of {fraction} leaves room for the cache", zh: "按加载权重前后的空闲量计算，占比 {fraction} 即可为 KV cache 留出空间"))
-                    .at(seen_at(incident, "avail_mem_bytes")),
+                    .at(seen_at(incident, Number::AvailMem)),
             );
         }
     }
     if let (Some(partial), Some(free)) =
-        (event.facts.number("required_partial_bytes"), event.facts.number("estimated_free_bytes"))
+        (event.facts.number(Number::RequiredPartial), event.facts.number(Number::EstimatedFree))
         && partial <= free
         && event.framework == "ollama"
     {
         let (partial, free) = (shown(partial), shown(free));
         found.push(
             Evidence::new(3.0, text!(en: "Ollama had estimated {partial} for what it put on the device, of {free} free, and it did not fit: its estimate is what was too low", zh: "Ollama 估算放到设备上的部分需 {partial}，空闲 {free}，实际却放不下：是它的估算偏低"))
-                .at(seen_at(incident, "required_partial_bytes")),
+                .at(seen_at(incident, Number::RequiredPartial)),
         );
     }
     if event.dialect == "ollama-system-memory"
@@ -207,7 +208,7 @@ pub fn beside_the_pool(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if kind(incident) == Kind::Tensor
-        && let Some((_, at)) = event.facts.numbers.get("kv_cache_tokens")
+        && let Some((_, at)) = event.facts.numbers.get(&Number::KvCacheTokens)
     {
         // A large request is the work on a long prompt or a full batch; a small one only finds what the pool left.
         let weight = ramp(request_share(incident).unwrap_or(0.02), &[(0.005, 0.8), (0.04, 3.2)]);
@@ -224,7 +225,7 @@ pub fn pool_took_it(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     let event = &incident.event;
     if kind(incident) == Kind::Tensor
-        && let Some((_, at)) = event.facts.numbers.get("kv_cache_tokens")
+        && let Some((_, at)) = event.facts.numbers.get(&Number::KvCacheTokens)
     {
         let weight = ramp(request_share(incident).unwrap_or(0.02), &[(0.005, 2.8), (0.04, 1.4)]);
         found.push(
@@ -248,7 +249,7 @@ pub fn pool_took_it(incident: &Incident) -> Vec<Evidence> {
 /// For *the cache*: the part that failed is the cache itself.
 pub fn the_cache_itself(incident: &Incident) -> Vec<Evidence> {
     let event = &incident.event;
-    if let Some((room, at)) = event.facts.numbers.get("kv_available_bytes").filter(|(room, _)| *room < 0.0) {
+    if let Some((room, at)) = event.facts.numbers.get(&Number::KvAvailable).filter(|(room, _)| *room < 0.0) {
         let room = shown(*room);
         return vec![
             Evidence::new(-1.2, text!(en: "{room} is left before a single token is cached: the length of the context is not the matter", zh: "在缓存任何 token 之前可用量就是 {room}：与上下文长度无关"))
@@ -275,10 +276,10 @@ mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
 
-    fn cache(figures: &[(Fact, &str)], numbers: &[(&'static str, f64)], framework: &'static str) -> Incident {
+    fn cache(figures: &[(Fact, &str)], numbers: &[(Number, f64)], framework: &'static str) -> Incident {
         let mut event = event(framework, Resource::KvCache, figures);
-        for (name, value) in numbers {
-            event.facts.numbers.insert(name, (*value, Span::line(3)));
+        for (number, value) in numbers {
+            event.facts.numbers.insert(*number, (*value, Span::line(3)));
         }
         settled(event)
     }
@@ -286,7 +287,7 @@ mod tests {
     #[test]
     fn weights_beyond_the_share_are_a_matter_of_capacity() {
         let lack = |room: f64, share| {
-            let numbers = [("kv_available_bytes", room * GIB as f64), ("gpu_memory_utilization", share)];
+            let numbers = [(Number::KvAvailable, room * GIB as f64), (Number::GpuMemoryUtilization, share)];
             cache(&[(Fact::Weights, "28.00 GiB")], &numbers, "vllm")
         };
         assert_eq!(first(&lack(-9.0, 0.92)), CauseId::Capacity);
@@ -297,7 +298,7 @@ mod tests {
     fn what_the_weights_leave_decides_over_the_static_fraction() {
         let left = |before: f64, after: f64| {
             let g = GIB as f64;
-            cache(&[], &[("free_before_weights_bytes", before * g), ("avail_mem_bytes", after * g)], "sglang")
+            cache(&[], &[(Number::FreeBeforeWeights, before * g), (Number::AvailMem, after * g)], "sglang")
         };
         assert_eq!(static_fraction_needed(&left(78.0, 20.0).event), Some(Fraction::Possible(0.76)));
         assert_eq!(first(&left(78.0, 20.0)), CauseId::FrameworkLimit);
@@ -307,8 +308,8 @@ mod tests {
     #[test]
     fn an_estimate_that_did_not_hold_is_the_programs_own() {
         let mut event = event("ollama", Resource::Gpu, &[]);
-        event.facts.numbers.insert("required_partial_bytes", (9e9, Span::line(2)));
-        event.facts.numbers.insert("estimated_free_bytes", (9.5e9, Span::line(2)));
+        event.facts.numbers.insert(Number::RequiredPartial, (9e9, Span::line(2)));
+        event.facts.numbers.insert(Number::EstimatedFree, (9.5e9, Span::line(2)));
         assert_eq!(first(&settled(event)), CauseId::FrameworkLimit);
     }
 

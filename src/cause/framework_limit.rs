@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, looks_integrated, looks_like_wddm, on_gpu, place, refused_although_free, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -163,7 +164,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let Some((tables, at)) =
-        ["pagetables_bytes", "victim_pagetables_bytes"].into_iter().find_map(|name| event.facts.numbers.get(name))
+        [Number::Pagetables, Number::VictimPagetables].into_iter().find_map(|number| event.facts.numbers.get(&number))
         && let Some(limit) = event.facts.get(Fact::Limit)
         && *tables >= (16 * MIB) as f64
         && *tables >= 0.3 * limit.bytes as f64

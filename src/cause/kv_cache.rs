@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::Fact;
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -64,7 +65,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let (Some((length, at)), Some((tokens, _))) =
-        (facts.numbers.get("max_model_len"), facts.numbers.get("kv_cache_tokens"))
+        (facts.numbers.get(&Number::MaxModelLen), facts.numbers.get(&Number::KvCacheTokens))
         && length > tokens
     {
         let (length, tokens) = (*length as u64, *tokens as u64);
@@ -78,7 +79,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let half = incident.event.facts.number("max_model_len").map(|length| (length / 2.0) as u64).filter(|n| *n > 0);
+    let half = incident.event.facts.number(Number::MaxModelLen).map(|length| (length / 2.0) as u64).filter(|n| *n > 0);
     match (incident.event.framework, half) {
         ("llama.cpp" | "ollama", _) => text!(
             en: "Start once with half the context (`-c`): if it fails at the same buffer size, the cache is not what is too large.",
@@ -105,8 +106,8 @@ mod tests {
     #[test]
     fn a_context_longer_than_the_cache_is_the_cache() {
         let mut event = event("vllm", Resource::KvCache, &[]);
-        event.facts.numbers.insert("max_model_len", (65536.0, Span::line(7)));
-        event.facts.numbers.insert("kv_cache_tokens", (38912.0, Span::line(7)));
+        event.facts.numbers.insert(Number::MaxModelLen, (65536.0, Span::line(7)));
+        event.facts.numbers.insert(Number::KvCacheTokens, (38912.0, Span::line(7)));
         let incident = settled(event);
         assert_eq!(first(&incident), CauseId::KvCache);
         assert!(refute(&incident).en.contains("--max-model-len 32768"));

@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, on_gpu, percent, place, ramp, request_share, short_of_desired, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Trainer};
@@ -136,7 +137,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 Evidence::new(6.5, text!(en: "the pool itself was being made: its configured size is more than the device can give", zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"))
                     .at(event.at),
             );
-        } else if let Some((_, at)) = event.facts.numbers.get("pool_configured")
+        } else if let Some((_, at)) = event.facts.numbers.get(&Number::PoolConfigured)
             && event.dialect != "rapids-pool"
         {
             found.push(

@@ -6,6 +6,7 @@ use super::reading::{
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
@@ -101,7 +102,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
-    if let Some((side, place)) = event.facts.numbers.get("square_side")
+    if let Some((side, place)) = event.facts.numbers.get(&Number::SquareSide)
         && *side >= 4096.0
     {
         let (side, weight) = (*side as u64, if on_gpu(incident) { 1.2 } else { 2.4 });
@@ -133,7 +134,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 weight -= 1.5;
             }
             // Where the pool's dump shows what is held, the last request says nothing more by being small.
-            let held_chunk = event.facts.numbers.contains_key("largest_allocation_bytes");
+            let held_chunk = event.facts.numbers.contains_key(&Number::LargestAllocation);
             if weight > 0.0 || !held_chunk {
                 found.push(
                 Evidence::new(
@@ -208,7 +209,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 /// this is weak; a constructor that holds it while it loads says more.
 fn one_process(incident: &Incident) -> Option<Evidence> {
     let event = &incident.event;
-    if kind(incident) != Kind::Host || event.facts.number("table_like_named_count").is_some_and(|count| count > 1.0) {
+    if kind(incident) != Kind::Host || event.facts.number(Number::TableLikeNamedCount).is_some_and(|count| count > 1.0)
+    {
         return None;
     }
     let held = event.facts.get(Fact::AnonRss).or(event.facts.get(Fact::Process))?;
@@ -234,7 +236,7 @@ fn one_process(incident: &Incident) -> Option<Evidence> {
 }
 
 fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
-    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_allocation_bytes")
+    if let Some((chunk, at)) = incident.event.facts.numbers.get(&Number::LargestAllocation)
         && let Some(all) = whole(incident)
         && *chunk >= 0.5 * all.middle() as f64
     {
@@ -245,8 +247,8 @@ fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((buffer, at)) = incident.event.facts.numbers.get("largest_buffer_bytes")
-        && let Some(total) = incident.event.facts.number("program_total_bytes").filter(|total| *total > 0.0)
+    if let Some((buffer, at)) = incident.event.facts.numbers.get(&Number::LargestBuffer)
+        && let Some(total) = incident.event.facts.number(Number::ProgramTotal).filter(|total| *total > 0.0)
         && buffer / total >= 0.33
     {
         let (buffer, total) = (Bytes(*buffer as u64), Bytes(total as u64));
@@ -341,7 +343,7 @@ mod tests {
     fn a_square_and_a_state_vector_are_one_request() {
         let figures = [(Fact::Requested, "25.66 GiB")];
         let mut square = event("tensorflow", Resource::Host, &figures);
-        square.facts.numbers.insert("square_side", (83000.0, Span::line(1)));
+        square.facts.numbers.insert(Number::SquareSide, (83000.0, Span::line(1)));
         assert_eq!(first(&settled(square)), CauseId::SingleHugeAllocation);
         let circuit = event("cuquantum", Resource::Gpu, &[]);
         assert_eq!(first(&settled(circuit)), CauseId::SingleHugeAllocation);

@@ -5,6 +5,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Sign};
+use crate::domain::Number;
 use crate::input::Document;
 
 pub const DIALECT: Dialect =
@@ -58,7 +59,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if event.dialect == "xgboost-memory-allocation"
         && let Some((worker, _)) = notice.count("onworker", 0)
     {
-        event.facts.numbers.insert("worker", (worker as f64, event.at));
+        event.facts.numbers.insert(Number::Worker, (worker as f64, event.at));
     }
     Some(event)
 }

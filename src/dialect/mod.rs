@@ -72,7 +72,7 @@ pub struct Facts {
     pub largest_process: Known<String>,
     pub cgroup: Known<String>,
     /// Counts and ratios that are no sizes: tokens, exit codes, utilization; printed under `facts.extra`.
-    pub numbers: BTreeMap<&'static str, (f64, Span)>,
+    pub numbers: BTreeMap<Number, (f64, Span)>,
 }
 
 impl Facts {
@@ -85,8 +85,8 @@ impl Facts {
         self.sizes.entry(fact).or_insert(figure);
     }
 
-    pub fn number(&self, name: &str) -> Option<f64> {
-        self.numbers.get(name).map(|(value, _)| *value)
+    pub fn number(&self, number: Number) -> Option<f64> {
+        self.numbers.get(&number).map(|(value, _)| *value)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Number;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure, size};
@@ -163,7 +164,7 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
         event.sign(*sign);
     }
     if let Some((rounds, at)) = rounds_before(document, position).filter(|(rounds, _)| *rounds >= 1.0) {
-        event.facts.numbers.insert("rounds_before", (rounds, at));
+        event.facts.numbers.insert(Number::RoundsBefore, (rounds, at));
     }
     // A library's error quoted by its caller is no advice, whatever stands in front of it.
     if event.facts.sizes.is_empty()

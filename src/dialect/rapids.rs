@@ -5,6 +5,7 @@
 
 use super::notice::{Notice, PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Sign};
+use crate::domain::Number;
 use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect {
@@ -80,7 +81,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     let asked = ["pool_allocator=True", "rmm-pool-size", "rmm_pool_size", "rmm_pool", "PoolMemoryResource"];
     if nearby(document, position, 200, 30, &asked) {
-        event.facts.numbers.insert("pool_configured", (1.0, event.at));
+        event.facts.numbers.insert(Number::PoolConfigured, (1.0, event.at));
     }
     Some(event)
 }

@@ -3,6 +3,7 @@
 
 use super::joined::{Joined, Printed};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::Number;
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, Figure, GIB};
@@ -64,7 +65,7 @@ fn monitor_kill(document: &Document, position: usize) -> Event {
     }
     exact_figures(&message, &mut event);
     if let Some(threshold) = message.after("thresholdof", 0).and_then(|offset| decimal(&message, offset)) {
-        field::note_number(&mut event, "threshold", Some(threshold));
+        field::note_number(&mut event, Number::Threshold, Some(threshold));
     }
     top_users(document, position, &mut event);
     if let Some(last) = message.find("whichexceeds", 0) {
@@ -147,8 +148,8 @@ fn top_users(document: &Document, position: usize, event: &mut Event) {
         }
     }
     if let Some((bytes, name, at)) = top {
-        event.facts.numbers.insert("top_users_sum", (sum, at));
-        event.facts.numbers.insert("top_users_max", (bytes, at));
+        event.facts.numbers.insert(Number::TopUsersSum, (sum, at));
+        event.facts.numbers.insert(Number::TopUsersMax, (bytes, at));
         event.facts.largest_process = Known::Seen(field::quoted(&name), at);
     }
 }
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(bytes(Fact::Process), Some(7 << 29));
         assert_eq!(event.facts.pid.value(), Some(4321));
         assert_eq!(event.facts.process_name.get().map(String::as_str), Some("Trainer.step"));
-        assert_eq!(event.facts.number("threshold"), Some(0.95));
+        assert_eq!(event.facts.number(Number::Threshold), Some(0.95));
         assert_eq!(event.at, Span::lines(1, 3));
     }
 

@@ -3,6 +3,7 @@
 
 use super::joined::Printed;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::Number;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -95,7 +96,7 @@ fn windows_commit(document: &Document, position: usize, line: &str) -> Option<Ev
     event.sign(Sign::Windows);
     event.sign(Sign::AddressSpaceLimit);
     event.sign(Sign::NoFigures);
-    field::note_number(&mut event, "errno", Some(1455.0));
+    field::note_number(&mut event, Number::Errno, Some(1455.0));
     Some(event)
 }
 
@@ -303,7 +304,7 @@ fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
         let framework = if line.contains("OSError") || line.contains("Safetensor") { "huggingface" } else { "rust" };
         let mut event = refused(document, position, "rust-io-no-memory", framework);
         event.sign(Sign::NoFigures);
-        field::note_number(&mut event, "errno", Some(12.0));
+        field::note_number(&mut event, Number::Errno, Some(12.0));
         return Some(event);
     }
     // A mapped file or device memory has its own reader.
@@ -311,7 +312,7 @@ fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
         let framework = if line.contains("fork: ") && !line.contains("rror") { "generic" } else { "python" };
         let mut event = refused(document, position, "fork-no-memory", framework);
         event.sign(Sign::NoFigures);
-        field::note_number(&mut event, "errno", Some(12.0));
+        field::note_number(&mut event, Number::Errno, Some(12.0));
         return Some(event);
     }
     None

@@ -120,6 +120,8 @@ numbers! {
     KilledPid = "killed_pid", Id;
     /// Processes killed in one report.
     Kills = "kills", Count;
+    /// What the kernel holds on behalf of a control group.
+    Kmem = "kmem_bytes", Bytes;
     /// What is left for the cache; negative where the weights exceed the share.
     KvAvailable = "kv_available_bytes", Bytes;
     /// Buffer of the cache on the device.

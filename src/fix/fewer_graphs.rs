@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::units::Interval;
@@ -40,7 +41,7 @@ fn advise(case: &Case) -> Advice {
     } else {
         0.8
     };
-    let set = case.incident.event.facts.number("cuda_graph_max_bs").filter(|set| (2.0..1e6).contains(set));
+    let set = case.incident.event.facts.number(Number::CudaGraphMaxBs).filter(|set| (2.0..1e6).contains(set));
     let largest = set.map_or(32, |set| (set as u64 / 4).max(1));
     let pools = case.incident.event.facts.get(Fact::PrivatePools).map(|pools| {
         let shown = bytes(pools.bytes);

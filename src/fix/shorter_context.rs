@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Number;
 use crate::estimate::serving::Budget;
 use crate::text;
 
@@ -100,9 +101,9 @@ impl BufferOfCache {
     fn of(case: &Case) -> Option<BufferOfCache> {
         let event = &case.incident.event;
         let size = event.facts.get(Fact::Requested).filter(|_| event.dialect == "llamacpp-kv-buffer")?.bytes as f64;
-        let length = event.facts.number("n_ctx").filter(|tokens| *tokens >= 1.0)? as u64;
+        let length = event.facts.number(Number::NCtx).filter(|tokens| *tokens >= 1.0)? as u64;
         let weights = event.facts.get(Fact::Weights).map(|weights| weights.bytes as f64);
-        let room = event.facts.number("device_free_at_start_bytes").zip(weights).map(|(free, weights)| free - weights);
+        let room = event.facts.number(Number::DeviceFreeAtStart).zip(weights).map(|(free, weights)| free - weights);
         Some(BufferOfCache { length, size, room: room.map(|room| room - COMPUTE) })
     }
 

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Number;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -22,7 +23,7 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     if !case.on_gpu()
         || case.framework() != "tensorflow"
-        || !case.incident.event.facts.numbers.contains_key("constant_copied")
+        || !case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied)
     {
         return Advice::Silent;
     }

@@ -197,8 +197,8 @@ impl Event {
         for (fact, figure) in &other.facts.sizes {
             self.facts.sizes.entry(*fact).or_insert(*figure);
         }
-        for (name, number) in &other.facts.numbers {
-            self.facts.numbers.entry(name).or_insert(*number);
+        for (number, value) in &other.facts.numbers {
+            self.facts.numbers.entry(*number).or_insert(*value);
         }
         complete(&mut self.facts.device, &other.facts.device);
         complete(&mut self.facts.pid, &other.facts.pid);

@@ -79,7 +79,7 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     out.insert("message".into(), event.message.as_str().into());
     out.insert("facts".into(), facts(&event.facts));
     if !event.signs.is_empty() {
-        let signs = event.signs.iter().map(|(sign, at)| json!({"id": wording::slug(sign), "line": at.first}));
+        let signs = event.signs.iter().map(|(sign, at)| json!({"id": sign.id(), "line": at.first}));
         out.insert("signs".into(), signs.collect());
     }
     if let Some(versions) = event.versions {
@@ -318,7 +318,7 @@ fn facts(facts: &Facts) -> Value {
         out.insert("cgroup".into(), cgroup.as_str().into());
     }
     for (name, (value, _)) in &facts.numbers {
-        extra.insert((*name).into(), number(*value));
+        extra.insert(name.id().into(), number(*value));
     }
     if !facts.unreadable.is_empty() {
         let names = facts.unreadable.keys().map(|fact| fact.id()).collect::<Vec<_>>();

@@ -6,6 +6,7 @@
 use super::surroundings;
 use crate::dialect::joined::Printed;
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::Number;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -261,18 +262,18 @@ fn memory_of_device(document: &Document, position: usize, event: &mut Event) {
                 event.facts.note(Fact::Weights, figure);
             }
             if let Some(figure) = surroundings::buffer(line, device, "KV", span) {
-                event.facts.numbers.entry("kv_buffer_bytes").or_insert((figure.bytes as f64, span));
+                event.facts.numbers.entry(Number::KvBuffer).or_insert((figure.bytes as f64, span));
             }
         } else if line.contains("using device ") {
             let free = line.rsplit_once(") - ").and_then(|(_, tail)| field::leading_size(tail, Base::Binary));
             if !line.contains(&free_label) {
                 others = true;
             } else if let Some(free) = free {
-                event.facts.numbers.entry("device_free_at_start_bytes").or_insert((free.bytes as f64, span));
+                event.facts.numbers.entry(Number::DeviceFreeAtStart).or_insert((free.bytes as f64, span));
             }
         }
     }
     if others {
-        field::note_number(event, "split_over_devices", Some(1.0));
+        field::note_number(event, Number::SplitOverDevices, Some(1.0));
     }
 }

@@ -5,6 +5,7 @@
 use super::{message, take_pytorch};
 use crate::dialect::pytorch::allocator;
 use crate::dialect::{Dialect, Event, Resource, Sign, Standing, field};
+use crate::domain::Number;
 use crate::input::Document;
 use crate::text;
 use crate::units::GIB;
@@ -56,7 +57,7 @@ fn unbalanced(document: &Document, position: usize) -> Option<Event> {
     let mut event = notice.event("sglang-unbalanced", "sglang", Resource::Gpu, from, from + 1);
     event.message = field::quoted(field::text(document, position));
     event.sign(Sign::EngineStartup);
-    for (name, label) in [("least_free_bytes", "pre_model_load_memory="), ("own_free_bytes", "local_gpu_memory=")] {
+    for (name, label) in [(Number::LeastFree, "pre_model_load_memory="), (Number::OwnFree, "local_gpu_memory=")] {
         let gib = super::decimal(&notice, label, from).map(|(gib, _)| (gib * GIB as f64).round());
         field::note_number(&mut event, name, gib);
     }
@@ -90,7 +91,7 @@ fn batch_too_large(document: &Document, position: usize) -> Option<Event> {
     let end = notice.text.after("outofmemory", from)?;
     let mut event = notice.event("sglang-batch-too-large", "sglang", Resource::KvCache, from, end);
     event.message = field::quoted(line);
-    for (name, words) in [("tokens_requested", "Trytoallocate"), ("tokens_available", "Availabletokens:")] {
+    for (name, words) in [(Number::TokensRequested, "Trytoallocate"), (Number::TokensAvailable, "Availabletokens:")] {
         field::note_number(&mut event, name, notice.count(words, end).map(|(count, _)| count as f64));
     }
     Some(event)
