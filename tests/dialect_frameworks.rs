@@ -193,7 +193,7 @@ fn incidents(log: &str) -> (Vec<Incident>, Vec<&'static str>) {
     let document = input::read(&Source::File(path.into())).expect("the fixture");
     let (incidents, harmless) = incident::assemble(&document, dialect::events(&document));
     assert!(harmless.iter().all(|event| event.harmless_because.is_some()), "{log}");
-    (incidents, harmless.iter().map(|event| event.dialect).collect())
+    (incidents, harmless.iter().map(|event| event.wording()).collect())
 }
 
 fn figures(incident: &Incident) -> Vec<String> {
@@ -233,7 +233,7 @@ fn every_wording_is_one_incident_with_its_figures() {
         let [incident] = incidents.as_slice() else { panic!("{}: {} incidents", case.log, incidents.len()) };
         let event = &incident.event;
         assert_eq!(
-            (event.dialect, event.framework, event.resource),
+            (event.wording(), event.framework, event.resource),
             (case.slug, case.framework, case.resource),
             "{}",
             case.log

@@ -90,7 +90,7 @@ fn the_first_failure_of_each_log_is_read_to_the_byte() {
     for (log, slug, framework, resource, lines, figures) in FIRST_FAILURES {
         let failures = failures(log);
         let event = failures.first().unwrap_or_else(|| panic!("{log}: nothing found"));
-        assert_eq!((event.dialect, event.framework, event.resource), (*slug, *framework, *resource), "{log}");
+        assert_eq!((event.wording(), event.framework, event.resource), (*slug, *framework, *resource), "{log}");
         assert_eq!((event.at.first, event.at.last), *lines, "{log}");
         assert_eq!(told(event), expected(figures), "{log}");
         assert!(!event.message.is_empty() && !event.message.contains('\n'), "{log}");

@@ -143,7 +143,7 @@ fn every_fixture_is_read_to_the_byte() {
         let mut signs = case.signs.to_vec();
         signs.sort();
         let got = (
-            event.dialect,
+            event.wording(),
             (event.at.first, event.at.last),
             figures(event),
             versions(event),
@@ -165,11 +165,11 @@ fn what_only_sounds_like_it_is_harmless_or_nothing() {
         ("source-code", &[]),
     ] {
         let events = read(log);
-        assert_eq!(events.iter().map(|event| event.dialect).collect::<Vec<_>>(), slugs, "{log}");
+        assert_eq!(events.iter().map(|event| event.wording()).collect::<Vec<_>>(), slugs, "{log}");
         assert!(events.iter().all(|e| e.standing == Standing::Harmless && e.harmless_because.is_some()), "{log}");
     }
     let echo = read("cublas-after-assert");
-    let library = echo.iter().find(|event| event.dialect == "pytorch-cublas").unwrap();
+    let library = echo.iter().find(|event| event.wording() == "pytorch-cublas").unwrap();
     assert_eq!(library.standing, Standing::Harmless);
 }
 

@@ -75,7 +75,7 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
         .at(at));
     }
     if kind(incident) == Kind::WeightBuffers
-        && event.dialect != "llamacpp-kv-buffer"
+        && !event.has(Sign::CacheRefused)
         && let (Some(requested), Some(free)) =
             (event.facts.get(Fact::Requested), event.facts.number(Number::DeviceFreeAtStart))
         && requested.bytes as f64 > free
@@ -144,7 +144,7 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
                 .at(seen_at(incident, Number::RequiredPartial)),
         );
     }
-    if event.dialect == "ollama-system-memory"
+    if event.has(Sign::ModelBeyondRam)
         && let Some(free) = event.facts.get(Fact::Free)
         && just_below_a_limit(free.bytes)
     {
@@ -167,7 +167,7 @@ fn just_below_a_limit(bytes: u64) -> bool {
 pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     let event = &incident.event;
-    if event.dialect == "ollama-system-memory"
+    if event.has(Sign::ModelBeyondRam)
         && let Some(free) = event.facts.get(Fact::Free).filter(|free| free.bytes < 5 * GIB / 2)
     {
         let shown = Bytes(free.bytes);
@@ -176,7 +176,7 @@ pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
                 .at(free.at),
         );
     }
-    if event.dialect == "sglang-unbalanced" {
+    if event.has(Sign::UnevenDevices) {
         found.push(
             Evidence::new(3.5, text!(en: "one of the devices has less free than the others before anything was loaded", zh: "加载任何内容之前，其中一张卡的空闲量就少于其他卡"))
                 .at(event.at),
@@ -184,7 +184,9 @@ pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
     }
     if kind(incident) == Kind::WeightBuffers
         && event.has(Sign::EngineStartup)
-        && event.dialect == "llamacpp-cuda-buffer-alloc"
+        && event.has(Sign::WeightsBuffer)
+        // What was loaded before it stands in the words of the program that failed.
+        && !event.has(Sign::PassedOn)
         && event.facts.get(Fact::Weights).is_none()
         && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes < 2 * GIB)
     {
@@ -201,7 +203,7 @@ pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
 pub fn beside_the_pool(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     let event = &incident.event;
-    if event.dialect == "sglang-scheduler-exception" {
+    if event.has(Sign::WhileServing) {
         found.push(
             Evidence::new(2.4, text!(en: "it failed while serving, after weights, cache and graphs had found their place: the work on one batch was too much", zh: "失败发生在服务期间，权重、KV cache 和计算图都已就位：是某个批次的计算超出了余量"))
                 .at(event.at),
@@ -233,7 +235,8 @@ pub fn pool_took_it(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if event.dialect == "trtllm-executor-creation"
+    if event.has(Sign::CacheRefused)
+        && event.has(Sign::EngineStartup)
         && event.resource == Resource::KvCache
         && let Some(free) = event.facts.get(Fact::Free)
     {
@@ -256,9 +259,7 @@ pub fn the_cache_itself(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         ];
     }
-    let named = matches!(event.dialect, "llamacpp-kv-buffer" | "sglang-batch-too-large")
-        || event.dialect == "trtllm-executor-creation" && event.resource == Resource::KvCache;
-    if !named {
+    if !event.has(Sign::CacheRefused) {
         return Vec::new();
     }
     vec![
@@ -317,7 +318,7 @@ mod tests {
     fn ram_just_below_a_round_size_is_a_containers() {
         let asked = |free: &'static str| {
             let mut event = event("ollama", Resource::Host, &[(Fact::Requested, "9.10 GiB"), (Fact::Free, free)]);
-            event.dialect = "ollama-system-memory";
+            event.sign(Sign::ModelBeyondRam);
             settled(event)
         };
         assert_eq!(first(&asked("7.8 GiB")), CauseId::FrameworkLimit);

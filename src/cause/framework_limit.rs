@@ -90,7 +90,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Limit)),
         );
     }
-    if event.dialect.ends_with("nvmap") {
+    if event.has(Sign::ContiguousMemory) {
         found.push(
             Evidence::new(4.5, text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"))
                 .at(event.at),
@@ -112,7 +112,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     if let (Some(cap), true) = (ledger.cap, on_gpu(incident)) {
         let limit = size(cap);
         let held = ledger.reserved.or(ledger.allocated);
-        if event.has(Sign::Mps) || event.dialect.starts_with("mps") {
+        if event.has(Sign::Mps) {
             if cap.high < LEAST_METAL_LIMIT {
                 found.push(
                     Evidence::new(6.0, text!(en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so it was lowered", zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"))

@@ -57,7 +57,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
-    if matches!(event.dialect, "joblib-worker-killed" | "process-pool-broken") {
+    if event.has(Sign::PoolWorkerKilled) {
         found.push(
             Evidence::new(2.8, text!(en: "a worker of a process pool was killed", zh: "进程池中的一个 worker 被杀"))
                 .at(event.at),
@@ -117,7 +117,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     found.extend(arithmetic(incident));
-    if event.dialect == "compiler-killed" {
+    if event.has(Sign::CompilerKilled) {
         found.push(
             Evidence::new(2.6, text!(en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB", zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"))
                 .at(event.at),

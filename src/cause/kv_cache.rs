@@ -3,7 +3,7 @@
 use super::reading::{Kind, kind, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::Fact;
-use crate::domain::Number;
+use crate::domain::{Number, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -42,7 +42,7 @@ fn prior(incident: &Incident) -> Option<f64> {
     match kind(incident) {
         Kind::KvCache => Some(0.5),
         // Without a device the cache stands in RAM.
-        Kind::Host if incident.event.dialect == "llamacpp-kv-buffer" => Some(0.5),
+        Kind::Host if incident.event.has(Sign::CacheRefused) => Some(0.5),
         Kind::WeightBuffers => Some(-1.0),
         Kind::Engine => Some(-2.0),
         Kind::Tensor if incident.event.framework == "mlx" => Some(-1.0),

@@ -75,7 +75,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
         return found;
     }
-    if event.dialect.ends_with("buffer-size") {
+    if event.has(Sign::BufferSizeLimit) {
         let want = ledger.requested.map_or_else(String::new, |requested| size(requested).to_string());
         found.push(
             Evidence::new(5.0, text!(en: "one buffer of {want} exceeds the largest that the device makes, whatever is free", zh: "单个缓冲区 {want} 超过设备允许的最大值，与空闲量无关"))
@@ -171,7 +171,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     // A virtual machine commits its heap as a whole: that is no array of the program's.
-    } else if kind(incident) == Kind::Host && event.dialect != "jvm-native" {
+    } else if kind(incident) == Kind::Host && !event.has(Sign::HeapCommit) {
         let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(ledger.capacity);
         match machine {
             Some(machine) if requested.surely_at_least(machine) => {

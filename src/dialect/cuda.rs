@@ -89,7 +89,7 @@ const PHRASES: [Phrase; 6] = [
         words: &["Cudafailure2'outofmemory'", "Cudafailure'outofmemory'", "Cudafailure2:outofmemory"],
         dialect: "nccl-cuda-failure",
         framework: "cuda",
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::Nccl],
         lines: 2,
         ..PHRASE
     },

@@ -54,6 +54,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let mut event = field::event(document, position, death.dialect, "generic", Resource::Host);
     event.at.last = field::number(document, position + death.lines);
     event.sign(Sign::NoFigures);
+    if matches!(death.dialect, "joblib-worker-killed" | "process-pool-broken") {
+        event.sign(Sign::PoolWorkerKilled);
+    }
     field::note_pid(&mut event, death.pid);
     field::note_number(&mut event, Number::ExitCode, death.code.map(|code| code as f64));
     field::note_number(&mut event, Number::KilledPid, death.pid.map(|pid| pid as f64));

@@ -13,7 +13,7 @@ const PHRASES: [Phrase; 5] = [
         words: &["[metal::malloc]Attemptingtoallocate"],
         dialect: "mlx-buffer-size",
         framework: "mlx",
-        signs: &[Sign::Mps, Sign::RefusedByLimit],
+        signs: &[Sign::Mps, Sign::RefusedByLimit, Sign::BufferSizeLimit],
         sizes: &[(Fact::Requested, "Attemptingtoallocate"), (Fact::Limit, "maximumallowedbuffersizeof")],
         ..PHRASE
     },

@@ -124,8 +124,8 @@ impl std::fmt::Display for Versions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub standing: Standing,
-    /// Slug of the message's shape, such as `pytorch-of-which`.
-    pub dialect: &'static str,
+    /// Slug of the message's shape, such as `pytorch-of-which`. For reports only: what follows from a shape is a sign or a fact.
+    dialect: &'static str,
     /// Lower-case name of the program whose memory ran out, as in the JSON contract.
     pub framework: &'static str,
     pub resource: Resource,
@@ -157,6 +157,16 @@ impl Event {
             versions: None,
             harmless_because: None,
         }
+    }
+
+    /// The slug of the message's shape, for reports: no diagnosis may rest on it.
+    pub fn wording(&self) -> &'static str {
+        self.dialect
+    }
+
+    /// True when both are messages of one shape.
+    pub fn same_wording(&self, other: &Event) -> bool {
+        self.dialect == other.dialect
     }
 
     pub fn has(&self, sign: Sign) -> bool {
@@ -274,6 +284,9 @@ pub fn events(document: &Document) -> Vec<Event> {
         let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
+        }
+        if let Some(event) = event.as_mut().filter(|event| event.message.contains("NCCL")) {
+            event.sign(Sign::Nccl);
         }
         if let Some(event) = event
             && !events.iter().rev().take(16).any(|earlier| {

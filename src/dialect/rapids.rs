@@ -78,6 +78,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         [".reinitialize(", "plugin.setup", "initial_pool_size=", "PoolMemoryResource(", "pool_memory_resource("];
     if nearby(document, position, 12, 12, &setting_up) && !nearby(document, position, 3, 0, &[".DeviceBuffer("]) {
         event.sign(Sign::EngineStartup);
+        event.sign(Sign::PoolCreation);
     }
     let asked = ["pool_allocator=True", "rmm-pool-size", "rmm_pool_size", "rmm_pool", "PoolMemoryResource"];
     if nearby(document, position, 200, 30, &asked) {

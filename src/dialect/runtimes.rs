@@ -174,6 +174,7 @@ fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
 fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
     if line.contains("Native memory allocation (") {
         let mut event = refused(document, position, "jvm-native", "java");
+        event.sign(Sign::HeapCommit);
         let bytes = ["failed to map", "failed to allocate"].iter().find_map(|label| field::number_after(line, label));
         field::note_bytes(&mut event, Fact::Requested, bytes);
         return Some(event);
@@ -273,6 +274,7 @@ fn compiler(document: &Document, position: usize, line: &str) -> Option<Event> {
         return None;
     }
     let mut event = refused(document, position, "compiler-killed", "gcc");
+    event.sign(Sign::CompilerKilled);
     if killed {
         event.sign(Sign::KilledWithoutProof);
     }

@@ -264,7 +264,7 @@ impl<'a> Case<'a> {
 
     /// True where a program refused to load a model because the machine's memory would not hold it.
     pub fn model_beyond_ram(&self) -> bool {
-        self.incident.event.dialect == "ollama-system-memory"
+        self.sign(Sign::ModelBeyondRam)
     }
 
     pub fn windows(&self) -> bool {
@@ -313,7 +313,7 @@ impl<'a> Case<'a> {
         if !targets.contains(&self.framework()) {
             targets.push(self.framework());
         }
-        if self.framework() == "slurm" || self.incident.event.dialect.starts_with("slurm") {
+        if self.framework() == "slurm" {
             targets.insert(0, "slurm");
         }
         if self.framework() == "kubernetes" {

@@ -50,7 +50,7 @@ fn advise(case: &Case) -> Advice {
             text!(en: "at most the {shown} in private pools", zh: "最多为私有池中的 {shown}"),
         )
     });
-    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::Preallocation, if case.incident.event.dialect == "sglang-capture-graph-failed" { 0.4 } else { 0.15 }), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
+    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::Preallocation, if case.sign(Sign::GraphCapture) { 0.4 } else { 0.15 }), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
         .weight(capture)
         .frees_if(pools, text!(en: "the log does not show how much the graphs hold", zh: "日志没有给出 CUDA graph 的占用"))
         .slows(0.0, 0.3)

@@ -26,7 +26,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let numbers = &case.incident.event.facts.numbers;
-    if numbers.contains_key(&Number::ResourceLimitCount) || case.incident.event.dialect.ends_with("buffer-size") {
+    if numbers.contains_key(&Number::ResourceLimitCount) || case.sign(Sign::BufferSizeLimit) {
         return Advice::Withheld(text!(
             en: "the number of buffers or the size of one is limited here, which no watermark changes",
             zh: "此处受限的是缓冲区个数或单个缓冲区大小，与水位线无关"

@@ -88,7 +88,7 @@ impl Layers {
     fn of(case: &Case) -> Option<Layers> {
         let event = &case.incident.event;
         let facts = &event.facts;
-        let refused = event.dialect == "llamacpp-cuda-buffer-alloc" || event.dialect == "ollama-runner-terminated";
+        let refused = event.has(Sign::WeightsBuffer);
         let weights = facts.get(Fact::Weights).or(facts.get(Fact::Requested).filter(|_| refused))?;
         let count = facts.number(Number::LayersOffloaded).or(facts.number(Number::NGpuLayers))?;
         if facts.numbers.contains_key(&Number::SplitOverDevices) {

@@ -261,7 +261,7 @@ fn tie(group: &Group, event: &Event) -> Option<Tie> {
             Some(_) => fall.rank == event.rank,
             None => fall.device == event.facts.device.value(),
         });
-        let same_shape = known.dialect == event.dialect || known.framework == event.framework;
+        let same_shape = known.same_wording(event) || known.framework == event.framework;
         if fallen {
             // This rank's message was already read: printed again by a launcher, or a second failure of its own.
             return known_again(group, event).then_some(Tie::Repeats);
@@ -337,7 +337,7 @@ fn same_figures(a: &Event, b: &Event) -> bool {
 
 /// True when the same program, or a part of it, can have printed both.
 fn kindred(a: &Event, b: &Event) -> bool {
-    a.framework == b.framework || a.framework == "cuda" || b.framework == "cuda" || a.dialect == b.dialect
+    a.framework == b.framework || a.framework == "cuda" || b.framework == "cuda" || a.same_wording(b)
 }
 
 /// Serving engines, which print their own verdict after the framework's message.

@@ -187,13 +187,19 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
     match purpose(&report, field::before(position, 3).map(|at| field::text(document, at))) {
         Buffer::Cache => {
             event.dialect = "llamacpp-kv-buffer";
+            event.sign(Sign::CacheRefused);
             event.sign(Sign::EngineStartup);
         }
         Buffer::Compute => {
             event.dialect = if host { "llamacpp-cpu-buffer" } else { "llamacpp-compute-buffer" };
             event.sign(Sign::EngineWarmup);
         }
-        Buffer::Model | Buffer::Unknown => event.sign(Sign::EngineStartup),
+        Buffer::Model | Buffer::Unknown => {
+            event.sign(Sign::EngineStartup);
+            if !host {
+                event.sign(Sign::WeightsBuffer);
+            }
+        }
     }
     if report.iter().any(|line| line.contains("retrying without pipeline")) {
         event.dialect = "llamacpp-retry-without-pipeline";

@@ -163,6 +163,7 @@ fn warm_up(document: &Document, position: usize) -> Option<Event> {
     let mut event = notice.event("vllm-sampler-warmup", "vllm", Resource::Gpu, from, end);
     event.message = notice.text.readable(from.saturating_sub("CUDA".len()), end + 60, 200);
     event.sign(Sign::EngineWarmup);
+    event.sign(Sign::SamplerWarmup);
     field::note_number(&mut event, Number::DummyRequests, notice.count("with", end).map(|(count, _)| count as f64));
     Some(event)
 }

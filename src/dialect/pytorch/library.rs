@@ -92,14 +92,14 @@ const SHAPES: [Shape; 18] = [
         slug: "pytorch-nccl",
         words: &["Cudafailure2'outofmemory'", "Cudafailure'outofmemory'", "Cudafailure2\"outofmemory\""],
         and: &[],
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::Nccl],
         pytorch: true,
     },
     Shape {
         slug: "pytorch-nccl",
         words: &["FailedtoCUDAcalloc"],
         and: &[],
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::Nccl],
         pytorch: true,
     },
     Shape {
@@ -208,6 +208,12 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if words.starts_with("HIP") {
         event.sign(Sign::Hip);
+    }
+    if words.starts_with("CUBLAS") {
+        event.sign(Sign::Cublas);
+    }
+    if words.starts_with("CUDNN") || words.contains("cuDNN") {
+        event.sign(Sign::Cudnn);
     }
     event.facts = figures(&text, core);
     if event.facts.sizes.is_empty() {

@@ -458,6 +458,9 @@ impl<'a> Failure<'a> {
             });
             return Some(event);
         }
+        if self.loudest == Voice::Driver {
+            event.sign(Sign::PoolGrowthRefused);
+        }
         around.startup_figures(&mut self.facts);
         self.dump.finish(&mut self.facts);
         self.buffers.finish(&mut self.facts);
