@@ -47,8 +47,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         for (fact, words) in [(Fact::Requested, "Outofmemory.Requested"), (Fact::Free, ";Free")] {
             let Some(at) = notice.text.after(words, 0) else { continue };
             let rest = notice.text.squeezed.get(at..).unwrap_or_default();
-            let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
-            let number = rest.get(..digits).unwrap_or_default().trim_end_matches('.');
+            let (number, _) = crate::units::number_in_front(rest, crate::units::POINT);
             if let Some(size) = crate::units::size(number, "MiB", crate::units::Base::Binary) {
                 event.facts.note(fact, size.at(event.at));
             }

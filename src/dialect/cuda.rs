@@ -152,3 +152,15 @@ fn program(document: &Document, position: usize) -> Option<&'static str> {
     let after = document.lines.get(position + 1..to).unwrap_or_default().iter();
     before.chain(after).find_map(|line| named(&line.text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The errors of CUDA are found on a line by PyTorch's triggers.
+    #[test]
+    fn triggers_are_among_those_of_pytorch() {
+        let known = crate::dialect::pytorch::DIALECT.triggers;
+        assert!(DIALECT.triggers.iter().all(|trigger| known.contains(trigger)));
+    }
+}

@@ -11,6 +11,7 @@ pub mod joined;
 pub mod julia;
 pub mod kernel;
 pub mod launcher;
+pub mod mention;
 pub mod metal;
 pub mod mxnet;
 pub mod nccl_shm;

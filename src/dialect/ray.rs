@@ -64,7 +64,7 @@ fn monitor_kill(document: &Document, position: usize) -> Event {
         task(&message, start, &mut event);
     }
     exact_figures(&message, &mut event);
-    if let Some(threshold) = message.after("thresholdof", 0).and_then(|offset| decimal(&message, offset)) {
+    if let Some((threshold, _)) = message.after("thresholdof", 0).and_then(|offset| message.decimal_at(offset)) {
         field::note_number(&mut event, Number::Threshold, Some(threshold));
     }
     top_users(document, position, &mut event);
@@ -87,12 +87,6 @@ fn figure(message: &Joined, offset: usize) -> Option<(Figure, usize)> {
         (Printed::Size(figure), end) => Some((figure, end)),
         (Printed::Unreadable(_), _) => None,
     }
-}
-
-fn decimal(message: &Joined, offset: usize) -> Option<f64> {
-    let rest = message.squeezed.get(offset..)?;
-    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
-    rest[..end].trim_end_matches('.').parse().ok()
 }
 
 /// The task, actor or lease that was killed.

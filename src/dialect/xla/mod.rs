@@ -472,7 +472,7 @@ impl<'a> Failure<'a> {
         if let Some(figure) = request {
             event.facts.note(Fact::Requested, figure);
         }
-        if let Known::Unknown(_) = event.facts.device
+        if !event.facts.device.is_known()
             && let Some(index) = self.dump.device
         {
             event.facts.device = Known::Seen(index, span);
