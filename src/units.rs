@@ -183,7 +183,8 @@ pub const POINT: &[char] = &['.'];
 /// A decimal point, and the comma between groups of digits.
 pub const GROUPED: &[char] = &['.', ','];
 
-/// The number that `text` begins with, and how far its digits and `marks` reach: marks behind the last digit end a clause.
+/// The number that `text` begins with, and how far its digits and `marks` reach: marks behind the last digit end a
+/// clause.
 /// The number is empty where `text` begins with something else.
 pub fn number_in_front<'a>(text: &'a str, marks: &[char]) -> (&'a str, usize) {
     let end = text.find(|c: char| !(c.is_ascii_digit() || marks.contains(&c))).unwrap_or(text.len());

@@ -2,13 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod binary;
+
+use binary::{logs, root};
+use oomdoc::dialect;
+use oomdoc::domain::{Number, Sign};
+use oomdoc::input::{self, Document, Source};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The source files below `src`, relative to the root, with their texts.
 fn sources() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    let mut folders = vec![root.join("src")];
+    let mut folders = vec![root().join("src")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -16,7 +22,7 @@ fn sources() -> Vec<(PathBuf, String)> {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                found.push((path.strip_prefix(root).unwrap().to_path_buf(), text));
+                found.push((path.strip_prefix(root()).unwrap().to_path_buf(), text));
             }
         }
     }
@@ -52,4 +58,35 @@ fn causes_and_fixes_read_no_message() {
     let judges = |path: &Path| path.starts_with("src/cause") || path.starts_with("src/fix");
     assert_eq!(lines(judges, &[".message"]), [""; 0]);
     assert!(!lines(|path| path.starts_with("src/report"), &[".message"]).is_empty(), "the field has another name now");
+}
+
+/// A sign that no fixture shows is one that no program is known to give.
+#[test]
+fn every_sign_stands_in_a_fixture() {
+    // The options of the command line ask without any log.
+    let asked = dialect::stated::asked(&Document::from_text("-", ""));
+    let mut signs: BTreeSet<Sign> = asked.signs.into_keys().collect();
+    for log in logs() {
+        let document = input::read(&Source::File(root().join(log))).unwrap();
+        let stated = dialect::stated::read(&document);
+        for event in dialect::events(&document).iter().chain(&stated) {
+            signs.extend(event.signs.keys().copied());
+        }
+    }
+    let unseen: Vec<_> = Sign::ALL.iter().filter(|sign| !signs.contains(sign)).collect();
+    assert_eq!(unseen, [] as [&Sign; 0]);
+}
+
+/// A number that no dialect writes could be weighed for ever without effect.
+#[test]
+fn every_number_is_written_by_a_dialect() {
+    let dialects: String =
+        sources().into_iter().filter(|(path, _)| path.starts_with("src/dialect")).map(|(_, text)| text).collect();
+    let written: BTreeSet<&str> = dialects
+        .split("Number::")
+        .skip(1)
+        .map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap())
+        .collect();
+    let unwritten: Vec<_> = Number::ALL.iter().filter(|number| !written.contains(&*format!("{number:?}"))).collect();
+    assert_eq!(unwritten, [] as [&Number; 0]);
 }

@@ -125,7 +125,7 @@ impl std::fmt::Display for Versions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub standing: Standing,
-    /// Slug of the message's shape, such as `pytorch-of-which`. For reports only: what follows from a shape is a sign or a fact.
+    /// Slug of the message's shape, such as `pytorch-of-which`. For reports only: what a shape means is a sign or a fact.
     dialect: &'static str,
     /// Lower-case name of the program whose memory ran out, as in the JSON contract.
     pub framework: &'static str,

@@ -1,5 +1,7 @@
 //! The sizes that messages print.
 
+#[cfg(doc)]
+use super::Number;
 use super::closed_set;
 
 closed_set! {
@@ -16,7 +18,7 @@ closed_set! {
         Allocated = "allocated_bytes",
         /// Held by the framework's allocator, handed out or not.
         Reserved = "reserved_bytes",
-        /// Held by the framework's allocator and not handed out (`cached` in PyTorch 1.0–1.3 messages is this too, see `Cached`).
+        /// Held by the framework's allocator and not handed out (`cached` of PyTorch 1.0–1.3 is this too, see `Cached`).
         ReservedUnallocated = "reserved_unallocated_bytes",
         /// What the driver says this process holds, everything included.
         Process = "process_bytes",
@@ -40,7 +42,7 @@ closed_set! {
         Used = "used_bytes",
         /// A need that an engine computed: the KV cache for one full-length request, a buffer, a model.
         Needed = "needed_bytes",
-        /// What an engine found available for that need. May be printed negative: then see the event's `negative_available`.
+        /// What an engine found available for that need. One that is printed negative is [`Number::KvAvailable`].
         Available = "available_bytes",
         /// Memory asked for by a setting: `gpu_memory_utilization`, a pool size.
         Desired = "desired_bytes",

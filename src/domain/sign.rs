@@ -3,8 +3,8 @@
 use super::closed_set;
 
 closed_set! {
-    /// What a dialect noticed beyond figures. Causes and fixes weigh these; dialects only report them. A sign says what the
-    /// message shows, not which program printed it, so that every dialect whose message shows it can set it.
+    /// What a dialect noticed beyond figures. Causes and fixes weigh these; dialects only report them. A sign says what
+    /// the message shows, not which program printed it, so that every dialect whose message shows it can set it.
     pub enum Sign {
         /// The message prints no figures at all.
         NoFigures = "no-figures",
@@ -104,7 +104,7 @@ closed_set! {
         WhileServing = "while-serving",
         /// A worker of a pool of processes was killed.
         PoolWorkerKilled = "pool-worker-killed",
-        /// A compiler was killed.
+        /// A compiler was killed, or found no memory.
         CompilerKilled = "compiler-killed",
     }
 }
