@@ -19,6 +19,7 @@
 //!   optimizer and sharding, [`headroom`] holds a peak, however it is known, against a GPU or a machine.
 //! * [`gpu`] and [`host`] read the running machine for `oomdoc probe`; what could not be read is a [`reading`] with its reason.
 //! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
+//! * [`domain`] holds the closed words that all share: what ran out, sizes, numbers and signs, each with its id.
 //!
 //! Dialects never judge, causes and fixes never read text or devices, reports never compute.
 

@@ -4,6 +4,7 @@ use super::reading::{Kind, kind, limited, place, refused_although_free, size};
 use super::single_huge_allocation::GARBAGE;
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::Clue;
@@ -85,8 +86,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Free)),
         );
     }
-    if let Some((_, at)) = event.facts.numbers.get("no_killable_process")
-        && event.facts.number("table_tasks").unwrap_or(0.0) < 5.0
+    if let Some((_, at)) = event.facts.numbers.get(&Number::NoKillableProcess)
+        && event.facts.number(Number::TableTasks).unwrap_or(0.0) < 5.0
     {
         found.push(
             Evidence::new(4.5, text!(en: "the kernel found no process to kill: memory is gone before any workload runs", zh: "内核找不到可杀的进程：在任何负载运行之前内存就已耗尽"))

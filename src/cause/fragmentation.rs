@@ -3,6 +3,7 @@
 use super::reading::{Kind, cached, entry, fitted_before, kind, percent, place, ramp, size, trend, whole};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure};
@@ -121,7 +122,7 @@ fn told(incident: &Incident) -> Vec<Evidence> {
         }
     }
     if let (Some((run, at)), Some(requested), Some(pool)) =
-        (event.facts.numbers.get("longest_free_run_percent"), ledger.requested, ledger.reserved.or(ledger.cap))
+        (event.facts.numbers.get(&Number::LongestFreeRunPercent), ledger.requested, ledger.reserved.or(ledger.cap))
         && let Some(free_in_all) = ledger.allocated.map(|allocated| (pool - allocated).at_least_zero())
         && free_in_all.surely_at_least(requested)
         && pool.middle() as f64 * (run + 1.0) / 100.0 < requested.middle() as f64

@@ -3,8 +3,7 @@
 use super::reading::{Kind, kind, looks_integrated, looks_like_wddm, on_gpu, place, refused_although_free, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
-use crate::domain::Accelerator;
-use crate::domain::Program;
+use crate::domain::{Accelerator, Number, Program};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -91,7 +90,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Limit)),
         );
     }
-    if event.dialect.ends_with("nvmap") {
+    if event.has(Sign::ContiguousMemory) {
         found.push(
             Evidence::new(4.5, text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"))
                 .at(event.at),
@@ -113,7 +112,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     if let (Some(cap), true) = (ledger.cap, on_gpu(incident)) {
         let limit = size(cap);
         let held = ledger.reserved.or(ledger.allocated);
-        if event.has(Sign::Mps) || event.dialect.starts_with("mps") {
+        if event.has(Sign::Mps) {
             if cap.high < LEAST_METAL_LIMIT {
                 found.push(
                     Evidence::new(6.0, text!(en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so it was lowered", zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"))
@@ -165,7 +164,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let Some((tables, at)) =
-        ["pagetables_bytes", "victim_pagetables_bytes"].into_iter().find_map(|name| event.facts.numbers.get(name))
+        [Number::Pagetables, Number::VictimPagetables].into_iter().find_map(|number| event.facts.numbers.get(&number))
         && let Some(limit) = event.facts.get(Fact::Limit)
         && *tables >= (16 * MIB) as f64
         && *tables >= 0.3 * limit.bytes as f64

@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, looks_like_wddm, place, refused_although_free, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::Phase;
@@ -137,7 +138,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 fn restarts(incident: &Incident) -> Vec<Evidence> {
     let numbers = &incident.event.facts.numbers;
     let mut found = Vec::new();
-    if let Some((seconds, at)) = numbers.get("lifetime_seconds")
+    if let Some((seconds, at)) = numbers.get(&Number::LifetimeSeconds)
         && *seconds < 300.0
     {
         found.push(
@@ -145,7 +146,7 @@ fn restarts(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((restarts, at)) = numbers.get("restart_count")
+    if let Some((restarts, at)) = numbers.get(&Number::RestartCount)
         && *restarts >= 5.0
     {
         found.push(
@@ -153,7 +154,7 @@ fn restarts(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((request, at)) = numbers.get("memory_request_bytes")
+    if let Some((request, at)) = numbers.get(&Number::MemoryRequest)
         && *request == 0.0
     {
         found.push(

@@ -3,8 +3,8 @@
 use super::reading::{Kind, kind, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::Fact;
-use crate::domain::Program;
 use crate::domain::program::DeviceUse;
+use crate::domain::{Number, Program, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -43,7 +43,7 @@ fn prior(incident: &Incident) -> Option<f64> {
     match kind(incident) {
         Kind::KvCache => Some(0.5),
         // Without a device the cache stands in RAM.
-        Kind::Host if incident.event.dialect == "llamacpp-kv-buffer" => Some(0.5),
+        Kind::Host if incident.event.has(Sign::CacheRefused) => Some(0.5),
         Kind::WeightBuffers => Some(-1.0),
         Kind::Engine => Some(-2.0),
         Kind::Tensor if incident.event.program == Program::Mlx => Some(-1.0),
@@ -66,7 +66,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let (Some((length, at)), Some((tokens, _))) =
-        (facts.numbers.get("max_model_len"), facts.numbers.get("kv_cache_tokens"))
+        (facts.numbers.get(&Number::MaxModelLen), facts.numbers.get(&Number::KvCacheTokens))
         && length > tokens
     {
         let (length, tokens) = (*length as u64, *tokens as u64);
@@ -80,7 +80,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let half = incident.event.facts.number("max_model_len").map(|length| (length / 2.0) as u64).filter(|n| *n > 0);
+    let half = incident.event.facts.number(Number::MaxModelLen).map(|length| (length / 2.0) as u64).filter(|n| *n > 0);
     let program = incident.event.program;
     match (program.context_option(), half) {
         (Some(option), _) if program.device_use() == DeviceUse::FixedBuffers => text!(
@@ -108,8 +108,8 @@ mod tests {
     #[test]
     fn a_context_longer_than_the_cache_is_the_cache() {
         let mut event = event(Program::Vllm, Resource::KvCache, &[]);
-        event.facts.numbers.insert("max_model_len", (65536.0, Span::line(7)));
-        event.facts.numbers.insert("kv_cache_tokens", (38912.0, Span::line(7)));
+        event.facts.numbers.insert(Number::MaxModelLen, (65536.0, Span::line(7)));
+        event.facts.numbers.insert(Number::KvCacheTokens, (38912.0, Span::line(7)));
         let incident = settled(event);
         assert_eq!(first(&incident), CauseId::KvCache);
         assert!(refute(&incident).en.contains("--max-model-len 32768"));

@@ -3,7 +3,7 @@
 use super::reading::{Grown, Kind, entry, fitted_before, grown, kind, percent, place, ramp, request_share};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure, Phase};
@@ -113,7 +113,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(free.at),
         );
     }
-    if let Some((rounds, at)) = event.facts.numbers.get("rounds_before") {
+    if let Some((rounds, at)) = event.facts.numbers.get(&Number::RoundsBefore) {
         // A second round may be a larger one; after dozens what failed is what the earlier ones left behind.
         let weight = ramp(*rounds, &[(1.0, 2.0), (10.0, 2.8), (100.0, 3.6)]);
         let rounds = *rounds as u64;
@@ -122,7 +122,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((seconds, at)) = event.facts.numbers.get("lifetime_seconds") {
+    if let Some((seconds, at)) = event.facts.numbers.get(&Number::LifetimeSeconds) {
         // Start-up needs show within minutes; what takes hours to reach the limit grew.
         let hours = seconds / 3600.0;
         let weight = ramp(hours, &[(0.02, -1.0), (0.5, 0.0), (2.0, 0.8), (6.0, 1.8), (24.0, 2.6), (48.0, 3.2)]);
@@ -135,7 +135,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             .at(*at),
         );
     }
-    if let Some((kills, at)) = event.facts.numbers.get("kills")
+    if let Some((kills, at)) = event.facts.numbers.get(&Number::Kills)
         && *kills >= 100.0
     {
         let kills = *kills as u64;
@@ -274,7 +274,7 @@ fn host_growth(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((slab, at)) = event.facts.numbers.get("slab_unreclaimable_bytes")
+    if let Some((slab, at)) = event.facts.numbers.get(&Number::SlabUnreclaimable)
         && let Some(all) = incident.ledger.bound
         && *slab >= 0.3 * all.middle() as f64
         && event.resource == Resource::Host
@@ -326,16 +326,16 @@ fn readings(incident: &Incident) -> Option<Evidence> {
 /// score is that share in thousandths (less an adjustment).
 fn hog_of_machine(incident: &Incident) -> Option<(f64, Span)> {
     let facts = &incident.event.facts;
-    let by_table = facts.numbers.get("victim_share_of_limit").map(|(share, at)| (*share, *at));
+    let by_table = facts.numbers.get(&Number::VictimShareOfLimit).map(|(share, at)| (*share, *at));
     let by_kill = facts.get(Fact::AnonRss).and_then(|rss| {
         let machine = facts.get(Fact::Capacity)?;
         Some((rss.bytes as f64 / machine.bytes.max(1) as f64, rss.at))
     });
     let by_score = facts
         .numbers
-        .get("score")
+        .get(&Number::Score)
         .filter(|_| {
-            facts.number("oom_score_adj").unwrap_or(0.0) == 0.0 && incident.event.program == Program::LinuxKernel
+            facts.number(Number::OomScoreAdj).unwrap_or(0.0) == 0.0 && incident.event.program == Program::LinuxKernel
         })
         .map(|(score, at)| (score / 1000.0, *at));
     [by_table, by_kill, by_score]
@@ -415,7 +415,7 @@ mod tests {
     fn work_that_fitted_many_times_before_leaves_something_behind() {
         let mut incident = torch(&[]);
         let before = confidence(&incident, CauseId::LeakGrowth);
-        incident.event.facts.numbers.insert("rounds_before", (120.0, Span::line(2)));
+        incident.event.facts.numbers.insert(Number::RoundsBefore, (120.0, Span::line(2)));
         assert!(confidence(&incident, CauseId::LeakGrowth) > 3.0 * before);
     }
 

@@ -3,7 +3,7 @@
 use super::reading::{Kind, kind, on_gpu, percent, place, ramp, request_share, short_of_desired, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
-use crate::domain::Program;
+use crate::domain::Number;
 use crate::domain::program::DeviceUse;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
@@ -126,26 +126,24 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Requested)),
         );
     }
-    if event.dialect == "xla-driver-refused" {
+    if event.has(Sign::PoolGrowthRefused) {
         found.push(
             Evidence::new(1.8, text!(en: "it is the driver that refused the pool's own growth, not an operation that found the pool full", zh: "被驱动拒绝的是内存池自身的增长，而不是某个算子发现内存池已满"))
                 .at(event.at),
         );
     }
-    if event.dialect.starts_with("rapids") {
-        if event.has(Sign::EngineStartup) {
-            found.push(
-                Evidence::new(6.5, text!(en: "the pool itself was being made: its configured size is more than the device can give", zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"))
-                    .at(event.at),
-            );
-        } else if let Some((_, at)) = event.facts.numbers.get("pool_configured")
-            && event.dialect != "rapids-pool"
-        {
-            found.push(
-                Evidence::new(3.8, text!(en: "a memory pool is switched on and it was CUDA beneath it that refused: the pool holds the device, or grows in steps too large for it", zh: "已启用内存池，而拒绝请求的是其下层的 CUDA：设备已被内存池占住，或池的增长步长过大"))
-                    .at(*at),
-            );
-        }
+    if event.has(Sign::PoolCreation) {
+        found.push(
+            Evidence::new(6.5, text!(en: "the pool itself was being made: its configured size is more than the device can give", zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"))
+                .at(event.at),
+        );
+    } else if let Some((_, at)) = event.facts.numbers.get(&Number::PoolConfigured)
+        && !event.has(Sign::RefusedByLimit)
+    {
+        found.push(
+            Evidence::new(3.8, text!(en: "a memory pool is switched on and it was CUDA beneath it that refused: the pool holds the device, or grows in steps too large for it", zh: "已启用内存池，而拒绝请求的是其下层的 CUDA：设备已被内存池占住，或池的增长步长过大"))
+                .at(*at),
+        );
     }
     if event.has(Sign::ForeignLibrary) {
         found.push(
@@ -153,8 +151,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
-    if event.program == Program::Java
-        && event.dialect == "jvm-native"
+    if event.has(Sign::HeapCommit)
         && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes >= GIB)
     {
         let want = size(requested.interval());
@@ -195,6 +192,7 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::{Known, Span};
 
     #[test]
@@ -243,10 +241,9 @@ mod tests {
     #[test]
     fn a_pool_that_cannot_be_made_is_too_large() {
         let mut refused = event(Program::Rapids, Resource::Gpu, &[]);
-        refused.dialect = "rapids-pool";
         refused.sign(Sign::RefusedByLimit);
         assert_eq!(first(&settled(refused.clone())), CauseId::FrameworkLimit);
-        refused.sign(Sign::EngineStartup);
+        refused.sign(Sign::PoolCreation);
         assert_eq!(first(&settled(refused)), CauseId::Preallocation);
     }
 }

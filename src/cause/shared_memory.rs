@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, ramp, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::text;
@@ -86,7 +87,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 /// Shared memory of the group or of the victim: files in /dev/shm and tmpfs, which killing a process does not free.
 fn shared_pages(incident: &Incident) -> Option<(u64, Span)> {
     let facts = &incident.event.facts;
-    let group = facts.numbers.get("shmem_bytes").map(|(bytes, at)| (*bytes as u64, *at));
+    let group = facts.numbers.get(&Number::Shmem).map(|(bytes, at)| (*bytes as u64, *at));
     let victim = facts.get(Fact::ShmemRss).map(|figure| (figure.bytes, figure.at));
     group.into_iter().chain(victim).max_by_key(|(bytes, _)| *bytes)
 }
@@ -116,7 +117,7 @@ mod tests {
         let told = |shared: f64| {
             let mut event = event(Program::LinuxKernel, Resource::Cgroup, &[(Fact::Limit, "2.00 GiB")]);
             event.sign(Sign::KilledWithProof);
-            event.facts.numbers.insert("shmem_bytes", (shared, Span::line(9)));
+            event.facts.numbers.insert(Number::Shmem, (shared, Span::line(9)));
             settled(event)
         };
         assert_eq!(first(&told(1.8e9)), CauseId::SharedMemory);

@@ -3,7 +3,7 @@
 
 use super::joined::Printed;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -61,15 +61,15 @@ fn oom_killed(document: &Document, position: usize) -> Option<Event> {
         })
     };
     for (name, labels) in [
-        ("exit_code", &["Exit Code:", "exitCode:", "\"ExitCode\":"][..]),
-        ("restart_count", &["Restart Count:", "restartCount:", "\"RestartCount\":"][..]),
+        (Number::ExitCode, &["Exit Code:", "exitCode:", "\"ExitCode\":"][..]),
+        (Number::RestartCount, &["Restart Count:", "restartCount:", "\"RestartCount\":"][..]),
     ] {
         if let Some(value) = labelled(labels) {
             event.facts.numbers.insert(name, value);
         }
     }
     if let Some(seconds) = lifetime(document, position) {
-        event.facts.numbers.insert("lifetime_seconds", (seconds, event.at));
+        event.facts.numbers.insert(Number::LifetimeSeconds, (seconds, event.at));
     }
     Some(event)
 }
@@ -164,7 +164,7 @@ fn eviction(document: &Document, position: usize) -> Option<Event> {
     if let Some(offset) = message.after("itsrequestof", start)
         && let Some(size) = field::leading_size(&message.squeezed[offset..], Base::Decimal)
     {
-        field::note_number(&mut event, "memory_request_bytes", Some(size.bytes as f64));
+        field::note_number(&mut event, Number::MemoryRequest, Some(size.bytes as f64));
     }
     if field::before(position, NEAR).any(|at| field::text(document, at).contains("low on resource: memory")) {
         event.standing = Standing::Follower;
@@ -214,8 +214,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(event.facts.get(Fact::Limit).map(|figure| figure.bytes), Some(3 << 30));
-        assert_eq!(event.facts.number("lifetime_seconds"), Some(60.0));
-        assert_eq!(event.facts.number("restart_count"), Some(4.0));
+        assert_eq!(event.facts.number(Number::LifetimeSeconds), Some(60.0));
+        assert_eq!(event.facts.number(Number::RestartCount), Some(4.0));
         assert_eq!(event.resource, Resource::Cgroup);
     }
 
@@ -230,7 +230,7 @@ mod tests {
         let event = first("The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. Container main was\nusing 2048Ki, which exceeds its request of 0.").unwrap();
         assert_eq!(event.facts.get(Fact::Process).map(|figure| figure.bytes), Some(2 << 20));
         assert_eq!(event.facts.get(Fact::Free).map(|figure| figure.bytes), Some(80 << 20));
-        assert_eq!(event.facts.number("memory_request_bytes"), Some(0.0));
+        assert_eq!(event.facts.number(Number::MemoryRequest), Some(0.0));
         let disk = first("The node was low on resource: ephemeral-storage.").unwrap();
         assert_eq!(disk.standing, Standing::Harmless);
     }

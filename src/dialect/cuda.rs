@@ -90,7 +90,7 @@ const PHRASES: [Phrase; 6] = [
         words: &["Cudafailure2'outofmemory'", "Cudafailure'outofmemory'", "Cudafailure2:outofmemory"],
         dialect: "nccl-cuda-failure",
         program: Program::Cuda,
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::Nccl],
         lines: 2,
         ..PHRASE
     },
@@ -152,4 +152,16 @@ fn program(document: &Document, position: usize) -> Option<Program> {
     let before = document.lines.get(from..=position).unwrap_or_default().iter().rev();
     let after = document.lines.get(position + 1..to).unwrap_or_default().iter();
     before.chain(after).find_map(|line| named(&line.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The errors of CUDA are found on a line by PyTorch's triggers.
+    #[test]
+    fn triggers_are_among_those_of_pytorch() {
+        let known = crate::dialect::pytorch::DIALECT.triggers;
+        assert!(DIALECT.triggers.iter().all(|trigger| known.contains(trigger)));
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::proof::{self, Witness};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, kernel};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -108,9 +108,9 @@ fn worker(document: &Document, position: usize) -> Option<Event> {
     event.sign(Sign::DataLoaderWorker);
     event.sign(Sign::NoFigures);
     field::note_pid(&mut event, pid);
-    field::note_number(&mut event, "worker_pid", pid.map(|pid| pid as f64));
+    field::note_number(&mut event, Number::WorkerPid, pid.map(|pid| pid as f64));
     if let End::Exited(Some(code)) = end {
-        field::note_number(&mut event, "exit_code", Some(code as f64));
+        field::note_number(&mut event, Number::ExitCode, Some(code as f64));
     }
     match end {
         End::Bus => {
@@ -215,7 +215,7 @@ fn bus_error(document: &Document, position: usize) -> Option<Event> {
     event.sign(Sign::NoFigures);
     let pid = pid_told_later(document, position);
     field::note_pid(&mut event, pid);
-    field::note_number(&mut event, "worker_pid", pid.map(|pid| pid as f64));
+    field::note_number(&mut event, Number::WorkerPid, pid.map(|pid| pid as f64));
     if field::before(start, NEAR).any(|at| tells_of_full_shm(field::text(document, at))) {
         event.standing = Standing::Follower;
     }
@@ -248,7 +248,7 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
     let told = |errno_wanted: u64, words: &str| {
         errno == Some(errno_wanted) || message.contains(words) || message.ends_with(':') && next.contains(words)
     };
-    field::note_number(&mut event, "errno", errno.map(|errno| errno as f64));
+    field::note_number(&mut event, Number::Errno, errno.map(|errno| errno as f64));
     if let Some(bytes) = field::number_after(message, "unable to mmap") {
         let at = event.at;
         event.facts.note(Fact::Requested, Figure { bytes, half_width: 0, at });

@@ -2,7 +2,7 @@
 
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{self, Base, Figure, Size};
@@ -152,10 +152,10 @@ pub fn note_pid(event: &mut Event, pid: Option<u64>) {
 }
 
 /// Notes a count or ratio.
-pub fn note_number(event: &mut Event, name: &'static str, value: Option<f64>) {
+pub fn note_number(event: &mut Event, number: Number, value: Option<f64>) {
     if let Some(value) = value {
         let at = event.at;
-        event.facts.numbers.entry(name).or_insert((value, at));
+        event.facts.numbers.entry(number).or_insert((value, at));
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::proof::{self, Witness};
 use super::{Dialect, Event, Resource, Sign, Standing, field, kernel, slurm};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
 
@@ -54,9 +54,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let mut event = field::event(document, position, death.dialect, Program::Generic, Resource::Host);
     event.at.last = field::number(document, position + death.lines);
     event.sign(Sign::NoFigures);
+    if matches!(death.dialect, "joblib-worker-killed" | "process-pool-broken") {
+        event.sign(Sign::PoolWorkerKilled);
+    }
     field::note_pid(&mut event, death.pid);
-    field::note_number(&mut event, "exit_code", death.code.map(|code| code as f64));
-    field::note_number(&mut event, "killed_pid", death.pid.map(|pid| pid as f64));
+    field::note_number(&mut event, Number::ExitCode, death.code.map(|code| code as f64));
+    field::note_number(&mut event, Number::KilledPid, death.pid.map(|pid| pid as f64));
     event.rank = rank(document, position).or(event.rank);
 
     if death.code == Some(137) && stopped_by_someone(document, position) {
@@ -218,7 +221,7 @@ fn clean_up(document: &Document, position: usize) -> Option<Event> {
     let mut event = field::event(document, position, "torchrun-clean-up", Program::Pytorch, Resource::Host);
     event.standing = Standing::Follower;
     field::note_pid(&mut event, field::number_after(line, "(pid:"));
-    field::note_number(&mut event, "exit_code", Some(-15.0));
+    field::note_number(&mut event, Number::ExitCode, Some(-15.0));
     Some(event)
 }
 

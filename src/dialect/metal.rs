@@ -2,7 +2,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Sign};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect { name: "metal", triggers: &["metal::malloc", "OutOfMemory", "llocate "], read };
@@ -13,7 +13,7 @@ const PHRASES: [Phrase; 5] = [
         words: &["[metal::malloc]Attemptingtoallocate"],
         dialect: "mlx-buffer-size",
         program: Program::Mlx,
-        signs: &[Sign::Mps, Sign::RefusedByLimit],
+        signs: &[Sign::Mps, Sign::RefusedByLimit, Sign::BufferSizeLimit],
         sizes: &[(Fact::Requested, "Attemptingtoallocate"), (Fact::Limit, "maximumallowedbuffersizeof")],
         ..PHRASE
     },
@@ -60,7 +60,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if event.dialect == "mlx-resource-limit"
         && let Some((count, _)) = notice.count("Resourcelimit(", 0)
     {
-        event.facts.numbers.insert("resource_limit_count", (count as f64, event.at));
+        event.facts.numbers.insert(Number::ResourceLimitCount, (count as f64, event.at));
     }
     if event.dialect == "metal-command-buffer" {
         // llama.cpp and PyTorch print the same code below words of their own.

@@ -11,6 +11,7 @@ pub mod joined;
 pub mod julia;
 pub mod kernel;
 pub mod launcher;
+pub mod mention;
 pub mod metal;
 pub mod mxnet;
 pub mod nccl_shm;
@@ -38,7 +39,7 @@ pub mod triton_server;
 pub mod xla;
 
 use crate::domain::program::{Meter, PROCESS_METER, PytorchAllocator};
-use crate::domain::{Accelerator, Program, closed_set};
+use crate::domain::{Accelerator, Program};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::Figure;
@@ -46,134 +47,7 @@ use aho_corasick::AhoCorasick;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-closed_set! {
-    /// What ran out.
-    pub enum Resource {
-        Gpu = "gpu",
-        Host = "host",
-        Cgroup = "cgroup",
-        Shm = "shm",
-        KvCache = "kv-cache",
-        CudaSharedMemory = "cuda-shared-memory",
-    }
-}
-
-impl Resource {
-    /// True for the memory of an accelerator, however it is managed.
-    pub fn on_device(self) -> bool {
-        matches!(self, Resource::Gpu | Resource::KvCache)
-    }
-
-    /// True for the memory of the machine.
-    pub fn on_host(self) -> bool {
-        matches!(self, Resource::Host | Resource::Cgroup | Resource::Shm)
-    }
-}
-
-/// A figure that a message prints. The name of each is fixed by the JSON contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fact {
-    /// What was asked for. In PyTorch ≥ 0.4 messages the segment asked of the driver, not the tensor's size.
-    Requested,
-    /// The device's (or pool's, machine's) total.
-    Capacity,
-    /// A limit below the capacity that applies: cgroup, ulimit, watermark.
-    Limit,
-    Free,
-    /// Handed out by the framework's allocator.
-    Allocated,
-    /// Held by the framework's allocator, handed out or not.
-    Reserved,
-    /// Held by the framework's allocator and not handed out (`cached` in PyTorch 1.0–1.3 messages is this too, see `Cached`).
-    ReservedUnallocated,
-    /// What the driver says this process holds, everything included.
-    Process,
-    /// A cap set by `set_per_process_memory_fraction` or its like.
-    FractionLimit,
-    Peak,
-    LargestFreeChunk,
-    TotalVm,
-    AnonRss,
-    FileRss,
-    ShmemRss,
-    /// Free blocks inside private pools (CUDA graphs, MemPool), as PyTorch 2.4+ prints them.
-    PrivatePools,
-    /// `cached` of PyTorch 1.0–1.3: reserved and not handed out.
-    Cached,
-    /// MPS: what Metal holds beside the allocator's own.
-    OtherAllocations,
-    /// Ascend NPU: `current active`.
-    CurrentActive,
-    /// In use on the whole device or machine, by whomever.
-    Used,
-    /// A need that an engine computed: the KV cache for one full-length request, a buffer, a model.
-    Needed,
-    /// What an engine found available for that need. May be printed negative: then see the event's `negative_available`.
-    Available,
-    /// Memory asked for by a setting: `gpu_memory_utilization`, a pool size.
-    Desired,
-    /// Weights of the model, as loaded.
-    Weights,
-}
-
-impl Fact {
-    pub const ALL: [Fact; 24] = [
-        Fact::Requested,
-        Fact::Capacity,
-        Fact::Limit,
-        Fact::Free,
-        Fact::Allocated,
-        Fact::Reserved,
-        Fact::ReservedUnallocated,
-        Fact::Process,
-        Fact::FractionLimit,
-        Fact::Peak,
-        Fact::LargestFreeChunk,
-        Fact::TotalVm,
-        Fact::AnonRss,
-        Fact::FileRss,
-        Fact::ShmemRss,
-        Fact::PrivatePools,
-        Fact::Cached,
-        Fact::OtherAllocations,
-        Fact::CurrentActive,
-        Fact::Used,
-        Fact::Needed,
-        Fact::Available,
-        Fact::Desired,
-        Fact::Weights,
-    ];
-
-    /// The key in JSON.
-    pub fn id(self) -> &'static str {
-        match self {
-            Fact::Requested => "requested_bytes",
-            Fact::Capacity => "capacity_bytes",
-            Fact::Limit => "limit_bytes",
-            Fact::Free => "free_bytes",
-            Fact::Allocated => "allocated_bytes",
-            Fact::Reserved => "reserved_bytes",
-            Fact::ReservedUnallocated => "reserved_unallocated_bytes",
-            Fact::Process => "process_bytes",
-            Fact::FractionLimit => "fraction_limit_bytes",
-            Fact::Peak => "peak_bytes",
-            Fact::LargestFreeChunk => "largest_free_chunk_bytes",
-            Fact::TotalVm => "total_vm_bytes",
-            Fact::AnonRss => "anon_rss_bytes",
-            Fact::FileRss => "file_rss_bytes",
-            Fact::ShmemRss => "shmem_rss_bytes",
-            Fact::PrivatePools => "private_pools_bytes",
-            Fact::Cached => "cached_bytes",
-            Fact::OtherAllocations => "other_allocations_bytes",
-            Fact::CurrentActive => "current_active_bytes",
-            Fact::Used => "used_bytes",
-            Fact::Needed => "needed_bytes",
-            Fact::Available => "available_bytes",
-            Fact::Desired => "desired_bytes",
-            Fact::Weights => "weights_bytes",
-        }
-    }
-}
+pub use crate::domain::{Fact, Number, Resource, Sign};
 
 /// Another process that a message names, with what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,7 +75,7 @@ pub struct Facts {
     pub largest_process: Known<String>,
     pub cgroup: Known<String>,
     /// Counts and ratios that are no sizes: tokens, exit codes, utilization; printed under `facts.extra`.
-    pub numbers: BTreeMap<&'static str, (f64, Span)>,
+    pub numbers: BTreeMap<Number, (f64, Span)>,
 }
 
 impl Facts {
@@ -214,8 +88,8 @@ impl Facts {
         self.sizes.entry(fact).or_insert(figure);
     }
 
-    pub fn number(&self, name: &str) -> Option<f64> {
-        self.numbers.get(name).map(|(value, _)| *value)
+    pub fn number(&self, number: Number) -> Option<f64> {
+        self.numbers.get(&number).map(|(value, _)| *value)
     }
 }
 
@@ -228,68 +102,6 @@ pub enum Standing {
     Follower,
     /// A message about memory that is no failure: a warning, a retry that worked, an optional buffer refused.
     Harmless,
-}
-
-closed_set! {
-    /// What a dialect noticed beyond figures. Causes weigh these; dialects only report them.
-    pub enum Sign {
-        /// The message prints no figures at all.
-        NoFigures = "no-figures",
-        /// The message breaks off or has parts left out.
-        Cut = "cut",
-        /// The request is so large that it can only be a size bug (PyTorch's "more than 1EB", 2^64 − x).
-        AbsurdRequest = "absurd-request",
-        /// The request is the allocator's own minimum segment (2 MiB or 20 MiB): the tensor was smaller.
-        MinimumSegment = "minimum-segment",
-        /// The message says a fraction or limit refused the request before the driver was asked.
-        RefusedByLimit = "refused-by-limit",
-        /// The message's tail shows that expandable segments were on.
-        ExpandableSegmentsOn = "expandable-segments-on",
-        /// PyTorch 2.15: the request exceeds `expandable_segments_reserve`.
-        ExpandableReserve = "expandable-reserve",
-        /// PyTorch 2.15: a custom allocator behind a MemPool refused.
-        CustomAllocator = "custom-allocator",
-        /// The cudaMallocAsync backend.
-        AsyncBackend = "async-backend",
-        /// An error of cuBLAS, cuDNN, NCCL or the driver that hides an out-of-memory.
-        Disguised = "disguised",
-        /// The error may have been raised by an earlier asynchronous operation.
-        Asynchronous = "asynchronous",
-        /// Raised while creating a context or library handle, before any tensor.
-        ContextCreation = "context-creation",
-        /// A library other than the framework asked for the memory (NCCL, cuDNN workspace, TensorRT, Dr.Jit …).
-        ForeignLibrary = "foreign-library",
-        /// Pinned (page-locked) host memory.
-        PinnedHost = "pinned-host",
-        /// The program caught the failure and went on.
-        CaughtAndContinued = "caught-and-continued",
-        /// A process died of SIGKILL with no word on memory: probably, not surely, the kernel's killer.
-        KilledWithoutProof = "killed-without-proof",
-        /// The killer is proved by a kernel, cgroup or scheduler line.
-        KilledWithProof = "killed-with-proof",
-        /// A data-loading worker process died or failed.
-        DataLoaderWorker = "data-loader-worker",
-        /// A system running Windows (WDDM), where other processes are not listed and memory is virtualised.
-        Windows = "windows",
-        /// AMD HIP/ROCm wording.
-        Hip = "hip",
-        /// Apple MPS wording.
-        Mps = "mps",
-        /// Intel XPU wording.
-        Xpu = "xpu",
-        /// Ascend NPU wording.
-        Npu = "npu",
-        /// The failure happened while an engine started or sized its pools.
-        EngineStartup = "engine-startup",
-        /// The failure happened in profiling, warm-up or graph capture, after the weights were loaded.
-        EngineWarmup = "engine-warmup",
-        /// Unified memory: the device's memory is the machine's.
-        UnifiedMemory = "unified-memory",
-        /// An address-space or commit limit (ulimit -v, page file) rather than RAM.
-        AddressSpaceLimit = "address-space-limit",
-        /// Another CUDA error than out-of-memory.
-        OtherCudaError = "other-cuda-error",
-    }
 }
 
 /// The versions of the program that can have printed a text, both ends inclusive, as (major, minor).
@@ -315,8 +127,8 @@ impl std::fmt::Display for Versions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub standing: Standing,
-    /// Slug of the message's shape, such as `pytorch-of-which`.
-    pub dialect: &'static str,
+    /// Slug of the message's shape, such as `pytorch-of-which`. For reports only: what a shape means is a sign or a fact.
+    dialect: &'static str,
     /// The program whose memory ran out.
     pub program: Program,
     pub resource: Resource,
@@ -348,6 +160,16 @@ impl Event {
             versions: None,
             harmless_because: None,
         }
+    }
+
+    /// The slug of the message's shape, for reports: no diagnosis may rest on it.
+    pub fn wording(&self) -> &'static str {
+        self.dialect
+    }
+
+    /// True when both are messages of one shape.
+    pub fn same_wording(&self, other: &Event) -> bool {
+        self.dialect == other.dialect
     }
 
     pub fn has(&self, sign: Sign) -> bool {
@@ -491,6 +313,9 @@ pub fn events(document: &Document) -> Vec<Event> {
         let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
+        }
+        if let Some(event) = event.as_mut().filter(|event| event.message.contains("NCCL")) {
+            event.sign(Sign::Nccl);
         }
         if let Some(event) = event
             && !events.iter().rev().take(16).any(|earlier| {

@@ -1,7 +1,7 @@
 //! NCCL's shared-memory segments in `/dev/shm` (`src/misc/shmutils.cc` of NCCL).
 
 use super::field;
-use super::{Dialect, Event, Fact, Resource, Standing};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing};
 use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
@@ -22,6 +22,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         .min()
         .filter(|start| message.line_at(*start) == field::number(document, position))?;
     let mut event = field::event(document, position, "nccl-shm", Program::Pytorch, Resource::Shm);
+    event.sign(Sign::Nccl);
     let mut end = start + 1;
     let size = message.after("(size", start).or_else(|| message.after("to", start + "failedto".len()));
     if let Some((bytes, after)) = size.and_then(|offset| message.count_at(offset)) {

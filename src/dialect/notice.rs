@@ -2,10 +2,10 @@
 
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact, Resource, Sign};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
-use crate::units::{Base, Figure, size};
+use crate::units::{Base, Figure, GROUPED, number_in_front, size};
 
 /// No accelerator has this much memory: a request beyond it is a size computed wrong.
 const ABSURD: u64 = 1 << 50;
@@ -62,8 +62,7 @@ impl Notice {
     /// The size that starts at an offset of the squeezed text.
     pub fn size_at(&self, at: usize) -> Option<(Figure, usize)> {
         let rest = self.text.squeezed.get(at..)?;
-        let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(rest.len());
-        let number = rest[..digits].trim_end_matches([',', '.']);
+        let (number, digits) = number_in_front(rest, GROUPED);
         if !number.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
@@ -157,12 +156,12 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
         event.sign(*sign);
     }
     if let Some((rounds, at)) = rounds_before(document, position).filter(|(rounds, _)| *rounds >= 1.0) {
-        event.facts.numbers.insert("rounds_before", (rounds, at));
+        event.facts.numbers.insert(Number::RoundsBefore, (rounds, at));
     }
     // A library's error quoted by its caller is no advice, whatever stands in front of it.
     if event.facts.sizes.is_empty()
         && !event.has(Sign::ForeignLibrary)
-        && super::pytorch::is_code_or_advice(&line.text, line.text.find("emory").unwrap_or(0))
+        && super::mention::is_code_or_advice(&line.text, line.text.find("emory").unwrap_or(0))
     {
         return None;
     }

@@ -5,7 +5,7 @@
 
 use super::notice::{Notice, PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Sign};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect {
@@ -78,10 +78,11 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         [".reinitialize(", "plugin.setup", "initial_pool_size=", "PoolMemoryResource(", "pool_memory_resource("];
     if nearby(document, position, 12, 12, &setting_up) && !nearby(document, position, 3, 0, &[".DeviceBuffer("]) {
         event.sign(Sign::EngineStartup);
+        event.sign(Sign::PoolCreation);
     }
     let asked = ["pool_allocator=True", "rmm-pool-size", "rmm_pool_size", "rmm_pool", "PoolMemoryResource"];
     if nearby(document, position, 200, 30, &asked) {
-        event.facts.numbers.insert("pool_configured", (1.0, event.at));
+        event.facts.numbers.insert(Number::PoolConfigured, (1.0, event.at));
     }
     Some(event)
 }

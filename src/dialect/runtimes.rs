@@ -3,7 +3,7 @@
 
 use super::joined::Printed;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -96,7 +96,7 @@ fn windows_commit(document: &Document, position: usize, line: &str) -> Option<Ev
     event.sign(Sign::Windows);
     event.sign(Sign::AddressSpaceLimit);
     event.sign(Sign::NoFigures);
-    field::note_number(&mut event, "errno", Some(1455.0));
+    field::note_number(&mut event, Number::Errno, Some(1455.0));
     Some(event)
 }
 
@@ -174,6 +174,7 @@ fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
 fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
     if line.contains("Native memory allocation (") {
         let mut event = refused(document, position, "jvm-native", Program::Java);
+        event.sign(Sign::HeapCommit);
         let bytes = ["failed to map", "failed to allocate"].iter().find_map(|label| field::number_after(line, label));
         field::note_bytes(&mut event, Fact::Requested, bytes);
         return Some(event);
@@ -273,6 +274,7 @@ fn compiler(document: &Document, position: usize, line: &str) -> Option<Event> {
         return None;
     }
     let mut event = refused(document, position, "compiler-killed", Program::Gcc);
+    event.sign(Sign::CompilerKilled);
     if killed {
         event.sign(Sign::KilledWithoutProof);
     }
@@ -305,7 +307,7 @@ fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
             if line.contains("OSError") || line.contains("Safetensor") { Program::HuggingFace } else { Program::Rust };
         let mut event = refused(document, position, "rust-io-no-memory", program);
         event.sign(Sign::NoFigures);
-        field::note_number(&mut event, "errno", Some(12.0));
+        field::note_number(&mut event, Number::Errno, Some(12.0));
         return Some(event);
     }
     // A mapped file or device memory has its own reader.
@@ -314,7 +316,7 @@ fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
             if line.contains("fork: ") && !line.contains("rror") { Program::Generic } else { Program::Python };
         let mut event = refused(document, position, "fork-no-memory", program);
         event.sign(Sign::NoFigures);
-        field::note_number(&mut event, "errno", Some(12.0));
+        field::note_number(&mut event, Number::Errno, Some(12.0));
         return Some(event);
     }
     None

@@ -20,7 +20,7 @@ const PHRASES: [Phrase; 2] = [
         words: &["CublasError(CUBLAS_STATUS_ALLOC_FAILED", "CublasError(CUBLAS_STATUS_NOT_INITIALIZED"],
         dialect: "candle-cublas-error",
         program: Program::Candle,
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::Cublas],
         lines: 1,
         ..PHRASE
     },

@@ -2,7 +2,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure, MIB, size};
@@ -200,7 +200,7 @@ fn scene(document: &Document, position: usize, event: &mut Event) {
         return;
     };
     let at = Span::line(line.number);
-    for (name, label) in [("scene_bytes", "Mem:"), ("scene_peak_bytes", "(Peak ")] {
+    for (name, label) in [(Number::Scene, "Mem:"), (Number::ScenePeak, "(Peak ")] {
         if let Some(size) = super::field::size_after(&line.text, label, Base::Binary) {
             event.facts.numbers.insert(name, (size.bytes as f64, at));
         }

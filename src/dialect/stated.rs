@@ -11,9 +11,9 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// Slug of a statement in the text.
-pub const STATED: &str = "stated";
+const STATED: &str = "stated";
 /// Slug of a question put by options alone.
-pub const ASKED: &str = "asked";
+const ASKED: &str = "asked";
 
 /// A statement is looked for in this many lines; write-ups name the failure near their beginning.
 const LINES: usize = 2000;
@@ -78,6 +78,7 @@ pub fn read(document: &Document) -> Option<Event> {
         Some((position, size))
     })?;
     let mut event = field::event(document, position, STATED, program(document), Resource::Host);
+    event.sign(Sign::Stated);
     event.facts.note(Fact::Capacity, size.at(Span::line(field::number(document, position))));
     Some(event)
 }
@@ -85,6 +86,7 @@ pub fn read(document: &Document) -> Option<Event> {
 /// The failure that the user's options describe, where the text has no message at all.
 pub fn asked(document: &Document) -> Event {
     let mut event = Event::new(ASKED, program(document), Resource::Host, Span::line(1));
+    event.sign(Sign::Asked);
     event.sign(Sign::NoFigures);
     event
 }

@@ -57,6 +57,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         let notice = Notice::at(document, position, LINES)?;
         let end = notice.text.end_of_first_line();
         let mut event = notice.event("tensorrt-nvmap", Program::TensorRt, Resource::Gpu, 0, end);
+        event.sign(Sign::ContiguousMemory);
         settle(&mut event);
         event
     } else {

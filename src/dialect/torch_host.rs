@@ -6,7 +6,7 @@
 use super::field;
 use super::joined::{Joined, Printed};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -76,7 +76,7 @@ fn cpu_allocator(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::Windows);
     }
     if message.find("Errorcode12", start).is_some() {
-        field::note_number(&mut event, "errno", Some(12.0));
+        field::note_number(&mut event, Number::Errno, Some(12.0));
     }
     event.at = Span::lines(event.at.first, message.line_at(end.saturating_sub(1)));
     if event.at.last > event.at.first {

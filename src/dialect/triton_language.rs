@@ -3,7 +3,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Resource, Sign};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::units::Figure;
 
@@ -59,7 +59,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         "triton-out-of-resource" => {
             // `registers`, `tensor memory`, `threads` are counts of something else than bytes.
             if !notice.text.contains("outofresource:sharedmemory") {
-                for (fact, name) in [(Fact::Requested, "required"), (Fact::Limit, "hardware_limit")] {
+                for (fact, name) in [(Fact::Requested, Number::Required), (Fact::Limit, Number::HardwareLimit)] {
                     if let Some(figure) = event.facts.sizes.remove(&fact) {
                         event.facts.numbers.insert(name, (figure.bytes as f64, figure.at));
                     }

@@ -3,12 +3,20 @@
 //! A word of a set has an id, which is its name in the JSON and which stays even where the variant's name changes.
 
 pub mod accelerator;
+pub mod fact;
+pub mod number;
 pub mod program;
+pub mod resource;
+pub mod sign;
 pub mod target;
 pub mod trainer;
 
 pub use accelerator::Accelerator;
+pub use fact::Fact;
+pub use number::{Number, Unit};
 pub use program::Program;
+pub use resource::Resource;
+pub use sign::Sign;
 pub use target::Target;
 pub use trainer::Trainer;
 

@@ -279,7 +279,7 @@ impl<'a> Case<'a> {
 
     /// True where a program refused to load a model because the machine's memory would not hold it.
     pub fn model_beyond_ram(&self) -> bool {
-        self.incident.event.dialect == "ollama-system-memory"
+        self.sign(Sign::ModelBeyondRam)
     }
 
     pub fn windows(&self) -> bool {

@@ -23,9 +23,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let echo = case.clue(Clue::DeviceAssert)
-        || case.incident.event.dialect.contains("cublas")
-        || case.incident.event.dialect.contains("assert");
+    let echo = case.clue(Clue::DeviceAssert) || case.sign(Sign::Cublas);
     if !case.on_gpu() || !(echo || case.sign(Sign::OtherCudaError)) {
         return Advice::Silent;
     }

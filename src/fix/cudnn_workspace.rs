@@ -4,7 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
-use crate::domain::Target;
+use crate::domain::{Sign, Target};
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::Interval;
@@ -26,7 +26,7 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu() || !case.learns() {
         return Advice::Silent;
     }
-    if !case.clue(Clue::ConvWorkspace) && !case.incident.event.dialect.contains("cudnn") {
+    if !case.clue(Clue::ConvWorkspace) && !case.sign(Sign::Cudnn) {
         return Advice::Silent;
     }
     Draft::new(

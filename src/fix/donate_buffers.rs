@@ -4,7 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
-use crate::domain::Target;
+use crate::domain::{Number, Target};
 use crate::text;
 use crate::units::Interval;
 
@@ -26,7 +26,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;
-    let (inputs, outputs) = (facts.number("parameter_bytes"), facts.number("output_bytes"));
+    let (inputs, outputs) = (facts.number(Number::Parameter), facts.number(Number::Output));
     let shared = inputs.zip(outputs).map(|(inputs, outputs)| inputs.min(outputs).max(0.0) as u64);
     Draft::new(case, &[(CauseId::Capacity, 0.3), (CauseId::TransientPeak, 0.12), (CauseId::DuplicateModel, 0.6)])
         .frees_if(

@@ -5,8 +5,8 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
-use crate::domain::Target;
 use crate::domain::program::DeviceUse;
+use crate::domain::{Number, Target};
 use crate::estimate::serving::Budget;
 use crate::text;
 use crate::units::Interval;
@@ -57,7 +57,7 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let tried = computed.unwrap_or(if cache_of_free { 0.7 } else { USUAL_LOW });
-    let before = budget.share.or(case.incident.event.facts.number("mem_fraction_static"));
+    let before = budget.share.or(case.incident.event.facts.number(Number::MemFractionStatic));
     let gain = before.zip(budget.total).filter(|(before, _)| *before > tried).map(|(before, total)| {
         let shown = show(total as i128);
         (
@@ -107,7 +107,7 @@ fn advise(case: &Case) -> Advice {
 fn share_beside(case: &Case, budget: &Budget) -> Option<f64> {
     let total = budget.total?;
     let short = (case.requested()?.high - case.free()?.low).max(0) as f64;
-    let set = budget.share.or(case.incident.event.facts.number("mem_fraction_static"));
+    let set = budget.share.or(case.incident.event.facts.number(Number::MemFractionStatic));
     let set = set.or_else(|| Some(case.allocated()?.middle() as f64 / total))?;
     let share = set - short / total - 0.01;
     Some((share * 100.0 + 1e-9).floor() / 100.0)

@@ -4,7 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
-use crate::domain::Target;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -24,7 +24,7 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu() {
         return Advice::Silent;
     }
-    let count = case.incident.event.facts.number("resource_limit_count");
+    let count = case.incident.event.facts.number(Number::ResourceLimitCount);
     let factor = if count.is_some() { 1.0 } else { 0.3 };
     Draft::new(
         case,

@@ -5,8 +5,8 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Sign};
-use crate::domain::Target;
 use crate::domain::program::DeviceUse;
+use crate::domain::{Number, Target};
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::units::Interval;
@@ -42,7 +42,7 @@ fn advise(case: &Case) -> Advice {
     } else {
         0.8
     };
-    let set = case.incident.event.facts.number("cuda_graph_max_bs").filter(|set| (2.0..1e6).contains(set));
+    let set = case.incident.event.facts.number(Number::CudaGraphMaxBs).filter(|set| (2.0..1e6).contains(set));
     let largest = set.map_or(32, |set| (set as u64 / 4).max(1));
     let pools = case.incident.event.facts.get(Fact::PrivatePools).map(|pools| {
         let shown = bytes(pools.bytes);
@@ -51,7 +51,7 @@ fn advise(case: &Case) -> Advice {
             text!(en: "at most the {shown} in private pools", zh: "最多为私有池中的 {shown}"),
         )
     });
-    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::Preallocation, if case.incident.event.dialect == "sglang-capture-graph-failed" { 0.4 } else { 0.15 }), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
+    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::Preallocation, if case.sign(Sign::GraphCapture) { 0.4 } else { 0.15 }), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
         .weight(capture)
         .frees_if(pools, text!(en: "the log does not show how much the graphs hold", zh: "日志没有给出 CUDA graph 的占用"))
         .slows(0.0, 0.3)

@@ -5,7 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
-use crate::domain::Target;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -30,11 +30,11 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;
-    let set = facts.number("dummy_requests").or(facts.number("max_num_seqs"));
+    let set = facts.number(Number::DummyRequests).or(facts.number(Number::MaxNumSeqs));
     let sequences = fewer(set, 64, 16);
-    let tokens = fewer(facts.number("max_num_batched_tokens"), 4096, 1024);
-    let running = fewer(facts.number("max_running_requests"), 64, 8);
-    let chunk = fewer(facts.number("chunked_prefill_size"), 2048, 512);
+    let tokens = fewer(facts.number(Number::MaxNumBatchedTokens), 4096, 1024);
+    let running = fewer(facts.number(Number::MaxRunningRequests), 64, 8);
+    let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 2048, 512);
     Draft::new(case, &[(CauseId::Preallocation, 0.3), (CauseId::Capacity, 0.4), (CauseId::TransientPeak, 0.6), (CauseId::KvCache, 0.25), (CauseId::SingleHugeAllocation, 0.4), (CauseId::NonFramework, 0.2),
             (CauseId::Preallocation, if case.sign(Sign::EngineWarmup) { 0.5 } else { 0.2 })])
         .frees_unknown(text!(en: "needs the engine's activation peak, which its profiling line prints", zh: "需要引擎 profiling 打印的激活峰值"))

@@ -29,7 +29,7 @@ fn advise(case: &Case) -> Advice {
     let budget = Budget::of(&case.incident.event.facts);
     if case.sign(Sign::EngineStartup) && case.on_gpu() && budget.share.is_some()
         || budget.room.is_some_and(|room| room < 0.0)
-        || case.incident.event.dialect == "sglang-mem-fraction-static"
+        || case.sign(Sign::StaticPool)
     {
         // Nothing is left for a cache of any width, or no cache is at stake yet.
         return Advice::Silent;

@@ -5,7 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Fact;
-use crate::domain::Target;
+use crate::domain::{Number, Target};
 use crate::text;
 use crate::units::MIB;
 
@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let facts = &case.incident.event.facts;
-    let Some(request) = facts.number("memory_request_bytes") else { return Advice::Silent };
+    let Some(request) = facts.number(Number::MemoryRequest) else { return Advice::Silent };
     let used = facts.get(Fact::Used).or(facts.get(Fact::Process)).map(|figure| figure.bytes);
     if used.is_some_and(|used| used as f64 <= request) {
         return Advice::Silent;

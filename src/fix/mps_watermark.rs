@@ -5,7 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
-use crate::domain::Target;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -26,7 +26,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let numbers = &case.incident.event.facts.numbers;
-    if numbers.contains_key("resource_limit_count") || case.incident.event.dialect.ends_with("buffer-size") {
+    if numbers.contains_key(&Number::ResourceLimitCount) || case.sign(Sign::BufferSizeLimit) {
         return Advice::Withheld(text!(
             en: "the number of buffers or the size of one is limited here, which no watermark changes",
             zh: "此处受限的是缓冲区个数或单个缓冲区大小，与水位线无关"

@@ -4,7 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
-use crate::domain::Target;
+use crate::domain::{Sign, Target};
 use crate::text;
 use crate::units::Interval;
 
@@ -22,8 +22,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let event = &case.incident.event;
-    let nccl = event.dialect.contains("nccl") || event.message.contains("NCCL");
+    let nccl = case.sign(Sign::Nccl);
     let many = case.context.world_size.value().is_some_and(|ranks| ranks > 1);
     if !case.on_gpu() || !(nccl || many) {
         return Advice::Silent;

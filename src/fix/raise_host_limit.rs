@@ -5,7 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Resource};
-use crate::domain::Target;
+use crate::domain::{Number, Target};
 use crate::text;
 use crate::units::{GIB, MIB};
 
@@ -60,7 +60,8 @@ fn advise(case: &Case) -> Advice {
         )
     };
     // What took hours to fill the limit fills a larger one a few hours later.
-    let grew = if facts.number("lifetime_seconds").is_some_and(|seconds| seconds > 6.0 * 3600.0) { 0.5 } else { 1.0 };
+    let grew =
+        if facts.number(Number::LifetimeSeconds).is_some_and(|seconds| seconds > 6.0 * 3600.0) { 0.5 } else { 1.0 };
     let cgroup = if case.resource() == Resource::Cgroup || limit.is_some() { 1.0 } else { 0.5 };
     Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4), (CauseId::SharedMemory, 0.5)])
         .weight(cgroup * grew)

@@ -4,7 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
-use crate::domain::Target;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let Some(rounds) = case.incident.event.facts.number("rounds_before").filter(|rounds| *rounds >= 1.0) else {
+    let Some(rounds) = case.incident.event.facts.number(Number::RoundsBefore).filter(|rounds| *rounds >= 1.0) else {
         return Advice::Silent;
     };
     if !case.on_gpu() {

@@ -4,7 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
-use crate::domain::Target;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.incident.event.facts.numbers.contains_key("constant_copied") {
+    if !case.on_gpu() || !case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied) {
         return Advice::Silent;
     }
     Draft::new(

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cause;
 use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::incident::Context;
 use crate::incident::context::{Clue, Phase, Precision, Trainer};
@@ -359,8 +359,8 @@ fn programs_outside_pytorch_get_their_own_knobs() {
 #[test]
 fn donated_inputs_free_at_most_the_smaller_side() {
     let mut incident = incident(Program::Jax, Resource::Gpu, &[(Fact::Requested, "4.00 GiB")], Context::default());
-    incident.event.facts.numbers.insert("parameter_bytes", (3.0 * GIB as f64, Span::line(2)));
-    incident.event.facts.numbers.insert("output_bytes", (2.0 * GIB as f64, Span::line(3)));
+    incident.event.facts.numbers.insert(Number::Parameter, (3.0 * GIB as f64, Span::line(2)));
+    incident.event.facts.numbers.insert(Number::Output, (2.0 * GIB as f64, Span::line(3)));
     let plan = planned(&incident);
     let offer = &offered(&plan, "donate-buffers").expect("an offer").offer;
     let Frees::Bytes { range, .. } = &offer.frees else { panic!("{:?}", offer.frees) };
@@ -372,7 +372,7 @@ fn a_count_of_buffers_is_no_matter_of_a_watermark() {
     let mut incident = incident(Program::Mlx, Resource::Gpu, &[], Context::default());
     incident.event.sign(Sign::Mps);
     incident.event.sign(Sign::RefusedByLimit);
-    incident.event.facts.numbers.insert("resource_limit_count", (499_000.0, Span::line(2)));
+    incident.event.facts.numbers.insert(Number::ResourceLimitCount, (499_000.0, Span::line(2)));
     let plan = planned(&incident);
     assert!(withheld(&plan, "mps-watermark") && offered(&plan, "evaluate-each-step").is_some());
 }

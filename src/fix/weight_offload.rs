@@ -5,8 +5,8 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Sign};
-use crate::domain::Target;
 use crate::domain::program::DeviceUse;
+use crate::domain::{Number, Target};
 use crate::estimate::serving::Budget;
 use crate::text;
 use crate::text::Text;
@@ -104,16 +104,17 @@ impl Layers {
     fn of(case: &Case) -> Option<Layers> {
         let event = &case.incident.event;
         let facts = &event.facts;
-        let refused = event.dialect == "llamacpp-cuda-buffer-alloc" || event.dialect == "ollama-runner-terminated";
+        let refused = event.has(Sign::WeightsBuffer);
         let weights = facts.get(Fact::Weights).or(facts.get(Fact::Requested).filter(|_| refused))?;
-        let count = facts.number("layers_offloaded").or(facts.number("n_gpu_layers"))?;
-        if facts.numbers.contains_key("split_over_devices") {
+        let count = facts.number(Number::LayersOffloaded).or(facts.number(Number::NGpuLayers))?;
+        if facts.numbers.contains_key(&Number::SplitOverDevices) {
             return None;
         }
         // All repeating layers and the output layer.
-        let whole = facts.number("layers_model").or(facts.number("layers_repeating").map(|layers| layers + 1.0));
+        let whole =
+            facts.number(Number::LayersModel).or(facts.number(Number::LayersRepeating).map(|layers| layers + 1.0));
         let whole = whole.unwrap_or(f64::MAX);
-        let free = facts.number("device_free_at_start_bytes")?;
+        let free = facts.number(Number::DeviceFreeAtStart)?;
         // `-ngl 99` means all there are; how many that is must be known.
         let count = if count > whole { whole } else { count };
         (1.0..99.0).contains(&count).then_some(Layers { count, weights: weights.bytes as f64, free })
@@ -139,7 +140,7 @@ impl Layers {
 /// A tenth fewer layers than Ollama's estimate had put on the device, where that estimate proved too low.
 fn fewer_on_gpu(case: &Case) -> Option<u64> {
     let facts = &case.incident.event.facts;
-    facts.number("required_partial_bytes")?;
-    let put = facts.number("layers_offloaded").filter(|put| (2.0..1e4).contains(put))?;
+    facts.number(Number::RequiredPartial)?;
+    let put = facts.number(Number::LayersOffloaded).filter(|put| (2.0..1e4).contains(put))?;
     Some((put * 0.9).floor() as u64)
 }

@@ -198,8 +198,8 @@ impl Event {
         for (fact, figure) in &other.facts.sizes {
             self.facts.sizes.entry(*fact).or_insert(*figure);
         }
-        for (name, number) in &other.facts.numbers {
-            self.facts.numbers.entry(name).or_insert(*number);
+        for (number, value) in &other.facts.numbers {
+            self.facts.numbers.entry(*number).or_insert(*value);
         }
         complete(&mut self.facts.device, &other.facts.device);
         complete(&mut self.facts.pid, &other.facts.pid);
@@ -262,7 +262,7 @@ fn tie(group: &Group, event: &Event) -> Option<Tie> {
             Some(_) => fall.rank == event.rank,
             None => fall.device == event.facts.device.value(),
         });
-        let same_shape = known.dialect == event.dialect || known.program == event.program;
+        let same_shape = known.same_wording(event) || known.program == event.program;
         if fallen {
             // This rank's message was already read: printed again by a launcher, or a second failure of its own.
             return known_again(group, event).then_some(Tie::Repeats);
@@ -338,7 +338,7 @@ fn same_figures(a: &Event, b: &Event) -> bool {
 
 /// True when the same program, or a part of it, can have printed both.
 fn kindred(a: &Event, b: &Event) -> bool {
-    a.program == b.program || a.program == Program::Cuda || b.program == Program::Cuda || a.dialect == b.dialect
+    a.program == b.program || a.program == Program::Cuda || b.program == Program::Cuda || a.same_wording(b)
 }
 
 fn fall(document: &Document, event: &Event) -> RankFall {

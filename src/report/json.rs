@@ -62,7 +62,7 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     let mut out = Map::new();
     out.insert("primary".into(), diagnosis.incident.primary.into());
     out.insert("framework".into(), event.program.id().into());
-    out.insert("dialect".into(), event.dialect.into());
+    out.insert("dialect".into(), event.wording().into());
     out.insert("resource".into(), event.resource.id().into());
     if explanation.inputs.len() > 1
         && let Some(summary) = explanation.inputs.get(diagnosis.input)
@@ -256,7 +256,7 @@ fn message(event: &Event, lang: Lang) -> Value {
     let mut out = Map::new();
     out.insert("line".into(), event.at.first.into());
     out.insert("framework".into(), event.program.id().into());
-    out.insert("dialect".into(), event.dialect.into());
+    out.insert("dialect".into(), event.wording().into());
     out.insert("resource".into(), event.resource.id().into());
     if let Some(rank) = event.rank {
         out.insert("rank".into(), rank.into());
@@ -318,7 +318,7 @@ fn facts(facts: &Facts) -> Value {
         out.insert("cgroup".into(), cgroup.as_str().into());
     }
     for (name, (value, _)) in &facts.numbers {
-        extra.insert((*name).into(), number(*value));
+        extra.insert(name.id().into(), number(*value));
     }
     if !facts.unreadable.is_empty() {
         let names = facts.unreadable.keys().map(|fact| fact.id()).collect::<Vec<_>>();

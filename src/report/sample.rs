@@ -92,7 +92,7 @@ pub fn explanation() -> Explanation {
     ] {
         event.facts.note(fact, figure(text));
     }
-    event.facts.numbers.insert("retries", (3.0, Span::line(412)));
+    event.facts.numbers.insert(crate::domain::Number::RestartCount, (3.0, Span::line(412)));
 
     let amount = |text: &str| figure(text).interval();
     let entry = |holder, text: &str| Entry {

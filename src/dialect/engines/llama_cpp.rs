@@ -6,7 +6,7 @@
 use super::surroundings;
 use crate::dialect::joined::Printed;
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -187,13 +187,19 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
     match purpose(&report, field::before(position, 3).map(|at| field::text(document, at))) {
         Buffer::Cache => {
             event.dialect = "llamacpp-kv-buffer";
+            event.sign(Sign::CacheRefused);
             event.sign(Sign::EngineStartup);
         }
         Buffer::Compute => {
             event.dialect = if host { "llamacpp-cpu-buffer" } else { "llamacpp-compute-buffer" };
             event.sign(Sign::EngineWarmup);
         }
-        Buffer::Model | Buffer::Unknown => event.sign(Sign::EngineStartup),
+        Buffer::Model | Buffer::Unknown => {
+            event.sign(Sign::EngineStartup);
+            if !host {
+                event.sign(Sign::WeightsBuffer);
+            }
+        }
     }
     if report.iter().any(|line| line.contains("retrying without pipeline")) {
         event.dialect = "llamacpp-retry-without-pipeline";
@@ -262,18 +268,18 @@ fn memory_of_device(document: &Document, position: usize, event: &mut Event) {
                 event.facts.note(Fact::Weights, figure);
             }
             if let Some(figure) = surroundings::buffer(line, device, "KV", span) {
-                event.facts.numbers.entry("kv_buffer_bytes").or_insert((figure.bytes as f64, span));
+                event.facts.numbers.entry(Number::KvBuffer).or_insert((figure.bytes as f64, span));
             }
         } else if line.contains("using device ") {
             let free = line.rsplit_once(") - ").and_then(|(_, tail)| field::leading_size(tail, Base::Binary));
             if !line.contains(&free_label) {
                 others = true;
             } else if let Some(free) = free {
-                event.facts.numbers.entry("device_free_at_start_bytes").or_insert((free.bytes as f64, span));
+                event.facts.numbers.entry(Number::DeviceFreeAtStart).or_insert((free.bytes as f64, span));
             }
         }
     }
     if others {
-        field::note_number(event, "split_over_devices", Some(1.0));
+        field::note_number(event, Number::SplitOverDevices, Some(1.0));
     }
 }

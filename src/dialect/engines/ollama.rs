@@ -42,6 +42,7 @@ fn system_memory(document: &Document, position: usize) -> Option<Event> {
     }
     event.at.last = event.at.last.max(text.span(from, to).last);
     event.sign(Sign::EngineStartup);
+    event.sign(Sign::ModelBeyondRam);
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
     }
@@ -66,11 +67,13 @@ fn reported(document: &Document, position: usize) -> Option<Event> {
             let mut event =
                 field::event(document, position, "ollama-runner-terminated", Program::Ollama, Resource::Gpu);
             event.sign(Sign::NoFigures);
+            event.sign(Sign::WeightsBuffer);
             event
         }
         None => return None,
     };
     event.program = Program::Ollama;
+    event.sign(Sign::PassedOn);
     if event.dialect == "llamacpp-cuda-buffer-alloc" {
         event.dialect = "ollama-runner-terminated";
     }

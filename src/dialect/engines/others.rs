@@ -2,7 +2,7 @@
 
 use super::{message, note};
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
 pub const DIALECT: Dialect =
@@ -36,7 +36,7 @@ fn tgi(document: &Document, position: usize) -> Option<Event> {
     event.sign(Sign::EngineWarmup);
     event.sign(Sign::NoFigures);
     let tokens = notice.count("tohandle", from).map(|(count, _)| count as f64);
-    field::note_number(&mut event, "prefill_tokens", tokens);
+    field::note_number(&mut event, Number::PrefillTokens, tokens);
     Some(event)
 }
 
@@ -62,7 +62,7 @@ fn mlc(document: &Document, position: usize) -> Option<Event> {
         end = note(&mut event, fact, notice.size(words, from)).unwrap_or(end).max(end);
     }
     if let Some((figure, at)) = notice.size("buffersize(", from) {
-        field::note_number(&mut event, "temporary_buffer_bytes", Some(figure.bytes as f64));
+        field::note_number(&mut event, Number::TemporaryBuffer, Some(figure.bytes as f64));
         end = end.max(at);
     }
     event.at.last = event.at.last.max(notice.text.span(from, end.max(from + 1)).last);

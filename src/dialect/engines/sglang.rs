@@ -5,7 +5,7 @@
 use super::{message, take_pytorch};
 use crate::dialect::pytorch::allocator;
 use crate::dialect::{Dialect, Event, Resource, Sign, Standing, field};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
 use crate::units::GIB;
@@ -46,6 +46,7 @@ fn pool_too_small(document: &Document, position: usize) -> Option<Event> {
     let end = notice.text.after("mem-fraction-static", from)?;
     let mut event = notice.event("sglang-mem-fraction-static", Program::Sglang, Resource::KvCache, from, end);
     event.sign(Sign::EngineStartup);
+    event.sign(Sign::StaticPool);
     event.sign(Sign::NoFigures);
     Some(event)
 }
@@ -57,7 +58,8 @@ fn unbalanced(document: &Document, position: usize) -> Option<Event> {
     let mut event = notice.event("sglang-unbalanced", Program::Sglang, Resource::Gpu, from, from + 1);
     event.message = field::quoted(field::text(document, position));
     event.sign(Sign::EngineStartup);
-    for (name, label) in [("least_free_bytes", "pre_model_load_memory="), ("own_free_bytes", "local_gpu_memory=")] {
+    event.sign(Sign::UnevenDevices);
+    for (name, label) in [(Number::LeastFree, "pre_model_load_memory="), (Number::OwnFree, "local_gpu_memory=")] {
         let gib = super::decimal(&notice, label, from).map(|(gib, _)| (gib * GIB as f64).round());
         field::note_number(&mut event, name, gib);
     }
@@ -76,6 +78,9 @@ fn wrapped(document: &Document, position: usize, words: &[&str], dialect: &'stat
     take_pytorch(&mut event, inner);
     if dialect == "sglang-capture-graph-failed" {
         event.sign(Sign::EngineWarmup);
+        event.sign(Sign::GraphCapture);
+    } else {
+        event.sign(Sign::WhileServing);
     }
     Some(event)
 }
@@ -91,7 +96,8 @@ fn batch_too_large(document: &Document, position: usize) -> Option<Event> {
     let end = notice.text.after("outofmemory", from)?;
     let mut event = notice.event("sglang-batch-too-large", Program::Sglang, Resource::KvCache, from, end);
     event.message = field::quoted(line);
-    for (name, words) in [("tokens_requested", "Trytoallocate"), ("tokens_available", "Availabletokens:")] {
+    event.sign(Sign::CacheRefused);
+    for (name, words) in [(Number::TokensRequested, "Trytoallocate"), (Number::TokensAvailable, "Availabletokens:")] {
         field::note_number(&mut event, name, notice.count(words, end).map(|(count, _)| count as f64));
     }
     Some(event)

@@ -41,5 +41,8 @@ fn executor(document: &Document, position: usize) -> Option<Event> {
     event.at.last = event.at.last.max(text.span(from, end).last);
     event.message = text.readable(from, end, 400);
     event.sign(Sign::EngineStartup);
+    if cache {
+        event.sign(Sign::CacheRefused);
+    }
     Some(event)
 }

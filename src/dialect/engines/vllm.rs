@@ -6,7 +6,7 @@
 use super::{decimal, message, note};
 use crate::dialect::notice::Notice;
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
 use crate::units::{Base, Figure, size};
@@ -58,7 +58,7 @@ fn startup(document: &Document, position: usize) -> Option<Event> {
         }
     }
     if let Some((share, end)) = decimal(&notice, "utilization(", verdict) {
-        field::note_number(&mut event, "gpu_memory_utilization", Some(share));
+        field::note_number(&mut event, Number::GpuMemoryUtilization, Some(share));
         to = end;
         if let Some(end) = note(&mut event, Fact::Desired, notice.size(",", end).filter(|(_, at)| at - end < 20)) {
             to = end + 1;
@@ -101,10 +101,10 @@ fn too_long(document: &Document, position: usize) -> Option<Event> {
     let mut event = notice.event(dialect, Program::Vllm, Resource::KvCache, from, end);
     event.sign(Sign::EngineStartup);
     let mut to = end;
-    field::note_number(&mut event, "max_model_len", length.map(|(tokens, _)| tokens as f64));
+    field::note_number(&mut event, Number::MaxModelLen, length.map(|(tokens, _)| tokens as f64));
     if dialect == "vllm-max-seq-len-v0" {
         if let Some((tokens, at)) = notice.count("KVcache(", end - "KVcache".len()).filter(|(_, at)| at - end < 24) {
-            field::note_number(&mut event, "kv_cache_tokens", Some(tokens as f64));
+            field::note_number(&mut event, Number::KvCacheTokens, Some(tokens as f64));
             to = at + 1;
         }
     } else {
@@ -126,7 +126,7 @@ fn too_long(document: &Document, position: usize) -> Option<Event> {
             }
         }
         if let Some((tokens, at)) = notice.count("estimatedmaximummodellengthis", to) {
-            field::note_number(&mut event, "estimated_max_model_len", Some(tokens as f64));
+            field::note_number(&mut event, Number::EstimatedMaxModelLen, Some(tokens as f64));
             to = at;
         }
     }
@@ -149,7 +149,7 @@ fn no_blocks(document: &Document, position: usize) -> Option<Event> {
 /// Tells a cache that has less than nothing by its name, once the figure is known.
 pub(super) fn complete(event: &mut Event) {
     if event.dialect == "vllm-no-cache-blocks"
-        && event.facts.number("kv_available_bytes").is_some_and(|bytes| bytes < 0.0)
+        && event.facts.number(Number::KvAvailable).is_some_and(|bytes| bytes < 0.0)
     {
         event.dialect = "vllm-no-cache-blocks-negative";
     }
@@ -163,7 +163,8 @@ fn warm_up(document: &Document, position: usize) -> Option<Event> {
     let mut event = notice.event("vllm-sampler-warmup", Program::Vllm, Resource::Gpu, from, end);
     event.message = notice.text.readable(from.saturating_sub("CUDA".len()), end + 60, 200);
     event.sign(Sign::EngineWarmup);
-    field::note_number(&mut event, "dummy_requests", notice.count("with", end).map(|(count, _)| count as f64));
+    event.sign(Sign::SamplerWarmup);
+    field::note_number(&mut event, Number::DummyRequests, notice.count("with", end).map(|(count, _)| count as f64));
     Some(event)
 }
 
@@ -178,8 +179,8 @@ fn profiling(document: &Document, position: usize) -> Option<Event> {
         from + "Errorinmemoryprofiling".len(),
     );
     let sizes = [
-        ("initial_free_bytes", notice.size("Initialfreememory", from)),
-        ("current_free_bytes", notice.size("currentfreememory", from)),
+        (Number::InitialFree, notice.size("Initialfreememory", from)),
+        (Number::CurrentFree, notice.size("currentfreememory", from)),
     ];
     for (name, found) in sizes {
         field::note_number(&mut event, name, found.map(|(figure, _)| figure.bytes as f64));

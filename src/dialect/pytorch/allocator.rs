@@ -470,7 +470,7 @@ fn stands_as_a_message(line: &str) -> bool {
         // Torn right inside the words: the class in front must vouch for it.
         return line.contains("OutOfMemoryError:");
     };
-    if super::is_code_or_advice(line, at) {
+    if crate::dialect::mention::is_code_or_advice(line, at) {
         return false;
     }
     let before = line[..at].trim_end().trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();

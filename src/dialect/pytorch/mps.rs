@@ -70,5 +70,6 @@ fn invalid_buffer(text: &Joined) -> Option<Event> {
     event.message = text.readable(from, fields.reached, LONGEST_TEXT);
     event.facts = fields.facts;
     event.sign(Sign::Mps);
+    event.sign(Sign::BufferSizeLimit);
     Some(event)
 }

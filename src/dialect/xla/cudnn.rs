@@ -47,6 +47,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     event.sign(Sign::Disguised);
     event.sign(Sign::ContextCreation);
     event.sign(Sign::ForeignLibrary);
+    event.sign(Sign::Cudnn);
     settle(&mut event);
     Some(event)
 }

@@ -1,7 +1,7 @@
 //! Which program of the family speaks, and what the log tells of the device before and of the run after the failure.
 
 use crate::dialect::{Fact, Facts};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure};
@@ -135,7 +135,7 @@ impl Surroundings {
             facts.device.note(index, at);
         }
         if let Some(pool) = self.pool {
-            facts.numbers.entry("pool_at_start_bytes").or_insert(pool);
+            facts.numbers.entry(Number::PoolAtStart).or_insert(pool);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::dialect::notice::settle;
 use crate::dialect::{Event, Fact, Resource};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
 pub fn read(document: &Document, position: usize) -> Option<Event> {
@@ -21,9 +21,9 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     if let Some(from) = notice.starts("TPUTensorCoreHbmusage:") {
         let (dense, end) = notice.size("Hbmusage:", from)?;
         let mut event = notice.event("xla-tpu-sparsecore", Program::Jax, Resource::Gpu, exhausted.unwrap_or(from), end);
-        event.facts.numbers.insert("tensorcore_bytes", (dense.bytes as f64, dense.at));
+        event.facts.numbers.insert(Number::Tensorcore, (dense.bytes as f64, dense.at));
         if let Some((sparse, end)) = notice.size("SparseCoreHbmusage", end) {
-            event.facts.numbers.insert("sparsecore_bytes", (sparse.bytes as f64, sparse.at));
+            event.facts.numbers.insert(Number::Sparsecore, (sparse.bytes as f64, sparse.at));
             event.at.last = event.at.last.max(text.span(from, end).last);
             if let Some(bytes) = dense.bytes.checked_add(sparse.bytes) {
                 let half_width = dense.half_width + sparse.half_width;
@@ -72,12 +72,12 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     // The parts: `reserved 260.00M`, `program 55.24G`, `arguments 0B`, `HLO temp 54.99G`.
     let parts = [
-        ("reserved", "reserved_by_runtime_bytes"),
-        ("arguments", "parameter_bytes"),
-        ("program", "program_total_bytes"),
-        ("HLOtemp", "temp_bytes"),
-        ("Outputsize", "output_bytes"),
-        ("Exceededhbmcapacityby", "exceeded_by_bytes"),
+        ("reserved", Number::ReservedByRuntime),
+        ("arguments", Number::Parameter),
+        ("program", Number::ProgramTotal),
+        ("HLOtemp", Number::Temp),
+        ("Outputsize", Number::Output),
+        ("Exceededhbmcapacityby", Number::ExceededBy),
     ];
     for (words, name) in parts {
         if let Some((size, at)) = notice.size(words, from) {
