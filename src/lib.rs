@@ -9,6 +9,7 @@
 //! rehearsed program, measured peaks, description ─ estimate ─ headroom ─ report
 //! ```
 //!
+//! * [`domain`] holds the closed words that all rooms share: programs, accelerators, whose knob it is, trainers.
 //! * [`input`] turns bytes into lines, [`dialect`] turns lines into events with printed figures, [`incident`] groups events
 //!   into failures and reads their context.
 //! * [`ledger`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]

@@ -13,7 +13,7 @@ use crate::units::Interval;
 pub const FIX: Fix = Fix {
     id: "empty-cache",
     class: Class::AllocConfig,
-    title: || text!(en: "Emptying the cache (empty_cache)", zh: "清空缓存（empty_cache）"),
+    title: || text!(en: "empty_cache()", zh: "empty_cache()"),
     doc: || {
         text!(
             en: "Returns whole unused segments to the driver. PyTorch does exactly that by itself before it raises an out-of-memory error, so it cannot prevent one; calling it every step costs time. It helps another process or library on the same GPU, or once between two phases.",

@@ -8,6 +8,7 @@ use super::what_if::{Change, Outcome, WhatIf};
 use crate::allocator::{LARGE_ROUNDING, LARGE_SEGMENT, MIDDLE_LIMIT, SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use crate::dialect::{Event, Fact, Resource};
 use crate::domain::Program;
+use crate::domain::program::PytorchAllocator;
 use crate::evidence::{Known, Span};
 use crate::incident::context::Frame;
 use crate::incident::recording::{HeldAt, Recording, Rise, Standing, Trial, Verdict};
@@ -63,7 +64,7 @@ fn segment_of(request: u64) -> u64 {
 /// Whether a device's record and an incident are of one failure. `name` is that of the snapshot's file.
 pub fn relation(incident: &Incident, name: &str, device: &DeviceAnalysis) -> Relation {
     let event = &incident.event;
-    if event.resource != Resource::Gpu || event.program == Program::Jax || event.program == Program::Tensorflow {
+    if event.resource != Resource::Gpu || event.program.pytorch_allocator() == PytorchAllocator::No {
         let resource = event.resource.id();
         return Relation::Other(text!(
             en: "{name} holds GPU memory of PyTorch, and what ran out here is another thing ({resource}, {}): it proves nothing here",
