@@ -1,6 +1,6 @@
 //! Enough is free or cached in total, but not in one piece.
 
-use super::reading::{Kind, cached, entry, fitted_before, kind, percent, place, ramp, size, trend, whole};
+use super::reading::{Kind, cached, entry, fitted_before, kind, place, ramp, size, trend, whole};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::evidence::{Evidence, Span};
@@ -9,6 +9,7 @@ use crate::incident::context::{Clue, Measure};
 use crate::incident::recording::{Pieces, Recording, Verdict};
 use crate::text;
 use crate::text::Text;
+use crate::units::percent;
 use crate::units::{Bytes, GIB, Interval, MIB};
 
 pub const CAUSE: Cause = Cause {

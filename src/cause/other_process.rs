@@ -1,15 +1,17 @@
 //! Another process holds memory that this one needs.
 
 use super::reading::{
-    Kind, about, entry, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
+    Kind, about, entry, foreign, kind, limited, place, ramp, refused_although_free, short_of_desired, size,
     taken_meanwhile,
 };
 use super::{Cause, CauseId, engine};
+use crate::account::identity::strangers;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
+use crate::units::percent;
 use crate::units::{Bytes, MIB};
 
 pub const CAUSE: Cause = Cause {
@@ -243,16 +245,9 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     let device = incident.event.facts.device.value().unwrap_or(0);
-    let mut pids: Vec<String> = incident
-        .event
-        .facts
-        .other_processes
-        .iter()
-        .filter(|other| Some(other.pid) != incident.ledger.self_listed_as)
-        .take(4)
-        .map(|other| other.pid.to_string())
-        .collect();
-    pids.dedup();
+    let strangers = strangers(&incident.event, &incident.ledger);
+    let pids: Vec<String> =
+        strangers.sure.iter().chain(&strangers.doubtful).take(4).map(|pid| pid.to_string()).collect();
     if pids.is_empty() {
         text!(
             en: "Stop this job and run `nvidia-smi -i {device}`: if the memory in use falls to near 0, it was this job's own after all.",
@@ -262,8 +257,8 @@ fn refute(incident: &Incident) -> Text {
         let list = pids.join(", ");
         let query = pids.join(",");
         text!(
-            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are workers of this same job, nobody else is in the way.",
-            zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 是本任务自己的进程，则不是其他进程的问题。"
+            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are this very process or workers of the same job, nobody else is in the way.",
+            zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 就是本进程或本任务自己的进程，则不是其他进程的问题。"
         )
     }
 }

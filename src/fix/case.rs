@@ -1,11 +1,11 @@
 //! An incident as fixes look at it: what is missing, what holds it, which program's knobs count, and how likely each cause is.
 
 use super::{Frees, Knob};
+use crate::account::Ledger;
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Trainer};
 use crate::incident::{Incident, Recording};
-use crate::ledger::Ledger;
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB, signed};
