@@ -25,11 +25,10 @@ struct Figures<'a> {
 /// reserved = allocated + cached in every version; from 2.4 on the printed "allocated" contains the free blocks of private
 /// pools, which are taken off here; the driver's figure for this process contains reserved.
 pub(super) fn settle(event: &Event) -> Ledger {
-    let printed = |fact: Fact| event.facts.get(fact).map(|figure| figure.interval());
     let mut ledger = Ledger {
-        requested: printed(Fact::Requested),
-        capacity: printed(Fact::Capacity),
-        cap: printed(Fact::FractionLimit).or_else(|| printed(Fact::Limit)),
+        requested: printed(event, Fact::Requested),
+        capacity: printed(event, Fact::Capacity),
+        cap: printed(event, Fact::FractionLimit).or_else(|| printed(event, Fact::Limit)),
         ..Ledger::default()
     };
     unreadable(event, &mut ledger);
@@ -37,7 +36,7 @@ pub(super) fn settle(event: &Event) -> Ledger {
     let (allocated, default_cached) = framework(event, &mut ledger);
     let mut figures = Figures {
         event,
-        pools: printed(Fact::PrivatePools),
+        pools: printed(event, Fact::PrivatePools),
         default_cached,
         // Where only "allocated" is printed, it is the least that the framework holds.
         held: ledger.reserved.or(allocated),
@@ -58,6 +57,11 @@ pub(super) fn settle(event: &Event) -> Ledger {
     ledger.process = figures.process;
     ledger.entries = entries(&figures, &ledger);
     ledger
+}
+
+/// What a printed figure can stand for: never less than nothing, however it was rounded.
+fn printed(event: &Event, fact: Fact) -> Option<Interval> {
+    event.facts.get(fact).map(|figure| figure.interval().at_least_zero())
 }
 
 fn line_of(event: &Event, fact: Fact) -> u64 {
@@ -81,9 +85,8 @@ fn unreadable(event: &Event, ledger: &mut Ledger) {
 
 /// What is free, as printed or as the rest of what is used. More than the device has is no reading of this device.
 fn free(event: &Event, ledger: &mut Ledger) -> Option<Interval> {
-    let printed = |fact: Fact| event.facts.get(fact).map(|figure| figure.interval());
     let of_device = event.resource.on_device();
-    if let Some(free) = printed(Fact::Free) {
+    if let Some(free) = printed(event, Fact::Free) {
         let Some(capacity) = ledger.capacity.filter(|capacity| of_device && free.low > capacity.high) else {
             return Some(free);
         };
@@ -99,7 +102,7 @@ fn free(event: &Event, ledger: &mut Ledger) -> Option<Interval> {
         ));
         return None;
     }
-    let (capacity, used) = (ledger.capacity?, printed(Fact::Used)?);
+    let (capacity, used) = (ledger.capacity?, printed(event, Fact::Used)?);
     if of_device && used.low > capacity.high {
         ledger.contradictions.push(Contradiction::open(
             Invariant::FreeWithinCapacity,
@@ -119,17 +122,16 @@ fn free(event: &Event, ledger: &mut Ledger) -> Option<Interval> {
 /// The framework's own counters: sets allocated, reserved and cached; returns what is printed as allocated and the cache of
 /// the default pools.
 fn framework(event: &Event, ledger: &mut Ledger) -> (Option<Interval>, Option<Interval>) {
-    let printed = |fact: Fact| event.facts.get(fact).map(|figure| figure.interval());
-    let pools = printed(Fact::PrivatePools);
-    let mut allocated = printed(Fact::Allocated);
-    let mut reserved = printed(Fact::Reserved);
+    let pools = printed(event, Fact::PrivatePools);
+    let mut allocated = printed(event, Fact::Allocated);
+    let mut reserved = printed(event, Fact::Reserved);
     if let (Some(inside), Some(all)) = (allocated, reserved)
         && inside.low > all.high
     {
         ledger.contradictions.push(Contradiction::open(
             Invariant::AllocatedWithinReserved,
             &[Part::Framework],
-            vec![line_of(event, Fact::Allocated), line_of(event, Fact::Reserved)],
+            vec![line_of(event, Fact::Allocated)],
             text!(
                 en: "{inside} is printed as allocated out of {all} reserved: one of the two is not what it says, and neither is \
                      used",
@@ -142,7 +144,7 @@ fn framework(event: &Event, ledger: &mut Ledger) -> (Option<Interval>, Option<In
         (Some(allocated), Some(pools)) => Some((allocated - pools).at_least_zero()),
         (allocated, _) => allocated,
     };
-    let default_cached = printed(Fact::ReservedUnallocated).or_else(|| printed(Fact::Cached));
+    let default_cached = printed(event, Fact::ReservedUnallocated).or_else(|| printed(event, Fact::Cached));
     ledger.reserved = match (reserved, allocated, default_cached) {
         (Some(reserved), ..) => Some(reserved),
         (None, Some(allocated), Some(cached)) => Some(allocated + cached),
@@ -164,7 +166,7 @@ fn framework(event: &Event, ledger: &mut Ledger) -> (Option<Interval>, Option<In
 fn listed(event: &Event, ledger: &mut Ledger) -> Vec<Listed> {
     let mut found: Vec<Listed> = Vec::new();
     for other in &event.facts.other_processes {
-        let amount = other.figure.interval();
+        let amount = other.figure.interval().at_least_zero();
         let Some(earlier) = found.iter_mut().find(|listed| listed.pid == other.pid) else {
             found.push(Listed { pid: other.pid, amount });
             continue;
@@ -185,12 +187,12 @@ fn listed(event: &Event, ledger: &mut Ledger) -> Vec<Listed> {
 /// framework reserved.
 fn process(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
     let event = figures.event;
-    let printed = event.facts.get(Fact::Process)?;
-    let process = printed.interval();
+    let figure = event.facts.get(Fact::Process)?;
+    let process = figure.interval().at_least_zero();
     if process.high <= 0 {
         ledger.contradictions.push(Contradiction::resolved(
             Invariant::ProcessHoldsItsContext,
-            vec![printed.at.first],
+            vec![figure.at.first],
             text!(
                 en: "the driver counts 0 bytes for this process, which cannot be, since it has a context: the figure is unknown",
                 zh: "驱动统计本进程占用 0 字节，而它至少持有上下文，这不可能：按未知处理"
@@ -202,7 +204,7 @@ fn process(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
         ledger.contradictions.push(Contradiction::open(
             Invariant::ProcessHoldsReserved,
             &[Part::Process],
-            vec![printed.at.first],
+            vec![figure.at.first],
             text!(
                 en: "the driver counts {process} for this process, less than the {held} that PyTorch has reserved: the reading \
                      is from another moment, or the memory is not counted for this pid; it is not used",
@@ -218,10 +220,14 @@ fn process(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
 /// has in use either holds a part of it elsewhere, or one of the readings is not of this device.
 fn within_device(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
     let event = figures.event;
-    let capacity = ledger.capacity.filter(|_| event.resource.on_device())?;
+    let capacity = ledger.capacity?;
     let used = ledger.free.map(|free| capacity - free);
+    if !event.resource.on_device() {
+        return used;
+    }
     let Some(held) = figures.held else { return used };
-    let lines = vec![line_of(event, Fact::Allocated), line_of(event, Fact::Capacity)];
+    let mut lines = vec![line_of(event, Fact::Allocated), line_of(event, Fact::Capacity)];
+    lines.dedup();
     if held.low > capacity.high {
         let lends = event.has(Sign::UnifiedMemory) || looks_like_wddm(event, ledger.capacity);
         ledger.contradictions.push(if lends {
@@ -285,10 +291,11 @@ fn take_off_oneself(figures: &mut Figures, ledger: &mut Ledger) {
                 Invariant::OwnPid,
                 lines_of(&[pid]),
                 text!(
-                    en: "“Process {pid}” is almost surely this very process under its host pid: it holds what PyTorch reserved \
-                         plus a context, and no “this process” line is printed (a container without the host's pid namespace)",
-                    zh: "“Process {pid}” 几乎可以确定就是本进程（宿主机 pid）：其用量等于 PyTorch 保留量加上下文，且没有 \
-                         “this process” 一行（容器未共享宿主机 pid 命名空间）"
+                    en: "“Process {pid}” is this very process under its host pid: as another one, it and what PyTorch reserved \
+                         would be more than is in use, and no “this process” line is printed (a container without the host's \
+                         pid namespace)",
+                    zh: "“Process {pid}” 就是本进程（宿主机 pid）：若是其他进程，其用量加上 PyTorch 保留量会超过已用显存，\
+                         且没有 “this process” 一行（容器未共享宿主机 pid 命名空间）"
                 ),
             ));
         }
@@ -363,7 +370,7 @@ fn divide(figures: &mut Figures, used: Option<Interval>, ledger: &mut Ledger) {
         ledger.non_framework = Some((process - held).at_least_zero());
     }
     if let Some(other) = event.facts.get(Fact::OtherAllocations) {
-        ledger.non_framework = Some(other.interval());
+        ledger.non_framework = Some(other.interval().at_least_zero());
     }
 }
 
@@ -497,7 +504,6 @@ pub(crate) fn looks_like_wddm(event: &Event, capacity: Option<Interval>) -> bool
 mod tests {
     use super::super::{Ledger, settle};
     use super::{Holder, NEGLIGIBLE};
-    use crate::account::Identity;
     use crate::dialect::{Event, Fact, ProcessUse, Resource};
     use crate::evidence::Span;
     use crate::units::{self, Base, GIB, Interval};

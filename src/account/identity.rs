@@ -3,10 +3,12 @@
 //! PyTorch prints "this process" for the entry of the driver's list whose pid is its own `getpid()`. A container without the
 //! host's pid namespace sees the host's pids, so that none is its own and the failing process is listed as a stranger. Two
 //! different processes hold different memory: where a listed process and what this one has reserved are together more than
-//! the device has in use, the listed process is this one.
+//! the device has in use, the listed process is this one; a window for the size of a context proves nothing, since two ranks
+//! on one device hold nearly the same.
 
 use super::{Invariant, Ledger, Part};
 use crate::dialect::{Event, Fact};
+use crate::gpu::context_size;
 use crate::units::{Interval, MIB};
 use std::collections::BTreeSet;
 
@@ -25,10 +27,6 @@ pub enum Identity {
     /// It may be any of these; `surely` when it must be one of them.
     AnyOf { pids: Vec<u64>, surely: bool },
 }
-
-/// What a context takes at the least once memory has been allocated, and at the most with NCCL's buffers and CUDA graphs.
-/// A listed figure within this of what PyTorch reserved looks like this process.
-const LOOKS_LIKE_A_CONTEXT: Interval = crate::gpu::context_size::WITH_LIBRARIES;
 
 /// Below this, what PyTorch reserved is too little to be recognised in a process's figure.
 const TELLING: i128 = 64 * MIB as i128;
@@ -62,29 +60,29 @@ pub(super) fn recognise(event: &Event, listed: &[Listed], held: Option<Interval>
     }
     let pids = || candidates.iter().map(|process| process.pid).collect();
     let all: Interval = listed.iter().map(|process| process.amount).sum();
-    // Two different processes would hold more than is in use.
-    let surely = used.is_some_and(|used| (all + held).low > used.high);
-    if surely {
-        return match candidates.as_slice() {
-            [only] => Identity::ListedAs(only.pid),
-            _ => Identity::AnyOf { pids: pids(), surely },
-        };
-    }
-    if held.middle() < TELLING {
-        return Identity::AnyOf { pids: pids(), surely };
-    }
-    // Not proved: it looks like this process, and as another one it would leave this one without a context.
-    let alike = |process: &&Listed| {
-        let beyond = process.amount - held;
-        beyond.high >= 0 && beyond.low <= LOOKS_LIKE_A_CONTEXT.high
-    };
-    let left = used.map(|used| used - all - held);
-    let unlikely_apart =
-        left.is_none_or(|left| left.high < LOOKS_LIKE_A_CONTEXT.low || left.low > LOOKS_LIKE_A_CONTEXT.high);
-    let nearest = candidates.iter().filter(alike).min_by_key(|process| (process.amount - held).middle().abs());
-    match nearest {
-        Some(process) if unlikely_apart => Identity::ListedAs(process.pid),
+    // As another process, it would leave this one without what it reserved and the least of contexts.
+    let apart = all + held + Interval::exactly(context_size::LEAST);
+    let surely = held.middle() >= TELLING && used.is_some_and(|used| apart.low > used.high);
+    match candidates.as_slice() {
+        [only] if surely => Identity::ListedAs(only.pid),
         _ => Identity::AnyOf { pids: pids(), surely },
+    }
+}
+
+/// Whether a process that a table in the log lists for the failing device may be the failing one: its pid says so, or it
+/// holds as much as this one has reserved and there is no room for both.
+pub fn may_be_itself(event: &Event, ledger: &Ledger, pid: u64, holds: Option<Interval>) -> bool {
+    if event.facts.pid.value() == Some(pid) || ledger.self_listed_as == Some(pid) {
+        return true;
+    }
+    if let Identity::AnyOf { pids, .. } = &ledger.identity
+        && pids.contains(&pid)
+    {
+        return true;
+    }
+    match (holds, ledger.reserved.or(ledger.allocated), ledger.capacity) {
+        (Some(holds), Some(own), Some(capacity)) => (holds + own).low > capacity.high,
+        _ => false,
     }
 }
 

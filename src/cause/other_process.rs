@@ -5,7 +5,7 @@ use super::reading::{
     taken_meanwhile,
 };
 use super::{Cause, CauseId, engine};
-use crate::account::identity::strangers;
+use crate::account::identity::{may_be_itself, strangers};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
@@ -231,9 +231,11 @@ fn engine_finds_little(incident: &Incident) -> Option<Evidence> {
 /// The row of the failing device in a printed `nvidia-smi` table and a process on it that is not this one.
 fn busy_rival(incident: &Incident) -> Option<(&crate::incident::context::GpuRow, String)> {
     let device = incident.event.facts.device.value()?;
-    let own = incident.event.facts.pid.value();
     let row = incident.context.gpus.iter().find(|row| row.index == device)?;
-    let (pid, name, _) = row.processes.iter().find(|(pid, _, _)| Some(*pid) != own)?;
+    let (pid, name, _) = row.processes.iter().find(|(pid, _, held)| {
+        let held = held.map(|figure| figure.interval());
+        !may_be_itself(&incident.event, &incident.ledger, *pid, held)
+    })?;
     Some((row, name.clone().map_or_else(|| format!("pid {pid}"), |name| format!("{name} (pid {pid})"))))
 }
 

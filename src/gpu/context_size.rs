@@ -1,6 +1,6 @@
 //! What a CUDA context takes of a device: measured where the board is known, a range where it is not.
 
-use crate::units::{GIB, Interval, MIB};
+use crate::units::{Interval, MIB};
 
 /// A context with the modules of PyTorch's libraries on a board that is not known: 0.2 to 0.7 GiB are seen.
 pub const USUAL: Interval = Interval { low: (200 * MIB) as i128, high: (700 * MIB) as i128 };
@@ -12,9 +12,8 @@ pub const MIDDLE: u64 = 512 * MIB;
 /// counted as somebody else's.
 pub const BARE_AT_MOST: u64 = 600 * MIB;
 
-/// The same with whatever libraries hold beside it: NCCL's buffers and CUDA graphs bring a context to 2 GiB; on small boards
-/// and with old drivers it is below 0.1 GiB.
-pub const WITH_LIBRARIES: Interval = Interval { low: (64 * MIB) as i128, high: (2 * GIB) as i128 };
+/// No context takes less once something has been allocated, on small boards and with old drivers neither.
+pub const LEAST: u64 = 64 * MIB;
 
 /// What the context of a process takes: 3.0 MiB per multiprocessor ± 25 %, from three measured boards of 34, 82 and
 /// 188 multiprocessors.
