@@ -36,7 +36,7 @@ pub(super) fn settle(event: &Event) -> Ledger {
     let (allocated, default_cached) = framework(event, &mut ledger);
     let mut figures = Figures {
         event,
-        pools: printed(event, Fact::PrivatePools),
+        pools: printed(event, Fact::PrivatePools).filter(|_| ledger.trusts(Fact::PrivatePools)),
         default_cached,
         // Where only "allocated" is printed, it is the least that the framework holds.
         held: ledger.reserved.or(allocated),
@@ -123,8 +123,8 @@ fn free(event: &Event, ledger: &mut Ledger) -> Option<Interval> {
 /// the default pools.
 fn framework(event: &Event, ledger: &mut Ledger) -> (Option<Interval>, Option<Interval>) {
     let pools = printed(event, Fact::PrivatePools);
-    let mut allocated = printed(event, Fact::Allocated);
-    let mut reserved = printed(event, Fact::Reserved);
+    let allocated = printed(event, Fact::Allocated);
+    let reserved = printed(event, Fact::Reserved);
     if let (Some(inside), Some(all)) = (allocated, reserved)
         && inside.low > all.high
     {
@@ -138,7 +138,7 @@ fn framework(event: &Event, ledger: &mut Ledger) -> (Option<Interval>, Option<In
                 zh: "打印的已分配量 {inside} 超过保留量 {all}：其中之一并非其名所指，两者都不予采用"
             ),
         ));
-        (allocated, reserved) = (None, None);
+        return (None, None);
     }
     ledger.allocated = match (allocated, pools) {
         (Some(allocated), Some(pools)) => Some((allocated - pools).at_least_zero()),
@@ -291,10 +291,10 @@ fn take_off_oneself(figures: &mut Figures, ledger: &mut Ledger) {
                 Invariant::OwnPid,
                 lines_of(&[pid]),
                 text!(
-                    en: "“Process {pid}” is this very process under its host pid: as another one, it and what PyTorch reserved \
+                    en: "“Process {pid}” is this very process under its host pid, or contains it: as another one, it and what PyTorch reserved \
                          would be more than is in use, and no “this process” line is printed (a container without the host's \
                          pid namespace)",
-                    zh: "“Process {pid}” 就是本进程（宿主机 pid）：若是其他进程，其用量加上 PyTorch 保留量会超过已用显存，\
+                    zh: "“Process {pid}” 就是本进程（宿主机 pid）或包含本进程：若是其他进程，其用量加上 PyTorch 保留量会超过已用显存，\
                          且没有 “this process” 一行（容器未共享宿主机 pid 命名空间）"
                 ),
             ));

@@ -271,3 +271,120 @@ fn reliability(holder: Holder) -> u8 {
         _ => 6,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::settle;
+    use super::*;
+    use crate::dialect::{ProcessUse, Resource};
+    use crate::evidence::Span;
+    use crate::units::{Figure, GIB};
+
+    fn event(figures: &[(Fact, u64)], others: &[(u64, u64)]) -> Event {
+        let mut event = Event::new("test", "pytorch", Resource::Gpu, Span::line(1));
+        let figure = |mebibytes: u64| Figure { bytes: mebibytes * MIB, half_width: 5200, at: Span::line(1) };
+        figures.iter().for_each(|(fact, mebibytes)| event.facts.note(*fact, figure(*mebibytes)));
+        for (pid, mebibytes) in others {
+            event.facts.other_processes.push(ProcessUse { pid: *pid, figure: figure(*mebibytes) });
+        }
+        event
+    }
+
+    /// A message in order: 24 GiB, of which 20 are this process's and 3 another one's.
+    const SOUND: [(Fact, u64); 6] = [
+        (Fact::Requested, 2048),
+        (Fact::Capacity, 24 * 1024),
+        (Fact::Free, 1024),
+        (Fact::Process, 20 * 1024),
+        (Fact::Allocated, 18 * 1024),
+        (Fact::ReservedUnallocated, 1536),
+    ];
+
+    fn altered(changes: &[(Fact, u64)]) -> Vec<(Fact, u64)> {
+        let kept = SOUND.into_iter().filter(|(fact, _)| changes.iter().all(|(changed, _)| changed != fact));
+        kept.chain(changes.iter().copied()).collect()
+    }
+
+    #[test]
+    fn a_message_in_order_breaks_nothing() {
+        let ledger = settle(&event(&SOUND, &[(7, 3072)]));
+        assert!(ledger.contradictions.is_empty(), "{:?}", ledger.contradictions);
+        assert_eq!(ledger.amount(Holder::OtherProcess(7)).map(|amount| amount.middle()), Some(3 * GIB as i128));
+    }
+
+    #[test]
+    fn every_broken_invariant_is_noticed_and_what_is_in_doubt_is_unknown() {
+        use Invariant as I;
+        let mut limited = event(&altered(&[(Fact::Limit, 23 * 1024)]), &[]);
+        limited.sign(Sign::RefusedByLimit);
+        let mut unreadable = event(&SOUND, &[]);
+        unreadable.facts.sizes.remove(&Fact::Process);
+        unreadable.facts.unreadable.insert(Fact::Process, Span::line(1));
+        let without_process = |changes: &[(Fact, u64)], others: &[(u64, u64)]| {
+            let mut event = event(&altered(changes), others);
+            event.facts.sizes.remove(&Fact::Process);
+            event
+        };
+        let of = |changes: &[(Fact, u64)], others: &[(u64, u64)]| event(&altered(changes), others);
+        let cases: Vec<(Invariant, bool, Event)> = vec![
+            (I::FigureIsASize, true, unreadable),
+            (I::ProcessHoldsItsContext, true, {
+                let mut event = event(&SOUND, &[]);
+                let nothing = Figure { bytes: 0, half_width: 0, at: Span::line(1) };
+                event.facts.sizes.insert(Fact::Process, nothing);
+                event
+            }),
+            (I::OwnPid, true, without_process(&[], &[(7, 22 * 1024)])),
+            (I::PidListedOnce, true, of(&[], &[(7, 3072), (7, 3072)])),
+            (I::PartsWithinWhole, false, of(&[], &[(7, 9 * 1024)])),
+            (I::PartsWithinWhole, false, without_process(&[(Fact::Allocated, 60 * 1000)], &[])),
+            (I::PartsWithinWhole, false, without_process(&[(Fact::Free, 12 * 1024)], &[])),
+            (I::FreeWithinCapacity, false, of(&[(Fact::Free, 25 * 1024)], &[])),
+            (I::AllocatedWithinReserved, false, of(&[(Fact::Reserved, 17 * 1024)], &[])),
+            (I::ProcessHoldsReserved, false, of(&[(Fact::Process, 19 * 1024)], &[])),
+            (I::FreeServesRequest, true, of(&[(Fact::Requested, 512)], &[])),
+            (I::RequestWithinCapacity, true, of(&[(Fact::Requested, 25 * 1024)], &[])),
+            (I::HeldWithinLimit, true, of(&[(Fact::FractionLimit, 18 * 1024)], &[])),
+            (I::LimitRefusesBeyondIt, true, limited),
+            (I::SomethingIsHeld, true, without_process(&[(Fact::Allocated, 0), (Fact::ReservedUnallocated, 0)], &[])),
+        ];
+        for (invariant, resolved, event) in &cases {
+            let mut event = event.clone();
+            if *invariant == I::SomethingIsHeld
+                && let Some(figure) = event.facts.sizes.get_mut(&Fact::Allocated)
+            {
+                figure.half_width = 0;
+            }
+            // Windows lends memory beyond the device; this one is no Windows device.
+            if let Some(capacity) = event.facts.sizes.get_mut(&Fact::Capacity) {
+                capacity.bytes -= 300 * MIB;
+            }
+            let ledger = settle(&event);
+            let found = ledger.contradictions.iter().find(|told| told.id == *invariant);
+            let found = found.unwrap_or_else(|| panic!("{invariant:?}: {:?}", ledger.contradictions));
+            assert_eq!(found.resolved, *resolved, "{invariant:?}");
+            assert_eq!(ledger.consistent(), ledger.in_doubt().is_empty());
+            for part in ledger.in_doubt() {
+                let unknown = match part {
+                    Part::Free => ledger.free.is_none(),
+                    Part::Framework => ledger.amount(Holder::Allocated).is_none(),
+                    Part::Process => ledger.process.is_none() && ledger.non_framework.is_none(),
+                    Part::Others => ledger.others.is_none(),
+                    Part::HostCounters => false,
+                };
+                assert!(unknown, "{invariant:?}: {part:?} is in doubt and known");
+            }
+        }
+        for invariant in Invariant::ALL {
+            assert!(cases.iter().any(|(case, ..)| *case == invariant), "{invariant:?} has no case");
+        }
+    }
+
+    #[test]
+    fn readings_of_different_moments_are_no_contradiction() {
+        let ledger = settle(&event(&SOUND, &[(7, 3072 + 100)]));
+        assert!(ledger.consistent() && ledger.others.is_some());
+        let sum: Interval = ledger.entries.iter().map(|entry| entry.amount).sum();
+        assert!(ledger.capacity.is_some_and(|capacity| sum.low <= capacity.high), "{:?}", ledger.entries);
+    }
+}

@@ -14,7 +14,7 @@ pub mod proof;
 #[cfg(test)]
 mod property_tests;
 
-use crate::dialect::Event;
+use crate::dialect::{Event, Fact};
 use crate::text::Text;
 use crate::units::Interval;
 pub(crate) use device::looks_like_wddm;
@@ -136,6 +136,19 @@ impl Ledger {
         parts.sort_unstable();
         parts.dedup();
         parts
+    }
+
+    /// True where a printed figure is not in doubt.
+    pub fn trusts(&self, fact: Fact) -> bool {
+        let part = match fact {
+            Fact::Free | Fact::Used => Part::Free,
+            Fact::Allocated | Fact::Reserved | Fact::ReservedUnallocated | Fact::Cached | Fact::PrivatePools => {
+                Part::Framework
+            }
+            Fact::Process => Part::Process,
+            _ => return true,
+        };
+        !self.in_doubt().contains(&part)
     }
 
     /// What the entries are parts of: the device, or on the host the limit or the machine's RAM.

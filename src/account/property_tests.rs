@@ -112,7 +112,13 @@ fn truth() -> impl Strategy<Value = Truth> {
     let own = (amount(40 * GIB), amount(4 * GIB), amount(12 * GIB), 80 * MIB..=9 * GIB);
     let other = (1u64..700_000, 70 * MIB..=40 * GIB);
     let rest = (prop::collection::vec(other, 0..4), amount(20 * GIB), amount(4 * GIB), 512u64..=48 * GIB);
-    (own, rest).prop_map(|((live, pools, cached, non_framework), (mut others, hidden, free, requested))| {
+    // Ranks of one job hold nearly the same.
+    let twin = prop_oneof![2 => Just(None), 1 => (0..=600 * MIB).prop_map(Some)];
+    (own, rest, twin).prop_map(|((live, pools, cached, non_framework), (mut others, hidden, free, requested), twin)| {
+        if let (Some(more), Some((_, bytes))) = (twin, others.first_mut()) {
+            *bytes = live + pools + cached + more;
+        }
+        others.retain(|(_, bytes)| *bytes > 0);
         others.sort_unstable();
         others.dedup_by_key(|(pid, _)| *pid);
         Truth { live, pools, cached, non_framework, others, hidden, free, requested }

@@ -2,7 +2,7 @@
 
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::evidence::{Known, Span, TraceEntry};
-use crate::gpu::context_size::BARE_AT_MOST;
+use crate::gpu::context_size;
 use crate::incident::context::{Growth, Measure, Phase, Series};
 use crate::incident::{Incident, Recording};
 use crate::text;
@@ -195,14 +195,22 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
     let nothing = Interval::exactly(0);
     let (amount, separated) = match (ledger.unexplained, ledger.outside) {
         (Some(unexplained), _) => (ledger.others.unwrap_or(nothing) + unexplained.at_least_zero(), true),
-        (None, Some(outside)) => ((outside - Interval::exactly(BARE_AT_MOST)).at_least_zero(), false),
+        (None, Some(outside)) => {
+            ((outside - Interval::between(context_size::USUAL.high, context_size::USUAL.high)).at_least_zero(), false)
+        }
         // At start-up this process holds nothing but its context, so all that is used is somebody's. XLA and TensorFlow print
         // free and total memory when they find the device, before they take their pool.
         (None, None)
             if ledger.allocated.is_none()
                 && (incident.event.has(Sign::EngineStartup) || kind(incident) == Kind::PooledTensor) =>
         {
-            ((ledger.capacity? - ledger.free? - Interval::exactly(BARE_AT_MOST)).at_least_zero(), false)
+            (
+                (ledger.capacity?
+                    - ledger.free?
+                    - Interval::between(context_size::USUAL.high, context_size::USUAL.high))
+                .at_least_zero(),
+                false,
+            )
         }
         (None, None) => (ledger.others?, true),
     };

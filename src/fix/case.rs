@@ -93,9 +93,10 @@ impl<'a> Case<'a> {
         table.iter().map(|(cause, cured)| self.confidence(*cause) * cured).sum::<f64>().clamp(0.0, 1.0)
     }
 
-    /// The account's value, or the printed figure where the account leaves it open.
+    /// The account's value, or the printed figure where the account leaves it open and does not doubt it.
     fn figure(&self, settled: Option<Interval>, fact: Fact) -> Option<Interval> {
-        settled.or_else(|| self.incident.event.facts.get(fact).map(|figure| figure.interval()))
+        let printed = || self.incident.event.facts.get(fact).filter(|_| self.ledger.trusts(fact));
+        settled.or_else(|| printed().map(|figure| figure.interval()))
     }
 
     pub fn capacity(&self) -> Option<Interval> {

@@ -2,15 +2,12 @@
 
 use crate::units::{Interval, MIB};
 
-/// A context with the modules of PyTorch's libraries on a board that is not known: 0.2 to 0.7 GiB are seen.
-pub const USUAL: Interval = Interval { low: (200 * MIB) as i128, high: (700 * MIB) as i128 };
+/// A context with the modules of PyTorch's libraries on a board that is not known: 0.2 to 0.6 GiB are seen. What this
+/// process holds outside its framework beyond the upper end is something else than its context.
+pub const USUAL: Interval = Interval { low: (200 * MIB) as i128, high: (600 * MIB) as i128 };
 
-/// A round figure from the middle of [`USUAL`].
-pub const MIDDLE: u64 = 512 * MIB;
-
-/// The most that this process's own context is taken to explain of what lies outside its framework, before the rest is
-/// counted as somebody else's.
-pub const BARE_AT_MOST: u64 = 600 * MIB;
+/// A round figure of the upper half of [`USUAL`], for sums that need one number.
+pub const ROUND: u64 = 512 * MIB;
 
 /// No context takes less once something has been allocated, on small boards and with old drivers neither.
 pub const LEAST: u64 = 64 * MIB;

@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn contexts_are_those_measured() {
         for (multiprocessors, mib) in [(34, 107), (82, 256), (188, 555)] {
-            let estimate = super::super::context_size::of_board(multiprocessors);
+            let estimate = crate::gpu::context_size::of_board(multiprocessors);
             assert!((estimate.low..=estimate.high).contains(&i128::from(mib * MIB)), "{multiprocessors}");
         }
     }

@@ -445,7 +445,8 @@ impl Page {
             })
             .collect();
         if open > 0 {
-            let (mark, name) = self.open_mark();
+            let (mark, told) = self.open_mark();
+            let name = if ledger.consistent() { told } else { Text::new("in doubt, see below", "存疑，见下") };
             legend.push(vec![run(Tone::Faint, format!("{mark} {}", self.say(&name)))]);
         }
         self.screen.grid(2, &legend);

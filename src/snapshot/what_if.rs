@@ -158,7 +158,7 @@ pub fn sweep(
         variations.push(Variation { torch: Version::NEWEST, config, ..base(Change::Torch) });
     }
     if let Some(capacity) = wishes.capacity {
-        let budget = capacity.saturating_sub(context_size::MIDDLE);
+        let budget = capacity.saturating_sub(context_size::ROUND);
         variations.push(Variation { budget: (budget, Some(budget)), ..base(Change::Capacity(capacity)) });
     }
     if wishes.confs.is_empty() {

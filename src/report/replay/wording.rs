@@ -243,7 +243,7 @@ pub fn change(entry: &WhatIf, sites: &[Site]) -> Text {
         Change::Settings => Text::same(entry.conf.clone()),
         Change::Torch => Text::same(format!("PyTorch {}.{}", torch.major, torch.minor)),
         Change::Capacity(bytes) => {
-            let (bytes, context) = (Bytes(*bytes), Bytes(context_size::MIDDLE));
+            let (bytes, context) = (Bytes(*bytes), Bytes(context_size::ROUND));
             text!(en: "a device of {bytes} ({context} of it for the CUDA context)", zh: "显存为 {bytes} 的设备（其中 CUDA 上下文 {context}）")
         }
         Change::HalfBatch => Text::new("batch and activations halved", "批大小减半（激活值减半）"),
