@@ -498,3 +498,99 @@ impl Reader<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::settle;
+    use super::*;
+    use crate::dialect::{ProcessUse, Resource};
+    use crate::evidence::Span;
+    use crate::units::{Base, parse};
+
+    fn holds(kind: ProofKind, figures: &[(Fact, &str)], others: &[(u64, &str)]) -> Holds {
+        let mut event = Event::new("test", "pytorch", Resource::Gpu, Span::line(1));
+        let figure = |text: &str| parse(text, Base::Binary).unwrap().at(Span::line(1));
+        figures.iter().for_each(|(fact, text)| event.facts.note(*fact, figure(text)));
+        for (pid, text) in others {
+            event.facts.other_processes.push(ProcessUse { pid: *pid, figure: figure(text) });
+        }
+        let states = ModelStates {
+            parameters: (6.3e9, 7.7e9),
+            bytes_each: (16.0, 16.0),
+            made_of: Text::same("weights, gradients, optimizer states"),
+            lines: vec![1],
+        };
+        of(&all(&event, &settle(&event), Some(&states)), kind).map_or(Holds::Open, |proof| proof.holds)
+    }
+
+    /// A device of 24 GiB with 20.2 of this process, of which 18 are handed out and 1.5 cached, and `free`.
+    fn device<'a>(requested: &'a str, free: &'a str, process: &'a str) -> [(Fact, &'a str); 6] {
+        [
+            (Fact::Requested, requested),
+            (Fact::Capacity, "23.60 GiB"),
+            (Fact::Free, free),
+            (Fact::Process, process),
+            (Fact::Allocated, "18.00 GiB"),
+            (Fact::ReservedUnallocated, "1.50 GiB"),
+        ]
+    }
+
+    #[test]
+    fn each_statement_is_certain_refuted_or_open_as_the_figures_say() {
+        use Holds::{Certain, Open, Refuted};
+        use ProofKind as K;
+        let at =
+            |kind, requested, free, others: &[(u64, &str)]| holds(kind, &device(requested, free, "20.20 GiB"), others);
+        assert_eq!(at(K::RequestExceedsDevice, "23.70 GiB", "1.00 GiB", &[]), Certain);
+        assert_eq!(at(K::RequestExceedsDevice, "23.60 GiB", "1.00 GiB", &[]), Open, "both are rounded");
+        assert_eq!(at(K::RequestExceedsDevice, "2.00 GiB", "1.00 GiB", &[]), Refuted);
+        assert_eq!(at(K::RequestExceedsAllButOthers, "22.00 GiB", "1.00 GiB", &[(9, "2.30 GiB")]), Certain);
+        assert_eq!(at(K::RequestExceedsAllButOthers, "21.00 GiB", "1.00 GiB", &[(9, "2.30 GiB")]), Refuted);
+        assert_eq!(at(K::FitsWithoutOthers, "3.00 GiB", "1.00 GiB", &[(9, "2.30 GiB")]), Certain);
+        assert_eq!(at(K::FitsWithoutOthers, "5.00 GiB", "1.00 GiB", &[(9, "2.30 GiB")]), Refuted);
+        assert_eq!(
+            at(K::FitsWithoutOthers, "4.00 GiB", "1.00 GiB", &[(9, "2.30 GiB")]),
+            Open,
+            "the cache might have served"
+        );
+        assert_eq!(at(K::FitsInFreeAndCached, "2.40 GiB", "1.00 GiB", &[]), Certain);
+        assert_eq!(at(K::FitsInFreeAndCached, "2.60 GiB", "1.00 GiB", &[]), Refuted);
+        assert_eq!(
+            at(K::FitsInFreeAndCached, "512.00 MiB", "1.00 GiB", &[]),
+            Open,
+            "free memory alone would have served"
+        );
+        assert_eq!(at(K::FitsInCache, "1.40 GiB", "1.00 GiB", &[]), Certain);
+        assert_eq!(at(K::FitsInCache, "1.60 GiB", "1.00 GiB", &[]), Refuted);
+        let outside = |process| holds(K::FitsWithoutNonFramework, &device("2.00 GiB", "100.00 MiB", process), &[]);
+        assert_eq!(outside("22.20 GiB"), Certain, "2.7 GiB beside PyTorch, 1.9 missing");
+        assert_eq!(outside("19.90 GiB"), Refuted, "a context, and 0.4 missing even with the cache");
+        assert_eq!(holds(K::StatesExceedDevice, &device("2.00 GiB", "1.00 GiB", "20.20 GiB"), &[]), Certain);
+        let large = [(Fact::Capacity, "178.00 GiB")];
+        assert_eq!(holds(K::StatesExceedDevice, &large, &[]), Refuted);
+    }
+
+    #[test]
+    fn a_limit_refuses_only_what_is_beyond_it_and_was_there() {
+        let at = |limit, free| {
+            let mut figures = device("2.00 GiB", free, "20.20 GiB").to_vec();
+            figures.push((Fact::FractionLimit, limit));
+            holds(ProofKind::RefusedByLimit, &figures, &[])
+        };
+        assert_eq!(at("21.00 GiB", "3.00 GiB"), Holds::Certain);
+        assert_eq!(at("21.00 GiB", "1.00 GiB"), Holds::Open, "the device had it neither");
+        assert_eq!(at("22.00 GiB", "1.00 GiB"), Holds::Refuted);
+        assert_eq!(at("23.60 GiB", "3.00 GiB"), Holds::Refuted, "a limit of the whole device is none");
+        let beyond =
+            |limit| holds(ProofKind::RequestExceedsLimit, &[(Fact::Requested, "9.00 GiB"), (Fact::Limit, limit)], &[]);
+        assert_eq!((beyond("8.00 GiB"), beyond("9.10 GiB")), (Holds::Certain, Holds::Refuted));
+    }
+
+    #[test]
+    fn nothing_is_proved_from_figures_in_doubt() {
+        // Two processes of 20 and 19 GiB on a device of 24.
+        let figures = device("2.00 GiB", "1.00 GiB", "20.20 GiB");
+        assert_eq!(holds(ProofKind::FitsWithoutOthers, &figures, &[(9, "19.00 GiB")]), Holds::Open);
+        assert_eq!(holds(ProofKind::RequestExceedsAllButOthers, &figures, &[(9, "19.00 GiB")]), Holds::Open);
+    }
+}

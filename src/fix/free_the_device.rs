@@ -64,9 +64,11 @@ fn look_up(case: &Case) -> Option<String> {
         return Some(format!("ps -o pid,user,etime,cmd -p {query}   # {whose}: kill {kill}"));
     }
     let query = Some(list(&strangers.doubtful, ",")).filter(|query| !query.is_empty())?;
-    Some(format!(
-        "ps -o pid,user,etime,cmd -p {query}   # on the host; may be this very process: end only what is surely another one"
-    ))
+    let whose = match case.ledger.self_listed_as {
+        Some(_) => "pids of the host: look there, and end only what is no part of this job",
+        None => "pids of the host; may be this very process: end only what is surely another one",
+    };
+    Some(format!("ps -o pid,user,etime,cmd -p {query}   # {whose}"))
 }
 
 /// Memory that nobody named holds, or findings that point to others without a figure.
