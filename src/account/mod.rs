@@ -184,5 +184,7 @@ pub fn settle(event: &Event) -> Ledger {
         ledger.entries = entries;
     }
     invariant::check(event, &mut ledger);
+    // What a snapshot or the user tells stands on no line.
+    ledger.contradictions.iter_mut().for_each(|told| told.lines.retain(|line| *line > 0));
     ledger
 }

@@ -195,11 +195,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn lines(&self, facts: &[Fact]) -> Vec<u64> {
-        let mut lines: Vec<u64> =
-            facts.iter().filter_map(|fact| self.event.facts.get(*fact)).map(|figure| figure.at.first).collect();
-        if lines.is_empty() {
-            lines.push(self.event.at.first);
-        }
+        // A snapshot's figures stand on no line.
+        let mut lines: Vec<u64> = facts
+            .iter()
+            .filter_map(|fact| self.event.facts.get(*fact))
+            .filter(|figure| !figure.at.is_given())
+            .map(|figure| figure.at.first)
+            .collect();
         lines.sort_unstable();
         lines.dedup();
         lines

@@ -13,8 +13,7 @@ use crate::incident::recording::{Pieces, Recording, Verdict};
 use crate::snapshot::what_if::Change;
 use crate::text;
 use crate::text::Text;
-use crate::units::percent;
-use crate::units::{Bytes, GIB};
+use crate::units::{Bytes, GIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Capacity,

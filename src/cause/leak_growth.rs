@@ -9,8 +9,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure, Phase};
 use crate::text;
 use crate::text::Text;
-use crate::units::percent;
-use crate::units::{Bytes, MIB};
+use crate::units::{Bytes, MIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::LeakGrowth,

@@ -8,8 +8,7 @@ use crate::incident::Incident;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::text::Text;
-use crate::units::GIB;
-use crate::units::percent;
+use crate::units::{GIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::NonFramework,

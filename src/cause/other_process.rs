@@ -11,8 +11,7 @@ use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::percent;
-use crate::units::{Bytes, MIB};
+use crate::units::{Bytes, MIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::OtherProcess,

@@ -9,8 +9,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Trainer};
 use crate::text;
 use crate::text::Text;
-use crate::units::GIB;
-use crate::units::percent;
+use crate::units::{GIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Preallocation,

@@ -10,8 +10,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::text::Text;
-use crate::units::percent;
-use crate::units::{Bytes, GIB, TIB};
+use crate::units::{Bytes, GIB, TIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::SingleHugeAllocation,
