@@ -1,11 +1,12 @@
 //! The job itself fills the device.
 
 use super::reading::{
-    Grown, Kind, allocated_share, entry, fitted_before, grown, kind, on_gpu, one_piece, percent, place, ramp,
+    Grown, Kind, allocated_share, entry, fitted_before, grown, kind, on_gpu, one_piece, place, ramp,
     refused_although_free, request_share, size, whole, whole_name,
 };
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure, Phase};
@@ -13,7 +14,7 @@ use crate::incident::recording::{Pieces, Recording, Verdict};
 use crate::snapshot::what_if::Change;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB};
+use crate::units::{Bytes, GIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Capacity,
@@ -126,10 +127,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let (Some((parameters, at)), Some(total)) =
-        (event.facts.numbers.get("parameter_bytes"), event.facts.number("program_total_bytes"))
+        (event.facts.numbers.get(&Number::Parameter), event.facts.number(Number::ProgramTotal))
         && total > 0.0
     {
-        let kept = parameters + event.facts.number("output_bytes").unwrap_or(0.0);
+        let kept = parameters + event.facts.number(Number::Output).unwrap_or(0.0);
         if kept >= 0.5 * total {
             let (kept, total) = (Bytes(kept as u64), Bytes(total as u64));
             found.push(
@@ -266,7 +267,7 @@ fn room(recording: &Recording) -> Option<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let peak = super::meter::meter(incident).peak;
+    let peak = incident.event.meter().peak;
     if let Some(recording) = incident.proof()
         && let Some(half) = recording.trial(|trial| trial.change == Change::HalfBatch)
         && let Verdict::Serves { peak_reserved, .. } = half.verdict

@@ -1,15 +1,16 @@
 //! Enough is free or cached in total, but not in one piece.
 
-use super::reading::{Kind, cached, entry, fitted_before, kind, percent, place, ramp, size, trend, whole};
+use super::reading::{Kind, cached, entry, fitted_before, kind, place, ramp, size, trend};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure};
 use crate::incident::recording::{Pieces, Recording, Verdict};
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB, Interval, MIB};
+use crate::units::{Bytes, GIB, Interval, MIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Fragmentation,
@@ -99,6 +100,15 @@ fn replayed(recording: &Recording) -> Option<Evidence> {
     Some(found.recorded(entry(recording)))
 }
 
+/// What the pool holds: as printed, or between its peak, since such pools give nothing back, and its limit.
+fn pool(incident: &Incident) -> Option<Interval> {
+    let ledger = &incident.ledger;
+    ledger.reserved.or_else(|| {
+        let (peak, cap) = (incident.event.facts.get(Fact::Peak)?.interval(), ledger.cap?);
+        Some(Interval::between(peak.low.min(cap.high), cap.high))
+    })
+}
+
 /// What the log tells.
 fn told(incident: &Incident) -> Vec<Evidence> {
     let ledger = &incident.ledger;
@@ -106,8 +116,8 @@ fn told(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if let (Some(largest), Some(requested)) = (event.facts.get(Fact::LargestFreeChunk), ledger.requested) {
         let piece = largest.interval();
-        let free_in_all =
-            cached(incident).or_else(|| Some((whole(incident)? - ledger.allocated?).at_least_zero())).or(ledger.free);
+        // What a pool may still take up to its limit is not free in it.
+        let free_in_all = cached(incident).or(ledger.free);
         if requested.surely_at_least(piece)
             && let Some(free_in_all) = free_in_all
             && free_in_all.surely_at_least(requested)
@@ -121,10 +131,10 @@ fn told(incident: &Incident) -> Vec<Evidence> {
         }
     }
     if let (Some((run, at)), Some(requested), Some(pool)) =
-        (event.facts.numbers.get("longest_free_run_percent"), ledger.requested, ledger.reserved.or(ledger.cap))
+        (event.facts.numbers.get(&Number::LongestFreeRunPercent), ledger.requested, pool(incident))
         && let Some(free_in_all) = ledger.allocated.map(|allocated| (pool - allocated).at_least_zero())
         && free_in_all.surely_at_least(requested)
-        && pool.middle() as f64 * (run + 1.0) / 100.0 < requested.middle() as f64
+        && pool.high as f64 * (run + 1.0) / 100.0 < requested.low as f64
     {
         // A few percent in slivers are the normal state of a full pool.
         let idle = free_in_all.middle() as f64 / pool.middle().max(1) as f64;
@@ -249,34 +259,31 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
-    let other_allocator = match incident.event.framework {
-        "tensorflow" => Some("TF_GPU_ALLOCATOR=cuda_malloc_async"),
-        "jax" | "exla" => Some("XLA_PYTHON_CLIENT_ALLOCATOR=platform"),
-        "julia" => Some("JULIA_CUDA_MEMORY_POOL=none"),
-        _ => None,
-    };
-    if let Some(setting) = other_allocator {
+    if let Some(setting) = incident.event.program.unpooled() {
         return text!(
             en: "Run once with `{setting}`, which keeps no pool that could be in pieces: if {want} still cannot be had, it was not fragmentation.",
             zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {want}，则不是碎片化。"
         );
     }
-    if !super::meter::speaks_torch(incident) {
+    let accelerator = incident.event.accelerator();
+    let Some(variable) = accelerator.torch_conf().filter(|_| incident.event.on_pytorch()) else {
         return text!(
             en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in its way.",
             zh: "在新进程中单独运行失败的步骤：若仍拿不到 {want}，则与碎片化无关。"
         );
-    }
+    };
     text!(
-        en: "Run once with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
-        zh: "设置 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
+        en: "Run once with `{variable}=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
+        zh: "设置 `{variable}=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::{FULL_CARD, confidence, finding, first, torch};
+    use super::super::trial::{FULL_CARD, confidence, event, finding, first, settled, torch};
     use super::*;
+    use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::Known;
 
     const SPLIT: [(Fact, &str); 5] = [
@@ -321,7 +328,7 @@ mod tests {
     #[test]
     fn a_largest_piece_below_the_request_decides() {
         let mut event = super::super::trial::event(
-            "tensorflow",
+            Program::Tensorflow,
             crate::dialect::Resource::Gpu,
             &[(Fact::Requested, "700.00 MiB"), (Fact::Reserved, "3.40 GiB"), (Fact::Allocated, "2.10 GiB")],
         );
@@ -395,5 +402,23 @@ mod tests {
         let mut strange = proof(3500 * MIB, None);
         strange.faithful = false;
         assert_eq!(confidence(&with(strange), CauseId::Fragmentation), alone);
+    }
+
+    #[test]
+    fn what_a_pool_may_still_take_is_not_free_in_it() {
+        let pool = |peak: Option<&str>| {
+            let mut figures = vec![
+                (Fact::Requested, "2.00 GiB"),
+                (Fact::Limit, "10.00 GiB"),
+                (Fact::Allocated, "4.00 GiB"),
+                (Fact::LargestFreeChunk, "300.00 MiB"),
+            ];
+            figures.extend(peak.map(|peak| (Fact::Peak, peak)));
+            let mut event = event(Program::Tensorflow, Resource::Gpu, &figures);
+            event.facts.numbers.insert(Number::LongestFreeRunPercent, (3.0, event.at));
+            told(&settled(event)).iter().map(|evidence| evidence.weight).sum::<f64>()
+        };
+        assert_eq!(pool(None), 0.0, "nobody says that the pool has grown to its limit");
+        assert!(pool(Some("9.00 GiB")) > 0.0, "it had grown to 9 GiB, and gives nothing back");
     }
 }

@@ -1,16 +1,18 @@
 //! Another process holds memory that this one needs.
 
 use super::reading::{
-    Kind, about, entry, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
+    Kind, about, entry, foreign, kind, limited, place, ramp, refused_although_free, short_of_desired, size,
     taken_meanwhile,
 };
 use super::{Cause, CauseId, engine};
+use crate::account::identity::{may_be_itself, strangers};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::{Accelerator, Number};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, MIB};
+use crate::units::{Bytes, MIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::OtherProcess,
@@ -28,14 +30,14 @@ fn doc() -> Text {
 
 **How it shows.** PyTorch 2.1 and later name processes with what they hold; otherwise the account leaves a part of the device that is neither free nor the framework's. “0 bytes allocated” on a full device means that this was the first request. On Linux hosts a killed process that held little points the same way.
 
-**Told from its neighbours.** The question is whether the request would have fitted without the others. A context takes 0.2 … 0.6 GiB and is not another process. In a container without the host's pid namespace this very process is listed under a foreign pid: the one whose figure is what PyTorch reserved plus a context. Missing names prove nothing: Windows, ROCm and containers hide them.
+**Told from its neighbours.** The question is whether the request would have fitted without the others. A context takes 0.2 … 0.6 GiB and is not another process. In a container without the host's pid namespace this very process is listed under a foreign pid: the one that, with what PyTorch reserved, would be more than is in use. Missing names prove nothing: Windows, ROCm and containers hide them.
 
 **Example.** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`: some 10 GiB are somebody else's."#,
         r#"其他进程占用了本进程需要的内存：遗留的训练、notebook 内核、第二个服务、桌面或其他用户。
 
 **表现。** PyTorch 2.1 及以后会列出进程及其占用；否则账目中会有一部分既非空闲也不属于框架。设备已满却“已分配 0 字节”，说明这是第一次请求。在 Linux 主机上，被杀进程本身占用很少也指向同一原因。
 
-**与相近原因的区别。** 关键是：没有其他进程时请求能否满足。一个上下文只占 0.2 … 0.6 GiB，不算其他进程。容器未共享宿主机 pid 命名空间时，本进程会以陌生 pid 出现：其数值等于 PyTorch 保留量加一个上下文。没有列出进程不能说明没有：Windows、ROCm 和容器都会隐藏。
+**与相近原因的区别。** 关键是：没有其他进程时请求能否满足。一个上下文只占 0.2 … 0.6 GiB，不算其他进程。容器未共享宿主机 pid 命名空间时，本进程会以陌生 pid 出现：它与 PyTorch 保留量之和会超过已用显存。没有列出进程不能说明没有：Windows、ROCm 和容器都会隐藏。
 
 **示例。** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`：约 10 GiB 属于别人。"#,
     )
@@ -175,7 +177,7 @@ fn bystander(incident: &Incident) -> Option<Evidence> {
         Some(all.bytes.saturating_sub(free.bytes) as f64)
     })?;
     let used_size = Bytes(used as u64);
-    if let Some((listed, at)) = facts.numbers.get("top_users_sum") {
+    if let Some((listed, at)) = facts.numbers.get(&Number::TopUsersSum) {
         // Ten processes that hold less than a third of what is used: the rest is nobody's in this list.
         let (weight, sum) = (ramp(listed / used, &[(0.2, 3.5), (0.4, 1.0), (0.7, -1.0)]), Bytes(*listed as u64));
         return Some(
@@ -184,7 +186,7 @@ fn bystander(incident: &Incident) -> Option<Evidence> {
         );
     }
     let victim = facts.get(Fact::AnonRss).map(|rss| (rss.bytes as f64, rss.at));
-    let victim = victim.or_else(|| facts.numbers.get("victim_rss_bytes").copied())?;
+    let victim = victim.or_else(|| facts.numbers.get(&Number::VictimRss).copied())?;
     (event.resource == Resource::Host && victim.0 < 0.03 * used).then(|| {
         let held = Bytes(victim.0 as u64);
         Evidence::new(3.3, text!(en: "the victim held only {held} of {used_size} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used_size}：它只是旁观者"))
@@ -197,11 +199,11 @@ fn smaller_than_another(incident: &Incident) -> Option<Evidence> {
     let facts = &incident.event.facts;
     let all = incident.ledger.bound?.middle() as f64;
     let victim = facts.get(Fact::AnonRss)?;
-    let (top, at) = *facts.numbers.get("table_top_rss")?;
-    let (victim_pid, top_pid) = (facts.pid.value()? as f64, facts.number("table_top_pid")?);
+    let (top, at) = *facts.numbers.get(&Number::TableTopRss)?;
+    let (victim_pid, top_pid) = (facts.pid.value()? as f64, facts.number(Number::TableTopPid)?);
     let other = facts.largest_process.get().filter(|name| facts.process_name.get() != Some(name))?;
     // Before Linux 5.1 a child dies in place of the task that was chosen; its own figures then say nothing.
-    let chosen = facts.number("chosen_pid").is_none_or(|chosen| chosen == victim_pid);
+    let chosen = facts.number(Number::ChosenPid).is_none_or(|chosen| chosen == victim_pid);
     let bystander = chosen && victim_pid != top_pid && top >= 0.3 * all && (victim.bytes as f64) < 0.1 * top;
     bystander.then(|| {
         let (held, top) = (Bytes(victim.bytes), Bytes(top as u64));
@@ -227,11 +229,13 @@ fn engine_finds_little(incident: &Incident) -> Option<Evidence> {
 }
 
 /// The row of the failing device in a printed `nvidia-smi` table and a process on it that is not this one.
-fn busy_rival(incident: &Incident) -> Option<(&crate::incident::context::GpuRow, String)> {
+fn busy_rival(incident: &Incident) -> Option<(&crate::input::nvidia_smi_table::GpuRow, String)> {
     let device = incident.event.facts.device.value()?;
-    let own = incident.event.facts.pid.value();
     let row = incident.context.gpus.iter().find(|row| row.index == device)?;
-    let (pid, name, _) = row.processes.iter().find(|(pid, _, _)| Some(*pid) != own)?;
+    let (pid, name, _) = row.processes.iter().find(|(pid, _, held)| {
+        let held = held.map(|figure| figure.interval());
+        !may_be_itself(&incident.event, &incident.ledger, *pid, held)
+    })?;
     Some((row, name.clone().map_or_else(|| format!("pid {pid}"), |name| format!("{name} (pid {pid})"))))
 }
 
@@ -243,27 +247,24 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     let device = incident.event.facts.device.value().unwrap_or(0);
-    let mut pids: Vec<String> = incident
-        .event
-        .facts
-        .other_processes
-        .iter()
-        .filter(|other| Some(other.pid) != incident.ledger.self_listed_as)
-        .take(4)
-        .map(|other| other.pid.to_string())
-        .collect();
-    pids.dedup();
+    let strangers = strangers(&incident.event, &incident.ledger);
+    let pids: Vec<String> =
+        strangers.sure.iter().chain(&strangers.doubtful).take(4).map(|pid| pid.to_string()).collect();
     if pids.is_empty() {
+        let look = match incident.event.accelerator() {
+            Accelerator::Cuda => format!("nvidia-smi -i {device}"),
+            other => other.driver_meter().now.to_string(),
+        };
         text!(
-            en: "Stop this job and run `nvidia-smi -i {device}`: if the memory in use falls to near 0, it was this job's own after all.",
-            zh: "停掉本任务后运行 `nvidia-smi -i {device}`：若显存占用降到接近 0，则占用者就是本任务自己。"
+            en: "Stop this job and run `{look}`: if the memory in use falls to near 0, it was this job's own after all.",
+            zh: "停掉本任务后运行 `{look}`：若显存占用降到接近 0，则占用者就是本任务自己。"
         )
     } else {
         let list = pids.join(", ");
         let query = pids.join(",");
         text!(
-            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are workers of this same job, nobody else is in the way.",
-            zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 是本任务自己的进程，则不是其他进程的问题。"
+            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are this very process or workers of the same job, nobody else is in the way.",
+            zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 就是本进程或本任务自己的进程，则不是其他进程的问题。"
         )
     }
 }
@@ -272,12 +273,13 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch, torch_among};
     use super::*;
+    use crate::domain::Program;
 
     #[test]
     fn a_pool_of_a_few_mib_was_left_over_by_others() {
         let pool = |limit, held| {
             let figures = [(Fact::Requested, "2.50 MiB"), (Fact::Limit, limit), (Fact::Allocated, held)];
-            first(&settled(event("tensorflow", Resource::Gpu, &figures)))
+            first(&settled(event(Program::Tensorflow, Resource::Gpu, &figures)))
         };
         assert_eq!(pool("8.30 MiB", "7.50 MiB"), CauseId::OtherProcess);
         assert_ne!(pool("9.30 GiB", "9.30 GiB"), CauseId::OtherProcess);

@@ -4,6 +4,7 @@ use super::progress::Progress;
 use super::proof::Proofs;
 use crate::cli::{ExplainFormat, ExplainOptions};
 use crate::dialect::stated;
+use crate::domain::Sign;
 use crate::incident::context::Given;
 use crate::incident::{Incident, job};
 use crate::input::Source;
@@ -32,7 +33,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     let read: Vec<anyhow::Result<FileEvents>> = sources
         .par_iter()
         .map(|source| {
-            let document = input::read_with_progress(source, &mut progress.meter())?;
+            let document = dialect::reader().read_with_progress(source, &mut progress.meter())?;
             Ok(FileEvents::of(&document, &options.given))
         })
         .collect();
@@ -114,9 +115,9 @@ fn told(document: &Document, given: &Given) -> Option<Incident> {
     let (mut incidents, _) = incident::assemble(document, vec![event]);
     let mut incident = incidents.pop()?;
     incident.context.override_with(given);
-    incident.ledger.add_loader(&incident.event, &incident.context);
+    incident.ledger.add_loader(&incident.event, &incident.context.loader_settings());
     let fits = incident.ledger.loader.is_none_or(|account| account.fits());
-    (incident.event.dialect == stated::STATED || !fits).then_some(incident)
+    (incident.event.has(Sign::Stated) || !fits).then_some(incident)
 }
 
 /// Diagnoses every failure of one job's logs, with the values that the user gave in place of those read from them.
@@ -153,7 +154,7 @@ pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &
         .into_par_iter()
         .map(|(input, mut incident)| {
             incident.context.override_with(given);
-            incident.ledger.add_loader(&incident.event, &incident.context);
+            incident.ledger.add_loader(&incident.event, &incident.context.loader_settings());
             let findings = cause::rank(&incident);
             let plan = fix::plan(&incident, &findings);
             Diagnosis { input, incident, findings, plan }

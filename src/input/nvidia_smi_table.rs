@@ -1,0 +1,319 @@
+//! Tables of GPUs in a log or in a file of their own: `nvidia-smi` in its layouts, its CSV output, gpustat and nvitop.
+
+use crate::evidence::Span;
+use crate::units::{Base, Figure, size};
+
+/// A process listed for a GPU: pid, name and what it holds.
+pub type ListedProcess = (u64, Option<String>, Option<Figure>);
+
+/// One row of an `nvidia-smi` table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GpuRow {
+    pub index: u32,
+    pub name: Option<String>,
+    pub used: Figure,
+    pub total: Figure,
+    /// Utilisation in percent, 0 … 100.
+    pub utilization: Option<u8>,
+    pub processes: Vec<ListedProcess>,
+}
+
+/// Rows kept at most: a `watch nvidia-smi` may fill a log.
+const ROWS_AT_MOST: usize = 4096;
+
+/// Gathers the tables of a document line by line.
+#[derive(Debug, Default)]
+pub struct Tables {
+    rows: Vec<(u64, GpuRow)>,
+    /// The first line of a GPU's two: index and name.
+    head: Option<(u64, u32, Option<String>)>,
+    /// Columns of a CSV header that is in force: index, name, used, total, free, utilization.
+    csv: Option<Vec<Column>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Index,
+    Name,
+    Used,
+    Total,
+    Free,
+    Utilization,
+    Other,
+}
+
+impl Tables {
+    /// Those of a whole text.
+    pub fn of(text: &str) -> Tables {
+        let mut tables = Tables::default();
+        text.lines().zip(1..).for_each(|(line, number)| tables.take(line, number));
+        tables
+    }
+
+    /// Takes a line of the document.
+    pub fn take(&mut self, text: &str, number: u64) {
+        if self.rows.len() >= ROWS_AT_MOST {
+            return;
+        }
+        let at = Span::line(number);
+        if text.contains("memory.") && text.contains(',') && !text.contains("--query") {
+            self.csv = Some(text.split(',').map(column).collect());
+            return;
+        }
+        if let Some(columns) = &self.csv {
+            match csv_row(text, columns, at) {
+                Some(row) => {
+                    self.rows.push((number, row));
+                    return;
+                }
+                None => self.csv = None,
+            }
+        }
+        if let Some(row) = gpustat_row(text, at) {
+            self.rows.push((number, row));
+            return;
+        }
+        if !text.contains(['|', '│']) {
+            return;
+        }
+        let cells: Vec<&str> = text.split(['|', '│']).map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        if let Some((used, total)) = cells.iter().find_map(|cell| used_of_total(cell, at)) {
+            let utilization = cells.iter().rev().find_map(|cell| percent(cell)).filter(|_| cells.len() >= 2);
+            let (index, name) = match self.head.take().filter(|(line, ..)| number.saturating_sub(*line) <= 2) {
+                Some((_, index, name)) => (index, name),
+                None => (self.next_index(number), None),
+            };
+            self.rows.push((number, GpuRow { index, name, used, total, utilization, processes: Vec::new() }));
+            return;
+        }
+        if let Some((index, process)) = process_row(&cells, at) {
+            if let Some((_, row)) = self.rows.iter_mut().rev().take(64).find(|(_, row)| row.index == index) {
+                row.processes.push(process);
+            }
+            return;
+        }
+        if let Some((index, name)) = head_row(&cells) {
+            self.head = Some((number, index, name));
+        }
+    }
+
+    /// The index of a row without its own: one after the last of the same table.
+    fn next_index(&self, number: u64) -> u32 {
+        self.rows.last().filter(|(line, _)| number.saturating_sub(*line) <= 5).map_or(0, |(_, row)| row.index + 1)
+    }
+
+    /// True for a line that may be the first of a GPU's two, which holds no size.
+    pub fn maybe_head(text: &str) -> bool {
+        text.trim_start().starts_with(['|', '│']) && (text.contains(':') || text.contains("N/A"))
+    }
+
+    /// The last table before a line, or the first one after it.
+    pub fn near(&self, line: u64) -> Vec<GpuRow> {
+        let before = self.rows.partition_point(|(at, _)| *at < line);
+        let (from, to) = if before > 0 {
+            // Upward while the index falls: a new table starts over.
+            let mut from = before - 1;
+            while from > 0 && self.rows[from - 1].1.index < self.rows[from].1.index {
+                from -= 1;
+            }
+            (from, before)
+        } else {
+            let mut to = usize::from(!self.rows.is_empty());
+            while to < self.rows.len() && self.rows[to].1.index > self.rows[to - 1].1.index {
+                to += 1;
+            }
+            (0, to)
+        };
+        self.rows.get(from..to).unwrap_or(&[]).iter().map(|(_, row)| row.clone()).collect()
+    }
+}
+
+fn column(name: &str) -> Column {
+    let name = name.trim();
+    if name.starts_with("memory.used") {
+        Column::Used
+    } else if name.starts_with("memory.total") {
+        Column::Total
+    } else if name.starts_with("memory.free") {
+        Column::Free
+    } else if name.starts_with("utilization.gpu") {
+        Column::Utilization
+    } else if name == "index" {
+        Column::Index
+    } else if name == "name" {
+        Column::Name
+    } else {
+        Column::Other
+    }
+}
+
+/// `7000MiB`, `7000 MiB`, `24.00GiB`.
+fn mebibytes(cell: &str, at: Span) -> Option<Figure> {
+    let cell = cell.trim();
+    let digits = cell.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+    let unit = cell[digits..].trim();
+    if digits == 0 || !matches!(unit, "MiB" | "GiB" | "MB" | "") {
+        return None;
+    }
+    size(&cell[..digits], if unit.is_empty() { "MiB" } else { unit }, Base::Binary).map(|size| size.at(at))
+}
+
+fn used_of_total(cell: &str, at: Span) -> Option<(Figure, Figure)> {
+    let (used, total) = cell.split_once('/')?;
+    if !used.trim_end().ends_with('B') || !total.trim_end().ends_with('B') {
+        return None;
+    }
+    Some((mebibytes(used, at)?, mebibytes(total, at)?))
+}
+
+fn percent(cell: &str) -> Option<u8> {
+    let (number, _) = cell.split_once('%')?;
+    number.trim().rsplit(' ').next()?.parse().ok().filter(|n| *n <= 100)
+}
+
+/// `0  NVIDIA GeForce RTX 3090    On`, `0  Tesla V100-SXM2...  Off`.
+fn head_row(cells: &[&str]) -> Option<(u32, Option<String>)> {
+    let first = cells.first()?;
+    // The bus id stands in the second cell.
+    if !cells.get(1)?.contains(':') {
+        return None;
+    }
+    let (index, rest) = first.split_once(' ')?;
+    let index = index.parse().ok().filter(|n| *n < 1024)?;
+    let rest = rest.trim();
+    let name = rest.trim_end_matches("Off").trim_end_matches("On").trim_end_matches("N/A").trim();
+    Some((index, (!name.is_empty()).then(|| name.to_string())))
+}
+
+/// `0   N/A  N/A      1234      C   python    1024MiB` and the old `0      1234      C   python   1024MiB`.
+fn process_row(cells: &[&str], at: Span) -> Option<(u32, ListedProcess)> {
+    let words: Vec<&str> = cells.first()?.split_whitespace().collect();
+    let index: u32 = words.first()?.parse().ok().filter(|n| *n < 1024)?;
+    let kind = words.iter().position(|word| matches!(*word, "C" | "G" | "C+G" | "M+C"))?;
+    let pid: u64 = words.get(kind.checked_sub(1)?)?.parse().ok()?;
+    let used = words.last().and_then(|word| mebibytes(word, at).filter(|_| word.ends_with('B')));
+    let name_end = words.len() - usize::from(used.is_some() || words.last() == Some(&"N/A"));
+    let name = words.get(kind + 1..name_end).unwrap_or(&[]).join(" ");
+    Some((index, (pid, (!name.is_empty()).then_some(name), used)))
+}
+
+fn csv_row(text: &str, columns: &[Column], at: Span) -> Option<GpuRow> {
+    let cells: Vec<&str> = text.split(',').map(str::trim).collect();
+    if cells.len() != columns.len() {
+        return None;
+    }
+    let cell = |wanted| columns.iter().position(|column| *column == wanted).and_then(|i| cells.get(i).copied());
+    let used = cell(Column::Used).and_then(|text| mebibytes(text, at));
+    let free = cell(Column::Free).and_then(|text| mebibytes(text, at));
+    let total = cell(Column::Total).and_then(|text| mebibytes(text, at));
+    let add = |a: Figure, b: Figure| Figure {
+        bytes: a.bytes.saturating_add(b.bytes),
+        half_width: a.half_width + b.half_width,
+        at,
+    };
+    let take = |a: Figure, b: Figure| Figure {
+        bytes: a.bytes.saturating_sub(b.bytes),
+        half_width: a.half_width + b.half_width,
+        at,
+    };
+    let (used, total) = match (used, total, free) {
+        (Some(used), Some(total), _) => (used, total),
+        (Some(used), None, Some(free)) => (used, add(used, free)),
+        (None, Some(total), Some(free)) => (take(total, free), total),
+        _ => return None,
+    };
+    Some(GpuRow {
+        index: cell(Column::Index).and_then(|text| text.parse().ok()).unwrap_or(0),
+        name: cell(Column::Name).map(str::to_string),
+        used,
+        total,
+        utilization: cell(Column::Utilization).and_then(percent),
+        processes: Vec::new(),
+    })
+}
+
+/// gpustat: `[0] NVIDIA A100 | 45'C,  98 % | 12345 / 40960 MB | user(1000M)`.
+fn gpustat_row(text: &str, at: Span) -> Option<GpuRow> {
+    let rest = text.trim_start().strip_prefix('[')?;
+    let (index, rest) = rest.split_once(']')?;
+    let index = index.parse().ok().filter(|n| *n < 1024)?;
+    let cells: Vec<&str> = rest.split('|').map(str::trim).collect();
+    let (used, total) = cells.get(2)?.strip_suffix("MB").or(cells.get(2)?.strip_suffix("MiB"))?.split_once('/')?;
+    Some(GpuRow {
+        index,
+        name: cells.first().filter(|name| !name.is_empty()).map(|name| (*name).to_string()),
+        used: mebibytes(used, at)?,
+        total: mebibytes(total, at)?,
+        utilization: cells.get(1).and_then(|cell| percent(cell)),
+        processes: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::MIB;
+
+    fn read(text: &str) -> Vec<GpuRow> {
+        let mut tables = Tables::default();
+        for (i, line) in text.lines().enumerate() {
+            tables.take(line, i as u64 + 1);
+        }
+        tables.near(u64::MAX)
+    }
+
+    #[test]
+    fn both_layouts_of_the_table_are_read_with_their_processes() {
+        let new = "\
+|   0  NVIDIA GeForce RTX 3090        Off |   00000000:01:00.0 Off |                  N/A |
+|  0%   45C    P8             25W /  350W |   20480MiB /  24576MiB |      3%      Default |
+|                                         |                        |                  N/A |
+|   1  NVIDIA GeForce RTX 3090        Off |   00000000:02:00.0 Off |                  N/A |
+|  0%   45C    P8             25W /  350W |       1MiB /  24576MiB |      0%      Default |
+| Processes:                                                                              |
+|    0   N/A  N/A            4242      C   python train.py                      20470MiB |";
+        let rows = read(new);
+        assert_eq!(rows.len(), 2);
+        assert_eq!((rows[0].index, rows[0].used.bytes, rows[0].utilization), (0, 20480 * MIB, Some(3)));
+        assert_eq!(rows[0].name.as_deref(), Some("NVIDIA GeForce RTX 3090"));
+        assert_eq!(rows[0].processes[0].0, 4242);
+        assert_eq!(rows[0].processes[0].1.as_deref(), Some("python train.py"));
+        assert_eq!(rows[1].total.bytes, 24576 * MIB);
+
+        let old = "\
+|   0  Tesla V100-SXM2...  On   | 00000000:1A:00.0 Off |                    0 |
+| N/A   41C    P0    57W / 300W |  30511MiB / 32510MiB |     98%      Default |
+|    0     20477      C   /opt/conda/bin/python                      30499MiB |";
+        let rows = read(old);
+        assert_eq!((rows[0].used.bytes, rows[0].utilization), (30511 * MIB, Some(98)));
+        assert_eq!(
+            rows[0].processes,
+            [(
+                20477,
+                Some("/opt/conda/bin/python".into()),
+                Some(Figure { bytes: 30499 * MIB, half_width: MIB / 2, at: Span::line(3) })
+            )]
+        );
+    }
+
+    #[test]
+    fn csv_and_gpustat_are_read() {
+        let rows =
+            read("index, memory.used [MiB], memory.free [MiB]\n0, 7000 MiB, 41000 MiB\n1, 10 MiB, 47990 MiB\nloss 3");
+        assert_eq!((rows.len(), rows[1].total.bytes), (2, 48000 * MIB));
+        let rows = read("[3] NVIDIA A100 | 45'C,  98 % | 12345 / 40960 MB | me(1000M)");
+        assert_eq!((rows[0].index, rows[0].used.bytes), (3, 12345 * MIB));
+    }
+
+    #[test]
+    fn the_latest_table_before_the_failure_counts() {
+        let mut tables = Tables::default();
+        for (i, used) in [100, 200].iter().enumerate() {
+            tables.take(&format!("[0] A | 1'C, 0 % | {used} / 1000 MB |"), i as u64 * 10 + 1);
+            tables.take("[1] A | 1'C, 0 % | 7 / 1000 MB |", i as u64 * 10 + 2);
+        }
+        assert_eq!(tables.near(9)[0].used.bytes, 100 * MIB);
+        assert_eq!(tables.near(99).len(), 2);
+        assert_eq!(tables.near(99)[0].used.bytes, 200 * MIB);
+    }
+}
