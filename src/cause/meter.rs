@@ -1,5 +1,6 @@
 //! Where a program's own account of its device memory is read, for the counter-proofs.
 
+use crate::dialect::Sign;
 use crate::incident::Incident;
 
 /// How one program tells its use of the device.
@@ -42,4 +43,39 @@ pub fn meter(incident: &Incident) -> Meter {
 /// True for programs whose memory is PyTorch's caching allocator, as far as the message tells.
 pub fn speaks_torch(incident: &Incident) -> bool {
     meter(incident).now.starts_with("torch.")
+}
+
+/// The driver's own tool for the device, with whose command it is.
+pub fn device_tool(incident: &Incident) -> Option<(&'static str, &'static str)> {
+    let event = &incident.event;
+    Some(if event.has(Sign::Mps) || matches!(event.framework, "mlx" | "metal") {
+        ("shell", "memory_pressure")
+    } else if event.has(Sign::Hip) || event.framework == "rocm" {
+        ("shell", "rocm-smi --showpids --showmeminfo vram")
+    } else if event.has(Sign::Xpu) || event.framework == "sycl" {
+        ("shell", "xpu-smi ps")
+    } else if event.has(Sign::Npu) {
+        ("shell", "npu-smi info")
+    } else if event.facts.numbers.contains_key("tensorcore_bytes") {
+        ("shell", "tpu-info")
+    } else {
+        ("shell", "nvidia-smi")
+    })
+}
+
+/// The line that prints what the program uses, at one point of each step.
+pub fn per_step(incident: &Incident) -> (&'static str, &'static str) {
+    let event = &incident.event;
+    if !speaks_torch(incident) {
+        return ("program", meter(incident).now);
+    }
+    if event.has(Sign::Mps) {
+        ("pytorch", "print(torch.mps.current_allocated_memory(), torch.mps.driver_allocated_memory())")
+    } else if event.has(Sign::Xpu) {
+        ("pytorch", "print(torch.xpu.memory_allocated(), torch.xpu.memory_reserved())")
+    } else if event.has(Sign::Npu) {
+        ("pytorch", "print(torch.npu.memory_allocated(), torch.npu.memory_reserved())")
+    } else {
+        ("pytorch", "print(torch.cuda.memory_allocated(), torch.cuda.memory_reserved())")
+    }
 }
