@@ -90,6 +90,10 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, finding, first, torch};
     use super::*;
+    use crate::dialect::Fact;
+    use crate::evidence::Span;
+    use crate::incident::context::Measure;
+    use crate::units::{GIB, MIB};
     use crate::evidence::Known;
 
     const SPLIT: [(Fact, &str); 5] = [
@@ -145,7 +149,6 @@ mod tests {
     #[test]
     fn reserved_that_grows_beside_steady_allocations_is_its_signature() {
         use crate::incident::context::{Reading, Series, StepUnit};
-        use crate::units::MIB;
         // A middling cache, 7 % of the device, which alone decides nothing.
         let mut incident = torch(&[
             (Fact::Requested, "700.00 MiB"),
@@ -195,8 +198,8 @@ mod tests {
     #[test]
     fn where_the_job_fills_the_device_a_served_request_proves_little() {
         let incident = with(proof(80 * GIB, Some(82 * GIB)));
-        let served = replayed(incident.proof().expect("a proof")).expect("evidence").weight;
-        assert!((1.0..3.0).contains(&served), "{served}");
+        assert!(!finding(&incident, CauseId::Capacity).proved);
+        assert!(confidence(&incident, CauseId::Fragmentation) < 0.9);
     }
 
     #[test]

@@ -90,6 +90,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
+    use crate::dialect::Fact;
     use crate::dialect::Resource;
 
     #[test]

@@ -57,6 +57,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
     use super::*;
+    use crate::dialect::{Fact, Sign};
 
     #[test]
     fn a_kill_with_proof_is_surer_than_one_without() {
@@ -79,6 +80,6 @@ mod tests {
             (Fact::Reserved, "3.20 GiB"),
         ]);
         assert!(confidence(&refused, CauseId::HostMemory) > 0.15);
-        assert_eq!(prior(&torch(&FULL_CARD)), None, "a full card is none of RAM's");
+        assert_eq!(confidence(&torch(&FULL_CARD), CauseId::HostMemory), 0.0, "a full card is none of RAM's");
     }
 }

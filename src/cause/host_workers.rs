@@ -43,6 +43,7 @@ fn refute(_incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
+    use crate::dialect::{Fact, Sign};
     use crate::dialect::Resource;
     use crate::evidence::{Known, Span};
 

@@ -51,6 +51,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{confidence, event, first, settled, torch};
     use super::*;
+    use crate::dialect::Fact;
     use crate::dialect::Resource;
 
     fn beside(process: &str) -> Incident {

@@ -69,6 +69,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch, torch_among};
     use super::*;
+    use crate::dialect::{Fact, Resource};
 
     #[test]
     fn a_pool_of_a_few_mib_was_left_over_by_others() {

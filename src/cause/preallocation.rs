@@ -61,6 +61,8 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
+    use crate::dialect::{Fact, Sign};
+    use crate::incident::context::Trainer;
     use crate::dialect::Resource;
     use crate::evidence::{Known, Span};
 

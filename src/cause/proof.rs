@@ -52,13 +52,9 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     {
         return by(CauseId::DriverOrUnrelated, found);
     }
-    if let Some(found) = at("absurd-size", &["wrong-shape"]) {
-        return by(CauseId::SingleHugeAllocation, found);
-    }
     // Of what is printed as the device's size; a pool's limit is another matter.
     if matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)
         && incident.ledger.capacity.zip(incident.ledger.requested).is_some_and(|(all, asked)| asked.low > all.high)
-        && at("absurd-size", &["garbage"]).is_none()
         && let Some(found) = at("request-share", &["exceeds"])
     {
         return by(CauseId::SingleHugeAllocation, found);

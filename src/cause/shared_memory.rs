@@ -43,6 +43,8 @@ fn refute(_incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
+    use crate::dialect::{Fact, Sign};
+    use crate::evidence::Span;
     use crate::dialect::Resource;
 
     #[test]

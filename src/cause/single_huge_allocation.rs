@@ -57,6 +57,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
     use super::*;
+    use crate::dialect::Fact;
     use crate::dialect::Resource;
     use crate::evidence::Span;
 

@@ -56,6 +56,8 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
+    use crate::dialect::Fact;
+    use crate::incident::context::Phase;
     use crate::dialect::Resource;
     use crate::evidence::{Known, Span};
 

@@ -44,6 +44,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, first, torch};
     use super::*;
+    use crate::incident::context::Clue;
     use crate::dialect::Fact;
     use crate::evidence::{Known, Span};
 

@@ -18,8 +18,6 @@ static FRAGMENTED: Cause = Cause {
     id: CauseId::Fragmentation,
     title: || Text::new("the cache is fragmented", "显存碎片化"),
     doc: || Text::new("Doc.", "文档。"),
-    prior: |_| Some(0.0),
-    weigh: |_| Vec::new(),
     refute: |_| Text::default(),
     fixtures: &[],
 };
@@ -28,8 +26,6 @@ static CAPACITY: Cause = Cause {
     id: CauseId::Capacity,
     title: || Text::new("the job does not fit the device", "任务超出显存容量"),
     doc: || Text::new("Doc.", "文档。"),
-    prior: |_| Some(0.0),
-    weigh: |_| Vec::new(),
     refute: |_| Text::default(),
     fixtures: &[],
 };

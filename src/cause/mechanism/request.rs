@@ -13,7 +13,8 @@ pub const SHARE: Mechanism = Mechanism {
     id: "request-share",
     levels: &["sliver", "small", "medium", "large", "huge", "exceeds"],
     read: |incident| {
-        if !on_gpu(incident) || !one_piece(incident) {
+        // What is no need of any program is told by `absurd-size`.
+        if !on_gpu(incident) || !one_piece(incident) || garbage(incident) {
             return None;
         }
         let (share, requested, all) = (request_share(incident)?, incident.ledger.requested?, whole(incident)?);
@@ -81,9 +82,9 @@ pub const AGAINST_HELD: Mechanism = Mechanism {
 /// The request in bytes, where nothing tells how large the device is.
 pub const SIZE: Mechanism = Mechanism {
     id: "request-size",
-    levels: &["small", "gigabytes", "many-gigabytes", "beyond-most-devices"],
+    levels: &["small", "gigabytes", "many-gigabytes", "beyond-most-devices", "beyond-any-device"],
     read: |incident| {
-        if !on_gpu(incident) || !one_piece(incident) || request_share(incident).is_some() {
+        if !on_gpu(incident) || !one_piece(incident) || request_share(incident).is_some() || garbage(incident) {
             return None;
         }
         let requested = incident.ledger.requested?;
@@ -93,7 +94,9 @@ pub const SIZE: Mechanism = Mechanism {
             g if g < 0.75 => "small",
             g if g < 6.0 => "gigabytes",
             g if g < 25.0 => "many-gigabytes",
-            _ => "beyond-most-devices",
+            // The largest single devices have 288 GiB.
+            g if g < 300.0 => "beyond-most-devices",
+            _ => "beyond-any-device",
         };
         let text = text!(en: "{want} were asked for in one piece; the size of the device is not told", zh: "单次请求 {want}；日志未说明设备总容量");
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Requested)))
@@ -102,6 +105,10 @@ pub const SIZE: Mechanism = Mechanism {
 
 /// From here on a request is no need of any program: 8 EiB less a little, as a negative number of bytes prints.
 const GARBAGE: u64 = 1 << 50;
+
+fn garbage(incident: &crate::incident::Incident) -> bool {
+    incident.event.facts.get(Fact::Requested).is_some_and(|requested| requested.bytes >= GARBAGE)
+}
 
 /// A size that only a wrong shape or an overflow makes.
 pub const ABSURD: Mechanism = Mechanism {
@@ -207,6 +214,7 @@ mod tests {
             ("2.00 GiB", "gigabytes"),
             ("12.00 GiB", "many-gigabytes"),
             ("90.00 GiB", "beyond-most-devices"),
+            ("900.00 GiB", "beyond-any-device"),
         ] {
             assert_eq!(level(&SIZE, &torch(&[(Fact::Requested, requested)])), Some(want));
         }
