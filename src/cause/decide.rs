@@ -1,5 +1,6 @@
 //! What would decide between causes that the log leaves open: one observation each, with what each outcome means.
 
+use super::conclusion::{Conclusion, Family};
 use super::meter;
 use super::nature::{Asker, JobKind, asker, job_kind};
 use super::{CauseId, Finding};
@@ -328,16 +329,33 @@ const OFFERED: usize = 3;
 /// Candidates less likely than this share of the first are not worth an observation.
 const CANDIDATE: f64 = 0.22;
 
+/// Where only the family is known, members of it that are at least this likely are candidates as well.
+const OF_THE_FAMILY: f64 = 0.03;
+
+/// Candidates named at most.
+const NAMED: usize = 4;
+
 /// The causes between which the log leaves open, the likeliest first.
-pub fn candidates(findings: &[Finding]) -> Vec<CauseId> {
+pub fn candidates(findings: &[Finding], conclusion: Conclusion) -> Vec<CauseId> {
     let most = findings.first().map_or(0.0, |first| first.confidence);
-    findings.iter().filter(|finding| finding.confidence >= most * CANDIDATE).map(|f| f.cause.id).take(4).collect()
+    let may = |finding: &&Finding| match conclusion {
+        Conclusion::Family(family) => {
+            Family::of(finding.cause.id) == family && finding.confidence >= OF_THE_FAMILY
+                || finding.confidence >= most * CANDIDATE
+        }
+        _ => finding.confidence >= most * CANDIDATE,
+    };
+    findings.iter().filter(may).map(|finding| finding.cause.id).take(NAMED).collect()
 }
 
 /// The observations that would decide between the candidates, the cheapest first: each tells at least two of them apart,
-/// and the first ones tell the likeliest two apart.
-pub fn observations(incident: &Incident, findings: &[Finding]) -> Vec<Observation> {
-    let candidates = candidates(findings);
+/// and together they tell as many as can be.
+pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Conclusion) -> Vec<Observation> {
+    let mut candidates = candidates(findings, conclusion);
+    if candidates.len() < 2 {
+        // What stands alone is held against the next.
+        candidates = findings.iter().map(|finding| finding.cause.id).take(2).collect();
+    }
     let mut found: Vec<Observation> = Vec::new();
     let mut open: Vec<(CauseId, CauseId)> = Vec::new();
     for (i, a) in candidates.iter().enumerate() {
@@ -358,8 +376,7 @@ pub fn observations(incident: &Incident, findings: &[Finding]) -> Vec<Observatio
     found
 }
 
-/// The observation that tells one finding from all others, where it stands alone: what would overthrow it is its own
-/// counter-proof, so this is empty for fewer than two candidates.
+/// What each candidate would show.
 fn outcomes(test: &Test, candidates: &[CauseId]) -> Vec<Outcome> {
     candidates
         .iter()
@@ -420,7 +437,7 @@ mod tests {
     fn observations_come_cheapest_first_and_name_what_each_outcome_means() {
         let incident = torch(&[]);
         let findings = rank(&incident);
-        let observations = observations(&incident, &findings);
+        let observations = observations(&incident, &findings, Conclusion::Open);
         assert!(!observations.is_empty() && observations.len() <= OFFERED);
         let place = |id: &str| TESTS.iter().position(|test| test.id == id);
         assert!(observations.windows(2).all(|pair| place(pair[0].id) < place(pair[1].id)));

@@ -160,7 +160,7 @@ pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &
             let conclusion = conclusion::conclude(&incident, &findings);
             let decide = match conclusion {
                 Conclusion::Proved => Vec::new(),
-                _ => decide::observations(&incident, &findings),
+                _ => decide::observations(&incident, &findings, conclusion),
             };
             let plan = fix::plan(&incident, &findings);
             Diagnosis { input, incident, findings, conclusion, decide, plan }

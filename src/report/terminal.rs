@@ -553,7 +553,7 @@ impl Page {
     /// What speaks for each of the candidates that the log leaves open.
     fn candidates(&mut self, diagnosis: &Diagnosis, detail: Detail) {
         self.screen.blank();
-        let candidates = decide::candidates(&diagnosis.findings);
+        let candidates = decide::candidates(&diagnosis.findings, diagnosis.conclusion);
         for finding in diagnosis.findings.iter().filter(|f| candidates.contains(&f.cause.id)).take(detail.evidence) {
             let lead = Text::new("For: ", "支持：");
             let mut runs = self.cause_title(&lead, finding);

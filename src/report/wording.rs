@@ -48,7 +48,7 @@ pub fn sure(finding: &Finding) -> Text {
 
 /// That the log does not decide, and between what; nothing where it does.
 pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
-    let candidates = decide::candidates(findings);
+    let candidates = decide::candidates(findings, conclusion);
     let named: Vec<(Text, String)> = findings
         .iter()
         .filter(|finding| candidates.contains(&finding.cause.id))

@@ -39,6 +39,23 @@ pub const OWN_TENSORS: Mechanism = Mechanism {
     },
 };
 
+/// A process of which nothing says what of it are tensors.
+pub const UNDIVIDED: Mechanism = Mechanism {
+    id: "process-undivided",
+    levels: &["fills-the-device", "part"],
+    read: |incident| {
+        let ledger = &incident.ledger;
+        let process = ledger.amount(Holder::ThisProcess).filter(|_| on_gpu(incident))?;
+        let share = ledger.share(Some(process))?;
+        let (held, part) = (size(process), percent(share));
+        let level = if share >= 0.85 { "fills-the-device" } else { "part" };
+        Some(
+            Reading::new(level, text!(en: "{held}, {part} of the device, are this process's; nothing says what of it are tensors, and of what", zh: "本进程占用 {held}，为设备的 {part}；日志未说明其中哪些是张量、属于什么"))
+                .at(place(&incident.event, Fact::Process)),
+        )
+    },
+};
+
 /// What lies idle in the framework's cache, against the request.
 pub const CACHE: Mechanism = Mechanism {
     id: "cache",
@@ -250,6 +267,15 @@ mod tests {
         ] {
             assert_eq!(level(&OWN_TENSORS, &held(allocated)), Some(want), "{allocated}");
         }
+    }
+
+    #[test]
+    fn a_process_that_is_not_divided() {
+        for (process, want) in [("19.50 GiB", "fills-the-device"), ("9.00 GiB", "part")] {
+            let incident = torch(&[(Fact::Capacity, "20.00 GiB"), (Fact::Process, process)]);
+            assert_eq!(level(&UNDIVIDED, &incident), Some(want));
+        }
+        assert_eq!(level(&UNDIVIDED, &held("10.00 GiB")), None);
     }
 
     fn idle(requested: &'static str, free: &'static str, cached: &'static str) -> Incident {

@@ -93,6 +93,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &request::ABSURD,
     &request::SQUARE,
     &account::OWN_TENSORS,
+    &account::UNDIVIDED,
     &account::CACHE,
     &account::PIECES,
     &account::ALTHOUGH_FREE,
