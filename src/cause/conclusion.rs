@@ -68,8 +68,12 @@ impl Family {
     pub fn name(self) -> Text {
         match self {
             Family::OwnNeed => Text::new("this job's own need", "任务自身的需求"),
-            Family::SomebodyElse => Text::new("somebody else on the device, or the wrong device", "其他占用者或用错设备"),
-            Family::OutsideTheAllocator => Text::new("memory outside the framework's allocator", "框架分配器之外的显存"),
+            Family::SomebodyElse => {
+                Text::new("somebody else on the device, or the wrong device", "其他占用者或用错设备")
+            }
+            Family::OutsideTheAllocator => {
+                Text::new("memory outside the framework's allocator", "框架分配器之外的显存")
+            }
             Family::ASetting => Text::new("a limit or a pool that was set", "设置的上限或内存池"),
             Family::Pieces => Text::new("free memory in pieces", "空闲内存碎片化"),
             Family::Host => Text::new("the machine's memory", "主机内存"),
@@ -111,7 +115,7 @@ impl Conclusion {
 
 /// A first cause stands out from here on, and from this many times the second. Of what was told with less, two in five were
 /// wrong, out of fold.
-const STANDS_OUT: f64 = 0.7;
+pub(crate) const STANDS_OUT: f64 = 0.7;
 const BEFORE_THE_SECOND: f64 = 2.0;
 
 /// A family is known where its causes together reach this.
@@ -137,7 +141,8 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
         return Conclusion::Open;
     }
     let family = Family::of(first.cause.id);
-    let share: f64 = findings.iter().filter(|finding| Family::of(finding.cause.id) == family).map(|f| f.confidence).sum();
+    let share: f64 =
+        findings.iter().filter(|finding| Family::of(finding.cause.id) == family).map(|f| f.confidence).sum();
     let alone = decide::candidates(findings, Conclusion::Open).iter().all(|cause| Family::of(*cause) == family);
     if share >= FAMILY_KNOWN && alone { Conclusion::Family(family) } else { Conclusion::Open }
 }
@@ -152,7 +157,9 @@ pub fn is_bare(incident: &Incident) -> bool {
     let facts = &incident.event.facts;
     let without = facts.sizes.is_empty() && facts.numbers.is_empty();
     incident.event.has(Sign::KilledWithoutProof)
-        || without && !incident.event.has(Sign::KilledWithProof) && !matches!(asker(incident), Asker::Shm | Asker::OnChip)
+        || without
+            && !incident.event.has(Sign::KilledWithProof)
+            && !matches!(asker(incident), Asker::Shm | Asker::OnChip)
 }
 
 #[cfg(test)]

@@ -57,13 +57,20 @@ const TESTS: &[Test] = &[
     Test {
         id: "kernel-log",
         act: |incident| {
-            (asker(incident) == Asker::Host && !incident.event.has(Sign::KilledWithProof)).then(|| {
-                ("linux", Text::same("dmesg -T | grep -iE 'out of memory|oom-kill|killed process'"))
-            })
+            (asker(incident) == Asker::Host && !incident.event.has(Sign::KilledWithProof))
+                .then(|| ("linux", Text::same("dmesg -T | grep -iE 'out of memory|oom-kill|killed process'")))
         },
         outcomes: &[
-            (DriverOrUnrelated, "no line of that moment: something else killed it", "没有当时的记录：是被别的原因杀死的"),
-            (HostMemory, "it names this process, which held most of the memory", "记录指向本进程，且它占用了大部分内存"),
+            (
+                DriverOrUnrelated,
+                "no line of that moment: something else killed it",
+                "没有当时的记录：是被别的原因杀死的",
+            ),
+            (
+                HostMemory,
+                "it names this process, which held most of the memory",
+                "记录指向本进程，且它占用了大部分内存",
+            ),
             (HostWorkers, "it names one of many like-named processes", "记录指向众多同名进程之一"),
             (OtherProcess, "its table of tasks shows that another process held most", "任务表显示其他进程占用最多"),
             (SharedMemory, "shmem stands for most of the memory", "shmem 占去大部分内存"),
@@ -77,17 +84,30 @@ const TESTS: &[Test] = &[
                 .then(|| ("linux", Text::same("ulimit -v; cat /sys/fs/cgroup/memory.max; free -h")))
         },
         outcomes: &[
-            (FrameworkLimit, "one of the limits is below what the machine has, and is about what the job held", "其中一个上限低于整机内存，且接近任务的占用"),
-            (HostMemory, "no limit but the machine's own memory, or the job's as meant", "除整机内存（或按预期设置的上限）外没有其他限制"),
+            (
+                FrameworkLimit,
+                "one of the limits is below what the machine has, and is about what the job held",
+                "其中一个上限低于整机内存，且接近任务的占用",
+            ),
+            (
+                HostMemory,
+                "no limit but the machine's own memory, or the job's as meant",
+                "除整机内存（或按预期设置的上限）外没有其他限制",
+            ),
             (OtherProcess, "little is available although the job does not run", "任务未运行时可用内存已很少"),
-            (Preallocation, "what is available is less than the heap that the program commits at start", "可用内存少于程序启动时提交的堆"),
+            (
+                Preallocation,
+                "what is available is less than the heap that the program commits at start",
+                "可用内存少于程序启动时提交的堆",
+            ),
         ],
     },
     Test {
         id: "shared-memory-use",
         act: |incident| {
-            matches!(asker(incident), Asker::Shm | Asker::Host)
-                .then(|| ("shell", text!(en: "df -h /dev/shm   # while the job runs", zh: "df -h /dev/shm   # 在任务运行时")))
+            matches!(asker(incident), Asker::Shm | Asker::Host).then(|| {
+                ("shell", text!(en: "df -h /dev/shm   # while the job runs", zh: "df -h /dev/shm   # 在任务运行时"))
+            })
         },
         outcomes: &[
             (SharedMemory, "/dev/shm is nearly full", "/dev/shm 接近用满"),
@@ -101,12 +121,20 @@ const TESTS: &[Test] = &[
         id: "device-without-the-job",
         act: |incident| {
             let (target, tool) = meter::device_tool(incident)?;
-            super::nature::on_gpu(incident).then(|| {
-                (target, text!(en: "{tool}   # with this job stopped", zh: "{tool}   # 停止本任务后执行"))
-            })
+            super::nature::on_gpu(incident)
+                .then(|| (target, text!(en: "{tool}   # with this job stopped", zh: "{tool}   # 停止本任务后执行")))
         },
         outcomes: &[
-            (OtherProcess, "much of the memory is still in use: stop or move who holds it", "仍有大量占用：停止或移走占用者"),
+            (
+                OtherProcess,
+                "much of the memory is still in use: stop or move who holds it",
+                "仍有大量占用：停止或移走占用者",
+            ),
+            (
+                HostMemory,
+                "the device has room, the machine has little left (free -h)",
+                "设备仍有空闲，而主机内存所剩无几（free -h）",
+            ),
             (WrongDevice, "this device is in use while another one is idle", "本设备被占用而另一设备空闲"),
             (Capacity, see::FALLS.0, see::FALLS.1),
             (Fragmentation, see::FALLS.0, see::FALLS.1),
@@ -152,7 +180,11 @@ const TESTS: &[Test] = &[
         outcomes: &[
             (Preallocation, "it runs", "可以运行"),
             (Capacity, "it fails at the same place", "在同一处失败"),
-            (OtherProcess, "it fails at the same place, and the device's tool lists others", "在同一处失败，且设备工具列出其他进程"),
+            (
+                OtherProcess,
+                "it fails at the same place, and the device's tool lists others",
+                "在同一处失败，且设备工具列出其他进程",
+            ),
             (TransientPeak, "it fails only in one phase", "仅在某个阶段失败"),
             (SingleHugeAllocation, "it fails on the same single request", "在同一个请求上失败"),
             (LeakGrowth, "it fails later than before", "比之前更晚失败"),
@@ -165,24 +197,57 @@ const TESTS: &[Test] = &[
                 return None;
             }
             let (target, line) = meter::per_step(incident);
-            Some((target, match job_kind(incident) {
-                Some(JobKind::Inference | JobKind::Serving) => {
-                    text!(en: "{line}   # after loading and after each request", zh: "{line}   # 加载后及每个请求后各打印一次")
-                }
-                _ => text!(en: "{line}   # after loading and at the end of each step", zh: "{line}   # 加载后及每步结束时各打印一次"),
-            }))
+            Some((
+                target,
+                match job_kind(incident) {
+                    Some(JobKind::Inference | JobKind::Serving) => {
+                        text!(en: "{line}   # after loading and after each request", zh: "{line}   # 加载后及每个请求后各打印一次")
+                    }
+                    _ => {
+                        text!(en: "{line}   # after loading and at the end of each step", zh: "{line}   # 加载后及每步结束时各打印一次")
+                    }
+                },
+            ))
         },
         outcomes: &[
             (LeakGrowth, "what is in use rises from step to step", "占用逐步上升"),
-            (Fragmentation, "what is in use stays level, what is reserved rises or is far above it", "占用平稳，而保留量上升或远高于占用"),
+            (
+                Fragmentation,
+                "what is in use stays level, what is reserved rises or is far above it",
+                "占用平稳，而保留量上升或远高于占用",
+            ),
             (Capacity, see::EARLY.0, see::EARLY.1),
-            (TransientPeak, "it jumps in one phase (validation, saving, the first optimizer step) and falls back", "在某个阶段（验证、保存、首次优化器更新）突增后回落"),
+            (
+                TransientPeak,
+                "it jumps in one phase (validation, saving, the first optimizer step) and falls back",
+                "在某个阶段（验证、保存、首次优化器更新）突增后回落",
+            ),
             (DuplicateModel, "it stands at twice the weights right after loading", "加载后即为权重的两倍"),
-            (SingleHugeAllocation, "it stands far below the device until the failing line", "直到失败处都远低于设备容量"),
-            (NonFramework, "it stays far below what the device's own tool counts for this process", "远低于设备工具统计的本进程用量"),
-            (OtherProcess, "it stays small while the device's tool shows the device full", "自身占用很小，而设备工具显示已满"),
-            (Preallocation, "what is reserved stands at a fixed share of the device from the start", "保留量从一开始就是设备的固定比例"),
-            (FrameworkLimit, "it never passes a value well below the device's size", "从未超过某个明显低于设备容量的值"),
+            (
+                SingleHugeAllocation,
+                "it stands far below the device until the failing line",
+                "直到失败处都远低于设备容量",
+            ),
+            (
+                NonFramework,
+                "it stays far below what the device's own tool counts for this process",
+                "远低于设备工具统计的本进程用量",
+            ),
+            (
+                OtherProcess,
+                "it stays small while the device's tool shows the device full",
+                "自身占用很小，而设备工具显示已满",
+            ),
+            (
+                Preallocation,
+                "what is reserved stands at a fixed share of the device from the start",
+                "保留量从一开始就是设备的固定比例",
+            ),
+            (
+                FrameworkLimit,
+                "it never passes a value well below the device's size",
+                "从未超过某个明显低于设备容量的值",
+            ),
         ],
     },
     Test {
@@ -217,6 +282,11 @@ const TESTS: &[Test] = &[
             (HostWorkers, "many like-named processes share it", "由许多同名进程分占"),
             (OtherProcess, "somebody else's process stands above it", "其他进程排在前面"),
             (SingleHugeAllocation, "it is small until the moment it fails", "失败之前一直很小"),
+            (
+                FrameworkLimit,
+                "it stops at the same value each time, memory being available",
+                "每次都停在同一数值，而内存仍有可用",
+            ),
             (TransientPeak, "it jumps in one phase", "在某个阶段突增"),
             (Preallocation, "it is small, its virtual size is not", "常驻内存很小而虚拟内存很大"),
             (KvCache, "it jumps when the context is made", "创建上下文时突增"),
@@ -231,13 +301,22 @@ const TESTS: &[Test] = &[
                 return None;
             }
             let place = incident.context.user_frame().map(|frame| format!("{}:{}", frame.file, frame.line));
-            Some(("program", match place {
-                Some(place) => text!(en: "print the shapes of the inputs at {place}", zh: "打印 {place} 处输入的形状"),
-                None => text!(en: "print the shapes of the inputs at the failing line", zh: "打印失败处输入的形状"),
-            }))
+            Some((
+                "program",
+                match place {
+                    Some(place) => {
+                        text!(en: "print the shapes of the inputs at {place}", zh: "打印 {place} 处输入的形状")
+                    }
+                    None => text!(en: "print the shapes of the inputs at the failing line", zh: "打印失败处输入的形状"),
+                },
+            ))
         },
         outcomes: &[
-            (SingleHugeAllocation, "a dimension is larger than meant, or enters twice (pairs)", "某一维大于预期，或出现两次（成对）"),
+            (
+                SingleHugeAllocation,
+                "a dimension is larger than meant, or enters twice (pairs)",
+                "某一维大于预期，或出现两次（成对）",
+            ),
             (Capacity, "they are as meant", "与预期一致"),
             (TransientPeak, "they are as meant, and larger than in the steps before", "与预期一致，但大于此前各步"),
             (HostMemory, "they are as meant", "与预期一致"),
@@ -261,7 +340,11 @@ const TESTS: &[Test] = &[
             (OtherProcess, "it fails at the same place with as much in use", "在同一处失败，占用不变"),
             (WrongDevice, "it fails at the same place on the same device", "在同一设备同一处失败"),
             (NonFramework, "it fails with as much outside the allocator", "失败且分配器之外的占用不变"),
-            (SingleHugeAllocation, "it fails on a request as large as before, or far smaller by the square", "在同样大小的请求上失败，或按平方缩小"),
+            (
+                SingleHugeAllocation,
+                "it fails on a request as large as before, or far smaller by the square",
+                "在同样大小的请求上失败，或按平方缩小",
+            ),
             (TransientPeak, "it fails in the same phase with a smaller request", "在同一阶段失败，但请求更小"),
             (Preallocation, "it fails at start with the same figures", "启动时以同样的数字失败"),
             (FrameworkLimit, "it fails at the same limit", "在同一上限处失败"),
@@ -272,8 +355,9 @@ const TESTS: &[Test] = &[
     Test {
         id: "half-the-context",
         act: |incident| {
-            matches!(asker(incident), Asker::WeightBuffers | Asker::Engine | Asker::Host)
-                .then(|| ("program", text!(en: "start once with half the context length", zh: "将上下文长度减半启动一次")))
+            matches!(asker(incident), Asker::WeightBuffers | Asker::Engine | Asker::Host).then(|| {
+                ("program", text!(en: "start once with half the context length", zh: "将上下文长度减半启动一次"))
+            })
         },
         outcomes: &[
             (KvCache, "it starts", "可以启动"),
@@ -284,7 +368,12 @@ const TESTS: &[Test] = &[
             (TransientPeak, "it starts, and fails on a long prompt", "可以启动，遇到长提示时失败"),
             (Preallocation, "it fails at start with the same figures", "启动时以同样的数字失败"),
             (DriverOrUnrelated, "it fails with the same message at once", "立即以同样的信息失败"),
-            (NonFramework, "it fails at start with the same figures beside the engine's pool", "启动时失败，引擎内存池之外的占用不变"),
+            (LeakGrowth, "it starts, and fails later than before", "可以启动，比之前更晚失败"),
+            (
+                NonFramework,
+                "it fails at start with the same figures beside the engine's pool",
+                "启动时失败，引擎内存池之外的占用不变",
+            ),
         ],
     },
     Test {
@@ -300,7 +389,11 @@ const TESTS: &[Test] = &[
             (Capacity, "none is set", "均未设置"),
             (OtherProcess, "none is set, and others are on the device", "均未设置，且设备上另有进程"),
             (DriverOrUnrelated, "none is set, and memory was free", "均未设置，且显存有空闲"),
-            (NonFramework, "none is set, and the process holds more than its framework", "均未设置，而进程占用多于框架"),
+            (
+                NonFramework,
+                "none is set, and the process holds more than its framework",
+                "均未设置，而进程占用多于框架",
+            ),
         ],
     },
     Test {
@@ -315,7 +408,11 @@ const TESTS: &[Test] = &[
             (Capacity, "the same message comes with the device nearly full", "设备接近占满时出现同样的信息"),
             (OtherProcess, "the same message comes at the first request", "在第一个请求处出现同样的信息"),
             (LeakGrowth, "the same message comes later", "更晚出现同样的信息"),
-            (SingleHugeAllocation, "the same message comes at the same line, the device far from full", "在同一行出现同样的信息，而设备远未占满"),
+            (
+                SingleHugeAllocation,
+                "the same message comes at the same line, the device far from full",
+                "在同一行出现同样的信息，而设备远未占满",
+            ),
             (TransientPeak, "the same message comes in the same phase", "在同一阶段出现同样的信息"),
             (Preallocation, "the same message comes after a pool was made", "在内存池建好之后出现同样的信息"),
             (NonFramework, "the same message comes from a library's own call", "由库自身的调用报出同样的信息"),

@@ -42,7 +42,7 @@ fn refute(incident: &Incident) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::{FULL_CARD, confidence, first, torch};
+    use super::super::trial::{FULL_CARD, confidence, finding, torch};
     use super::*;
     use crate::dialect::Fact;
 
@@ -58,7 +58,9 @@ mod tests {
 
     #[test]
     fn a_request_equal_to_what_is_held_is_a_second_copy() {
-        assert_eq!(first(&copying("26.02 GiB")), CauseId::DuplicateModel);
+        // Or a buffer that doubles: the log leaves it open, so it is named and not more.
+        let shown = finding(&copying("26.02 GiB"), CauseId::DuplicateModel);
+        assert!(shown.confidence > 0.1 && shown.evidence[0].id == "request-against-held", "{}", shown.confidence);
     }
 
     #[test]

@@ -60,13 +60,10 @@ mod tests {
     use crate::dialect::{Fact, Sign};
 
     #[test]
-    fn a_kill_with_proof_is_surer_than_one_without() {
-        let told = |sign| {
-            let mut event = event("slurm", Resource::Cgroup, &[]);
-            event.sign(sign);
-            confidence(&settled(event), CauseId::HostMemory)
-        };
-        assert!(told(Sign::KilledWithProof) > told(Sign::KilledWithoutProof));
+    fn a_kill_is_a_matter_of_ram_first() {
+        let mut event = event("slurm", Resource::Cgroup, &[]);
+        event.sign(Sign::KilledWithProof);
+        assert_eq!(first(&settled(event)), CauseId::HostMemory);
         assert_eq!(first(&host(&[])), CauseId::HostMemory);
     }
 

@@ -43,8 +43,8 @@ fn refute(_incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
-    use crate::dialect::{Fact, Sign};
     use crate::dialect::Resource;
+    use crate::dialect::{Fact, Sign};
     use crate::evidence::{Known, Span};
 
     fn table(count: f64, sum: f64, top: f64) -> Incident {

@@ -251,7 +251,9 @@ fn applies(cause: CauseId, incident: &Incident) -> bool {
             incident.event.has(crate::dialect::Sign::PinnedHost)
                 || reading::looks_like_wddm(incident) && reading::refused_although_free(incident)
         }
-        CauseId::Fragmentation => incident.proof().is_none_or(|recording| recording.pieces() != Some(Pieces::TooLittle)),
+        CauseId::Fragmentation => {
+            incident.proof().is_none_or(|recording| recording.pieces() != Some(Pieces::TooLittle))
+        }
         _ => true,
     }
 }
@@ -293,6 +295,17 @@ mod tests {
     }
 
     #[test]
+    fn nothing_goes_above_nine_tenths_without_proof() {
+        let mut beyond = FULL_CARD;
+        beyond[0].1 = "40.00 GiB";
+        for incident in [torch(&FULL_CARD), torch(&[]), torch(&beyond)] {
+            for finding in rank(&incident) {
+                assert_eq!(finding.confidence > MOST_WITHOUT_PROOF, finding.proved, "{}", finding.cause.id.id());
+            }
+        }
+    }
+
+    #[test]
     fn no_finding_goes_without_evidence_or_counter_proof() {
         for finding in rank(&torch(&[])).iter().chain(&rank(&torch(&FULL_CARD))) {
             assert!(finding.evidence.iter().any(|evidence| !evidence.lines.is_empty()), "{}", finding.cause.id.id());
@@ -302,7 +315,8 @@ mod tests {
 
     #[test]
     fn a_message_without_figures_is_told_with_little_confidence() {
-        assert!(rank(&torch(&[]))[0].confidence < 0.5);
+        let findings = rank(&torch(&[]));
+        assert!(findings[0].confidence < conclusion::STANDS_OUT, "{}", findings[0].confidence);
     }
 
     #[test]

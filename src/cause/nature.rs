@@ -118,12 +118,7 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
     let trains = matches!(
         context.phase.value(),
         Some(
-            Phase::Backward
-                | Phase::OptimizerStep
-                | Phase::Train
-                | Phase::Loss
-                | Phase::Validation
-                | Phase::Checkpoint
+            Phase::Backward | Phase::OptimizerStep | Phase::Train | Phase::Loss | Phase::Validation | Phase::Checkpoint
         )
     ) || context.optimizer.is_known()
         || context.epoch.is_known()

@@ -61,10 +61,10 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
-    use crate::dialect::{Fact, Sign};
-    use crate::incident::context::Trainer;
     use crate::dialect::Resource;
+    use crate::dialect::{Fact, Sign};
     use crate::evidence::{Known, Span};
+    use crate::incident::context::Trainer;
 
     #[test]
     fn an_engine_that_fails_in_warm_up_took_too_much() {

@@ -1,7 +1,7 @@
 //! What arithmetic on printed figures, or a replay of the very failure, leaves no doubt about.
 
 use super::CauseId;
-use super::mechanism::{Mechanism, MECHANISMS, Reading};
+use super::mechanism::{MECHANISMS, Mechanism, Reading};
 use super::nature::{Asker, asker};
 use super::reading::{Grown, cached, foreign, grown};
 use crate::evidence::Evidence;
@@ -43,9 +43,7 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     {
         return by(CauseId::Capacity, found);
     }
-    if incident.proof().is_some() {
-        return None;
-    }
+    let replayed = incident.proof().is_some_and(|recording| recording.pieces().is_some());
     if asker(incident) == Asker::OnChip
         && let Some(found) = level("on-chip")
         && incident.ledger.requested.is_some()
@@ -72,6 +70,8 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
         (cached(incident), incident.ledger.requested, incident.ledger.capacity)
         && idle.surely_at_least(requested)
         && idle.low * 4 >= all.high
+        && !replayed
+        && at("pieces", &["expandable-already"]).is_none()
         && let Some(found) = at("cache", &["much", "most"])
     {
         return by(CauseId::Fragmentation, found);

@@ -43,9 +43,9 @@ fn refute(_incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
+    use crate::dialect::Resource;
     use crate::dialect::{Fact, Sign};
     use crate::evidence::Span;
-    use crate::dialect::Resource;
 
     #[test]
     fn a_full_dev_shm_is_itself() {

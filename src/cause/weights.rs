@@ -62,7 +62,8 @@ static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
         (*asker, CauseId::ALL.map(|cause| stated.and_then(|level| level.learnt.get(cause.id()).copied())))
     });
     let row = |mechanism: &Mechanism, level: &str| {
-        let learnt = file.mechanisms.get(mechanism.id).and_then(|levels| levels.levels.get(level)).map(|row| &row.learnt);
+        let learnt =
+            file.mechanisms.get(mechanism.id).and_then(|levels| levels.levels.get(level)).map(|row| &row.learnt);
         CauseId::ALL.map(|cause| learnt.and_then(|row| row.get(cause.id()).copied()).unwrap_or(0.0))
     };
     Weights {

@@ -44,9 +44,9 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, first, torch};
     use super::*;
-    use crate::incident::context::Clue;
     use crate::dialect::Fact;
     use crate::evidence::{Known, Span};
+    use crate::incident::context::Clue;
 
     #[test]
     fn a_chosen_device_that_is_full_of_others_was_not_the_one_used() {

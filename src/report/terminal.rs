@@ -72,7 +72,14 @@ const LEVELS: [Detail; 12] = {
     let no_folklore = Detail { wont_help: 0, others: 0, observations: 1, ..second_short };
     let no_frame = Detail { frame: false, refute_lines: 2, ..no_folklore };
     let one_reason = Detail { evidence: 1, ..no_frame };
-    let bare = Detail { evidence_lines: 1, refute_lines: 1, contradiction_lines: 1, fix_lines: 1, outcome_lines: 3, ..one_reason };
+    let bare = Detail {
+        evidence_lines: 1,
+        refute_lines: 1,
+        contradiction_lines: 1,
+        fix_lines: 1,
+        outcome_lines: 3,
+        ..one_reason
+    };
     let least = Detail { fixes: 2, contradictions: 0, second_cause_lines: 0, ..bare };
     [
         rich,

@@ -32,8 +32,12 @@ pub const OWN_TENSORS: Mechanism = Mechanism {
         let (held, part, all) = (size(allocated), percent(share), size(all));
         let Text { en: of, zh: of_zh } = whole_name(incident);
         let text = match level {
-            "most" | "nearly-all" => text!(en: "the job's own tensors hold {held}, {part} of {of} ({all})", zh: "任务自身的张量占用 {held}，为{of_zh}（{all}）的 {part}"),
-            _ => text!(en: "the job's own tensors hold only {held}, {part} of {of} ({all})", zh: "任务自身的张量只占用 {held}，为{of_zh}（{all}）的 {part}"),
+            "most" | "nearly-all" => {
+                text!(en: "the job's own tensors hold {held}, {part} of {of} ({all})", zh: "任务自身的张量占用 {held}，为{of_zh}（{all}）的 {part}")
+            }
+            _ => {
+                text!(en: "the job's own tensors hold only {held}, {part} of {of} ({all})", zh: "任务自身的张量只占用 {held}，为{of_zh}（{all}）的 {part}")
+            }
         };
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Allocated)))
     },
@@ -66,9 +70,10 @@ pub const CACHE: Mechanism = Mechanism {
             return None;
         }
         let (cached, requested) = (cached(incident)?, ledger.requested?);
-        let share = ledger.share(Some(cached)).or_else(|| {
-            Some(cached.middle() as f64 / whole(incident)?.middle().max(1) as f64)
-        }).unwrap_or(0.0);
+        let share = ledger
+            .share(Some(cached))
+            .or_else(|| Some(cached.middle() as f64 / whole(incident)?.middle().max(1) as f64))
+            .unwrap_or(0.0);
         let alone = cached.surely_at_least(requested);
         // Without a figure of free memory only the cache itself can be held against the request.
         let with_free = match ledger.short_of_free_and_cached {
@@ -102,10 +107,18 @@ pub const CACHE: Mechanism = Mechanism {
             "some-with-free"
         };
         let text = match level {
-            "too-little" => text!(en: "{have} cached and {free} free are together less than the {want} asked for: in one piece they would not have sufficed either", zh: "缓存 {have} 与空闲 {free} 之和小于请求 {want}：即使连续也不够"),
-            "slack" => text!(en: "{have} are cached, {part} of the device: the usual slack of a full allocator", zh: "缓存中有 {have}，占设备 {part}：显存占满时正常的余量"),
-            "some-with-free" => text!(en: "{have} cached and {free} free would together have held the {want} asked for", zh: "缓存 {have} 加空闲 {free} 合起来本可容纳所请求的 {want}"),
-            _ => text!(en: "{have} are reserved by the allocator and not handed out, {part} of the device, yet {want} could not be had", zh: "缓存分配器保留而未分配的有 {have}，占设备 {part}，却拿不出 {want}"),
+            "too-little" => {
+                text!(en: "{have} cached and {free} free are together less than the {want} asked for: in one piece they would not have sufficed either", zh: "缓存 {have} 与空闲 {free} 之和小于请求 {want}：即使连续也不够")
+            }
+            "slack" => {
+                text!(en: "{have} are cached, {part} of the device: the usual slack of a full allocator", zh: "缓存中有 {have}，占设备 {part}：显存占满时正常的余量")
+            }
+            "some-with-free" => {
+                text!(en: "{have} cached and {free} free would together have held the {want} asked for", zh: "缓存 {have} 加空闲 {free} 合起来本可容纳所请求的 {want}")
+            }
+            _ => {
+                text!(en: "{have} are reserved by the allocator and not handed out, {part} of the device, yet {want} could not be had", zh: "缓存分配器保留而未分配的有 {have}，占设备 {part}，却拿不出 {want}")
+            }
         };
         Some(Reading::new(level, text).at(at))
     },
@@ -180,8 +193,12 @@ pub const ALTHOUGH_FREE: Mechanism = Mechanism {
         };
         let (free, want) = (size(free), size(requested));
         let text = match level {
-            "windows" | "windows-plenty" => text!(en: "{want} were refused with {free} free on what looks like Windows, where device memory must also be backed by RAM or page file", zh: "看起来是 Windows：空闲 {free} 却拒绝了 {want}，而 Windows 上显存还必须有内存或页面文件支撑"),
-            _ => text!(en: "{want} were refused although {free} were free, as far as that was read at the same moment", zh: "空闲 {free} 却拒绝了 {want}（前提是两者读于同一时刻）"),
+            "windows" | "windows-plenty" => {
+                text!(en: "{want} were refused with {free} free on what looks like Windows, where device memory must also be backed by RAM or page file", zh: "看起来是 Windows：空闲 {free} 却拒绝了 {want}，而 Windows 上显存还必须有内存或页面文件支撑")
+            }
+            _ => {
+                text!(en: "{want} were refused although {free} were free, as far as that was read at the same moment", zh: "空闲 {free} 却拒绝了 {want}（前提是两者读于同一时刻）")
+            }
         };
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Free)))
     },
@@ -213,8 +230,12 @@ pub const OUTSIDE: Mechanism = Mechanism {
             _ => "much",
         };
         let text = match level {
-            "usual" => text!(en: "outside the framework's allocator this process holds {amount}, about what a context and libraries take", zh: "本进程在框架分配器之外占用 {amount}，与上下文和库的常规开销相当"),
-            _ => text!(en: "{amount} of this process, {part} of the device, lie outside the framework's allocator; a context alone takes 0.2 … 0.6 GiB", zh: "本进程有 {amount}（设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB"),
+            "usual" => {
+                text!(en: "outside the framework's allocator this process holds {amount}, about what a context and libraries take", zh: "本进程在框架分配器之外占用 {amount}，与上下文和库的常规开销相当")
+            }
+            _ => {
+                text!(en: "{amount} of this process, {part} of the device, lie outside the framework's allocator; a context alone takes 0.2 … 0.6 GiB", zh: "本进程有 {amount}（设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB")
+            }
         };
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Process)))
     },
@@ -234,9 +255,15 @@ pub const PRIVATE_POOLS: Mechanism = Mechanism {
             && request_share(incident).is_some_and(|share| share < 0.02);
         let (level, text) = if share >= 0.3 {
             // An engine's or compiler's graphs take a few hundred MiB; most of a card means graphs recorded over and over.
-            ("much", text!(en: "{pools}, {part} of the device, sit idle in private pools: graphs are recorded again and again and never dropped", zh: "{pools}（设备的 {part}）闲置在私有池中：CUDA Graph 被反复录制且从未释放"))
+            (
+                "much",
+                text!(en: "{pools}, {part} of the device, sit idle in private pools: graphs are recorded again and again and never dropped", zh: "{pools}（设备的 {part}）闲置在私有池中：CUDA Graph 被反复录制且从未释放"),
+            )
         } else if full && asker(incident) == Asker::Tensor {
-            ("beside-a-full-pool", text!(en: "graphs and a pool with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在计算图，内存池几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"))
+            (
+                "beside-a-full-pool",
+                text!(en: "graphs and a pool with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在计算图，内存池几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"),
+            )
         } else {
             ("some", text!(en: "{pools} sit idle in private pools of graphs", zh: "{pools} 闲置在计算图的私有池中"))
         };
@@ -309,11 +336,8 @@ mod tests {
         pieces.event.facts.note(Fact::LargestFreeChunk, crate::cause::trial::figure("1.00 GiB"));
         assert_eq!(level(&PIECES, &pieces), Some("too-small-piece"));
         for (pool, want) in [("14.00 GiB", "short-runs"), ("10.50 GiB", "slivers")] {
-            let mut map = torch(&[
-                (Fact::Requested, "300.00 MiB"),
-                (Fact::Reserved, pool),
-                (Fact::Allocated, "10.00 GiB"),
-            ]);
+            let mut map =
+                torch(&[(Fact::Requested, "300.00 MiB"), (Fact::Reserved, pool), (Fact::Allocated, "10.00 GiB")]);
             map.event.facts.numbers.insert("longest_free_run_percent", (1.0, crate::evidence::Span::line(2)));
             assert_eq!(level(&PIECES, &map), Some(want), "{pool}");
         }

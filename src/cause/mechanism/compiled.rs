@@ -18,7 +18,13 @@ pub const PLAN: Mechanism = Mechanism {
         if let (Some((temporary, at)), Some(total)) = (facts.numbers.get("temp_bytes"), total) {
             let share = temporary / total;
             let (amount, part) = (Bytes(*temporary as u64), percent(share));
-            let level = if share >= 0.55 { "temporaries" } else if share >= 0.3 { "mixed" } else { "arguments" };
+            let level = if share >= 0.55 {
+                "temporaries"
+            } else if share >= 0.3 {
+                "mixed"
+            } else {
+                "arguments"
+            };
             return Some(
                 Reading::new(level, text!(en: "{amount} of the program, {part}, are temporary buffers: activations and scratch", zh: "程序中有 {amount}（{part}）是临时缓冲区：激活和中间结果"))
                     .at(*at),
@@ -60,7 +66,13 @@ pub const LARGEST_BUFFER: Mechanism = Mechanism {
         let facts = &incident.event.facts;
         if let (Some((chunk, at)), Some(all)) = (facts.numbers.get("largest_allocation_bytes"), whole(incident)) {
             let share = chunk / all.middle().max(1) as f64;
-            let level = if share >= 0.7 { "most-of-the-pool" } else if share >= 0.5 { "half-of-the-pool" } else { return None };
+            let level = if share >= 0.7 {
+                "most-of-the-pool"
+            } else if share >= 0.5 {
+                "half-of-the-pool"
+            } else {
+                return None;
+            };
             let (chunk, all) = (Bytes(*chunk as u64), size(all));
             return Some(
                 Reading::new(level, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))

@@ -11,8 +11,11 @@ pub const LOADED_TWICE: Mechanism = Mechanism {
     read: |incident| {
         let span = incident.context.clues.get(&Clue::LoadedTwice)?;
         Some(
-            Reading::new("same-lines", text!(en: "the log shows it loaded more than once", zh: "日志显示被加载了不止一次"))
-                .at(*span),
+            Reading::new(
+                "same-lines",
+                text!(en: "the log shows it loaded more than once", zh: "日志显示被加载了不止一次"),
+            )
+            .at(*span),
         )
     },
 };

@@ -31,11 +31,20 @@ pub const ERROR: Mechanism = Mechanism {
             );
         }
         let (level, text) = if event.has(Sign::OtherCudaError) {
-            ("another-error", text!(en: "the error is another one of the driver's than out-of-memory", zh: "这是驱动报告的内存不足以外的错误"))
+            (
+                "another-error",
+                text!(en: "the error is another one of the driver's than out-of-memory", zh: "这是驱动报告的内存不足以外的错误"),
+            )
         } else if event.has(Sign::PinnedHost) {
-            ("pinned-memory", text!(en: "pinned memory is the machine's RAM, not the device's", zh: "锁页内存是主机内存，不是显存"))
+            (
+                "pinned-memory",
+                text!(en: "pinned memory is the machine's RAM, not the device's", zh: "锁页内存是主机内存，不是显存"),
+            )
         } else if event.has(Sign::ContextCreation) && !event.has(Sign::ForeignLibrary) {
-            ("no-context", text!(en: "not even a context could be created, which takes a few hundred MiB", zh: "连几百 MiB 的上下文都无法创建"))
+            (
+                "no-context",
+                text!(en: "not even a context could be created, which takes a few hundred MiB", zh: "连几百 MiB 的上下文都无法创建"),
+            )
         } else if event.has(Sign::ForeignLibrary) {
             // Such a library gets nothing from the framework's pool, however much of it lies idle.
             (
@@ -43,11 +52,20 @@ pub const ERROR: Mechanism = Mechanism {
                 text!(en: "a library that asks the driver itself was refused; it cannot use what the framework's pool holds, idle or not", zh: "被拒绝的是直接向驱动申请显存的库；框架内存池持有的显存即使空闲也不能给它用"),
             )
         } else if event.has(Sign::Disguised) {
-            ("disguised", text!(en: "a library reports it without saying out of memory; the same words follow an index out of range or a broken context", zh: "库没有直说内存不足；越界索引或损坏的上下文也会产生同样的文字"))
+            (
+                "disguised",
+                text!(en: "a library reports it without saying out of memory; the same words follow an index out of range or a broken context", zh: "库没有直说内存不足；越界索引或损坏的上下文也会产生同样的文字"),
+            )
         } else if event.has(Sign::Asynchronous) {
-            ("asynchronous", text!(en: "the error may be an earlier operation's: kernels run behind the program", zh: "错误可能来自更早的操作：kernel 是异步执行的"))
+            (
+                "asynchronous",
+                text!(en: "the error may be an earlier operation's: kernels run behind the program", zh: "错误可能来自更早的操作：kernel 是异步执行的"),
+            )
         } else if event.has(Sign::AsyncBackend) && incident.ledger.allocated.is_some() {
-            ("asynchronous-pool", text!(en: "the driver's own pool serves the program; its figures are the driver's", zh: "由驱动自带的内存池提供显存，数字来自驱动"))
+            (
+                "asynchronous-pool",
+                text!(en: "the driver's own pool serves the program; its figures are the driver's", zh: "由驱动自带的内存池提供显存，数字来自驱动"),
+            )
         } else {
             return None;
         };
@@ -63,13 +81,15 @@ pub const FIGURES: Mechanism = Mechanism {
         let event = &incident.event;
         if event.facts.sizes.is_empty() && event.facts.numbers.is_empty() {
             return Some(
-                Reading::new("none", text!(en: "the message prints no figure", zh: "报错没有任何数字"))
-                    .at(event.at),
+                Reading::new("none", text!(en: "the message prints no figure", zh: "报错没有任何数字")).at(event.at),
             );
         }
         (on_gpu(incident) && event.facts.sizes.len() == 1 && event.facts.get(Fact::Requested).is_some()).then(|| {
-            Reading::new("request-only", text!(en: "the message prints nothing but the request", zh: "报错只打印了请求量"))
-                .at(event.at)
+            Reading::new(
+                "request-only",
+                text!(en: "the message prints nothing but the request", zh: "报错只打印了请求量"),
+            )
+            .at(event.at)
         })
     },
 };

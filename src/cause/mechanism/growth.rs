@@ -49,9 +49,15 @@ pub const READINGS: Mechanism = Mechanism {
         let relative = percent(growth.relative_rise);
         let (level, text) = if growth.confidence >= 0.25 {
             let level = if growth.confidence >= 0.5 { "rise" } else { "rise-weakly" };
-            (level, text!(en: "{count} readings rise from {start} to {end} and go on rising after warm-up (by {relative})", zh: "{count} 个读数从 {start} 升到 {end}，预热之后仍在上升（{relative}）"))
+            (
+                level,
+                text!(en: "{count} readings rise from {start} to {end} and go on rising after warm-up (by {relative})", zh: "{count} 个读数从 {start} 升到 {end}，预热之后仍在上升（{relative}）"),
+            )
         } else if growth.confidence < 0.05 && count >= 6 {
-            ("flat", text!(en: "{count} readings between {start} and {end} show no lasting rise", zh: "{count} 个读数（{start} 到 {end}）没有持续上升"))
+            (
+                "flat",
+                text!(en: "{count} readings between {start} and {end} show no lasting rise", zh: "{count} 个读数（{start} 到 {end}）没有持续上升"),
+            )
         } else {
             return None;
         };
@@ -106,8 +112,11 @@ pub const SAMPLE_CACHE: Mechanism = Mechanism {
     read: |incident| {
         let span = incident.context.clues.get(&Clue::SampleCache)?;
         matches!(asker(incident), Asker::Host | Asker::Shm).then(|| {
-            Reading::new("in-ram", text!(en: "samples are cached in RAM as they are read", zh: "样本在读取时被缓存到内存"))
-                .at(*span)
+            Reading::new(
+                "in-ram",
+                text!(en: "samples are cached in RAM as they are read", zh: "样本在读取时被缓存到内存"),
+            )
+            .at(*span)
         })
     },
 };

@@ -43,8 +43,11 @@ pub const BOUND: Mechanism = Mechanism {
             // Below this, importing a framework and loading one small model is all that fits.
             let level = if limit.bytes < 8 * GIB { "small-limit" } else { "limit" };
             return Some(
-                Reading::new(level, text!(en: "the container or job may use {all} in all", zh: "该容器或作业总共只能使用 {all}"))
-                    .at(limit.at),
+                Reading::new(
+                    level,
+                    text!(en: "the container or job may use {all} in all", zh: "该容器或作业总共只能使用 {all}"),
+                )
+                .at(limit.at),
             );
         }
         if event.resource == Resource::Cgroup {
@@ -136,8 +139,11 @@ pub const VICTIM: Mechanism = Mechanism {
             _ => "most",
         };
         Some(
-            Reading::new(level, text!(en: "the process that died held {part} of what binds", zh: "被杀进程占用上限的 {part}"))
-                .at(at),
+            Reading::new(
+                level,
+                text!(en: "the process that died held {part} of what binds", zh: "被杀进程占用上限的 {part}"),
+            )
+            .at(at),
         )
     },
 };
@@ -154,8 +160,7 @@ pub const REQUEST: Mechanism = Mechanism {
         let requested = incident.ledger.requested?;
         let want = size(requested);
         let at = super::super::reading::place(event, Fact::Requested);
-        let machine =
-            incident.context.host_total.get().map(|figure| figure.interval()).or(incident.ledger.capacity);
+        let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(incident.ledger.capacity);
         if let Some(machine) = machine.filter(|machine| requested.low > machine.high) {
             let all = size(machine);
             return Some(
@@ -171,7 +176,9 @@ pub const REQUEST: Mechanism = Mechanism {
             _ => "small",
         };
         let text = match level {
-            "absurd" => text!(en: "{want} were asked for at once, more than almost any machine has", zh: "一次请求 {want}，几乎超过任何机器的内存"),
+            "absurd" => {
+                text!(en: "{want} were asked for at once, more than almost any machine has", zh: "一次请求 {want}，几乎超过任何机器的内存")
+            }
             _ => text!(en: "{want} were asked for at once", zh: "一次请求 {want}"),
         };
         Some(Reading::new(level, text).at(at))
@@ -324,7 +331,8 @@ mod tests {
 
     #[test]
     fn the_victims_share() {
-        let held = |resource, rss, fact, all| settled(event("linux-kernel", resource, &[(Fact::AnonRss, rss), (fact, all)]));
+        let held =
+            |resource, rss, fact, all| settled(event("linux-kernel", resource, &[(Fact::AnonRss, rss), (fact, all)]));
         for (rss, want) in [("1.00 GiB", "small"), ("30.00 GiB", "part"), ("60.00 GiB", "most")] {
             assert_eq!(level(&VICTIM, &held(Resource::Cgroup, rss, Fact::Limit, "64.00 GiB")), Some(want));
         }
@@ -358,7 +366,9 @@ mod tests {
         let used = || host(&[(Fact::Used, "60.00 GiB"), (Fact::Capacity, "64.00 GiB")]);
         assert_eq!(level(&LISTED, &with(used(), &[("top_users_sum", 9e9)])), Some("a-fraction"));
         assert_eq!(level(&LISTED, &with(used(), &[("top_users_sum", 55e9)])), Some("most"));
-        assert_eq!(level(&KERNEL, &with(used(), &[("slab_unreclaimable_bytes", 4e10)])), Some("objects"));
+        let mut slab = with(used(), &[("slab_unreclaimable_bytes", 4e10)]);
+        slab.ledger.bound = slab.ledger.capacity;
+        assert_eq!(level(&KERNEL, &slab), Some("objects"));
         assert_eq!(level(&KERNEL, &with(host(&[]), &[("no_killable_process", 1.0)])), Some("nothing-to-kill"));
     }
 

@@ -31,16 +31,28 @@ pub const LIMIT: Mechanism = Mechanism {
         let ledger = &incident.ledger;
         let here = |level, text| Some(Reading::new(level, text).at(event.at));
         if event.has(Sign::ExpandableReserve) {
-            return here("reserve-exceeded", text!(en: "the request exceeds the address space set aside for expandable segments, whatever is free", zh: "请求超过了为 expandable segments 预留的地址空间，与空闲量无关"));
+            return here(
+                "reserve-exceeded",
+                text!(en: "the request exceeds the address space set aside for expandable segments, whatever is free", zh: "请求超过了为 expandable segments 预留的地址空间，与空闲量无关"),
+            );
         }
         if event.has(Sign::CustomAllocator) {
-            return here("custom-allocator", text!(en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing here", zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"));
+            return here(
+                "custom-allocator",
+                text!(en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing here", zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"),
+            );
         }
         if event.has(Sign::RefusedByLimit) {
-            return here("refused-by-limit", text!(en: "the message says that a limit refused the request before the driver was asked", zh: "报错说明请求在询问驱动之前就被上限拒绝"));
+            return here(
+                "refused-by-limit",
+                text!(en: "the message says that a limit refused the request before the driver was asked", zh: "报错说明请求在询问驱动之前就被上限拒绝"),
+            );
         }
         if shows(event, Mark::Contiguous) {
-            return here("contiguous", text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"));
+            return here(
+                "contiguous",
+                text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"),
+            );
         }
         if event.has(Sign::PinnedHost)
             && asker(incident) == Asker::Host
@@ -49,7 +61,10 @@ pub const LIMIT: Mechanism = Mechanism {
             && (held + requested).surely_at_least(limit.interval())
         {
             let (limit, held, want) = (size(limit.interval()), size(held), size(requested));
-            return here("pinned-pool", text!(en: "the pool of pinned memory may take {limit}; it holds {held} and {want} more were asked for", zh: "锁页内存池上限为 {limit}，已持有 {held}，又请求 {want}"));
+            return here(
+                "pinned-pool",
+                text!(en: "the pool of pinned memory may take {limit}; it holds {held} and {want} more were asked for", zh: "锁页内存池上限为 {limit}，已持有 {held}，又请求 {want}"),
+            );
         }
         if !on_gpu(incident) {
             return None;
@@ -89,8 +104,7 @@ pub const LIMIT: Mechanism = Mechanism {
             );
         }
         if looks_integrated(incident)
-            && (refused_although_free(incident)
-                || ledger.share(ledger.outside).is_some_and(|share| share >= 0.3))
+            && (refused_although_free(incident) || ledger.share(ledger.outside).is_some_and(|share| share >= 0.3))
             && let Some(capacity) = ledger.capacity
         {
             let all = size(capacity);
@@ -122,8 +136,9 @@ pub const ADDRESS_SPACE: Mechanism = Mechanism {
                     .at(event.at)
             });
         }
-        let (tables, at) =
-            ["pagetables_bytes", "victim_pagetables_bytes"].into_iter().find_map(|name| event.facts.numbers.get(name))?;
+        let (tables, at) = ["pagetables_bytes", "victim_pagetables_bytes"]
+            .into_iter()
+            .find_map(|name| event.facts.numbers.get(name))?;
         let limit = event.facts.get(Fact::Limit)?;
         (*tables >= (16u64 << 20) as f64 && *tables >= 0.3 * limit.bytes as f64).then(|| {
             let (tables, limit) = (crate::units::Bytes(*tables as u64), crate::units::Bytes(limit.bytes));
@@ -167,7 +182,8 @@ mod tests {
             (Fact::FractionLimit, "11.80 GiB"),
         ]);
         assert_eq!(level(&LIMIT, &reached), Some("reached-while-free"));
-        let mut pinned = host(&[(Fact::Requested, "2.00 GiB"), (Fact::Limit, "4.00 GiB"), (Fact::Allocated, "3.00 GiB")]);
+        let mut pinned =
+            host(&[(Fact::Requested, "2.00 GiB"), (Fact::Limit, "4.00 GiB"), (Fact::Allocated, "3.00 GiB")]);
         pinned.event.sign(Sign::PinnedHost);
         assert_eq!(level(&LIMIT, &pinned), Some("pinned-pool"));
         let mut intel = torch(&[(Fact::Requested, "6.00 GiB"), (Fact::Capacity, "16.00 GiB")]);

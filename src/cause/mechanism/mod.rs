@@ -166,3 +166,24 @@ pub fn readings(incident: &Incident) -> Vec<(&'static Mechanism, Reading)> {
 pub(crate) fn level(mechanism: &Mechanism, incident: &Incident) -> Option<&'static str> {
     (mechanism.read)(incident).map(|reading| reading.level)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn no_mechanism_looks_at_a_program_or_a_wording() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cause/mechanism");
+        let mut files = 0;
+        for file in std::fs::read_dir(folder).expect("the folder of mechanisms") {
+            let path = file.expect("a file").path();
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for forbidden in [".dialect", ".framework", ".trainer"] {
+                assert!(!code.contains(forbidden), "{}: {forbidden}", path.display());
+            }
+            files += 1;
+        }
+        assert!(files > 15, "{files}");
+    }
+}

@@ -18,8 +18,11 @@ pub const RANKS: Mechanism = Mechanism {
         let device = incident.event.facts.device.value();
         if let Some(span) = context.clues.get(&Clue::RanksOnOneDevice) {
             return Some(
-                Reading::new("several-load", text!(en: "several ranks load onto one device", zh: "多个 rank 都加载到同一个设备上"))
-                    .at(*span),
+                Reading::new(
+                    "several-load",
+                    text!(en: "several ranks load onto one device", zh: "多个 rank 都加载到同一个设备上"),
+                )
+                .at(*span),
             );
         }
         if let (Some(0), Some(rank)) = (device, context.rank.value().or(incident.event.rank))

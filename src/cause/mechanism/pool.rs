@@ -102,8 +102,11 @@ pub const WARM_UP: Mechanism = Mechanism {
             );
         }
         (on_gpu(incident) && event.has(Sign::EngineStartup)).then(|| {
-            Reading::new("start-up", text!(en: "it failed at start-up, before anything could grow", zh: "失败发生在启动阶段，还来不及增长"))
-                .at(event.at)
+            Reading::new(
+                "start-up",
+                text!(en: "it failed at start-up, before anything could grow", zh: "失败发生在启动阶段，还来不及增长"),
+            )
+            .at(event.at)
         })
     },
 };
@@ -155,7 +158,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_at_start() {
-        for (free, want) in [("17.80 GiB", "little-missing"), ("17.00 GiB", "some-missing"), ("9.00 GiB", "much-missing")] {
+        for (free, want) in
+            [("17.80 GiB", "little-missing"), ("17.00 GiB", "some-missing"), ("9.00 GiB", "much-missing")]
+        {
             let figures = [(Fact::Desired, "18.00 GiB"), (Fact::Free, free), (Fact::Capacity, "20.00 GiB")];
             assert_eq!(level(&START_SHARE, &settled(event("vllm", Resource::Gpu, &figures))), Some(want), "{free}");
         }

@@ -30,9 +30,15 @@ pub const SHARE: Mechanism = Mechanism {
             _ => "huge",
         };
         let text = match level {
-            "exceeds" => text!(en: "{want} were asked for in one piece; {of} has {all}", zh: "单次请求 {want}，而{of_zh}只有 {all}"),
-            "sliver" | "small" => text!(en: "the request of {want} is an ordinary one, {part} of {of}", zh: "请求 {want} 属于正常大小，占{of_zh} {part}"),
-            _ => text!(en: "one request of {want} is {part} of {of}'s {all}", zh: "单次请求 {want} 占{of_zh} {all} 的 {part}"),
+            "exceeds" => {
+                text!(en: "{want} were asked for in one piece; {of} has {all}", zh: "单次请求 {want}，而{of_zh}只有 {all}")
+            }
+            "sliver" | "small" => {
+                text!(en: "the request of {want} is an ordinary one, {part} of {of}", zh: "请求 {want} 属于正常大小，占{of_zh} {part}")
+            }
+            _ => {
+                text!(en: "one request of {want} is {part} of {of}'s {all}", zh: "单次请求 {want} 占{of_zh} {all} 的 {part}")
+            }
         };
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Requested)))
     },
@@ -140,7 +146,8 @@ pub const ABSURD: Mechanism = Mechanism {
                 && matches!((incident.ledger.requested, event.facts.get(Fact::Limit)),
                     (Some(requested), Some(limit)) if requested.low > limit.interval().high);
         if above {
-            let want = incident.ledger.requested.map_or_else(String::new, |requested| format!(" of {}", size(requested)));
+            let want =
+                incident.ledger.requested.map_or_else(String::new, |requested| format!(" of {}", size(requested)));
             return Some(
                 Reading::new("above-buffer-limit", text!(en: "one buffer{want} exceeds the largest that is made in one piece, whatever is free", zh: "单个缓冲区{want} 超过允许的单块上限，与空闲量无关"))
                     .at(at),

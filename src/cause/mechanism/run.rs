@@ -15,10 +15,18 @@ pub const JOB: Mechanism = Mechanism {
         let text = match kind {
             JobKind::Training => text!(en: "this is a training job", zh: "这是训练任务"),
             JobKind::Inference => text!(en: "this is inference, not training", zh: "这是推理，而非训练"),
-            JobKind::Serving => text!(en: "an inference engine runs here, which sets a share of the device aside for weights and cache", zh: "这里运行的是推理引擎，它为权重和缓存预留设备的一部分"),
-            JobKind::Compiled => text!(en: "the program's memory was planned as a whole by a compiler", zh: "程序的内存由编译器整体规划"),
-            JobKind::Host => text!(en: "it is the machine's memory, not a device's", zh: "涉及的是主机内存，而非设备显存"),
-            JobKind::Scheduler => text!(en: "a scheduler or container runtime reports it", zh: "由调度器或容器运行时报告"),
+            JobKind::Serving => {
+                text!(en: "an inference engine runs here, which sets a share of the device aside for weights and cache", zh: "这里运行的是推理引擎，它为权重和缓存预留设备的一部分")
+            }
+            JobKind::Compiled => {
+                text!(en: "the program's memory was planned as a whole by a compiler", zh: "程序的内存由编译器整体规划")
+            }
+            JobKind::Host => {
+                text!(en: "it is the machine's memory, not a device's", zh: "涉及的是主机内存，而非设备显存")
+            }
+            JobKind::Scheduler => {
+                text!(en: "a scheduler or container runtime reports it", zh: "由调度器或容器运行时报告")
+            }
         };
         Some(Reading::new(kind.id(), text).at(incident.event.at))
     },
@@ -65,10 +73,18 @@ pub const PHASE: Mechanism = Mechanism {
             Phase::DataLoading => ("data", "reading data", "读取数据"),
         };
         let text = match phase {
-            Phase::Validation | Phase::Loss | Phase::OptimizerStep | Phase::Checkpoint | Phase::Resume | Phase::Warmup | Phase::Compile => {
+            Phase::Validation
+            | Phase::Loss
+            | Phase::OptimizerStep
+            | Phase::Checkpoint
+            | Phase::Resume
+            | Phase::Warmup
+            | Phase::Compile => {
                 text!(en: "it failed in {en}, which needs memory of its own for a moment", zh: "失败发生在{zh}，该阶段会短暂需要额外内存")
             }
-            Phase::Load | Phase::Startup => text!(en: "it failed in {en}, before any work on data", zh: "失败发生在{zh}，尚未处理任何数据"),
+            Phase::Load | Phase::Startup => {
+                text!(en: "it failed in {en}, before any work on data", zh: "失败发生在{zh}，尚未处理任何数据")
+            }
             _ => text!(en: "it failed in {en}", zh: "失败发生在{zh}"),
         };
         Some(Reading::new(level, text).at(at))
@@ -106,8 +122,12 @@ pub const PROGRESS: Mechanism = Mechanism {
             _ => "many-steps",
         };
         let text = match level {
-            "first-steps" => text!(en: "it failed in step {step}, one of the first", zh: "在第 {step} 步失败，属于最初几步"),
-            _ => text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下"),
+            "first-steps" => {
+                text!(en: "it failed in step {step}, one of the first", zh: "在第 {step} 步失败，属于最初几步")
+            }
+            _ => {
+                text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下")
+            }
         };
         Some(Reading::new(level, text).at(at))
     },
@@ -154,7 +174,9 @@ pub const LIFETIME: Mechanism = Mechanism {
             _ => "days",
         };
         let text = match level {
-            "seconds" => text!(en: "it was killed {seconds:.0} seconds after its start: what it needs to start does not fit", zh: "启动 {seconds:.0} 秒后被杀：启动所需就放不下"),
+            "seconds" => {
+                text!(en: "it was killed {seconds:.0} seconds after its start: what it needs to start does not fit", zh: "启动 {seconds:.0} 秒后被杀：启动所需就放不下")
+            }
             _ => {
                 let hours = seconds / 3600.0;
                 text!(en: "it ran for {hours:.1} hours before it was killed", zh: "在被杀之前运行了 {hours:.1} 小时")

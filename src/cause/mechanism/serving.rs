@@ -17,16 +17,33 @@ fn seen_at(incident: &Incident, name: &str) -> Span {
     incident.event.facts.numbers.get(name).map_or(incident.event.at, |(_, at)| *at)
 }
 
+/// With a high share there is hardly more to give.
+fn nothing_left(budget: &Budget) -> &'static str {
+    let high = budget.share.is_some_and(|share| share >= HIGH_SHARE);
+    if high { "nothing-left-of-a-high-share" } else { "nothing-left" }
+}
+
 /// What the cache needs against what is left for it.
 pub const CACHE_NEED: Mechanism = Mechanism {
     id: "cache-need",
-    levels: &["weights-exceed", "nothing-left", "little-missing", "much-missing", "context-too-long", "cache-itself"],
+    levels: &[
+        "weights-exceed",
+        "nothing-left",
+        "nothing-left-of-a-high-share",
+        "little-missing",
+        "much-missing",
+        "context-too-long",
+        "cache-itself",
+    ],
     read: |incident| {
         let event = &incident.event;
         if shows(event, Mark::CacheBuffer) {
             return Some(
-                Reading::new("cache-itself", text!(en: "what could not be allocated is the KV cache itself", zh: "分配失败的正是 KV cache 本身"))
-                    .at(place(event, Fact::Requested)),
+                Reading::new(
+                    "cache-itself",
+                    text!(en: "what could not be allocated is the KV cache itself", zh: "分配失败的正是 KV cache 本身"),
+                )
+                .at(place(event, Fact::Requested)),
             );
         }
         if asker(incident) != Asker::KvCache {
@@ -45,7 +62,7 @@ pub const CACHE_NEED: Mechanism = Mechanism {
         if let Some(room) = budget.room.filter(|room| *room <= 0.0) {
             let room = signed(room as i128);
             return Some(
-                Reading::new("nothing-left", text!(en: "{room} is left before a single token is cached: the length of the context is not the matter", zh: "在缓存任何 token 之前可用量就是 {room}：与上下文长度无关"))
+                Reading::new(nothing_left(&budget), text!(en: "{room} is left before a single token is cached: the length of the context is not the matter", zh: "在缓存任何 token 之前可用量就是 {room}：与上下文长度无关"))
                     .at(seen_at(incident, "kv_available_bytes")),
             );
         }
@@ -72,7 +89,7 @@ pub const CACHE_NEED: Mechanism = Mechanism {
             );
         }
         (event.has(Sign::EngineStartup) && budget.tokens.is_none() && event.facts.get(Fact::Needed).is_none()).then(|| {
-            Reading::new("nothing-left", text!(en: "nothing was left for the cache under the share of the device that is set", zh: "在所设显存占比下没有给缓存留下空间"))
+            Reading::new(nothing_left(&budget), text!(en: "nothing was left for the cache under the share of the device that is set", zh: "在所设显存占比下没有给缓存留下空间"))
                 .at(event.at)
         })
     },
@@ -106,7 +123,11 @@ pub const ENGINE_SHARE: Mechanism = Mechanism {
         let share = budget.share?;
         let at = seen_at(incident, "gpu_memory_utilization");
         Some(if share < HIGH_SHARE {
-            Reading::new("low", text!(en: "the engine may use only {share} of the device", zh: "引擎只被允许使用设备的 {share}")).at(at)
+            Reading::new(
+                "low",
+                text!(en: "the engine may use only {share} of the device", zh: "引擎只被允许使用设备的 {share}"),
+            )
+            .at(at)
         } else if share < HIGHEST_SHARE {
             Reading::new("high", text!(en: "the engine may use {share} of the device: there is hardly more to give", zh: "引擎的份额已达 {share}：几乎没有提高的余地")).at(at)
         } else {
@@ -204,6 +225,8 @@ mod tests {
         let weights = [(Fact::Weights, "28.00 GiB")];
         assert_eq!(level(&CACHE_NEED, &cache(&weights, &[("kv_available_bytes", -9.0 * g)])), Some("weights-exceed"));
         assert_eq!(level(&CACHE_NEED, &cache(&weights, &[("kv_available_bytes", -1.0 * g)])), Some("nothing-left"));
+        let high = cache(&weights, &[("kv_available_bytes", -1.0 * g), ("gpu_memory_utilization", 0.92)]);
+        assert_eq!(level(&CACHE_NEED, &high), Some("nothing-left-of-a-high-share"));
         let need = |needed, available| cache(&[(Fact::Needed, needed), (Fact::Available, available)], &[]);
         assert_eq!(level(&CACHE_NEED, &need("4.00 GiB", "3.50 GiB")), Some("little-missing"));
         assert_eq!(level(&CACHE_NEED, &need("14.00 GiB", "3.50 GiB")), Some("much-missing"));
@@ -221,8 +244,7 @@ mod tests {
         }
         let left = |before: f64, after: f64| {
             let g = GIB as f64;
-            let mut incident =
-                cache(&[], &[("free_before_weights_bytes", before * g), ("avail_mem_bytes", after * g)]);
+            let mut incident = cache(&[], &[("free_before_weights_bytes", before * g), ("avail_mem_bytes", after * g)]);
             incident.event.framework = "sglang";
             incident
         };

@@ -17,7 +17,12 @@ pub const QUADRATIC: Mechanism = Mechanism {
     id: "quadratic",
     levels: &["pairs"],
     read: |incident| {
-        clue(incident, Clue::Quadratic, "pairs", text!(en: "the failing line makes something quadratic: every pair of tokens, points or masks", zh: "失败处的代码产生平方规模的张量：每一对 token、点或掩码"))
+        clue(
+            incident,
+            Clue::Quadratic,
+            "pairs",
+            text!(en: "the failing line makes something quadratic: every pair of tokens, points or masks", zh: "失败处的代码产生平方规模的张量：每一对 token、点或掩码"),
+        )
     },
 };
 
@@ -37,7 +42,12 @@ pub const WORKSPACE: Mechanism = Mechanism {
     id: "convolution-workspace",
     levels: &["at-work"],
     read: |incident| {
-        clue(incident, Clue::ConvWorkspace, "at-work", text!(en: "a convolution's workspace or its autotuning is at work", zh: "卷积工作区或其自动调优正在进行"))
+        clue(
+            incident,
+            Clue::ConvWorkspace,
+            "at-work",
+            text!(en: "a convolution's workspace or its autotuning is at work", zh: "卷积工作区或其自动调优正在进行"),
+        )
     },
 };
 
@@ -56,7 +66,12 @@ pub const SMALLER_TRIED: Mechanism = Mechanism {
     id: "smaller-batch-tried",
     levels: &["failed-as-well"],
     read: |incident| {
-        clue(incident, Clue::SmallerBatchTried, "failed-as-well", text!(en: "a smaller batch is said to have failed as well", zh: "据称减小批大小后仍然失败"))
+        clue(
+            incident,
+            Clue::SmallerBatchTried,
+            "failed-as-well",
+            text!(en: "a smaller batch is said to have failed as well", zh: "据称减小批大小后仍然失败"),
+        )
     },
 };
 

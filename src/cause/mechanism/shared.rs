@@ -34,8 +34,11 @@ pub const SEGMENT: Mechanism = Mechanism {
         };
         let (held, all) = (Bytes(shared), size(limit.interval()));
         Some(
-            Reading::new(level, text!(en: "{held} of the {all} that bind are shared memory", zh: "生效的 {all} 中有 {held} 是共享内存"))
-                .at(at),
+            Reading::new(
+                level,
+                text!(en: "{held} of the {all} that bind are shared memory", zh: "生效的 {all} 中有 {held} 是共享内存"),
+            )
+            .at(at),
         )
     },
 };

@@ -21,18 +21,40 @@ pub const SHARE: Mechanism = Mechanism {
         let level = match others.sure_share {
             s if s < 0.04 => "none",
             _ if !others.would_serve => "not-enough",
-            s if s < 0.15 => if named { "some" } else { "some-unnamed" },
-            s if s < 0.45 => if named { "much" } else { "much-unnamed" },
+            s if s < 0.15 => {
+                if named {
+                    "some"
+                } else {
+                    "some-unnamed"
+                }
+            }
+            s if s < 0.45 => {
+                if named {
+                    "much"
+                } else {
+                    "much-unnamed"
+                }
+            }
             _ => "most",
         };
         let (amount, part) = (size(others.amount), percent(others.share));
         let short = incident.ledger.short_of_free.or(short_of_desired(incident)).map_or_else(|| "?".to_string(), about);
         let text = match (level, others.separated) {
-            ("none", _) => text!(en: "other processes hold at most {amount}, {part} of the device", zh: "其他进程最多占用 {amount}，为设备的 {part}"),
-            ("not-enough", _) => text!(en: "what others hold, {amount}, would not have been enough: {short} were missing", zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}"),
-            (_, true) if named => text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}"),
-            (_, true) => text!(en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this process; {short} were missing", zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}"),
-            (_, false) => text!(en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the framework; {short} were missing", zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}"),
+            ("none", _) => {
+                text!(en: "other processes hold at most {amount}, {part} of the device", zh: "其他进程最多占用 {amount}，为设备的 {part}")
+            }
+            ("not-enough", _) => {
+                text!(en: "what others hold, {amount}, would not have been enough: {short} were missing", zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}")
+            }
+            (_, true) if named => {
+                text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}")
+            }
+            (_, true) => {
+                text!(en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this process; {short} were missing", zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}")
+            }
+            (_, false) => {
+                text!(en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the framework; {short} were missing", zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}")
+            }
         };
         let mut reading = Reading::new(level, text).at(place(&incident.event, Fact::Free));
         for other in &incident.event.facts.other_processes {
@@ -59,7 +81,10 @@ pub const LIKE_SIZED: Mechanism = Mechanism {
         // More than a bare context each, and equal within a twentieth.
         (others.len() >= 2 && least >= GIB && most - least <= most / 20).then_some(())?;
         let (count, each) = (others.len(), Bytes(most));
-        let mut reading = Reading::new("ranks", text!(en: "{count} other processes of about {each} each sit on this device: ranks of one job that all took the same one", zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"));
+        let mut reading = Reading::new(
+            "ranks",
+            text!(en: "{count} other processes of about {each} each sit on this device: ranks of one job that all took the same one", zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"),
+        );
         for other in others {
             reading = reading.at(other.figure.at);
         }
@@ -128,7 +153,10 @@ pub fn decides(incident: &Incident) -> bool {
     foreign(incident).is_some_and(|others| {
         others.separated
             && others.would_serve
-            && others.named.zip(incident.ledger.short_of_free).is_some_and(|(named, short)| named.surely_at_least(short))
+            && others
+                .named
+                .zip(incident.ledger.short_of_free)
+                .is_some_and(|(named, short)| named.surely_at_least(short))
     })
 }
 

@@ -23,8 +23,11 @@ pub const DIED: Mechanism = Mechanism {
         }
         if shows(event, Mark::PoolWorker) {
             return Some(
-                Reading::new("of-a-pool", text!(en: "a worker of a process pool was killed", zh: "进程池中的一个 worker 被杀"))
-                    .at(event.at),
+                Reading::new(
+                    "of-a-pool",
+                    text!(en: "a worker of a process pool was killed", zh: "进程池中的一个 worker 被杀"),
+                )
+                .at(event.at),
             );
         }
         if shows(event, Mark::BuildCompiler) {
@@ -52,11 +55,20 @@ pub const COUNT: Mechanism = Mechanism {
         let workers = incident.context.workers.value()?;
         let all = workers.saturating_mul(incident.context.local_processes.value().unwrap_or(1).max(1));
         let (level, text) = if workers <= 1 {
-            ("none", text!(en: "with {workers} worker there is nothing to multiply", zh: "只有 {workers} 个 worker，谈不上成倍占用"))
+            (
+                "none",
+                text!(en: "with {workers} worker there is nothing to multiply", zh: "只有 {workers} 个 worker，谈不上成倍占用"),
+            )
         } else if all >= 24 {
-            ("many", text!(en: "{all} workers on one machine each hold copies and prefetched batches", zh: "同一台机器上 {all} 个 worker 各自持有副本和预取的批次"))
+            (
+                "many",
+                text!(en: "{all} workers on one machine each hold copies and prefetched batches", zh: "同一台机器上 {all} 个 worker 各自持有副本和预取的批次"),
+            )
         } else if workers >= 4 {
-            ("several", text!(en: "{workers} workers each hold copies and prefetched batches", zh: "{workers} 个 worker 各自持有副本和预取的批次"))
+            (
+                "several",
+                text!(en: "{workers} workers each hold copies and prefetched batches", zh: "{workers} 个 worker 各自持有副本和预取的批次"),
+            )
         } else {
             return None;
         };
@@ -100,17 +112,29 @@ pub const LOADERS: Mechanism = Mechanism {
         let bytes = |amount: i128| Bytes(amount.clamp(0, u64::MAX as i128) as u64);
         let (level, text) = if need.without_caches().low > limit.high {
             let least = bytes(need.without_caches().low);
-            ("exceeds", text!(en: "workers and prefetched batches alone take {least}, and there is {all}", zh: "仅 worker 和预取批次就占用 {least}，而总共只有 {all}"))
+            (
+                "exceeds",
+                text!(en: "workers and prefetched batches alone take {least}, and there is {all}", zh: "仅 worker 和预取批次就占用 {least}，而总共只有 {all}"),
+            )
         } else if need.after_one_epoch().low > limit.high {
             let first = Bytes(need.after_one_epoch().middle_bytes());
             let (end, readers) = (Bytes(need.in_the_end().middle_bytes()), account.loader.readers());
-            ("exceeds-after-an-epoch", text!(en: "{readers} processes that keep what they read hold {first} by the end of the first epoch, {end} if it goes on, and there is {all}", zh: "{readers} 个进程各自缓存读到的样本：第一个 epoch 结束时占用 {first}，继续下去将达到 {end}，而总共只有 {all}"))
+            (
+                "exceeds-after-an-epoch",
+                text!(en: "{readers} processes that keep what they read hold {first} by the end of the first epoch, {end} if it goes on, and there is {all}", zh: "{readers} 个进程各自缓存读到的样本：第一个 epoch 结束时占用 {first}，继续下去将达到 {end}，而总共只有 {all}"),
+            )
         } else if need.in_the_end().low > limit.high {
             let (end, readers) = (Bytes(need.in_the_end().middle_bytes()), account.loader.readers());
-            ("exceeds-in-the-end", text!(en: "the caches of {readers} processes grow to {end} in all, and there is {all}", zh: "{readers} 个进程的缓存合计将增长到 {end}，而总共只有 {all}"))
+            (
+                "exceeds-in-the-end",
+                text!(en: "the caches of {readers} processes grow to {end} in all, and there is {all}", zh: "{readers} 个进程的缓存合计将增长到 {end}，而总共只有 {all}"),
+            )
         } else if need.in_the_end().high < limit.low / 3 && account.batch_known {
             let most = bytes(need.in_the_end().high);
-            ("fits", text!(en: "by their settings the loaders take {most} at most, of {all}", zh: "按其设置，数据加载最多占用 {most}，而总共有 {all}"))
+            (
+                "fits",
+                text!(en: "by their settings the loaders take {most} at most, of {all}", zh: "按其设置，数据加载最多占用 {most}，而总共有 {all}"),
+            )
         } else {
             return None;
         };
