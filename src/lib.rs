@@ -4,14 +4,15 @@
 //!
 //! ```text
 //! log, pipe ─ input ─ dialect ─ incident ─┐
-//! snapshot ─ allocator replay ────────────┼─ ledger ─ cause ─ fix ─ report
+//! snapshot ─ allocator replay ────────────┼─ account ─ cause ─ fix ─ report
 //! NVML, CUDA probe, /proc, cgroups ───────┘
 //! rehearsed program, measured peaks, description ─ estimate ─ headroom ─ report
 //! ```
 //!
+//! * [`domain`] holds the closed words that all rooms share: programs, accelerators, whose knob it is, trainers.
 //! * [`input`] turns bytes into lines, [`dialect`] turns lines into events with printed figures, [`incident`] groups events
 //!   into failures and reads their context.
-//! * [`ledger`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
+//! * [`account`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
 //!   computes what could be changed.
 //! * [`snapshot`] reads memory snapshots, [`allocator`] is PyTorch's caching allocator call by call: together they replay what
 //!   was recorded, under other settings too, and prove or refute a diagnosis.
@@ -19,24 +20,25 @@
 //!   optimizer and sharding, [`headroom`] holds a peak, however it is known, against a GPU or a machine.
 //! * [`gpu`] and [`host`] read the running machine for `oomdoc probe`; what could not be read is a [`reading`] with its reason.
 //! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
+//! * [`domain`] holds the closed words that all share: what ran out, sizes, numbers and signs, each with its id.
 //!
 //! Dialects never judge, causes and fixes never read text or devices, reports never compute.
 
+pub mod account;
 pub mod allocator;
 pub mod cause;
 pub mod cli;
 pub mod command;
 pub mod dialect;
+pub mod domain;
 pub mod estimate;
 pub mod evidence;
 pub mod fix;
 pub mod gpu;
 pub mod headroom;
 pub mod host;
-pub mod host_ledger;
 pub mod incident;
 pub mod input;
-pub mod ledger;
 pub mod reading;
 pub mod rehearse;
 pub mod report;

@@ -40,6 +40,19 @@ pub fn signed(bytes: i128) -> String {
     if bytes < 0 { format!("-{magnitude}") } else { magnitude.to_string() }
 }
 
+/// A share of 1 as a percentage without decimals: `0.834` is `83 %`. What is not all is never printed as 100 %, what is
+/// something never as 0.
+pub fn percent(share: f64) -> String {
+    let whole = (share * 100.0).round();
+    if share > 0.0 && whole < 1.0 {
+        "<1 %".into()
+    } else if share < 1.0 && whole >= 100.0 {
+        ">99 %".into()
+    } else {
+        format!("{whole:.0} %")
+    }
+}
+
 /// A figure as a program printed it: its value in bytes, how far the true value may lie from it, and where it stood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure {
@@ -176,6 +189,19 @@ pub fn unit(word: &str, base: Base) -> Option<u64> {
         _ => return None,
     };
     Some(if binary { 1u64 << (10 * power) } else { 1000u64.pow(power) })
+}
+
+/// A decimal point.
+pub const POINT: &[char] = &['.'];
+/// A decimal point, and the comma between groups of digits.
+pub const GROUPED: &[char] = &['.', ','];
+
+/// The number that `text` begins with, and how far its digits and `marks` reach: marks behind the last digit end a
+/// clause.
+/// The number is empty where `text` begins with something else.
+pub fn number_in_front<'a>(text: &'a str, marks: &[char]) -> (&'a str, usize) {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || marks.contains(&c))).unwrap_or(text.len());
+    (text[..end].trim_end_matches(marks), end)
 }
 
 /// Parses a decimal number (`64.12`, `1,234,567`, `512.`) times a unit into bytes, exactly: the result is

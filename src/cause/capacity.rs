@@ -42,7 +42,7 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let peak = super::meter::meter(incident).peak;
+    let peak = incident.event.meter().peak;
     if let Some(recording) = incident.proof()
         && let Some(half) = recording.trial(|trial| trial.change == Change::HalfBatch)
         && let Verdict::Serves { peak_reserved, .. } = half.verdict

@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn every_cause_has_a_family() {
         for cause in CauseId::ALL {
-            assert!(Family::ALL.contains(&Family::of(cause)));
+            assert!(Family::ALL.contains(&Family::of(*cause)));
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What would decide between causes that the log leaves open: one observation each, with what each outcome means.
 
 use super::conclusion::{Conclusion, Family};
-use super::meter;
 use super::nature::{Asker, JobKind, asker, job_kind};
 use super::{CauseId, Finding};
 use crate::dialect::Sign;
+use crate::domain::Accelerator;
+use crate::domain::program::DeviceUse;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -120,9 +121,9 @@ const TESTS: &[Test] = &[
     Test {
         id: "device-without-the-job",
         act: |incident| {
-            let (target, tool) = meter::device_tool(incident)?;
+            let tool = incident.event.accelerator().tool();
             super::nature::on_gpu(incident)
-                .then(|| (target, text!(en: "{tool}   # with this job stopped", zh: "{tool}   # 停止本任务后执行")))
+                .then(|| ("shell", text!(en: "{tool}   # with this job stopped", zh: "{tool}   # 停止本任务后执行")))
         },
         outcomes: &[
             (
@@ -167,15 +168,11 @@ const TESTS: &[Test] = &[
     },
     Test {
         id: "pool-off",
-        act: |incident| {
-            if asker(incident) != Asker::PooledTensor {
-                return None;
+        act: |incident| match incident.event.program.device_use() {
+            DeviceUse::Preallocated { off: Some(setting) } => {
+                Some(("shell", text!(en: "{setting}   # for one run", zh: "{setting}   # 仅运行一次")))
             }
-            let setting = match incident.event.framework {
-                "tensorflow" => "TF_FORCE_GPU_ALLOW_GROWTH=true",
-                _ => "XLA_PYTHON_CLIENT_PREALLOCATE=false",
-            };
-            Some(("shell", text!(en: "{setting}   # for one run", zh: "{setting}   # 仅运行一次")))
+            _ => None,
         },
         outcomes: &[
             (Preallocation, "it runs", "可以运行"),
@@ -196,7 +193,7 @@ const TESTS: &[Test] = &[
             if !super::nature::on_gpu(incident) || asker(incident) == Asker::WeightBuffers {
                 return None;
             }
-            let (target, line) = meter::per_step(incident);
+            let (target, line) = per_step(incident);
             Some((
                 target,
                 match job_kind(incident) {
@@ -399,9 +396,10 @@ const TESTS: &[Test] = &[
     Test {
         id: "blocking-launches",
         act: |incident| {
-            (asker(incident) == Asker::Tensor && !incident.event.has(Sign::Mps) && !incident.event.has(Sign::Xpu)).then(
-                || ("shell", text!(en: "CUDA_LAUNCH_BLOCKING=1   # for one run with the smallest batch", zh: "CUDA_LAUNCH_BLOCKING=1   # 以最小批大小运行一次")),
-            )
+            let variable = incident.event.accelerator().blocking_launches()?;
+            (asker(incident) == Asker::Tensor).then(|| {
+                ("shell", text!(en: "{variable}   # for one run with the smallest batch", zh: "{variable}   # 以最小批大小运行一次"))
+            })
         },
         outcomes: &[
             (DriverOrUnrelated, "another error shows, at another line", "在别处出现另一个错误"),
@@ -419,6 +417,21 @@ const TESTS: &[Test] = &[
         ],
     },
 ];
+
+/// The line that prints what the program uses, and whose it is.
+fn per_step(incident: &Incident) -> (&'static str, String) {
+    let event = &incident.event;
+    let meter = event.meter();
+    if !event.on_pytorch() {
+        return ("program", meter.now.to_string());
+    }
+    let reserved = match event.accelerator() {
+        Accelerator::Mps => "torch.mps.driver_allocated_memory()".to_string(),
+        Accelerator::Tpu => return ("pytorch", format!("print({})", meter.now)),
+        other => format!("{}.memory_reserved()", other.torch_module()),
+    };
+    ("pytorch", format!("print({}, {reserved})", meter.now))
+}
 
 /// Observations offered at most.
 const OFFERED: usize = 3;
@@ -495,17 +508,18 @@ mod tests {
     use super::super::{rank, weights::Weights};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     /// One incident of each asker whose resource leaves something to decide.
     fn incidents() -> Vec<Incident> {
         vec![
             torch(&FULL_CARD),
-            settled(event("jax", Resource::Gpu, &[])),
-            settled(event("vllm", Resource::Gpu, &[])),
-            settled(event("llama.cpp", Resource::Gpu, &[])),
-            settled(event("vllm", Resource::KvCache, &[])),
+            settled(event(Program::Jax, Resource::Gpu, &[])),
+            settled(event(Program::Vllm, Resource::Gpu, &[])),
+            settled(event(Program::LlamaCpp, Resource::Gpu, &[])),
+            settled(event(Program::Vllm, Resource::KvCache, &[])),
             host(&[]),
-            settled(event("pytorch", Resource::Shm, &[])),
+            settled(event(Program::Pytorch, Resource::Shm, &[])),
         ]
     }
 
@@ -518,7 +532,7 @@ mod tests {
         for incident in incidents() {
             let asker = asker(&incident);
             let can = |cause: &CauseId| Weights::get().prior(asker, *cause).is_some_and(|prior| prior >= SELDOM);
-            let causes: Vec<CauseId> = CauseId::ALL.into_iter().filter(can).collect();
+            let causes: Vec<CauseId> = CauseId::ALL.iter().copied().filter(can).collect();
             for (i, a) in causes.iter().enumerate() {
                 for b in &causes[i + 1..] {
                     if !TESTS.iter().any(|test| separates(test, *a, *b) && (test.act)(&incident).is_some()) {

@@ -62,27 +62,22 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
-    let other_allocator = match incident.event.framework {
-        "tensorflow" => Some("TF_GPU_ALLOCATOR=cuda_malloc_async"),
-        "jax" | "exla" => Some("XLA_PYTHON_CLIENT_ALLOCATOR=platform"),
-        "julia" => Some("JULIA_CUDA_MEMORY_POOL=none"),
-        _ => None,
-    };
-    if let Some(setting) = other_allocator {
+    if let Some(setting) = incident.event.program.unpooled() {
         return text!(
             en: "Run once with `{setting}`, which keeps no pool that could be in pieces: if {want} still cannot be had, it was not fragmentation.",
             zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {want}，则不是碎片化。"
         );
     }
-    if !super::meter::speaks_torch(incident) {
+    let accelerator = incident.event.accelerator();
+    let Some(variable) = accelerator.torch_conf().filter(|_| incident.event.on_pytorch()) else {
         return text!(
             en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in its way.",
             zh: "在新进程中单独运行失败的步骤：若仍拿不到 {want}，则与碎片化无关。"
         );
-    }
+    };
     text!(
-        en: "Run once with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
-        zh: "设置 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
+        en: "Run once with `{variable}=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
+        zh: "设置 `{variable}=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
     )
 }
 
@@ -91,6 +86,7 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, finding, first, torch};
     use super::*;
     use crate::dialect::Fact;
+    use crate::domain::Program;
     use crate::evidence::Known;
     use crate::evidence::Span;
     use crate::incident::context::Measure;
@@ -138,7 +134,7 @@ mod tests {
     #[test]
     fn a_largest_piece_below_the_request_decides() {
         let mut event = super::super::trial::event(
-            "tensorflow",
+            Program::Tensorflow,
             crate::dialect::Resource::Gpu,
             &[(Fact::Requested, "700.00 MiB"), (Fact::Reserved, "3.40 GiB"), (Fact::Allocated, "2.10 GiB")],
         );

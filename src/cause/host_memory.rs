@@ -58,10 +58,11 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
     use super::*;
     use crate::dialect::{Fact, Sign};
+    use crate::domain::Program;
 
     #[test]
     fn a_kill_is_a_matter_of_ram_first() {
-        let mut event = event("slurm", Resource::Cgroup, &[]);
+        let mut event = event(Program::Slurm, Resource::Cgroup, &[]);
         event.sign(Sign::KilledWithProof);
         assert_eq!(first(&settled(event)), CauseId::HostMemory);
         assert_eq!(first(&host(&[])), CauseId::HostMemory);

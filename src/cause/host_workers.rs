@@ -45,12 +45,15 @@ mod tests {
     use super::*;
     use crate::dialect::Resource;
     use crate::dialect::{Fact, Sign};
+    use crate::domain::Number;
+    use crate::domain::Program;
     use crate::evidence::{Known, Span};
 
     fn table(count: f64, sum: f64, top: f64) -> Incident {
-        let mut event = event("linux-kernel", Resource::Cgroup, &[(Fact::Limit, "8.00 GiB")]);
+        let mut event = event(Program::LinuxKernel, Resource::Cgroup, &[(Fact::Limit, "8.00 GiB")]);
         event.sign(Sign::KilledWithProof);
-        for (name, value) in [("table_like_named_count", count), ("table_like_named_sum", sum), ("table_top_rss", top)]
+        for (name, value) in
+            [(Number::TableLikeNamedCount, count), (Number::TableLikeNamedSum, sum), (Number::TableTopRss, top)]
         {
             event.facts.numbers.insert(name, (value, Span::line(9)));
         }
@@ -70,7 +73,7 @@ mod tests {
     #[test]
     fn a_single_worker_multiplies_nothing() {
         let dead = |workers| {
-            let mut event = event("pytorch", Resource::Host, &[]);
+            let mut event = event(Program::Pytorch, Resource::Host, &[]);
             event.sign(Sign::DataLoaderWorker);
             let mut incident = settled(event);
             incident.context.workers = Known::Seen(workers, Span::line(2));

@@ -39,7 +39,7 @@ fn refute(incident: &Incident) -> Text {
             zh: "每分钟记录主进程和 worker 的常驻内存（`ps -o rss= -p PID`）：若第一个 epoch 后不再上升，则没有泄漏。"
         );
     }
-    let now = super::meter::meter(incident).now;
+    let now = incident.event.meter().now;
     text!(
         en: "Print `{now}` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
         zh: "在每一步的同一位置打印 `{now}`：若第 10 步与第 200 步相同，则没有增长。"
@@ -51,6 +51,7 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, first, torch};
     use super::*;
     use crate::dialect::Fact;
+    use crate::domain::Number;
     use crate::evidence::Span;
     use crate::incident::context::{Clue, Measure};
     use crate::incident::context::{Reading, Series, StepUnit};
@@ -105,7 +106,7 @@ mod tests {
     fn work_that_fitted_many_times_before_leaves_something_behind() {
         let mut incident = torch(&[]);
         let before = confidence(&incident, CauseId::LeakGrowth);
-        incident.event.facts.numbers.insert("rounds_before", (120.0, Span::line(2)));
+        incident.event.facts.numbers.insert(Number::RoundsBefore, (120.0, Span::line(2)));
         assert!(confidence(&incident, CauseId::LeakGrowth) > 3.0 * before);
     }
 

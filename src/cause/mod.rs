@@ -18,7 +18,6 @@ mod host_workers;
 mod kv_cache;
 mod leak_growth;
 pub mod mechanism;
-mod meter;
 pub mod nature;
 mod non_framework;
 mod other_process;
@@ -33,6 +32,7 @@ pub(crate) mod trial;
 pub(crate) mod weights;
 mod wrong_device;
 
+use crate::domain::closed_set;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::recording::Pieces;
@@ -40,67 +40,25 @@ use crate::text::Text;
 use mechanism::{Mechanism, Reading};
 use weights::Weights;
 
-/// The ids of the JSON contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CauseId {
-    Capacity,
-    Fragmentation,
-    OtherProcess,
-    NonFramework,
-    LeakGrowth,
-    TransientPeak,
-    SingleHugeAllocation,
-    KvCache,
-    FrameworkLimit,
-    Preallocation,
-    HostMemory,
-    HostWorkers,
-    SharedMemory,
-    WrongDevice,
-    DuplicateModel,
-    DriverOrUnrelated,
-}
-
-impl CauseId {
-    /// Every cause, in the order of the contract.
-    pub const ALL: [CauseId; 16] = [
-        CauseId::Capacity,
-        CauseId::Fragmentation,
-        CauseId::OtherProcess,
-        CauseId::NonFramework,
-        CauseId::LeakGrowth,
-        CauseId::TransientPeak,
-        CauseId::SingleHugeAllocation,
-        CauseId::KvCache,
-        CauseId::FrameworkLimit,
-        CauseId::Preallocation,
-        CauseId::HostMemory,
-        CauseId::HostWorkers,
-        CauseId::SharedMemory,
-        CauseId::WrongDevice,
-        CauseId::DuplicateModel,
-        CauseId::DriverOrUnrelated,
-    ];
-
-    pub fn id(self) -> &'static str {
-        match self {
-            CauseId::Capacity => "capacity",
-            CauseId::Fragmentation => "fragmentation",
-            CauseId::OtherProcess => "other_process",
-            CauseId::NonFramework => "non_framework",
-            CauseId::LeakGrowth => "leak_growth",
-            CauseId::TransientPeak => "transient_peak",
-            CauseId::SingleHugeAllocation => "single_huge_allocation",
-            CauseId::KvCache => "kv_cache",
-            CauseId::FrameworkLimit => "framework_limit",
-            CauseId::Preallocation => "preallocation",
-            CauseId::HostMemory => "host_memory",
-            CauseId::HostWorkers => "host_workers",
-            CauseId::SharedMemory => "shared_memory",
-            CauseId::WrongDevice => "wrong_device",
-            CauseId::DuplicateModel => "duplicate_model",
-            CauseId::DriverOrUnrelated => "driver_or_unrelated",
-        }
+closed_set! {
+    /// The ids of the JSON contract.
+    pub enum CauseId {
+        Capacity = "capacity",
+        Fragmentation = "fragmentation",
+        OtherProcess = "other_process",
+        NonFramework = "non_framework",
+        LeakGrowth = "leak_growth",
+        TransientPeak = "transient_peak",
+        SingleHugeAllocation = "single_huge_allocation",
+        KvCache = "kv_cache",
+        FrameworkLimit = "framework_limit",
+        Preallocation = "preallocation",
+        HostMemory = "host_memory",
+        HostWorkers = "host_workers",
+        SharedMemory = "shared_memory",
+        WrongDevice = "wrong_device",
+        DuplicateModel = "duplicate_model",
+        DriverOrUnrelated = "driver_or_unrelated",
     }
 }
 

@@ -1,9 +1,11 @@
-//! What an incident is by the program behind it: who asked whom for memory, what kind of job it was, and the few things
-//! that only a message's own shape tells. Everything in the causes that depends on a program's name stands here.
+//! What an incident is by the program behind it: who asked whom for memory, and what kind of job it was. Everything in
+//! the mechanisms that depends on a program stands here.
 
-use crate::dialect::{Event, Resource, Sign};
+use crate::dialect::{Resource, Sign};
+use crate::domain::program::{DeviceUse, Kind};
+use crate::domain::trainer::{Purpose, Trainer};
 use crate::incident::Incident;
-use crate::incident::context::{Clue, Phase, Trainer};
+use crate::incident::context::{Clue, Phase};
 
 /// The kinds of failure, by who asked whom for memory. Priors are set for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,11 +61,11 @@ pub fn asker(incident: &Incident) -> Asker {
         Resource::Host | Resource::Cgroup => Asker::Host,
         Resource::Shm => Asker::Shm,
         Resource::CudaSharedMemory => Asker::OnChip,
-        Resource::Gpu => match incident.event.framework {
-            "jax" | "tensorflow" | "exla" | "xla" => Asker::PooledTensor,
-            "vllm" | "sglang" | "tensorrt-llm" | "lmdeploy" | "tgi" => Asker::Engine,
-            "llama.cpp" | "ollama" | "exllama" => Asker::WeightBuffers,
-            _ => Asker::Tensor,
+        Resource::Gpu => match incident.event.program.device_use() {
+            DeviceUse::OnDemand => Asker::Tensor,
+            DeviceUse::Preallocated { .. } => Asker::PooledTensor,
+            DeviceUse::SizedPool { .. } | DeviceUse::PoolOfFree { .. } => Asker::Engine,
+            DeviceUse::FixedBuffers => Asker::WeightBuffers,
         },
     }
 }
@@ -106,15 +108,12 @@ impl JobKind {
 pub fn job_kind(incident: &Incident) -> Option<JobKind> {
     let event = &incident.event;
     let context = &incident.context;
-    let trainer = context.trainer.value();
-    let scheduler = matches!(
-        event.framework,
-        "slurm" | "kubernetes" | "docker" | "ray" | "dask" | "spark" | "lsf" | "pbs" | "aws-lambda" | "yarn"
-    );
+    let purpose = context.trainer.value().map(Trainer::purpose);
     let engine = matches!(asker(incident), Asker::Engine | Asker::KvCache)
-        || matches!(trainer, Some(Trainer::Vllm | Trainer::Sglang))
-        || matches!(event.framework, "ollama" | "triton-server");
-    let pictures = matches!(trainer, Some(Trainer::Diffusers | Trainer::ComfyUi | Trainer::StableDiffusionWebUi));
+        || purpose == Some(Purpose::Serving)
+        || event.program.is_engine() && event.program.device_use() != DeviceUse::FixedBuffers;
+    let scheduler = matches!(event.program.kind(), Kind::Scheduler);
+    let pictures = purpose == Some(Purpose::Diffusion);
     let trains = matches!(
         context.phase.value(),
         Some(
@@ -128,23 +127,7 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
         || context.gradient_checkpointing.is_known()
         || context.has(Clue::OptimizerState)
         || event.has(Sign::DataLoaderWorker)
-        || matches!(
-            trainer,
-            Some(
-                Trainer::HfTrainer
-                    | Trainer::Trl
-                    | Trainer::Lightning
-                    | Trainer::DeepSpeed
-                    | Trainer::Ultralytics
-                    | Trainer::Megatron
-                    | Trainer::LlamaFactory
-                    | Trainer::Swift
-                    | Trainer::Fsdp
-                    | Trainer::MmEngine
-                    | Trainer::Fastai
-                    | Trainer::NeMo
-            )
-        );
+        || purpose == Some(Purpose::Training);
     Some(if engine {
         JobKind::Serving
     } else if !super::reading::one_piece(incident) {
@@ -167,91 +150,17 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
 
 /// The application or engine around the framework, where the log shows one.
 pub fn program(incident: &Incident) -> Option<&'static str> {
-    Some(match incident.context.trainer.value()? {
-        Trainer::PlainPytorch => return None,
-        Trainer::HfTrainer => "hf-trainer",
-        Trainer::Trl => "trl",
-        Trainer::Accelerate => "accelerate",
-        Trainer::Lightning => "lightning",
-        Trainer::DeepSpeed => "deepspeed",
-        Trainer::Ultralytics => "ultralytics",
-        Trainer::Megatron => "megatron",
-        Trainer::LlamaFactory => "llamafactory",
-        Trainer::Swift => "swift",
-        Trainer::Fsdp => "fsdp",
-        Trainer::Diffusers => "diffusers",
-        Trainer::ComfyUi => "comfyui",
-        Trainer::StableDiffusionWebUi => "sd-webui",
-        Trainer::MmEngine => "mmengine",
-        Trainer::Fastai => "fastai",
-        Trainer::NeMo => "nemo",
-        Trainer::Vllm => "vllm",
-        Trainer::Sglang => "sglang",
-    })
+    incident.context.trainer.value().filter(|trainer| *trainer != Trainer::PlainPytorch).map(Trainer::id)
 }
 
-/// What only the shape of a message tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    /// What could not be had is the buffer of the key/value cache itself.
-    CacheBuffer,
-    /// A worker of a pool of processes was killed.
-    PoolWorker,
-    /// A compiler of a build was killed.
-    BuildCompiler,
-    /// A virtual machine could not commit its heap.
-    CommittedHeap,
-    /// One buffer exceeds the largest that the device makes.
-    BufferLimit,
-    /// A server failed on a batch while it served.
-    WhileServing,
-    /// One device had less free than its neighbours at start.
-    UnequalDevices,
-    /// A program refused by its own count of the machine's memory.
-    OwnCount,
-    /// A program's own estimate of what it puts on the device.
-    OwnEstimate,
-    /// A board's allocator of contiguous memory.
-    Contiguous,
-    /// The driver refused the growth of a framework's pool.
-    PoolGrowth,
-    /// A framework's pool was being made.
-    PoolMade,
-    /// A pool is configured beneath which the driver refused.
-    PoolConfigured,
-    /// A simulator's state of n qubits.
-    StateVector,
-    /// The first buffer of weights found no room.
-    FirstBuffer,
-    /// An engine sizes its cache as a share of what is free.
-    ShareOfFree,
+/// True where an engine sizes its cache as a share of what the weights leave free, and the cache is what failed.
+pub fn takes_share_of_free(incident: &Incident) -> bool {
+    asker(incident) == Asker::KvCache
+        && matches!(incident.event.program.device_use(), DeviceUse::PoolOfFree { .. })
+        && incident.event.has(Sign::CacheRefused)
 }
 
-/// True where the message's shape shows a mark.
-pub fn shows(event: &Event, mark: Mark) -> bool {
-    match mark {
-        Mark::CacheBuffer => {
-            matches!(event.dialect, "llamacpp-kv-buffer" | "sglang-batch-too-large")
-                || event.dialect == "trtllm-executor-creation" && event.resource == Resource::KvCache
-        }
-        Mark::PoolWorker => matches!(event.dialect, "joblib-worker-killed" | "process-pool-broken"),
-        Mark::BuildCompiler => event.dialect == "compiler-killed",
-        Mark::CommittedHeap => event.dialect == "jvm-native",
-        Mark::BufferLimit => event.dialect.ends_with("buffer-size"),
-        Mark::WhileServing => event.dialect == "sglang-scheduler-exception",
-        Mark::UnequalDevices => event.dialect == "sglang-unbalanced",
-        Mark::OwnCount => event.dialect == "ollama-system-memory",
-        Mark::OwnEstimate => event.framework == "ollama",
-        Mark::Contiguous => event.dialect.ends_with("nvmap"),
-        Mark::PoolGrowth => event.dialect == "xla-driver-refused",
-        Mark::PoolMade => event.dialect.starts_with("rapids") && event.has(Sign::EngineStartup),
-        Mark::PoolConfigured => {
-            event.dialect.starts_with("rapids")
-                && event.dialect != "rapids-pool"
-                && event.facts.numbers.contains_key("pool_configured")
-        }
-        Mark::StateVector => matches!(event.framework, "cuquantum" | "pennylane" | "qiskit"),
-        Mark::FirstBuffer => event.dialect == "llamacpp-cuda-buffer-alloc" && event.has(Sign::EngineStartup),
-        Mark::ShareOfFree => event.dialect == "trtllm-executor-creation" && event.resource == Resource::KvCache,
-    }
+/// True for a simulator of quantum states, whose one array doubles with each qubit.
+pub fn is_state_vector(incident: &Incident) -> bool {
+    incident.event.program.kind() == Kind::QuantumSimulator
 }

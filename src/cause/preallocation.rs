@@ -1,6 +1,7 @@
 //! A framework took (almost) the whole device up front.
 
 use super::{Cause, CauseId};
+use crate::domain::program::DeviceUse;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -33,22 +34,14 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
-    match incident.event.framework {
-        "vllm" => text!(
-            en: "Start once with `--gpu-memory-utilization` lowered by 0.05: if the same step fails with as little free as before, the pool is not what is in its way.",
-            zh: "将 `--gpu-memory-utilization` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
+    match incident.event.program.device_use() {
+        DeviceUse::SizedPool { share } | DeviceUse::PoolOfFree { share } => text!(
+            en: "Start once with `{share}` lowered by 0.05: if the same step fails with as little free as before, the pool is not what is in its way.",
+            zh: "将 `{share}` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
         ),
-        "sglang" => text!(
-            en: "Start once with `--mem-fraction-static` lowered by 0.05: if the same step fails with as little free as before, the pool is not what is in its way.",
-            zh: "将 `--mem-fraction-static` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
-        ),
-        "jax" => text!(
-            en: "Run once with `XLA_PYTHON_CLIENT_PREALLOCATE=false`: if it fails all the same, the pool was not in the way.",
-            zh: "设置 `XLA_PYTHON_CLIENT_PREALLOCATE=false` 运行一次：若照样失败，则与预占内存池无关。"
-        ),
-        "tensorflow" => text!(
-            en: "Run once with `TF_FORCE_GPU_ALLOW_GROWTH=true`: if it fails all the same, the pool was not in the way.",
-            zh: "设置 `TF_FORCE_GPU_ALLOW_GROWTH=true` 运行一次：若照样失败，则与预占内存池无关。"
+        DeviceUse::Preallocated { off: Some(setting) } => text!(
+            en: "Run once with `{setting}`: if it fails all the same, the pool was not in the way.",
+            zh: "设置 `{setting}` 运行一次：若照样失败，则与预占内存池无关。"
         ),
         _ => text!(
             en: "Lower the pool or memory fraction of whatever starts first by a tenth and run again: if the same request fails with as little free as before, no pool is in its way.",
@@ -63,12 +56,13 @@ mod tests {
     use super::*;
     use crate::dialect::Resource;
     use crate::dialect::{Fact, Sign};
+    use crate::domain::Program;
     use crate::evidence::{Known, Span};
     use crate::incident::context::Trainer;
 
     #[test]
     fn an_engine_that_fails_in_warm_up_took_too_much() {
-        let mut event = event("vllm", Resource::Gpu, &[(Fact::Requested, "1.10 GiB")]);
+        let mut event = event(Program::Vllm, Resource::Gpu, &[(Fact::Requested, "1.10 GiB")]);
         event.sign(Sign::EngineWarmup);
         assert_eq!(first(&settled(event)), CauseId::Preallocation);
     }
@@ -77,7 +71,7 @@ mod tests {
     fn three_quarters_of_the_device_at_start_are_a_pool() {
         let share = |requested| {
             let figures = [(Fact::Requested, requested), (Fact::Capacity, "16.00 GiB")];
-            confidence(&settled(event("jax", Resource::Gpu, &figures)), CauseId::Preallocation)
+            confidence(&settled(event(Program::Jax, Resource::Gpu, &figures)), CauseId::Preallocation)
         };
         assert!(share("12.00 GiB") > 5.0 * share("9.00 GiB"));
     }
@@ -94,7 +88,7 @@ mod tests {
     /// An engine that wants 90 % of a 40 GiB device at start, of which some is free.
     fn starting(free: &'static str) -> Incident {
         let figures = [(Fact::Capacity, "40.00 GiB"), (Fact::Free, free), (Fact::Desired, "36.00 GiB")];
-        let mut event = event("vllm", Resource::Gpu, &figures);
+        let mut event = event(Program::Vllm, Resource::Gpu, &figures);
         event.sign(Sign::EngineStartup);
         settled(event)
     }
@@ -111,11 +105,10 @@ mod tests {
 
     #[test]
     fn a_pool_that_cannot_be_made_is_too_large() {
-        let mut refused = event("rapids", Resource::Gpu, &[]);
-        refused.dialect = "rapids-pool";
+        let mut refused = event(Program::Rapids, Resource::Gpu, &[]);
         refused.sign(Sign::RefusedByLimit);
         assert_eq!(first(&settled(refused.clone())), CauseId::FrameworkLimit);
-        refused.sign(Sign::EngineStartup);
+        refused.sign(Sign::PoolCreation);
         assert_eq!(first(&settled(refused)), CauseId::Preallocation);
     }
 }

@@ -4,6 +4,7 @@ use super::CauseId;
 use super::mechanism::{MECHANISMS, Mechanism, Reading};
 use super::nature::{Asker, asker};
 use super::reading::{Grown, cached, foreign, grown};
+use crate::account::proof::{self, ProofKind};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 
@@ -43,6 +44,8 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     {
         return by(CauseId::Capacity, found);
     }
+    let logic = incident.proofs();
+    let certain = |kind| proof::of(&logic, kind).is_some_and(proof::Proof::certain);
     let replayed = incident.proof().is_some_and(|recording| recording.pieces().is_some());
     if asker(incident) == Asker::OnChip
         && let Some(found) = level("on-chip")
@@ -52,7 +55,7 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     }
     // Of what is printed as the device's size; a pool's limit is another matter.
     if matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)
-        && incident.ledger.capacity.zip(incident.ledger.requested).is_some_and(|(all, asked)| asked.low > all.high)
+        && certain(ProofKind::RequestExceedsDevice)
         && let Some(found) = at("request-share", &["exceeds"])
     {
         return by(CauseId::SingleHugeAllocation, found);
@@ -60,15 +63,30 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     if let Some(found) = at("host-request", &["exceeds-machine"]) {
         return by(CauseId::SingleHugeAllocation, found);
     }
-    if let Some(found) = at("limit", &["reached-while-free", "reserve-exceeded", "custom-allocator"]) {
+    if let Some(found) = at("limit", &["reserve-exceeded", "custom-allocator"]) {
         return by(CauseId::FrameworkLimit, found);
+    }
+    if let Some(states) = proof::of(&logic, ProofKind::StatesExceedDevice).filter(|states| states.certain()) {
+        let mut evidence = Evidence::new(states.kind.id(), DECIDES, states.statement.clone());
+        evidence.lines.clone_from(&states.lines);
+        return Some(Proof { cause: CauseId::Capacity, evidence });
+    }
+    if certain(ProofKind::RefusedByLimit)
+        && let Some(found) = at("limit", &["reached-while-free"])
+    {
+        return by(CauseId::FrameworkLimit, found);
+    }
+    // Files in memory that killing a process does not free are three quarters and more of what binds.
+    if asker(incident) == Asker::Host
+        && let Some(found) = at("shared-memory", &["most-of-the-limit"])
+    {
+        return by(CauseId::SharedMemory, found);
     }
     if let Some(found) = at("loader-arithmetic", &["exceeds", "exceeds-after-an-epoch"]) {
         return by(CauseId::HostWorkers, found);
     }
-    if let (Some(idle), Some(requested), Some(all)) =
-        (cached(incident), incident.ledger.requested, incident.ledger.capacity)
-        && idle.surely_at_least(requested)
+    if let (Some(idle), Some(all)) = (cached(incident), incident.ledger.capacity)
+        && certain(ProofKind::FitsInCache)
         && idle.low * 4 >= all.high
         && !replayed
         && at("pieces", &["expandable-already"]).is_none()
@@ -79,7 +97,7 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     // Others hold half of the device and more than was missing, and what this process holds is the smaller part: whatever
     // it does, they are in its way.
     if foreign(incident).is_some_and(|others| others.separated && others.share >= 0.5 && others.would_serve)
-        && super::mechanism::strangers_decide(incident)
+        && certain(ProofKind::FitsWithoutOthers)
         && at("like-sized-processes", &["ranks"]).is_none()
         && let Some(found) = level("strangers")
     {
@@ -93,6 +111,7 @@ mod tests {
     use super::super::trial::{FULL_CARD, event, host, settled, torch, torch_among};
     use super::*;
     use crate::dialect::{Fact, Resource};
+    use crate::domain::Program;
 
     fn proved(incident: &Incident) -> Option<CauseId> {
         proof(incident).map(|proof| proof.cause)
@@ -124,7 +143,7 @@ mod tests {
         );
         assert_eq!(proved(&others), Some(CauseId::OtherProcess));
         let tile = [(Fact::Requested, "144.00 KiB"), (Fact::Limit, "99.00 KiB")];
-        let tile = settled(event("triton", Resource::CudaSharedMemory, &tile));
+        let tile = settled(event(Program::Triton, Resource::CudaSharedMemory, &tile));
         assert_eq!(proved(&tile), Some(CauseId::DriverOrUnrelated));
     }
 

@@ -45,20 +45,22 @@ mod tests {
     use super::*;
     use crate::dialect::Resource;
     use crate::dialect::{Fact, Sign};
+    use crate::domain::Number;
+    use crate::domain::Program;
     use crate::evidence::Span;
 
     #[test]
     fn a_full_dev_shm_is_itself() {
-        let incident = settled(event("pytorch", Resource::Shm, &[(Fact::Requested, "34210184")]));
+        let incident = settled(event(Program::Pytorch, Resource::Shm, &[(Fact::Requested, "34210184")]));
         assert!(confidence(&incident, CauseId::SharedMemory) > 0.7);
     }
 
     #[test]
     fn a_group_whose_memory_is_mostly_shared_files() {
         let told = |shared: f64| {
-            let mut event = event("linux-kernel", Resource::Cgroup, &[(Fact::Limit, "2.00 GiB")]);
+            let mut event = event(Program::LinuxKernel, Resource::Cgroup, &[(Fact::Limit, "2.00 GiB")]);
             event.sign(Sign::KilledWithProof);
-            event.facts.numbers.insert("shmem_bytes", (shared, Span::line(9)));
+            event.facts.numbers.insert(Number::Shmem, (shared, Span::line(9)));
             settled(event)
         };
         assert_eq!(first(&told(1.8e9)), CauseId::SharedMemory);

@@ -59,6 +59,8 @@ mod tests {
     use super::*;
     use crate::dialect::Fact;
     use crate::dialect::Resource;
+    use crate::domain::Number;
+    use crate::domain::Program;
     use crate::evidence::Span;
 
     #[test]
@@ -100,7 +102,7 @@ mod tests {
     fn one_buffer_beyond_the_largest_allowed() {
         let asked = |requested| {
             let figures = [(Fact::Requested, requested), (Fact::Limit, "18.00 GiB")];
-            let event = super::super::trial::event("mlx", crate::dialect::Resource::Gpu, &figures);
+            let event = super::super::trial::event(Program::Mlx, crate::dialect::Resource::Gpu, &figures);
             confidence(&super::super::trial::settled(event), CauseId::SingleHugeAllocation)
         };
         assert!(asked("40.00 GiB") > 0.8 && asked("1.00 GiB") < 0.1);
@@ -109,10 +111,10 @@ mod tests {
     #[test]
     fn a_square_and_a_state_vector_are_one_request() {
         let figures = [(Fact::Requested, "25.66 GiB")];
-        let mut square = event("tensorflow", Resource::Host, &figures);
-        square.facts.numbers.insert("square_side", (83000.0, Span::line(1)));
+        let mut square = event(Program::Tensorflow, Resource::Host, &figures);
+        square.facts.numbers.insert(Number::SquareSide, (83000.0, Span::line(1)));
         assert_eq!(first(&settled(square)), CauseId::SingleHugeAllocation);
-        let circuit = event("cuquantum", Resource::Gpu, &[]);
+        let circuit = event(Program::Cuquantum, Resource::Gpu, &[]);
         assert_eq!(first(&settled(circuit)), CauseId::SingleHugeAllocation);
     }
 }

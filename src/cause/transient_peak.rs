@@ -39,16 +39,19 @@ fn refute(incident: &Incident) -> Text {
             zh: "每秒采样一次常驻内存（`while sleep 1; do grep VmRSS /proc/PID/status; done`）：若是平缓上升而不是结尾突增，则不是瞬时峰值。"
         );
     }
-    if !super::meter::speaks_torch(incident) {
-        let now = super::meter::meter(incident).now;
+    let accelerator = incident.event.accelerator();
+    let meter = incident.event.meter();
+    if !incident.event.program.reads_pytorch() || !accelerator.torch_keeps_a_peak() {
+        let now = meter.now;
         return text!(
             en: "Sample `{now}` before and after each phase, and once a second within the failing one: if it climbs evenly instead of jumping, it is the steady state that does not fit.",
             zh: "在每个阶段前后以及失败阶段内每秒采样一次 `{now}`：若是平缓上升而不是突增，则是稳态放不下。"
         );
     }
+    let (peak, module) = (meter.peak, accelerator.torch_module());
     text!(
-        en: "Print `torch.cuda.max_memory_allocated()` after each phase, with `torch.cuda.reset_peak_memory_stats()` in front of it: if the failing phase's peak is within 10 % of the others, it is the steady state that does not fit.",
-        zh: "在每个阶段前调用 `torch.cuda.reset_peak_memory_stats()`，阶段后打印 `torch.cuda.max_memory_allocated()`：若失败阶段的峰值与其他阶段相差不到 10 %，则是稳态放不下。"
+        en: "Print `{peak}` after each phase, with `{module}.reset_peak_memory_stats()` in front of it: if the failing phase's peak is within 10 % of the others, it is the steady state that does not fit.",
+        zh: "在每个阶段前调用 `{module}.reset_peak_memory_stats()`，阶段后打印 `{peak}`：若失败阶段的峰值与其他阶段相差不到 10 %，则是稳态放不下。"
     )
 }
 
@@ -59,6 +62,8 @@ mod tests {
     use super::*;
     use crate::dialect::Fact;
     use crate::dialect::Resource;
+    use crate::domain::Number;
+    use crate::domain::Program;
     use crate::evidence::{Known, Span};
     use crate::incident::context::Phase;
 
@@ -89,8 +94,8 @@ mod tests {
 
     #[test]
     fn what_a_compiled_program_asks_for_at_once_is_temporary() {
-        let mut event = event("jax", Resource::Gpu, &[(Fact::Requested, "9.00 GiB")]);
-        event.facts.numbers.insert("whole_program", (1.0, Span::line(1)));
+        let mut event = event(Program::Jax, Resource::Gpu, &[(Fact::Requested, "9.00 GiB")]);
+        event.facts.numbers.insert(Number::WholeProgram, (1.0, Span::line(1)));
         assert_eq!(first(&settled(event)), CauseId::TransientPeak);
     }
 }

@@ -38,13 +38,13 @@ pub(crate) struct Level {
 const TEXT: &str = include_str!("weights.json");
 
 /// Log-odds by cause, in the order of [`super::CAUSES`].
-pub(crate) type Row = [f64; CauseId::ALL.len()];
+pub(crate) type Row = Vec<f64>;
 
 /// The weights in force.
 pub(crate) struct Weights {
     pub temperature: f64,
     /// By asker; `None` where the cause cannot apply.
-    priors: BTreeMap<Asker, [Option<f64>; CauseId::ALL.len()]>,
+    priors: BTreeMap<Asker, Vec<Option<f64>>>,
     /// By mechanism and level, in the order of [`MECHANISMS`] and of each mechanism's levels.
     rows: Vec<Vec<Row>>,
 }
@@ -59,12 +59,14 @@ static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
     });
     let priors = Asker::ALL.iter().map(|asker| {
         let stated = file.priors.get(asker.id());
-        (*asker, CauseId::ALL.map(|cause| stated.and_then(|level| level.learnt.get(cause.id()).copied())))
+        let of = |cause: &CauseId| stated.and_then(|level| level.learnt.get(cause.id()).copied());
+        (*asker, CauseId::ALL.iter().map(of).collect())
     });
     let row = |mechanism: &Mechanism, level: &str| {
         let learnt =
             file.mechanisms.get(mechanism.id).and_then(|levels| levels.levels.get(level)).map(|row| &row.learnt);
-        CauseId::ALL.map(|cause| learnt.and_then(|row| row.get(cause.id()).copied()).unwrap_or(0.0))
+        let of = |cause: &CauseId| learnt.and_then(|row| row.get(cause.id()).copied()).unwrap_or(0.0);
+        CauseId::ALL.iter().map(of).collect()
     };
     Weights {
         temperature: file.temperature.max(0.1),

@@ -1,6 +1,7 @@
 //! The load sits on one device while others are idle, or on a device not meant.
 
 use super::{Cause, CauseId};
+use crate::domain::Accelerator;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -34,9 +35,13 @@ fn doc() -> Text {
 
 fn refute(incident: &Incident) -> Text {
     let device = incident.event.facts.device.value().unwrap_or(0);
+    let look = match incident.event.accelerator() {
+        Accelerator::Cuda => "nvidia-smi --query-gpu=index,memory.used --format=csv -l 1",
+        other => other.driver_meter().now,
+    };
     text!(
-        en: "Run `nvidia-smi --query-gpu=index,memory.used --format=csv -l 1` while it starts: if GPU {device} is no fuller than the others, the load is where it should be.",
-        zh: "启动时运行 `nvidia-smi --query-gpu=index,memory.used --format=csv -l 1`：若 GPU {device} 并不比其他 GPU 更满，则负载位置没有问题。"
+        en: "Run `{look}` while it starts: if GPU {device} is no fuller than the others, the load is where it should be.",
+        zh: "启动时运行 `{look}`：若 GPU {device} 并不比其他 GPU 更满，则负载位置没有问题。"
     )
 }
 

@@ -6,6 +6,7 @@ use crate::cause::conclusion::{self, Conclusion};
 use crate::cause::decide;
 use crate::cli::{ExplainFormat, ExplainOptions};
 use crate::dialect::stated;
+use crate::domain::Sign;
 use crate::incident::context::Given;
 use crate::incident::{Incident, job};
 use crate::input::Source;
@@ -116,9 +117,9 @@ fn told(document: &Document, given: &Given) -> Option<Incident> {
     let (mut incidents, _) = incident::assemble(document, vec![event]);
     let mut incident = incidents.pop()?;
     incident.context.override_with(given);
-    incident.ledger.add_loader(&incident.event, &incident.context);
+    incident.ledger.add_loader(&incident.event, &incident.context.loader_settings());
     let fits = incident.ledger.loader.is_none_or(|account| account.fits());
-    (incident.event.dialect == stated::STATED || !fits).then_some(incident)
+    (incident.event.has(Sign::Stated) || !fits).then_some(incident)
 }
 
 /// Diagnoses every failure of one job's logs, with the values that the user gave in place of those read from them.
@@ -155,7 +156,7 @@ pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &
         .into_par_iter()
         .map(|(input, mut incident)| {
             incident.context.override_with(given);
-            incident.ledger.add_loader(&incident.event, &incident.context);
+            incident.ledger.add_loader(&incident.event, &incident.context.loader_settings());
             let findings = cause::rank(&incident);
             let conclusion = conclusion::conclude(&incident, &findings);
             let decide = match conclusion {

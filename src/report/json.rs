@@ -3,6 +3,8 @@
 //! Bytes are integers. What is not known is absent: never 0, never a guess.
 
 use super::{Diagnosis, Explanation, InputSummary, surroundings, wording};
+use crate::account::proof::Holds;
+use crate::account::{Entry, Holder, LoaderAccount};
 use crate::cause::conclusion::{Conclusion, Family};
 use crate::cause::decide::Observation;
 use crate::cause::{mechanism, nature};
@@ -12,7 +14,6 @@ use crate::fix::{Fix, Frees, Ranked};
 use crate::incident::context::Series;
 use crate::incident::recording::{Trial, Verdict};
 use crate::incident::{Context, Incident, Recording};
-use crate::ledger::{Entry, Holder, Ledger, LoaderAccount};
 use crate::text::{Lang, Text};
 use crate::units::Interval;
 use serde_json::{Map, Value, json};
@@ -63,7 +64,7 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     let event = &diagnosis.incident.event;
     let mut out = Map::new();
     out.insert("primary".into(), diagnosis.incident.primary.into());
-    out.insert("framework".into(), event.framework.into());
+    out.insert("framework".into(), event.program.id().into());
     if let Some(program) = nature::program(&diagnosis.incident) {
         out.insert("program".into(), program.into());
     }
@@ -71,7 +72,7 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
         out.insert("kind".into(), kind.id().into());
     }
     out.insert("asker".into(), nature::asker(&diagnosis.incident).id().into());
-    out.insert("dialect".into(), event.dialect.into());
+    out.insert("dialect".into(), event.wording().into());
     out.insert("resource".into(), event.resource.id().into());
     if explanation.inputs.len() > 1
         && let Some(summary) = explanation.inputs.get(diagnosis.input)
@@ -88,7 +89,7 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     out.insert("message".into(), event.message.as_str().into());
     out.insert("facts".into(), facts(&event.facts));
     if !event.signs.is_empty() {
-        let signs = event.signs.iter().map(|(sign, at)| json!({"id": wording::slug(sign), "line": at.first}));
+        let signs = event.signs.iter().map(|(sign, at)| json!({"id": sign, "line": at.first}));
         out.insert("signs".into(), signs.collect());
     }
     if let Some(versions) = event.versions {
@@ -102,7 +103,7 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
         }
         out.insert("versions".into(), Value::Object(range));
     }
-    out.insert("derived".into(), derived(&diagnosis.incident.ledger, lang));
+    out.insert("derived".into(), derived(&diagnosis.incident, lang));
     out.insert("context".into(), context(&diagnosis.incident.context));
     if let Some(recording) = &diagnosis.incident.recording {
         out.insert("snapshot".into(), snapshot(recording, lang));
@@ -310,8 +311,8 @@ fn evidence(evidence: &Evidence, lang: Lang) -> Value {
 fn message(event: &Event, lang: Lang) -> Value {
     let mut out = Map::new();
     out.insert("line".into(), event.at.first.into());
-    out.insert("framework".into(), event.framework.into());
-    out.insert("dialect".into(), event.dialect.into());
+    out.insert("framework".into(), event.program.id().into());
+    out.insert("dialect".into(), event.wording().into());
     out.insert("resource".into(), event.resource.id().into());
     if let Some(rank) = event.rank {
         out.insert("rank".into(), rank.into());
@@ -373,7 +374,7 @@ fn facts(facts: &Facts) -> Value {
         out.insert("cgroup".into(), cgroup.as_str().into());
     }
     for (name, (value, _)) in &facts.numbers {
-        extra.insert((*name).into(), number(*value));
+        extra.insert(name.id().into(), number(*value));
     }
     if !facts.unreadable.is_empty() {
         let names = facts.unreadable.keys().map(|fact| fact.id()).collect::<Vec<_>>();
@@ -406,7 +407,8 @@ fn range(interval: Interval) -> Value {
     json!({"low": bytes(interval.low), "high": bytes(interval.high)})
 }
 
-fn derived(ledger: &Ledger, lang: Lang) -> Value {
+fn derived(incident: &Incident, lang: Lang) -> Value {
+    let ledger = &incident.ledger;
     let mut out = Map::new();
     let amounts = [
         ("capacity", ledger.capacity),
@@ -439,8 +441,32 @@ fn derived(ledger: &Ledger, lang: Lang) -> Value {
         out.insert("account".into(), ledger.entries.iter().map(|e| entry(e, lang)).collect());
     }
     if !ledger.contradictions.is_empty() {
-        let list = ledger.contradictions.iter().map(|c| json!({"text": c.text.in_lang(lang), "lines": c.lines}));
+        let list = ledger
+            .contradictions
+            .iter()
+            .map(|c| json!({"id": c.id.id(), "text": c.text.in_lang(lang), "lines": c.lines, "resolved": c.resolved}));
         out.insert("contradictions".into(), list.collect());
+    }
+    out.insert("consistent".into(), ledger.consistent().into());
+    let in_doubt = ledger.in_doubt();
+    if !in_doubt.is_empty() {
+        out.insert("in_doubt".into(), in_doubt.iter().map(|part| part.id()).collect());
+    }
+    let proofs = incident.proofs().into_iter().filter(|proof| proof.holds != Holds::Open);
+    let proofs: Vec<Value> = proofs
+        .map(|proof| {
+            json!({
+                "id": proof.kind.id(),
+                "holds": proof.holds.id(),
+                "amount": range(proof.amount),
+                "against": range(proof.against),
+                "text": proof.statement.in_lang(lang),
+                "lines": proof.lines,
+            })
+        })
+        .collect();
+    if !proofs.is_empty() {
+        out.insert("proofs".into(), proofs.into());
     }
     Value::Object(out)
 }
@@ -528,7 +554,7 @@ fn context(context: &Context) -> Value {
         out.insert("series".into(), context.series.iter().map(series).collect());
     }
     if !context.clues.is_empty() {
-        let clues = context.clues.iter().map(|(clue, at)| json!({"id": wording::slug(clue), "line": at.first}));
+        let clues = context.clues.iter().map(|(clue, at)| json!({"id": clue, "line": at.first}));
         out.insert("clues".into(), clues.collect());
     }
     Value::Object(out)
@@ -536,8 +562,8 @@ fn context(context: &Context) -> Value {
 
 fn series(series: &Series) -> Value {
     let mut out = Map::new();
-    out.insert("measure".into(), wording::slug(series.measure).into());
-    out.insert("per".into(), wording::slug(series.per).into());
+    out.insert("measure".into(), series.measure.id().into());
+    out.insert("per".into(), series.per.id().into());
     if let Some(rank) = series.rank {
         out.insert("rank".into(), rank.into());
     }
@@ -577,7 +603,7 @@ fn offer(ranked: &Ranked, lang: Lang) -> Value {
     }
     let (low, high) = offer.slowdown;
     out.insert("throughput_cost".into(), json!({"low": round(low, 4), "high": round(high, 4)}));
-    out.insert("numerics".into(), wording::numerics_id(offer.numerics).into());
+    out.insert("numerics".into(), offer.numerics.id().into());
     out.insert("certainty".into(), offer.certainty.id().into());
     out.insert("cures".into(), round(offer.cures, 4).into());
     let how = offer.knobs.iter().map(|knob| json!({"for": knob.target, "do": knob.line}));

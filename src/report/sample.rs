@@ -1,16 +1,18 @@
 //! A made-up explanation with every part filled, for the tests of the reports.
 
 use super::{Diagnosis, Explanation, InputSummary};
+use crate::account::{Contradiction, Entry, Holder, Invariant, Ledger};
 use crate::cause::conclusion::Conclusion;
 use crate::cause::decide::{Observation, Outcome};
 use crate::cause::{Cause, CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Standing};
+use crate::domain::Program;
+use crate::domain::Target;
 use crate::evidence::{Evidence, Known, Span};
 use crate::fix::{Advice, Certainty, Class, Fix, Frees, Knob, Numerics, Offer, Plan, Ranked};
 use crate::incident::context::{Frame, Phase};
 use crate::incident::{Context, Incident};
 use crate::input::Repair;
-use crate::ledger::{Contradiction, Entry, Holder, Ledger};
 use crate::text::Text;
 use crate::units::{Base, Figure, Interval, MIB, parse};
 
@@ -56,8 +58,8 @@ fn offer(frees: Frees, slowdown: (f64, f64), numerics: Numerics, knob: &str) -> 
         certainty: Certainty::Likely,
         cures: 0.8,
         knobs: vec![
-            Knob { target: "pytorch", line: knob.into() },
-            Knob { target: "shell", line: format!("env X=1 \\\n    {knob}") },
+            Knob { target: Target::Pytorch, line: knob.into() },
+            Knob { target: Target::Shell, line: format!("env X=1 \\\n    {knob}") },
         ],
         why: Text::new(
             "3.56 GiB lie idle in blocks too small for 4.15 GiB; segments that grow can join them.",
@@ -72,7 +74,7 @@ fn evidence(id: &'static str, weight: f64, en: &str, zh: &str) -> Evidence {
 
 /// A PyTorch failure on a card of 44.53 GiB, with causes, fixes, context, a follower, and a harmless message.
 pub fn explanation() -> Explanation {
-    let mut event = Event::new("pytorch-of-which", "pytorch", Resource::Gpu, Span::line(412));
+    let mut event = Event::new("pytorch-of-which", Program::Pytorch, Resource::Gpu, Span::line(412));
     event.message =
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.15 GiB. GPU 0 has a total capacity \
                      of 44.53 GiB of which 3.84 GiB is free. <b>|</b> [x](y)"
@@ -88,7 +90,7 @@ pub fn explanation() -> Explanation {
     ] {
         event.facts.note(fact, figure(text));
     }
-    event.facts.numbers.insert("retries", (3.0, Span::line(412)));
+    event.facts.numbers.insert(crate::domain::Number::RestartCount, (3.0, Span::line(412)));
 
     let amount = |text: &str| figure(text).interval();
     let entry = |holder, text: &str| Entry {
@@ -105,6 +107,9 @@ pub fn explanation() -> Explanation {
             entry(Holder::Free, "3.84 GiB"),
         ],
         contradictions: vec![Contradiction {
+            id: Invariant::FreeServesRequest,
+            resolved: true,
+            in_doubt: &[],
             text: Text::new(
                 "the allocator was told that 3.84 GiB are free and still asked for 4.15 GiB",
                 "驱动报告空闲 3.84 GiB，而申请为 4.15 GiB",
@@ -128,10 +133,10 @@ pub fn explanation() -> Explanation {
         }],
         ..Context::default()
     };
-    let mut follower = Event::new("torchrun", "pytorch", Resource::Gpu, Span::line(420));
+    let mut follower = Event::new("torchrun", Program::Pytorch, Resource::Gpu, Span::line(420));
     follower.standing = Standing::Follower;
     follower.message = "ChildFailedError".into();
-    let mut harmless = Event::new("xla-retry", "tensorflow", Resource::Gpu, Span::line(8));
+    let mut harmless = Event::new("xla-retry", Program::Tensorflow, Resource::Gpu, Span::line(8));
     harmless.standing = Standing::Harmless;
     harmless.message = "allocator ran out of memory, retrying without a workspace".into();
     harmless.harmless_because = Some(Text::new("the retry worked", "重试成功"));

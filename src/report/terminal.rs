@@ -2,17 +2,16 @@
 
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
+use crate::account::{Holder, Ledger};
 use crate::cause::conclusion::is_bare;
 use crate::cause::{Finding, decide};
-use crate::dialect::stated;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::recording::Standing;
-use crate::ledger::{Holder, Ledger};
 use crate::text;
 use crate::text::{Lang, Text};
-use crate::units::{Bytes, Interval};
+use crate::units::{self, Bytes, Interval};
 
 /// Lines that one screen may take without `--verbose`.
 pub const SCREEN_LINES: usize = 30;
@@ -454,7 +453,7 @@ impl Page {
             .map(|((holder, amount), shown)| {
                 let (mark, tone) = self.mark(*holder);
                 let name = wording::holder(*holder);
-                let share = ledger.share(Some(*amount)).map(wording::percent).unwrap_or_default();
+                let share = ledger.share(Some(*amount)).map(units::percent).unwrap_or_default();
                 vec![
                     run(tone, mark),
                     run(Tone::Plain, format!(" {} ", self.say(&name))),
@@ -464,7 +463,8 @@ impl Page {
             })
             .collect();
         if open > 0 {
-            let (mark, name) = self.open_mark();
+            let (mark, told) = self.open_mark();
+            let name = if ledger.consistent() { told } else { Text::new("in doubt, see below", "存疑，见下") };
             legend.push(vec![run(Tone::Faint, format!("{mark} {}", self.say(&name)))]);
         }
         self.screen.grid(2, &legend);
@@ -740,7 +740,7 @@ impl Page {
         let frees = Text::new("frees: ", "释放：");
         let body = [run(Tone::Faint, format!("{}{}", self.say(&frees), self.say(amount)))];
         self.screen.paragraph(&indent, 7, &body);
-        let cures = wording::percent(ranked.offer.cures);
+        let cures = units::percent(ranked.offer.cures);
         let certainty = wording::certainty(ranked.offer.certainty);
         let body = match self.style.lang {
             Lang::En => format!("cures this alone: {cures} ({})", certainty.en),
@@ -940,7 +940,7 @@ impl Page {
             self.screen.paragraph(&[run(Tone::Faint, format!("  {label}  "))], width + 4, &body);
         }
         if let Some(versions) = versions {
-            let framework = diagnosis.incident.event.framework;
+            let framework = diagnosis.incident.event.program;
             let text = text!(
                 en: "  The wording proves {framework} {versions}.",
                 zh: "  报错措辞表明 {framework} 版本为 {versions}。"
@@ -1041,7 +1041,9 @@ impl Page {
 /// What ran out, where, how much was asked and there, in one sentence.
 pub fn verdict(diagnosis: &Diagnosis) -> Text {
     let event = &diagnosis.incident.event;
-    if let (stated::ASKED, Some(account)) = (event.dialect, &diagnosis.incident.ledger.loader) {
+    if event.has(Sign::Asked)
+        && let Some(account) = &diagnosis.incident.ledger.loader
+    {
         let limit = Bytes(account.limit.middle_bytes());
         let first = wording::range(account.need.after_one_epoch());
         let end = wording::range(account.need.in_the_end());

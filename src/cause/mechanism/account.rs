@@ -1,16 +1,17 @@
 //! Who holds the device, by the account of its bytes.
 
 use super::{Mechanism, Reading};
+use crate::account::Holder;
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::{
-    allocated_share, cached, limited, looks_like_wddm, percent, place, refused_although_free, request_share, size,
-    whole, whole_name,
+    allocated_share, cached, limited, looks_like_wddm, place, refused_although_free, request_share, size, whole,
+    whole_name,
 };
 use crate::dialect::{Fact, Sign};
-use crate::ledger::Holder;
+use crate::domain::Number;
 use crate::text;
 use crate::text::Text;
-use crate::units::{GIB, Interval};
+use crate::units::{GIB, Interval, percent};
 
 /// What the job's own tensors hold of the device.
 pub const OWN_TENSORS: Mechanism = Mechanism {
@@ -147,7 +148,7 @@ pub const PIECES: Mechanism = Mechanism {
             }
         }
         if let (Some((run, at)), Some(requested), Some(pool)) =
-            (event.facts.numbers.get("longest_free_run_percent"), ledger.requested, ledger.reserved.or(ledger.cap))
+            (event.facts.numbers.get(&Number::LongestFreeRunPercent), ledger.requested, ledger.reserved.or(ledger.cap))
             && let Some(idle) = ledger.allocated.map(|allocated| (pool - allocated).at_least_zero())
             && idle.surely_at_least(requested)
             && pool.middle() as f64 * (run + 1.0) / 100.0 < requested.middle() as f64
@@ -276,6 +277,7 @@ mod tests {
     use super::super::level;
     use super::*;
     use crate::cause::trial::{settled, torch};
+    use crate::domain::Program;
     use crate::incident::Incident;
 
     fn held(allocated: &'static str) -> Incident {
@@ -338,7 +340,7 @@ mod tests {
         for (pool, want) in [("14.00 GiB", "short-runs"), ("10.50 GiB", "slivers")] {
             let mut map =
                 torch(&[(Fact::Requested, "300.00 MiB"), (Fact::Reserved, pool), (Fact::Allocated, "10.00 GiB")]);
-            map.event.facts.numbers.insert("longest_free_run_percent", (1.0, crate::evidence::Span::line(2)));
+            map.event.facts.numbers.insert(Number::LongestFreeRunPercent, (1.0, crate::evidence::Span::line(2)));
             assert_eq!(level(&PIECES, &map), Some(want), "{pool}");
         }
         let mut on = idle("2.00 GiB", "20.00 MiB", "4.00 GiB");
@@ -357,7 +359,7 @@ mod tests {
         assert_eq!(level(&ALTHOUGH_FREE, &free("24.00 GiB", "200.00 MiB", "14.00 GiB")), Some("windows-plenty"));
         assert_eq!(level(&ALTHOUGH_FREE, &free("23.69 GiB", "2.00 GiB", "1.00 GiB")), None);
         let mut capped = crate::cause::trial::event(
-            "pytorch",
+            Program::Pytorch,
             crate::dialect::Resource::Gpu,
             &[(Fact::Requested, "2.00 GiB"), (Fact::Capacity, "23.69 GiB"), (Fact::Free, "8.00 GiB")],
         );

@@ -1,9 +1,10 @@
 //! The plan of a program that a compiler laid out.
 
 use super::{Mechanism, Reading};
-use crate::cause::reading::{one_piece, percent, size, whole};
+use crate::cause::reading::{one_piece, size, whole};
+use crate::domain::Number;
 use crate::text;
-use crate::units::{Bytes, GIB};
+use crate::units::{Bytes, GIB, percent};
 
 /// Which part of the plan dominates.
 pub const PLAN: Mechanism = Mechanism {
@@ -12,10 +13,10 @@ pub const PLAN: Mechanism = Mechanism {
     read: |incident| {
         let facts = &incident.event.facts;
         let total = facts
-            .number("program_total_bytes")
+            .number(Number::ProgramTotal)
             .or(incident.ledger.requested.map(|all| all.middle() as f64))
             .filter(|total| *total > 0.0);
-        if let (Some((temporary, at)), Some(total)) = (facts.numbers.get("temp_bytes"), total) {
+        if let (Some((temporary, at)), Some(total)) = (facts.numbers.get(&Number::Temp), total) {
             let share = temporary / total;
             let (amount, part) = (Bytes(*temporary as u64), percent(share));
             let level = if share >= 0.55 {
@@ -30,10 +31,10 @@ pub const PLAN: Mechanism = Mechanism {
                     .at(*at),
             );
         }
-        if let (Some((parameters, at)), Some(total)) = (facts.numbers.get("parameter_bytes"), total)
+        if let (Some((parameters, at)), Some(total)) = (facts.numbers.get(&Number::Parameter), total)
             && !one_piece(incident)
         {
-            let kept = parameters + facts.number("output_bytes").unwrap_or(0.0);
+            let kept = parameters + facts.number(Number::Output).unwrap_or(0.0);
             if *parameters == 0.0 {
                 return Some(
                     Reading::new("no-arguments", text!(en: "the program has no arguments: all that it needs is temporary", zh: "程序没有参数：所需全部是临时缓冲区"))
@@ -48,7 +49,7 @@ pub const PLAN: Mechanism = Mechanism {
                 );
             }
         }
-        let (_, at) = facts.numbers.get("whole_program")?;
+        let (_, at) = facts.numbers.get(&Number::WholeProgram)?;
         let requested = incident.ledger.requested.filter(|requested| requested.middle() >= GIB as i128)?;
         let want = size(requested);
         Some(
@@ -64,7 +65,7 @@ pub const LARGEST_BUFFER: Mechanism = Mechanism {
     levels: &["a-third", "half-of-the-pool", "most-of-the-pool"],
     read: |incident| {
         let facts = &incident.event.facts;
-        if let (Some((chunk, at)), Some(all)) = (facts.numbers.get("largest_allocation_bytes"), whole(incident)) {
+        if let (Some((chunk, at)), Some(all)) = (facts.numbers.get(&Number::LargestAllocation), whole(incident)) {
             let share = chunk / all.middle().max(1) as f64;
             let level = if share >= 0.7 {
                 "most-of-the-pool"
@@ -79,8 +80,8 @@ pub const LARGEST_BUFFER: Mechanism = Mechanism {
                     .at(*at),
             );
         }
-        let (buffer, at) = facts.numbers.get("largest_buffer_bytes")?;
-        let total = facts.number("program_total_bytes").filter(|total| *total > 0.0)?;
+        let (buffer, at) = facts.numbers.get(&Number::LargestBuffer)?;
+        let total = facts.number(Number::ProgramTotal).filter(|total| *total > 0.0)?;
         (buffer / total >= 0.33).then(|| {
             let (buffer, total) = (Bytes(*buffer as u64), Bytes(total as u64));
             Reading::new("a-third", text!(en: "one buffer of {buffer} is a third or more of the program's {total}", zh: "单个缓冲区 {buffer} 占程序 {total} 的三分之一以上"))
@@ -95,34 +96,36 @@ mod tests {
     use super::*;
     use crate::cause::trial::{event, settled};
     use crate::dialect::{Fact, Resource};
+    use crate::domain::Program;
     use crate::evidence::Span;
     use crate::incident::Incident;
 
-    fn plan(numbers: &[(&'static str, f64)]) -> Incident {
-        let mut event = event("jax", Resource::Gpu, &[(Fact::Requested, "20.00 GiB"), (Fact::Capacity, "16.00 GiB")]);
+    fn plan(numbers: &[(Number, f64)]) -> Incident {
+        let mut event =
+            event(Program::Jax, Resource::Gpu, &[(Fact::Requested, "20.00 GiB"), (Fact::Capacity, "16.00 GiB")]);
         for (name, value) in numbers {
-            event.facts.numbers.insert(name, (*value, Span::line(3)));
+            event.facts.numbers.insert(*name, (*value, Span::line(3)));
         }
         settled(event)
     }
 
     #[test]
     fn the_part_that_dominates() {
-        let total = ("program_total_bytes", 20e9);
+        let total = (Number::ProgramTotal, 20e9);
         for (temporary, want) in [(16e9, "temporaries"), (8e9, "mixed"), (2e9, "arguments")] {
-            assert_eq!(level(&PLAN, &plan(&[total, ("temp_bytes", temporary)])), Some(want));
+            assert_eq!(level(&PLAN, &plan(&[total, (Number::Temp, temporary)])), Some(want));
         }
-        assert_eq!(level(&PLAN, &plan(&[total, ("parameter_bytes", 15e9)])), Some("arguments"));
-        assert_eq!(level(&PLAN, &plan(&[total, ("parameter_bytes", 0.0)])), Some("no-arguments"));
-        assert_eq!(level(&PLAN, &plan(&[("whole_program", 1.0)])), Some("one-program"));
+        assert_eq!(level(&PLAN, &plan(&[total, (Number::Parameter, 15e9)])), Some("arguments"));
+        assert_eq!(level(&PLAN, &plan(&[total, (Number::Parameter, 0.0)])), Some("no-arguments"));
+        assert_eq!(level(&PLAN, &plan(&[(Number::WholeProgram, 1.0)])), Some("one-program"));
     }
 
     #[test]
     fn the_largest_buffer() {
-        let total = ("program_total_bytes", 20e9);
-        assert_eq!(level(&LARGEST_BUFFER, &plan(&[total, ("largest_buffer_bytes", 9e9)])), Some("a-third"));
-        assert_eq!(level(&LARGEST_BUFFER, &plan(&[total, ("largest_buffer_bytes", 2e9)])), None);
-        assert_eq!(level(&LARGEST_BUFFER, &plan(&[("largest_allocation_bytes", 9.5e9)])), Some("half-of-the-pool"));
-        assert_eq!(level(&LARGEST_BUFFER, &plan(&[("largest_allocation_bytes", 14e9)])), Some("most-of-the-pool"));
+        let total = (Number::ProgramTotal, 20e9);
+        assert_eq!(level(&LARGEST_BUFFER, &plan(&[total, (Number::LargestBuffer, 9e9)])), Some("a-third"));
+        assert_eq!(level(&LARGEST_BUFFER, &plan(&[total, (Number::LargestBuffer, 2e9)])), None);
+        assert_eq!(level(&LARGEST_BUFFER, &plan(&[(Number::LargestAllocation, 9.5e9)])), Some("half-of-the-pool"));
+        assert_eq!(level(&LARGEST_BUFFER, &plan(&[(Number::LargestAllocation, 14e9)])), Some("most-of-the-pool"));
     }
 }

@@ -35,7 +35,7 @@ pub const ERROR: Mechanism = Mechanism {
                 "another-error",
                 text!(en: "the error is another one of the driver's than out-of-memory", zh: "这是驱动报告的内存不足以外的错误"),
             )
-        } else if event.has(Sign::PinnedHost) {
+        } else if event.has(Sign::PinnedHost) && on_gpu(incident) {
             (
                 "pinned-memory",
                 text!(en: "pinned memory is the machine's RAM, not the device's", zh: "锁页内存是主机内存，不是显存"),
@@ -122,6 +122,7 @@ mod tests {
     use super::*;
     use crate::cause::trial::{event, settled, torch};
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::Span;
 
     #[test]
@@ -151,7 +152,7 @@ mod tests {
         assert_eq!(level(&FIGURES, &torch(&[])), Some("none"));
         assert_eq!(level(&FIGURES, &torch(&[(Fact::Requested, "1.00 GiB")])), Some("request-only"));
         assert_eq!(level(&FIGURES, &torch(&[(Fact::Requested, "1.00 GiB"), (Fact::Free, "1.00 MiB")])), None);
-        let tile = settled(event("triton", Resource::CudaSharedMemory, &[(Fact::Requested, "100.00 KiB")]));
+        let tile = settled(event(Program::Triton, Resource::CudaSharedMemory, &[(Fact::Requested, "100.00 KiB")]));
         assert_eq!(level(&ON_CHIP, &tile), Some("tile-too-large"));
     }
 }

@@ -2,12 +2,12 @@
 
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker};
-use crate::cause::reading::{percent, size, trend};
+use crate::cause::reading::{size, trend};
 use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Growth, Measure, Series};
 use crate::text;
-use crate::units::Bytes;
+use crate::units::{Bytes, percent};
 
 /// The readings of the resource that ran out, of which the steepest trend counts.
 fn steepest(incident: &Incident) -> Option<(&Series, Growth)> {

@@ -1,13 +1,14 @@
 //! The memory of a machine, container or job.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, Mark, asker, shows};
-use crate::cause::reading::{percent, size};
+use crate::cause::nature::{Asker, asker};
+use crate::cause::reading::size;
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Number;
 use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::text;
-use crate::units::{Bytes, GIB, TIB};
+use crate::units::{Bytes, GIB, TIB, percent};
 
 /// How sure it is that a lack of memory killed it.
 pub const KILL: Mechanism = Mechanism {
@@ -67,15 +68,15 @@ pub const BOUND: Mechanism = Mechanism {
 /// thousandths (less an adjustment).
 fn victim_share(incident: &Incident) -> Option<(f64, Span)> {
     let facts = &incident.event.facts;
-    let by_table = facts.numbers.get("victim_share_of_limit").map(|(share, at)| (*share, *at));
+    let by_table = facts.numbers.get(&Number::VictimShareOfLimit).map(|(share, at)| (*share, *at));
     let bound = facts.get(Fact::Limit).or(facts.get(Fact::Capacity)).map(|all| all.bytes as f64);
     let bound = bound.or_else(|| Some(incident.ledger.bound?.middle() as f64)).filter(|bound| *bound > 0.0);
     let held = facts.get(Fact::AnonRss).or(facts.get(Fact::Process));
     let by_kill = held.zip(bound).map(|(held, bound)| (held.bytes as f64 / bound, held.at));
     let by_score = facts
         .numbers
-        .get("score")
-        .filter(|_| facts.number("oom_score_adj").unwrap_or(0.0) == 0.0)
+        .get(&Number::Score)
+        .filter(|_| facts.number(Number::OomScoreAdj).unwrap_or(0.0) == 0.0)
         .map(|(score, at)| (score / 1000.0, *at));
     by_table.or(by_kill).or(by_score).filter(|(share, _)| (0.0..=1.2).contains(share))
 }
@@ -93,9 +94,9 @@ pub const VICTIM: Mechanism = Mechanism {
         // The kernel killed a task of a few percent of what another one holds: an adjustment of scores chose it. Before
         // Linux 5.1 a child dies in place of the task that was chosen; its own figures then say nothing.
         if let (Some(victim), Some((top, at)), Some(bound)) =
-            (facts.get(Fact::AnonRss), facts.numbers.get("table_top_rss"), incident.ledger.bound)
-            && facts.number("chosen_pid").is_none_or(|chosen| facts.pid.value() == Some(chosen as u64))
-            && facts.number("table_top_pid") != facts.pid.value().map(|pid| pid as f64)
+            (facts.get(Fact::AnonRss), facts.numbers.get(&Number::TableTopRss), incident.ledger.bound)
+            && facts.number(Number::ChosenPid).is_none_or(|chosen| facts.pid.value() == Some(chosen as u64))
+            && facts.number(Number::TableTopPid) != facts.pid.value().map(|pid| pid as f64)
             && facts.largest_process.get().is_some_and(|name| facts.process_name.get() != Some(name))
             && *top >= 0.3 * bound.middle() as f64
             && (victim.bytes as f64) < 0.1 * top
@@ -112,7 +113,7 @@ pub const VICTIM: Mechanism = Mechanism {
             Some(all.bytes.saturating_sub(free.bytes) as f64)
         });
         let held = facts.get(Fact::AnonRss).map(|rss| (rss.bytes as f64, rss.at));
-        let held = held.or_else(|| facts.numbers.get("victim_rss_bytes").copied());
+        let held = held.or_else(|| facts.numbers.get(&Number::VictimRss).copied());
         if let (Some(used), Some((held, at))) = (used, held)
             && event.resource == Resource::Host
             && held < 0.03 * used
@@ -154,7 +155,7 @@ pub const REQUEST: Mechanism = Mechanism {
     levels: &["small", "gigabytes", "many-gigabytes", "absurd", "exceeds-machine"],
     read: |incident| {
         let event = &incident.event;
-        if asker(incident) != Asker::Host || shows(event, Mark::CommittedHeap) || event.has(Sign::EngineStartup) {
+        if asker(incident) != Asker::Host || event.has(Sign::HeapCommit) || event.has(Sign::EngineStartup) {
             return None;
         }
         let requested = incident.ledger.requested?;
@@ -191,7 +192,7 @@ pub const LISTED: Mechanism = Mechanism {
     levels: &["a-fraction", "most"],
     read: |incident| {
         let facts = &incident.event.facts;
-        let (listed, at) = facts.numbers.get("top_users_sum")?;
+        let (listed, at) = facts.numbers.get(&Number::TopUsersSum)?;
         let used = facts.get(Fact::Used).map(|figure| figure.bytes as f64).or_else(|| {
             let (all, free) = (facts.get(Fact::Capacity)?, facts.get(Fact::Free)?);
             Some(all.bytes.saturating_sub(free.bytes) as f64)
@@ -211,7 +212,7 @@ pub const KERNEL: Mechanism = Mechanism {
     levels: &["objects", "nothing-to-kill"],
     read: |incident| {
         let event = &incident.event;
-        if let Some((slab, at)) = event.facts.numbers.get("slab_unreclaimable_bytes")
+        if let Some((slab, at)) = event.facts.numbers.get(&Number::SlabUnreclaimable)
             && let Some(all) = incident.ledger.bound
             && *slab >= 0.3 * all.middle() as f64
             && event.resource == Resource::Host
@@ -222,8 +223,8 @@ pub const KERNEL: Mechanism = Mechanism {
                     .at(*at),
             );
         }
-        let (_, at) = event.facts.numbers.get("no_killable_process")?;
-        (event.facts.number("table_tasks").unwrap_or(0.0) < 5.0).then(|| {
+        let (_, at) = event.facts.numbers.get(&Number::NoKillableProcess)?;
+        (event.facts.number(Number::TableTasks).unwrap_or(0.0) < 5.0).then(|| {
             Reading::new("nothing-to-kill", text!(en: "the kernel found no process to kill: memory is gone before any workload runs", zh: "内核找不到可杀的进程：在任何负载运行之前内存就已耗尽"))
                 .at(*at)
         })
@@ -302,10 +303,11 @@ mod tests {
     use super::super::level;
     use super::*;
     use crate::cause::trial::{event, figure, host, settled, torch};
+    use crate::domain::Program;
 
-    fn with(mut incident: Incident, numbers: &[(&'static str, f64)]) -> Incident {
+    fn with(mut incident: Incident, numbers: &[(Number, f64)]) -> Incident {
         for (name, value) in numbers {
-            incident.event.facts.numbers.insert(name, (*value, Span::line(3)));
+            incident.event.facts.numbers.insert(*name, (*value, Span::line(3)));
         }
         incident
     }
@@ -322,7 +324,7 @@ mod tests {
 
     #[test]
     fn what_binds() {
-        let cgroup = |figures| settled(event("linux-kernel", Resource::Cgroup, figures));
+        let cgroup = |figures| settled(event(Program::LinuxKernel, Resource::Cgroup, figures));
         assert_eq!(level(&BOUND, &cgroup(&[(Fact::Limit, "2.00 GiB")])), Some("small-limit"));
         assert_eq!(level(&BOUND, &cgroup(&[(Fact::Limit, "64.00 GiB")])), Some("limit"));
         assert_eq!(level(&BOUND, &cgroup(&[])), Some("limit-unknown"));
@@ -331,8 +333,9 @@ mod tests {
 
     #[test]
     fn the_victims_share() {
-        let held =
-            |resource, rss, fact, all| settled(event("linux-kernel", resource, &[(Fact::AnonRss, rss), (fact, all)]));
+        let held = |resource, rss, fact, all| {
+            settled(event(Program::LinuxKernel, resource, &[(Fact::AnonRss, rss), (fact, all)]))
+        };
         for (rss, want) in [("1.00 GiB", "small"), ("30.00 GiB", "part"), ("60.00 GiB", "most")] {
             assert_eq!(level(&VICTIM, &held(Resource::Cgroup, rss, Fact::Limit, "64.00 GiB")), Some(want));
         }
@@ -364,12 +367,12 @@ mod tests {
     #[test]
     fn lists_and_the_kernel() {
         let used = || host(&[(Fact::Used, "60.00 GiB"), (Fact::Capacity, "64.00 GiB")]);
-        assert_eq!(level(&LISTED, &with(used(), &[("top_users_sum", 9e9)])), Some("a-fraction"));
-        assert_eq!(level(&LISTED, &with(used(), &[("top_users_sum", 55e9)])), Some("most"));
-        let mut slab = with(used(), &[("slab_unreclaimable_bytes", 4e10)]);
+        assert_eq!(level(&LISTED, &with(used(), &[(Number::TopUsersSum, 9e9)])), Some("a-fraction"));
+        assert_eq!(level(&LISTED, &with(used(), &[(Number::TopUsersSum, 55e9)])), Some("most"));
+        let mut slab = with(used(), &[(Number::SlabUnreclaimable, 4e10)]);
         slab.ledger.bound = slab.ledger.capacity;
         assert_eq!(level(&KERNEL, &slab), Some("objects"));
-        assert_eq!(level(&KERNEL, &with(host(&[]), &[("no_killable_process", 1.0)])), Some("nothing-to-kill"));
+        assert_eq!(level(&KERNEL, &with(host(&[]), &[(Number::NoKillableProcess, 1.0)])), Some("nothing-to-kill"));
     }
 
     #[test]
@@ -380,7 +383,8 @@ mod tests {
             ("6.00 GiB", "nearly-enough"),
             ("3.00 GiB", "much-missing"),
         ] {
-            let mut checked = event("ollama", Resource::Host, &[(Fact::Requested, "9.10 GiB"), (Fact::Free, free)]);
+            let mut checked =
+                event(Program::Ollama, Resource::Host, &[(Fact::Requested, "9.10 GiB"), (Fact::Free, free)]);
             checked.sign(Sign::EngineStartup);
             assert_eq!(level(&CHECKED, &settled(checked)), Some(want), "{free}");
         }
@@ -390,7 +394,7 @@ mod tests {
     fn last_straws() {
         let on_host = host(&[(Fact::Requested, "100.00 MiB"), (Fact::Allocated, "30.00 GiB")]);
         assert_eq!(level(&LAST_STRAW, &on_host), Some("on-host"));
-        let pool = settled(event("tensorflow", Resource::Gpu, &[(Fact::Requested, "100.00 KiB")]));
+        let pool = settled(event(Program::Tensorflow, Resource::Gpu, &[(Fact::Requested, "100.00 KiB")]));
         assert_eq!(level(&LAST_STRAW, &pool), Some("in-pool"));
         let device = torch(&[(Fact::Requested, "100.00 MiB"), (Fact::Free, "10.00 MiB")]);
         assert_eq!(level(&LAST_STRAW, &device), Some("on-device"));

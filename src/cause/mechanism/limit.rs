@@ -1,9 +1,10 @@
 //! Limits below the device's or the machine's size.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, Mark, asker, on_gpu, shows};
+use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::{looks_integrated, place, refused_although_free, size};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::text;
 use crate::units::GIB;
 
@@ -48,7 +49,7 @@ pub const LIMIT: Mechanism = Mechanism {
                 text!(en: "the message says that a limit refused the request before the driver was asked", zh: "报错说明请求在询问驱动之前就被上限拒绝"),
             );
         }
-        if shows(event, Mark::Contiguous) {
+        if event.has(Sign::ContiguousMemory) {
             return here(
                 "contiguous",
                 text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"),
@@ -136,9 +137,9 @@ pub const ADDRESS_SPACE: Mechanism = Mechanism {
                     .at(event.at)
             });
         }
-        let (tables, at) = ["pagetables_bytes", "victim_pagetables_bytes"]
+        let (tables, at) = [Number::Pagetables, Number::VictimPagetables]
             .into_iter()
-            .find_map(|name| event.facts.numbers.get(name))?;
+            .find_map(|name| event.facts.numbers.get(&name))?;
         let limit = event.facts.get(Fact::Limit)?;
         (*tables >= (16u64 << 20) as f64 && *tables >= 0.3 * limit.bytes as f64).then(|| {
             let (tables, limit) = (crate::units::Bytes(*tables as u64), crate::units::Bytes(limit.bytes));
@@ -154,6 +155,7 @@ mod tests {
     use super::*;
     use crate::cause::trial::{event, host, settled, torch};
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::Span;
 
     #[test]
@@ -168,7 +170,7 @@ mod tests {
             assert_eq!(level(&LIMIT, &incident), Some(want));
         }
         let mut board = torch(&[]);
-        board.event.dialect = "test-nvmap";
+        board.event.sign(Sign::ContiguousMemory);
         assert_eq!(level(&LIMIT, &board), Some("contiguous"));
         let mut apple = torch(&[(Fact::FractionLimit, "4.00 GiB"), (Fact::Requested, "1.00 GiB")]);
         apple.event.sign(Sign::Mps);
@@ -191,7 +193,7 @@ mod tests {
         assert_eq!(level(&LIMIT, &intel), Some("four-gigabytes"));
         for (allocated, want) in [("0 bytes", "carve-out-empty"), ("1.00 GiB", "carve-out")] {
             let mut amd = event(
-                "pytorch",
+                Program::Pytorch,
                 Resource::Gpu,
                 &[
                     (Fact::Requested, "1.00 GiB"),
@@ -215,7 +217,7 @@ mod tests {
         limit.event.sign(Sign::Windows);
         assert_eq!(level(&ADDRESS_SPACE, &limit), Some("commit-limit"));
         let mut tables = host(&[(Fact::Limit, "1.00 GiB")]);
-        tables.event.facts.numbers.insert("pagetables_bytes", (6e8, Span::line(2)));
+        tables.event.facts.numbers.insert(Number::Pagetables, (6e8, Span::line(2)));
         assert_eq!(level(&ADDRESS_SPACE, &tables), Some("page-tables"));
     }
 }

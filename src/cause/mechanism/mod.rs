@@ -24,8 +24,6 @@ mod snapshot;
 mod strangers;
 mod workers;
 
-pub(crate) use strangers::decides as strangers_decide;
-
 use crate::evidence::{Known, Span, TraceEntry};
 use crate::incident::Incident;
 use crate::text::Text;

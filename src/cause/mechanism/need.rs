@@ -2,13 +2,13 @@
 
 use super::{Mechanism, Reading};
 use crate::cause::nature::{JobKind, job_kind, on_gpu};
-use crate::cause::reading::{percent, size, whole};
+use crate::cause::reading::{size, whole};
 use crate::dialect::Fact;
 use crate::evidence::Known;
 use crate::incident::Incident;
 use crate::incident::context::Precision;
 use crate::text;
-use crate::units::Bytes;
+use crate::units::{Bytes, percent};
 
 /// Bytes that one parameter takes at least: its weight, and in full training gradient and optimizer state beside it.
 fn least_bytes(incident: &Incident) -> f64 {

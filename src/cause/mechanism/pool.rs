@@ -1,12 +1,13 @@
 //! Pools that are taken at start.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, Mark, asker, on_gpu, shows};
-use crate::cause::reading::{percent, place, request_share, short_of_desired, size};
+use crate::cause::nature::{Asker, asker, on_gpu, takes_share_of_free};
+use crate::cause::reading::{place, request_share, short_of_desired, size};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::incident::context::Clue;
 use crate::text;
-use crate::units::GIB;
+use crate::units::{GIB, percent};
 
 /// The share of the device's memory that XLA and TensorFlow reserve at start: 0.75 of the total since jaxlib 0.4.1, 0.9 of
 /// what is free before.
@@ -18,13 +19,13 @@ pub const POOL: Mechanism = Mechanism {
     levels: &["taken-at-start", "growth-refused", "being-made", "configured", "committed-heap", "share-of-free"],
     read: |incident| {
         let event = &incident.event;
-        if shows(event, Mark::PoolMade) {
+        if event.has(Sign::PoolCreation) {
             return Some(
                 Reading::new("being-made", text!(en: "the pool itself was being made: its configured size is more than the device can give", zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"))
                     .at(event.at),
             );
         }
-        if shows(event, Mark::CommittedHeap)
+        if event.has(Sign::HeapCommit)
             && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes >= GIB)
         {
             let want = size(requested.interval());
@@ -33,7 +34,7 @@ pub const POOL: Mechanism = Mechanism {
                     .at(requested.at),
             );
         }
-        if shows(event, Mark::ShareOfFree)
+        if takes_share_of_free(incident)
             && let Some(free) = event.facts.get(Fact::Free)
         {
             let shown = size(free.interval());
@@ -53,15 +54,15 @@ pub const POOL: Mechanism = Mechanism {
                     .at(place(event, Fact::Requested)),
             );
         }
-        if shows(event, Mark::PoolGrowth) {
+        if event.has(Sign::PoolGrowthRefused) {
             return Some(
                 Reading::new("growth-refused", text!(en: "it is the driver that refused the pool's own growth, not an operation that found the pool full", zh: "被驱动拒绝的是内存池自身的增长，而不是某个算子发现内存池已满"))
                     .at(event.at),
             );
         }
-        shows(event, Mark::PoolConfigured).then(|| {
-            Reading::new("configured", text!(en: "a memory pool is switched on and it was the driver beneath it that refused: the pool holds the device, or grows in steps too large for it", zh: "已启用内存池，而拒绝请求的是其下层的驱动：设备已被内存池占住，或池的增长步长过大"))
-                .at(event.facts.numbers.get("pool_configured").map_or(event.at, |(_, at)| *at))
+        (event.facts.numbers.contains_key(&Number::PoolConfigured) && !event.has(Sign::RefusedByLimit)).then(|| {
+            Reading::new("configured", text!(en: "a memory pool is switched on and it was CUDA beneath it that refused: the pool holds the device, or grows in steps too large for it", zh: "已启用内存池，而拒绝请求的是其下层的 CUDA：设备已被内存池占住，或池的增长步长过大"))
+                .at(event.facts.numbers.get(&Number::PoolConfigured).map_or(event.at, |(_, at)| *at))
         })
     },
 };
@@ -130,28 +131,28 @@ mod tests {
     use super::*;
     use crate::cause::trial::{event, settled, torch};
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::Span;
 
     #[test]
     fn pools_that_took_the_device() {
-        let share = event("jax", Resource::Gpu, &[(Fact::Requested, "18.00 GiB"), (Fact::Capacity, "24.00 GiB")]);
+        let share =
+            event(Program::Jax, Resource::Gpu, &[(Fact::Requested, "18.00 GiB"), (Fact::Capacity, "24.00 GiB")]);
         assert_eq!(level(&POOL, &settled(share)), Some("taken-at-start"));
-        let mut refused = event("jax", Resource::Gpu, &[]);
-        refused.dialect = "xla-driver-refused";
+        let mut refused = event(Program::Jax, Resource::Gpu, &[]);
+        refused.sign(Sign::PoolGrowthRefused);
         assert_eq!(level(&POOL, &settled(refused)), Some("growth-refused"));
-        let mut made = event("rapids", Resource::Gpu, &[]);
-        made.dialect = "rapids-pool";
-        made.sign(Sign::EngineStartup);
+        let mut made = event(Program::Rapids, Resource::Gpu, &[]);
+        made.sign(Sign::PoolCreation);
         assert_eq!(level(&POOL, &settled(made)), Some("being-made"));
-        let mut configured = event("rapids", Resource::Gpu, &[]);
-        configured.dialect = "rapids-bad-alloc";
-        configured.facts.numbers.insert("pool_configured", (1.0, Span::line(2)));
+        let mut configured = event(Program::Rapids, Resource::Gpu, &[]);
+        configured.facts.numbers.insert(Number::PoolConfigured, (1.0, Span::line(2)));
         assert_eq!(level(&POOL, &settled(configured)), Some("configured"));
-        let mut heap = event("java", Resource::Host, &[(Fact::Requested, "8.00 GiB")]);
-        heap.dialect = "jvm-native";
+        let mut heap = event(Program::Java, Resource::Host, &[(Fact::Requested, "8.00 GiB")]);
+        heap.sign(Sign::HeapCommit);
         assert_eq!(level(&POOL, &settled(heap)), Some("committed-heap"));
-        let mut free = event("tensorrt-llm", Resource::KvCache, &[(Fact::Free, "8.00 GiB")]);
-        free.dialect = "trtllm-executor-creation";
+        let mut free = event(Program::TensorRtLlm, Resource::KvCache, &[(Fact::Free, "8.00 GiB")]);
+        free.sign(Sign::CacheRefused);
         assert_eq!(level(&POOL, &settled(free)), Some("share-of-free"));
         assert_eq!(level(&POOL, &torch(&[])), None);
     }
@@ -162,7 +163,11 @@ mod tests {
             [("17.80 GiB", "little-missing"), ("17.00 GiB", "some-missing"), ("9.00 GiB", "much-missing")]
         {
             let figures = [(Fact::Desired, "18.00 GiB"), (Fact::Free, free), (Fact::Capacity, "20.00 GiB")];
-            assert_eq!(level(&START_SHARE, &settled(event("vllm", Resource::Gpu, &figures))), Some(want), "{free}");
+            assert_eq!(
+                level(&START_SHARE, &settled(event(Program::Vllm, Resource::Gpu, &figures))),
+                Some(want),
+                "{free}"
+            );
         }
     }
 

@@ -1,12 +1,13 @@
 //! The size of what was asked for.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, Mark, asker, on_gpu, shows};
-use crate::cause::reading::{allocated_share, one_piece, percent, place, request_share, size, whole, whole_name};
+use crate::cause::nature::{Asker, asker, is_state_vector, on_gpu};
+use crate::cause::reading::{allocated_share, one_piece, place, request_share, size, whole, whole_name};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::text;
 use crate::text::Text;
-use crate::units::GIB;
+use crate::units::{GIB, percent};
 
 /// The request as a share of the device or pool.
 pub const SHARE: Mechanism = Mechanism {
@@ -138,7 +139,7 @@ pub const ABSURD: Mechanism = Mechanism {
                     .at(at),
             );
         }
-        let above = shows(event, Mark::BufferLimit)
+        let above = event.has(Sign::BufferSizeLimit)
             || on_gpu(incident)
                 && one_piece(incident)
                 && incident.ledger.allocated.is_none()
@@ -153,7 +154,7 @@ pub const ABSURD: Mechanism = Mechanism {
                     .at(at),
             );
         }
-        shows(event, Mark::StateVector).then(|| {
+        is_state_vector(incident).then(|| {
             Reading::new("state-vector", text!(en: "a simulator keeps the state of n qubits as one array of 2^n amplitudes of 8 or 16 bytes: each qubit more doubles it", zh: "模拟器把 n 个量子比特的状态存成一个含 2^n 个振幅（每个 8 或 16 字节）的数组：每多一个量子比特就翻倍"))
                 .at(event.at)
         })
@@ -165,7 +166,7 @@ pub const SQUARE: Mechanism = Mechanism {
     id: "square-tensor",
     levels: &["square"],
     read: |incident| {
-        let (side, at) = incident.event.facts.numbers.get("square_side").filter(|(side, _)| *side >= 4096.0)?;
+        let (side, at) = incident.event.facts.numbers.get(&Number::SquareSide).filter(|(side, _)| *side >= 4096.0)?;
         let side = *side as u64;
         Some(
             Reading::new("square", text!(en: "the tensor is {side} × {side}: it grows with the square of that number", zh: "张量为 {side} × {side}：随该数的平方增长"))
@@ -179,6 +180,7 @@ mod tests {
     use super::super::level;
     use super::*;
     use crate::cause::trial::torch;
+    use crate::domain::Program;
     use crate::incident::Incident;
 
     fn asked(requested: &'static str, allocated: &'static str) -> Incident {
@@ -237,7 +239,7 @@ mod tests {
         let above = torch(&[(Fact::Requested, "6.00 GiB"), (Fact::Limit, "4.00 GiB")]);
         assert_eq!(level(&ABSURD, &above), Some("above-buffer-limit"));
         let mut qubits = torch(&[(Fact::Requested, "6.00 GiB")]);
-        qubits.event.framework = "qiskit";
+        qubits.event.program = Program::Qiskit;
         assert_eq!(level(&ABSURD, &qubits), Some("state-vector"));
         assert_eq!(level(&ABSURD, &torch(&[(Fact::Requested, "6.00 GiB")])), None);
     }
@@ -245,7 +247,7 @@ mod tests {
     #[test]
     fn a_square_is_told_by_its_side() {
         let mut incident = torch(&[(Fact::Requested, "6.00 GiB")]);
-        incident.event.facts.numbers.insert("square_side", (40_000.0, crate::evidence::Span::line(3)));
+        incident.event.facts.numbers.insert(Number::SquareSide, (40_000.0, crate::evidence::Span::line(3)));
         assert_eq!(level(&SQUARE, &incident), Some("square"));
     }
 }

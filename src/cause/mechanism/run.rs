@@ -2,6 +2,7 @@
 
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, JobKind, asker, job_kind, on_gpu};
+use crate::domain::Number;
 use crate::evidence::{Known, Span};
 use crate::incident::context::{Clue, Phase};
 use crate::text;
@@ -54,7 +55,7 @@ pub const PHASE: Mechanism = Mechanism {
     read: |incident| {
         let (phase, at) = match incident.context.phase {
             Known::Seen(phase, at) => (phase, at),
-            Known::Unknown(_) => return None,
+            Known::Unknown => return None,
         };
         let (level, en, zh) = match phase {
             Phase::Startup => ("start-up", "start-up", "启动"),
@@ -151,7 +152,7 @@ pub const ROUNDS: Mechanism = Mechanism {
     id: "rounds-before",
     levels: &["few", "many"],
     read: |incident| {
-        let (rounds, at) = incident.event.facts.numbers.get("rounds_before")?;
+        let (rounds, at) = incident.event.facts.numbers.get(&Number::RoundsBefore)?;
         let level = if *rounds >= 10.0 { "many" } else { "few" };
         let rounds = *rounds as u64;
         Some(
@@ -166,7 +167,7 @@ pub const LIFETIME: Mechanism = Mechanism {
     id: "lifetime",
     levels: &["seconds", "minutes", "hours", "days"],
     read: |incident| {
-        let (seconds, at) = incident.event.facts.numbers.get("lifetime_seconds")?;
+        let (seconds, at) = incident.event.facts.numbers.get(&Number::LifetimeSeconds)?;
         let level = match *seconds {
             s if s < 120.0 => "seconds",
             s if s < 3600.0 => "minutes",
@@ -192,14 +193,14 @@ pub const RESTARTS: Mechanism = Mechanism {
     levels: &["again-and-again", "piled-up"],
     read: |incident| {
         let numbers = &incident.event.facts.numbers;
-        let seen = |name: &str, least: f64| numbers.get(name).filter(|(count, _)| *count >= least).copied();
-        if let Some((kills, at)) = seen("kills", 100.0) {
+        let seen = |number: Number, least: f64| numbers.get(&number).filter(|(count, _)| *count >= least).copied();
+        if let Some((kills, at)) = seen(Number::Kills, 100.0) {
             return Some(
                 Reading::new("piled-up", text!(en: "{kills:.0} processes were in the unit that was killed: processes pile up", zh: "被杀的单元中有 {kills:.0} 个进程：进程在不断堆积"))
                     .at(at),
             );
         }
-        let (restarts, at): (f64, Span) = seen("restart_count", 5.0)?;
+        let (restarts, at): (f64, Span) = seen(Number::RestartCount, 5.0)?;
         Some(
             Reading::new("again-and-again", text!(en: "it was restarted {restarts:.0} times: every run meets the limit", zh: "已重启 {restarts:.0} 次：每次运行都会触及上限"))
                 .at(at),
@@ -213,6 +214,7 @@ mod tests {
     use super::*;
     use crate::cause::trial::{event, host, settled, torch};
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::incident::Incident;
 
     fn at_phase(phase: Phase) -> Incident {
@@ -249,11 +251,11 @@ mod tests {
     fn the_kind_of_job_is_told_by_program_and_phase() {
         assert_eq!(level(&JOB, &at_phase(Phase::Backward)), Some("training"));
         assert_eq!(level(&JOB, &at_phase(Phase::Inference)), Some("inference"));
-        assert_eq!(level(&JOB, &settled(event("vllm", Resource::KvCache, &[]))), Some("serving"));
+        assert_eq!(level(&JOB, &settled(event(Program::Vllm, Resource::KvCache, &[]))), Some("serving"));
         assert_eq!(level(&JOB, &host(&[])), Some("host"));
-        assert_eq!(level(&JOB, &settled(event("slurm", Resource::Cgroup, &[]))), Some("scheduler"));
-        let mut planned = event("jax", Resource::Gpu, &[]);
-        planned.facts.numbers.insert("program_total_bytes", (1e9, Span::line(2)));
+        assert_eq!(level(&JOB, &settled(event(Program::Slurm, Resource::Cgroup, &[]))), Some("scheduler"));
+        let mut planned = event(Program::Jax, Resource::Gpu, &[]);
+        planned.facts.numbers.insert(Number::ProgramTotal, (1e9, Span::line(2)));
         assert_eq!(level(&JOB, &settled(planned)), Some("compiled"));
         assert_eq!(level(&JOB, &torch(&[])), None);
     }
@@ -286,12 +288,12 @@ mod tests {
             incident
         };
         for (seconds, want) in [(30.0, "seconds"), (900.0, "minutes"), (9000.0, "hours"), (90_000.0, "days")] {
-            assert_eq!(level(&LIFETIME, &with("lifetime_seconds", seconds)), Some(want));
+            assert_eq!(level(&LIFETIME, &with(Number::LifetimeSeconds, seconds)), Some(want));
         }
-        assert_eq!(level(&ROUNDS, &with("rounds_before", 2.0)), Some("few"));
-        assert_eq!(level(&ROUNDS, &with("rounds_before", 40.0)), Some("many"));
-        assert_eq!(level(&RESTARTS, &with("restart_count", 7.0)), Some("again-and-again"));
-        assert_eq!(level(&RESTARTS, &with("kills", 300.0)), Some("piled-up"));
+        assert_eq!(level(&ROUNDS, &with(Number::RoundsBefore, 2.0)), Some("few"));
+        assert_eq!(level(&ROUNDS, &with(Number::RoundsBefore, 40.0)), Some("many"));
+        assert_eq!(level(&RESTARTS, &with(Number::RestartCount, 7.0)), Some("again-and-again"));
+        assert_eq!(level(&RESTARTS, &with(Number::Kills, 300.0)), Some("piled-up"));
         let mut notebook = torch(&[]);
         notebook.context.clues.insert(Clue::LongLived, Span::line(1));
         assert_eq!(level(&LONG_LIVED, &notebook), Some("holds-earlier-results"));

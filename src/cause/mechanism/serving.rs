@@ -1,9 +1,10 @@
 //! A serving engine's own account: its share of the device, the weights, the cache.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, Mark, asker, shows};
+use crate::cause::nature::{Asker, asker};
 use crate::cause::reading::{place, request_share, size};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
 use crate::evidence::Span;
 use crate::incident::Incident;
@@ -13,8 +14,8 @@ use crate::units::{Bytes, GIB, signed};
 /// A share from which on raising it further gains next to nothing.
 const HIGH_SHARE: f64 = 0.88;
 
-fn seen_at(incident: &Incident, name: &str) -> Span {
-    incident.event.facts.numbers.get(name).map_or(incident.event.at, |(_, at)| *at)
+fn seen_at(incident: &Incident, number: Number) -> Span {
+    incident.event.facts.numbers.get(&number).map_or(incident.event.at, |(_, at)| *at)
 }
 
 /// With a high share there is hardly more to give.
@@ -37,7 +38,7 @@ pub const CACHE_NEED: Mechanism = Mechanism {
     ],
     read: |incident| {
         let event = &incident.event;
-        if shows(event, Mark::CacheBuffer) {
+        if event.has(Sign::CacheRefused) {
             return Some(
                 Reading::new(
                     "cache-itself",
@@ -63,7 +64,7 @@ pub const CACHE_NEED: Mechanism = Mechanism {
             let room = signed(room as i128);
             return Some(
                 Reading::new(nothing_left(&budget), text!(en: "{room} is left before a single token is cached: the length of the context is not the matter", zh: "在缓存任何 token 之前可用量就是 {room}：与上下文长度无关"))
-                    .at(seen_at(incident, "kv_available_bytes")),
+                    .at(seen_at(incident, Number::KvAvailable)),
             );
         }
         if let (Some(needed), Some(available)) = (event.facts.get(Fact::Needed), event.facts.get(Fact::Available))
@@ -79,7 +80,7 @@ pub const CACHE_NEED: Mechanism = Mechanism {
             );
         }
         if let (Some((length, at)), Some((tokens, _))) =
-            (event.facts.numbers.get("max_model_len"), event.facts.numbers.get("kv_cache_tokens"))
+            (event.facts.numbers.get(&Number::MaxModelLen), event.facts.numbers.get(&Number::KvCacheTokens))
             && length > tokens
         {
             let (length, tokens) = (*length as u64, *tokens as u64);
@@ -107,21 +108,21 @@ pub const ENGINE_SHARE: Mechanism = Mechanism {
             Some(Fraction::Possible(fraction)) => {
                 return Some(
                     Reading::new("another-would-do", text!(en: "by what was free before and after the weights, a static fraction of {fraction} leaves room for the cache", zh: "按加载权重前后的空闲量计算，占比 {fraction} 即可为 KV cache 留出空间"))
-                        .at(seen_at(incident, "avail_mem_bytes")),
+                        .at(seen_at(incident, Number::AvailMem)),
                 );
             }
             Some(Fraction::Impossible) => {
-                let free = signed(incident.event.facts.number("avail_mem_bytes").unwrap_or(0.0) as i128);
+                let free = signed(incident.event.facts.number(Number::AvailMem).unwrap_or(0.0) as i128);
                 return Some(
                     Reading::new("none-would-do", text!(en: "only {free} were free after the weights: no fraction leaves room for a cache and for the work beside it", zh: "加载权重后只剩 {free}：任何占比都无法同时容纳 KV cache 和计算所需"))
-                        .at(seen_at(incident, "avail_mem_bytes")),
+                        .at(seen_at(incident, Number::AvailMem)),
                 );
             }
             None => {}
         }
         let budget = Budget::of(&incident.event.facts);
         let share = budget.share?;
-        let at = seen_at(incident, "gpu_memory_utilization");
+        let at = seen_at(incident, Number::GpuMemoryUtilization);
         Some(if share < HIGH_SHARE {
             Reading::new(
                 "low",
@@ -142,13 +143,13 @@ pub const POOL_SIZED: Mechanism = Mechanism {
     levels: &["small-request", "large-request", "while-serving"],
     read: |incident| {
         let event = &incident.event;
-        if shows(event, Mark::WhileServing) {
+        if event.has(Sign::WhileServing) {
             return Some(
                 Reading::new("while-serving", text!(en: "it failed while serving, after weights, cache and graphs had found their place: the work on one batch was too much", zh: "失败发生在服务期间，权重、KV cache 和计算图都已就位：是某个批次的计算超出了余量"))
                     .at(event.at),
             );
         }
-        let (_, at) = event.facts.numbers.get("kv_cache_tokens").filter(|_| asker(incident) == Asker::Tensor)?;
+        let (_, at) = event.facts.numbers.get(&Number::KvCacheTokens).filter(|_| asker(incident) == Asker::Tensor)?;
         // A large request is the work on a long prompt or a full batch; a small one only finds what the pool left.
         let large = request_share(incident).unwrap_or(0.0) >= 0.02;
         Some(
@@ -164,28 +165,27 @@ pub const ESTIMATE: Mechanism = Mechanism {
     levels: &["was-too-low", "buffer-beyond-free", "first-buffer", "uneven-devices"],
     read: |incident| {
         let event = &incident.event;
-        if shows(event, Mark::UnequalDevices) {
+        if event.has(Sign::UnevenDevices) {
             return Some(
                 Reading::new("uneven-devices", text!(en: "one of the devices has less free than the others before anything was loaded", zh: "加载任何内容之前，其中一张卡的空闲量就少于其他卡"))
                     .at(event.at),
             );
         }
         if let (Some(partial), Some(free)) =
-            (event.facts.number("required_partial_bytes"), event.facts.number("estimated_free_bytes"))
+            (event.facts.number(Number::RequiredPartial), event.facts.number(Number::EstimatedFree))
             && partial <= free
-            && shows(event, Mark::OwnEstimate)
         {
             let (partial, free) = (signed(partial as i128), signed(free as i128));
             return Some(
                 Reading::new("was-too-low", text!(en: "the program had estimated {partial} for what it put on the device, of {free} free, and it did not fit: its estimate is what was too low", zh: "程序估算放到设备上的部分需 {partial}，空闲 {free}，实际却放不下：是它的估算偏低"))
-                    .at(seen_at(incident, "required_partial_bytes")),
+                    .at(seen_at(incident, Number::RequiredPartial)),
             );
         }
-        if asker(incident) != Asker::WeightBuffers || shows(event, Mark::CacheBuffer) {
+        if asker(incident) != Asker::WeightBuffers || event.has(Sign::CacheRefused) {
             return None;
         }
         let requested = event.facts.get(Fact::Requested)?;
-        if let Some(free) = event.facts.number("device_free_at_start_bytes")
+        if let Some(free) = event.facts.number(Number::DeviceFreeAtStart)
             && requested.bytes as f64 > free
         {
             let (want, free) = (Bytes(requested.bytes), signed(free as i128));
@@ -194,7 +194,7 @@ pub const ESTIMATE: Mechanism = Mechanism {
                     .at(requested.at),
             );
         }
-        (shows(event, Mark::FirstBuffer) && event.facts.get(Fact::Weights).is_none() && requested.bytes < 2 * GIB).then(
+        (event.has(Sign::WeightsBuffer) && event.has(Sign::EngineStartup) && !event.has(Sign::PassedOn) && event.facts.get(Fact::Weights).is_none() && requested.bytes < 2 * GIB).then(
             || {
                 let want = Bytes(requested.bytes);
                 Reading::new("first-buffer", text!(en: "not even the first buffer, {want} of weights, found room: the device was nearly full before", zh: "连第一个权重缓冲区 {want} 都放不下：设备此前就已接近占满"))
@@ -210,11 +210,12 @@ mod tests {
     use super::*;
     use crate::cause::trial::{event, settled, torch};
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
-    fn cache(figures: &[(Fact, &str)], numbers: &[(&'static str, f64)]) -> Incident {
-        let mut event = event("vllm", Resource::KvCache, figures);
+    fn cache(figures: &[(Fact, &str)], numbers: &[(Number, f64)]) -> Incident {
+        let mut event = event(Program::Vllm, Resource::KvCache, figures);
         for (name, value) in numbers {
-            event.facts.numbers.insert(name, (*value, Span::line(3)));
+            event.facts.numbers.insert(*name, (*value, Span::line(3)));
         }
         settled(event)
     }
@@ -223,29 +224,29 @@ mod tests {
     fn the_caches_need() {
         let g = GIB as f64;
         let weights = [(Fact::Weights, "28.00 GiB")];
-        assert_eq!(level(&CACHE_NEED, &cache(&weights, &[("kv_available_bytes", -9.0 * g)])), Some("weights-exceed"));
-        assert_eq!(level(&CACHE_NEED, &cache(&weights, &[("kv_available_bytes", -1.0 * g)])), Some("nothing-left"));
-        let high = cache(&weights, &[("kv_available_bytes", -1.0 * g), ("gpu_memory_utilization", 0.92)]);
+        assert_eq!(level(&CACHE_NEED, &cache(&weights, &[(Number::KvAvailable, -9.0 * g)])), Some("weights-exceed"));
+        assert_eq!(level(&CACHE_NEED, &cache(&weights, &[(Number::KvAvailable, -g)])), Some("nothing-left"));
+        let high = cache(&weights, &[(Number::KvAvailable, -g), (Number::GpuMemoryUtilization, 0.92)]);
         assert_eq!(level(&CACHE_NEED, &high), Some("nothing-left-of-a-high-share"));
         let need = |needed, available| cache(&[(Fact::Needed, needed), (Fact::Available, available)], &[]);
         assert_eq!(level(&CACHE_NEED, &need("4.00 GiB", "3.50 GiB")), Some("little-missing"));
         assert_eq!(level(&CACHE_NEED, &need("14.00 GiB", "3.50 GiB")), Some("much-missing"));
-        let long = cache(&[], &[("max_model_len", 8192.0), ("kv_cache_tokens", 4096.0)]);
+        let long = cache(&[], &[(Number::MaxModelLen, 8192.0), (Number::KvCacheTokens, 4096.0)]);
         assert_eq!(level(&CACHE_NEED, &long), Some("context-too-long"));
-        let mut buffer = event("llama.cpp", Resource::Gpu, &[]);
-        buffer.dialect = "llamacpp-kv-buffer";
+        let mut buffer = event(Program::LlamaCpp, Resource::Gpu, &[]);
+        buffer.sign(Sign::CacheRefused);
         assert_eq!(level(&CACHE_NEED, &settled(buffer)), Some("cache-itself"));
     }
 
     #[test]
     fn the_engines_share() {
         for (share, want) in [(0.5, Some("low")), (0.9, Some("high")), (0.98, None)] {
-            assert_eq!(level(&ENGINE_SHARE, &cache(&[], &[("gpu_memory_utilization", share)])), want);
+            assert_eq!(level(&ENGINE_SHARE, &cache(&[], &[(Number::GpuMemoryUtilization, share)])), want);
         }
         let left = |before: f64, after: f64| {
             let g = GIB as f64;
-            let mut incident = cache(&[], &[("free_before_weights_bytes", before * g), ("avail_mem_bytes", after * g)]);
-            incident.event.framework = "sglang";
+            let mut incident = cache(&[], &[(Number::FreeBeforeWeights, before * g), (Number::AvailMem, after * g)]);
+            incident.event.program = Program::Sglang;
             incident
         };
         assert_eq!(level(&ENGINE_SHARE, &left(78.0, 20.0)), Some("another-would-do"));
@@ -256,31 +257,31 @@ mod tests {
     fn work_beside_a_sized_cache() {
         let beside = |requested| {
             let mut incident = torch(&[(Fact::Requested, requested), (Fact::Capacity, "24.00 GiB")]);
-            incident.event.facts.numbers.insert("kv_cache_tokens", (1e5, Span::line(2)));
+            incident.event.facts.numbers.insert(Number::KvCacheTokens, (1e5, Span::line(2)));
             level(&POOL_SIZED, &incident)
         };
         assert_eq!(beside("20.00 MiB"), Some("small-request"));
         assert_eq!(beside("2.00 GiB"), Some("large-request"));
         let mut serving = torch(&[]);
-        serving.event.dialect = "sglang-scheduler-exception";
+        serving.event.sign(Sign::WhileServing);
         assert_eq!(level(&POOL_SIZED, &serving), Some("while-serving"));
     }
 
     #[test]
     fn estimates_and_first_buffers() {
-        let mut low = event("ollama", Resource::Gpu, &[]);
-        low.facts.numbers.insert("required_partial_bytes", (9e9, Span::line(2)));
-        low.facts.numbers.insert("estimated_free_bytes", (9.5e9, Span::line(2)));
+        let mut low = event(Program::Ollama, Resource::Gpu, &[]);
+        low.facts.numbers.insert(Number::RequiredPartial, (9e9, Span::line(2)));
+        low.facts.numbers.insert(Number::EstimatedFree, (9.5e9, Span::line(2)));
         assert_eq!(level(&ESTIMATE, &settled(low)), Some("was-too-low"));
-        let mut beyond = event("llama.cpp", Resource::Gpu, &[(Fact::Requested, "8.00 GiB")]);
-        beyond.facts.numbers.insert("device_free_at_start_bytes", (5e9, Span::line(2)));
+        let mut beyond = event(Program::LlamaCpp, Resource::Gpu, &[(Fact::Requested, "8.00 GiB")]);
+        beyond.facts.numbers.insert(Number::DeviceFreeAtStart, (5e9, Span::line(2)));
         assert_eq!(level(&ESTIMATE, &settled(beyond)), Some("buffer-beyond-free"));
-        let mut first = event("llama.cpp", Resource::Gpu, &[(Fact::Requested, "500.00 MiB")]);
-        first.dialect = "llamacpp-cuda-buffer-alloc";
+        let mut first = event(Program::LlamaCpp, Resource::Gpu, &[(Fact::Requested, "500.00 MiB")]);
+        first.sign(Sign::WeightsBuffer);
         first.sign(Sign::EngineStartup);
         assert_eq!(level(&ESTIMATE, &settled(first)), Some("first-buffer"));
-        let mut uneven = event("sglang", Resource::Gpu, &[]);
-        uneven.dialect = "sglang-unbalanced";
+        let mut uneven = event(Program::Sglang, Resource::Gpu, &[]);
+        uneven.sign(Sign::UnevenDevices);
         assert_eq!(level(&ESTIMATE, &settled(uneven)), Some("uneven-devices"));
     }
 }

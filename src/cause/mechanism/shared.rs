@@ -4,6 +4,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker};
 use crate::cause::reading::size;
 use crate::dialect::Fact;
+use crate::domain::Number;
 use crate::text;
 use crate::units::Bytes;
 
@@ -23,7 +24,7 @@ pub const SEGMENT: Mechanism = Mechanism {
             return None;
         }
         // Files in /dev/shm and tmpfs, of the group or of the victim, which killing a process does not free.
-        let group = event.facts.numbers.get("shmem_bytes").map(|(bytes, at)| (*bytes as u64, *at));
+        let group = event.facts.numbers.get(&Number::Shmem).map(|(bytes, at)| (*bytes as u64, *at));
         let victim = event.facts.get(Fact::ShmemRss).map(|figure| (figure.bytes, figure.at));
         let (shared, at) = group.into_iter().chain(victim).max_by_key(|(bytes, _)| *bytes)?;
         let limit = event.facts.get(Fact::Limit).or(event.facts.get(Fact::Capacity))?;
@@ -49,10 +50,11 @@ mod tests {
     use super::*;
     use crate::cause::trial::{event, host, settled};
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     #[test]
     fn segments_and_shares_of_the_limit() {
-        assert_eq!(level(&SEGMENT, &settled(event("pytorch", Resource::Shm, &[]))), Some("segment"));
+        assert_eq!(level(&SEGMENT, &settled(event(Program::Pytorch, Resource::Shm, &[]))), Some("segment"));
         let held = |shared| host(&[(Fact::Limit, "16.00 GiB"), (Fact::ShmemRss, shared)]);
         assert_eq!(level(&SEGMENT, &held("15.00 GiB")), Some("most-of-the-limit"));
         assert_eq!(level(&SEGMENT, &held("8.00 GiB")), Some("half-of-the-limit"));

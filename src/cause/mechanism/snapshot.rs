@@ -1,11 +1,11 @@
 //! What a memory snapshot of the very failure shows when it is replayed.
 
 use super::{Mechanism, Reading};
-use crate::cause::reading::{Grown, entry, grown, percent, taken_meanwhile};
+use crate::cause::reading::{Grown, entry, grown, taken_meanwhile};
 use crate::incident::recording::{Pieces, Verdict};
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, percent};
 
 /// The same requests under other settings of the allocator.
 pub const REPLAY: Mechanism = Mechanism {

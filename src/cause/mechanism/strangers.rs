@@ -1,12 +1,12 @@
 //! What others hold.
 
 use super::{Mechanism, Reading};
+use crate::account::identity::may_be_itself;
 use crate::cause::nature::{Asker, asker, on_gpu};
-use crate::cause::reading::{about, foreign, percent, place, refused_although_free, short_of_desired, size};
+use crate::cause::reading::{about, foreign, place, refused_although_free, short_of_desired, size};
 use crate::dialect::Fact;
-use crate::incident::Incident;
 use crate::text;
-use crate::units::{Bytes, GIB, MIB};
+use crate::units::{Bytes, GIB, MIB, percent};
 
 /// Memory of the device that is neither free nor this process's, against what was missing.
 pub const SHARE: Mechanism = Mechanism {
@@ -136,9 +136,11 @@ pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
     levels: &["another-process"],
     read: |incident| {
         let device = incident.event.facts.device.value()?;
-        let own = incident.event.facts.pid.value();
         let row = incident.context.gpus.iter().find(|row| row.index == device)?;
-        let (pid, name, _) = row.processes.iter().find(|(pid, _, _)| Some(*pid) != own)?;
+        let (pid, name, _) = row.processes.iter().find(|(pid, _, held)| {
+            let held = held.map(|figure| figure.interval());
+            !may_be_itself(&incident.event, &incident.ledger, *pid, held)
+        })?;
         let holder = name.clone().map_or_else(|| format!("pid {pid}"), |name| format!("{name} (pid {pid})"));
         let (used, index) = (Bytes(row.used.bytes), row.index);
         Some(
@@ -148,24 +150,13 @@ pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
     },
 };
 
-/// True where a stranger's memory decides: the message names processes, and without them the request had fitted.
-pub fn decides(incident: &Incident) -> bool {
-    foreign(incident).is_some_and(|others| {
-        others.separated
-            && others.would_serve
-            && others
-                .named
-                .zip(incident.ledger.short_of_free)
-                .is_some_and(|(named, short)| named.surely_at_least(short))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::level;
     use super::*;
     use crate::cause::trial::{event, figure, settled, torch, torch_among};
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     #[test]
     fn strangers_by_share_and_by_what_was_missing() {
@@ -231,7 +222,8 @@ mod tests {
         ]);
         assert_eq!(level(&FIRST_REQUEST, &none), Some("device-taken"));
         let pool = |limit, reserved| {
-            let mut event = event("tensorflow", Resource::Gpu, &[(Fact::Requested, "2.50 MiB"), (Fact::Limit, limit)]);
+            let mut event =
+                event(Program::Tensorflow, Resource::Gpu, &[(Fact::Requested, "2.50 MiB"), (Fact::Limit, limit)]);
             event.facts.note(Fact::Reserved, figure(reserved));
             settled(event)
         };

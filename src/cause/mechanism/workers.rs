@@ -1,8 +1,9 @@
 //! Processes that multiply what one of them needs.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, Mark, asker, shows};
+use crate::cause::nature::{Asker, asker};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::text;
 use crate::units::{Bytes, GIB};
 
@@ -21,7 +22,7 @@ pub const DIED: Mechanism = Mechanism {
                     .at(event.at),
             );
         }
-        if shows(event, Mark::PoolWorker) {
+        if event.has(Sign::PoolWorkerKilled) {
             return Some(
                 Reading::new(
                     "of-a-pool",
@@ -30,13 +31,13 @@ pub const DIED: Mechanism = Mechanism {
                 .at(event.at),
             );
         }
-        if shows(event, Mark::BuildCompiler) {
+        if event.has(Sign::CompilerKilled) {
             return Some(
                 Reading::new("build", text!(en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB", zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"))
                     .at(event.at),
             );
         }
-        let (kills, at) = event.facts.numbers.get("oom_events").filter(|(kills, _)| *kills >= 8.0)?;
+        let (kills, at) = event.facts.numbers.get(&Number::OomEvents).filter(|(kills, _)| *kills >= 8.0)?;
         Some(
             Reading::new("again-and-again", text!(en: "{kills:.0} kills in one step: workers were restarted and killed again", zh: "一个作业步中被杀 {kills:.0} 次：worker 不断重启又被杀"))
                 .at(*at),
@@ -82,8 +83,8 @@ pub const TABLE: Mechanism = Mechanism {
     levels: &["share-the-bound", "beyond-the-bound"],
     read: |incident| {
         let facts = &incident.event.facts;
-        let (count, at) = facts.numbers.get("table_like_named_count").filter(|(count, _)| *count >= 3.0)?;
-        let (sum, top) = (facts.number("table_like_named_sum")?, facts.number("table_top_rss")?);
+        let (count, at) = facts.numbers.get(&Number::TableLikeNamedCount).filter(|(count, _)| *count >= 3.0)?;
+        let (sum, top) = (facts.number(Number::TableLikeNamedSum)?, facts.number(Number::TableTopRss)?);
         let bound = facts.get(Fact::Limit).or(facts.get(Fact::Capacity))?;
         if sum < 0.5 * bound.bytes as f64 || top > 0.6 * sum {
             return None;
@@ -181,13 +182,13 @@ mod tests {
         let mut loader = host(&[]);
         loader.event.sign(Sign::DataLoaderWorker);
         assert_eq!(level(&DIED, &loader), Some("data-loading"));
-        for (slug, want) in [("joblib-worker-killed", "of-a-pool"), ("compiler-killed", "build")] {
+        for (sign, want) in [(Sign::PoolWorkerKilled, "of-a-pool"), (Sign::CompilerKilled, "build")] {
             let mut incident = host(&[]);
-            incident.event.dialect = slug;
+            incident.event.sign(sign);
             assert_eq!(level(&DIED, &incident), Some(want));
         }
         let mut kills = host(&[]);
-        kills.event.facts.numbers.insert("oom_events", (12.0, Span::line(1)));
+        kills.event.facts.numbers.insert(Number::OomEvents, (12.0, Span::line(1)));
         assert_eq!(level(&DIED, &kills), Some("again-and-again"));
     }
 
@@ -214,9 +215,9 @@ mod tests {
         for (sum, want) in [(40e9, "share-the-bound"), (90e9, "beyond-the-bound")] {
             let mut incident = host(&[(Fact::Capacity, "64.00 GiB")]);
             let numbers = &mut incident.event.facts.numbers;
-            numbers.insert("table_like_named_count", (12.0, Span::line(1)));
-            numbers.insert("table_like_named_sum", (sum, Span::line(1)));
-            numbers.insert("table_top_rss", (6e9, Span::line(1)));
+            numbers.insert(Number::TableLikeNamedCount, (12.0, Span::line(1)));
+            numbers.insert(Number::TableLikeNamedSum, (sum, Span::line(1)));
+            numbers.insert(Number::TableTopRss, (6e9, Span::line(1)));
             assert_eq!(level(&TABLE, &incident), Some(want));
         }
     }
@@ -234,7 +235,7 @@ mod tests {
                 host_bytes: Some(host_gib * GIB),
                 ..Given::default()
             });
-            incident.ledger.add_loader(&incident.event.clone(), &incident.context.clone());
+            incident.ledger.add_loader(&incident.event.clone(), &incident.context.loader_settings());
             incident
         };
         assert_eq!(level(&LOADERS, &given(32, 8, 0, 16)), Some("exceeds"));
