@@ -1,6 +1,8 @@
-//! Every cause's fixtures lead to that cause.
+//! Every cause's fixtures lead to that cause, and no conclusion claims more than it may.
 
-use oomdoc::cause::{CAUSES, rank};
+use oomdoc::cause::conclusion::{Conclusion, conclude};
+use oomdoc::cause::mechanism::readings;
+use oomdoc::cause::{CAUSES, MOST_WITHOUT_PROOF, decide, rank};
 use oomdoc::dialect::events;
 use oomdoc::fix;
 use oomdoc::incident::{Incident, assemble};
@@ -25,6 +27,52 @@ fn every_fixture_leads_to_its_cause() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Every log below `fixtures/logs`.
+fn logs(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of fixtures") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            logs(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "log") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_conclusion_claims_more_than_it_may() {
+    let mut paths = Vec::new();
+    logs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs"), &mut paths);
+    let (mut undecided, mut incidents_seen) = (0, 0);
+    for path in paths {
+        let name = path.display().to_string();
+        let document = oomdoc::dialect::reader().read(&Source::File(path)).expect("the fixture can be read");
+        let (incidents, _) = assemble(&document, events(&document));
+        for incident in incidents {
+            incidents_seen += 1;
+            for (mechanism, reading) in readings(&incident) {
+                assert!(mechanism.levels.contains(&reading.level), "{name}: {} {}", mechanism.id, reading.level);
+            }
+            let findings = rank(&incident);
+            for finding in &findings {
+                assert!(
+                    finding.proved || finding.confidence <= MOST_WITHOUT_PROOF,
+                    "{name}: {}",
+                    finding.cause.id.id()
+                );
+            }
+            let conclusion = conclude(&incident, &findings);
+            assert_eq!(conclusion == Conclusion::Proved, findings.first().is_some_and(|first| first.proved), "{name}");
+            if conclusion.is_undecided() {
+                undecided += 1;
+                let observations = decide::observations(&incident, &findings, conclusion);
+                assert!(!observations.is_empty(), "{name}: nothing would decide");
+            }
+        }
+    }
+    assert!(undecided > 10 && undecided < incidents_seen, "{undecided} of {incidents_seen}");
 }
 
 fn primary(document: &Document) -> Incident {

@@ -157,7 +157,7 @@ fn causes_follow_from_the_engines_account() {
         ("vllm/startup-wrapped", CauseId::Preallocation),
         ("vllm/kv-tokens", CauseId::KvCache),
         ("vllm/kv-bytes", CauseId::KvCache),
-        ("vllm/kv-noted", CauseId::FrameworkLimit),
+        ("vllm/kv-noted", CauseId::KvCache),
         ("vllm/no-blocks", CauseId::Capacity),
         ("vllm/sampler", CauseId::Preallocation),
         ("sglang/fraction", CauseId::FrameworkLimit),

@@ -55,7 +55,7 @@ fn listed<'v>(incident: &'v Value, list: &str, id: &str) -> Option<&'v Value> {
 fn pieces_in_the_way_are_proved_and_the_setting_that_helps_is_arithmetic() {
     let incident = joined(FRAGMENTATION);
     assert_eq!(incident["causes"][0]["id"], "fragmentation");
-    assert!(confidence(&incident, "fragmentation") > 0.98 && confidence(&incident, "capacity") < 0.02);
+    assert!(confidence(&incident, "fragmentation") > 0.95 && confidence(&incident, "capacity") < 0.02);
     let proof = &incident["causes"][0]["evidence"][0];
     assert_eq!(proof["snapshot"]["event"], 288);
     assert!(proof["text"].as_str().unwrap().contains("expandable_segments:True"), "{proof}");
@@ -97,7 +97,7 @@ fn a_full_device_is_proved_and_allocator_settings_will_not_help() {
 #[test]
 fn growth_is_proved_with_the_line_that_grows() {
     let alone = explain(&[&log(LEAK[0])]).1["incidents"][0].clone();
-    assert_eq!(alone["causes"][0]["id"], "capacity", "the log alone cannot tell");
+    assert_ne!(alone["conclusion"], "proved", "the log alone cannot tell");
     let incident = joined(LEAK);
     assert_eq!(incident["causes"][0]["id"], "leak_growth");
     assert!(confidence(&incident, "leak_growth") > 0.95);

@@ -33,10 +33,25 @@ fn section(out: &mut String, title: &Text, lang: Lang) {
     let _ = writeln!(out, "\n#### {}\n", title.in_lang(lang));
 }
 
+/// What would decide, where the log does not.
+fn decide(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
+    if diagnosis.decide.is_empty() || !diagnosis.conclusion.is_undecided() {
+        return;
+    }
+    section(out, &Text::new("What decides, cheapest first", "用以判定的观察（从最省事的开始）"), lang);
+    for (i, observation) in diagnosis.decide.iter().enumerate() {
+        let _ = writeln!(out, "{}. {}", i + 1, escape(observation.act.in_lang(lang)));
+        let _ = writeln!(out, "   - {}", escape(wording::outcomes(observation).in_lang(lang)));
+    }
+}
+
 fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     let event = &diagnosis.incident.event;
     let _ = writeln!(out, "### {}\n", escape(verdict(diagnosis).in_lang(lang)));
     fenced(out, &event.message);
+    if let Some(text) = wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
+        let _ = writeln!(out, "\n**{}**", escape(text.in_lang(lang)));
+    }
 
     let ledger = &diagnosis.incident.ledger;
     if !ledger.entries.is_empty() {
@@ -65,6 +80,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
         }
     }
 
+    decide(out, diagnosis, lang);
     if !diagnosis.findings.is_empty() {
         section(out, &Text::new("Why", "原因"), lang);
         for finding in &diagnosis.findings {
@@ -74,7 +90,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
                 "- **{}** (`{}`, {})",
                 escape(title.in_lang(lang)),
                 finding.cause.id.id(),
-                units::percent(finding.confidence)
+                wording::sure(finding).in_lang(lang)
             );
             for item in finding.evidence.iter().filter(|item| item.weight > 0.0) {
                 let lines: Vec<String> = item.lines.iter().map(u64::to_string).collect();

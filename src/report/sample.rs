@@ -2,6 +2,8 @@
 
 use super::{Diagnosis, Explanation, InputSummary};
 use crate::account::{Contradiction, Entry, Holder, Invariant, Ledger};
+use crate::cause::conclusion::Conclusion;
+use crate::cause::decide::{Observation, Outcome};
 use crate::cause::{Cause, CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Standing};
 use crate::domain::Program;
@@ -18,8 +20,6 @@ static FRAGMENTED: Cause = Cause {
     id: CauseId::Fragmentation,
     title: || Text::new("the cache is fragmented", "显存碎片化"),
     doc: || Text::new("Doc.", "文档。"),
-    prior: |_| Some(0.0),
-    weigh: |_| Vec::new(),
     refute: |_| Text::default(),
     fixtures: &[],
 };
@@ -28,8 +28,6 @@ static CAPACITY: Cause = Cause {
     id: CauseId::Capacity,
     title: || Text::new("the job does not fit the device", "任务超出显存容量"),
     doc: || Text::new("Doc.", "文档。"),
-    prior: |_| Some(0.0),
-    weigh: |_| Vec::new(),
     refute: |_| Text::default(),
     fixtures: &[],
 };
@@ -70,8 +68,8 @@ fn offer(frees: Frees, slowdown: (f64, f64), numerics: Numerics, knob: &str) -> 
     }
 }
 
-fn evidence(weight: f64, en: &str, zh: &str) -> Evidence {
-    Evidence::new(weight, Text::new(en, zh)).at(Span::line(412))
+fn evidence(id: &'static str, weight: f64, en: &str, zh: &str) -> Evidence {
+    Evidence::new(id, weight, Text::new(en, zh)).at(Span::line(412))
 }
 
 /// A PyTorch failure on a card of 44.53 GiB, with causes, fixes, context, a follower, and a harmless message.
@@ -147,18 +145,21 @@ pub fn explanation() -> Explanation {
         Finding {
             cause: &FRAGMENTED,
             confidence: 0.613,
+            proved: false,
             evidence: vec![
                 evidence(
+                    "cache",
                     1.8,
                     "free and cached together are 7.40 GiB, more than the 4.15 GiB asked for",
                     "空闲加缓存共 7.40 GiB，多于申请的 4.15 GiB",
                 ),
                 evidence(
+                    "progress",
                     0.9,
                     "the first failure came in epoch 5: the same step had fitted four times over",
                     "第 5 个 epoch 才失败：相同的步骤此前成功过四轮",
                 ),
-                evidence(-0.4, "only 8% of the device is cached", "缓存只占 8%"),
+                evidence("pieces", -0.4, "only 8% of the device is cached", "缓存只占 8%"),
             ],
             refute: Text::new(
                 "with expandable_segments:True the same run fails at the same step with free and cached below the request",
@@ -168,7 +169,8 @@ pub fn explanation() -> Explanation {
         Finding {
             cause: &CAPACITY,
             confidence: 0.287,
-            evidence: vec![evidence(0.7, "83% of the device is allocated", "83% 的显存已分配")],
+            proved: false,
+            evidence: vec![evidence("own-tensors", 0.7, "83% of the device is allocated", "83% 的显存已分配")],
             refute: Text::new("a batch of half the size fails too", "批大小减半后仍失败"),
         },
     ];
@@ -215,6 +217,16 @@ pub fn explanation() -> Explanation {
             input: 0,
             incident: Incident { followers: vec![follower], ledger, ..Incident::alone(event, context) },
             findings,
+            conclusion: Conclusion::Likely,
+            decide: vec![Observation {
+                id: "per-step-reading",
+                act: Text::new("print(allocated) | after each step", "print(allocated) | 每步之后"),
+                target: "pytorch",
+                outcomes: vec![
+                    Outcome { see: Text::new("it stays level", "保持平稳"), then: CauseId::Fragmentation },
+                    Outcome { see: Text::new("it is high at once", "立即很高"), then: CauseId::Capacity },
+                ],
+            }],
             plan: Plan {
                 offers,
                 wont_help: vec![(
