@@ -455,17 +455,15 @@ pub fn candidates(findings: &[Finding], conclusion: Conclusion) -> Vec<CauseId> 
         }
         _ => finding.confidence >= most * CANDIDATE,
     };
-    findings.iter().filter(may).map(|finding| finding.cause.id).take(NAMED).collect()
+    let named: Vec<CauseId> = findings.iter().filter(may).map(|finding| finding.cause.id).take(NAMED).collect();
+    // What stands alone is held against the next.
+    if named.len() < 2 { findings.iter().map(|finding| finding.cause.id).take(2).collect() } else { named }
 }
 
 /// The observations that would decide between the candidates, the cheapest first: each tells at least two of them apart,
 /// and together they tell as many as can be.
 pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Conclusion) -> Vec<Observation> {
-    let mut candidates = candidates(findings, conclusion);
-    if candidates.len() < 2 {
-        // What stands alone is held against the next.
-        candidates = findings.iter().map(|finding| finding.cause.id).take(2).collect();
-    }
+    let candidates = candidates(findings, conclusion);
     let mut found: Vec<Observation> = Vec::new();
     let mut open: Vec<(CauseId, CauseId)> = Vec::new();
     for (i, a) in candidates.iter().enumerate() {

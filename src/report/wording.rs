@@ -67,10 +67,7 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
             ))
         }
         Conclusion::Open if named.is_empty() => None,
-        Conclusion::Open => Some(Text::new(
-            format!("Undecided: the log does not tell. Candidates: {list_en}."),
-            format!("未定：日志不足以判断。候选原因：{list_zh}。"),
-        )),
+        Conclusion::Open => Some(Text::new(format!("Undecided: {list_en}."), format!("未定：{list_zh}。"))),
     }
 }
 
