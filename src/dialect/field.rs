@@ -118,7 +118,7 @@ pub fn unwrapped(document: &Document, position: usize, count: usize) -> String {
 /// Up to `count` lines from `position` on, joined without white space.
 pub fn joined(document: &Document, position: usize, count: usize) -> Joined {
     let end = position.saturating_add(count).min(document.lines.len());
-    Joined::of(document.lines.get(position..end).unwrap_or_default(), 0)
+    Joined::of(document.lines.get(position..end).unwrap_or_default(), 0).within(document)
 }
 
 /// Starts an event on one line, quoting it.
