@@ -51,6 +51,9 @@ impl Seam {
     }
 }
 
+/// No unit has more bytes.
+const LONGEST_UNIT: usize = 16;
+
 /// No terminal is narrower.
 const NARROWEST: usize = 20;
 
@@ -60,7 +63,7 @@ fn begins_with_stamp(line: &str) -> bool {
     let line = line.trim_start();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {
-        return true;
+        return !line.starts_with(['.', ',']);
     }
     let rest = line.as_bytes().get(digits..).unwrap_or_default();
     let digit_behind = rest.get(1).is_some_and(u8::is_ascii_digit);
@@ -344,9 +347,17 @@ impl Joined {
     /// The unit that starts at `offset` and where it ends.
     fn unit_at(&self, offset: usize) -> Option<(&str, usize)> {
         let rest = self.squeezed.get(offset..)?;
-        // A unit of one letter may be followed by a word that was set off by a blank.
-        let word = rest.char_indices().find(|(i, _)| *i > 0 && !self.adjoins(offset + i)).map_or(rest.len(), |(i, _)| i);
-        let (_, unit) = units::unit_in_front(&rest[..word]).or_else(|| units::unit_in_front(rest))?;
+        // A unit of one letter may be followed by a word that was set off by a blank; the end of a line may tear a unit.
+        let gap = |at: &usize| !self.adjoins(*at);
+        let blank = |at: &usize| gap(at) && self.starts.iter().all(|(start, _)| start != at);
+        let until = |ends: &dyn Fn(&usize) -> bool| {
+            let end = (offset + 1..offset + rest.len().min(LONGEST_UNIT)).find(|at| ends(at)).unwrap_or(offset + LONGEST_UNIT);
+            rest.get(..end - offset).or_else(|| rest.get(..).filter(|_| end - offset >= rest.len()))
+        };
+        let (_, unit) = until(&blank)
+            .and_then(units::unit_in_front)
+            .or_else(|| units::unit_in_front(until(&gap)?))
+            .or_else(|| units::unit_in_front(rest))?;
         let end = offset + unit.len();
         // The first letters of a unit at the end of a text that breaks off.
         (!(self.cut_at(end) && !unit.ends_with(['B', 'b', 's', 'e']))).then_some((unit, end))
@@ -380,12 +391,20 @@ impl Joined {
         let number = &text[..end - unit?.1.len()];
         let length = number.bytes().rev().take_while(|b| b.is_ascii_digit() || *b == b'.' || *b == b',').count();
         let mut start = number.len() - length;
-        // White space in front of it, or a line that was not torn, ends the number.
+        // White space in front of it, or a line that was not torn, ends the number; where that is not sure, so is nothing.
         for at in (start + 1..number.len()).rev() {
-            if !self.adjoins(at) && self.numeral_at(start).is_none_or(|(_, end)| end != number.len()) {
-                start = at;
-                break;
+            if self.adjoins(at) || self.numeral_at(start).is_some_and(|(_, end)| end == number.len()) {
+                continue;
             }
+            let line = self.starts.iter().position(|(start, _)| *start == at);
+            if line.is_some_and(|line| self.seams.get(line) != Some(&Seam::Whole)) {
+                let whole = self.numeral_at(at).is_some_and(|(_, end)| end == number.len());
+                if !whole || self.numeral_at(start).is_some_and(|(numeral, _)| numeral.is_none()) {
+                    return None;
+                }
+            }
+            start = at;
+            break;
         }
         start += number[start..].find(|c: char| c.is_ascii_digit())?;
         self.size_at(start, base).filter(|(_, after)| *after == end).map(|(printed, _)| (printed, start))
