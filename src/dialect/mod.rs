@@ -14,7 +14,9 @@ pub mod launcher;
 pub mod mention;
 pub mod metal;
 pub mod mxnet;
+pub mod naming;
 pub mod nccl_shm;
+pub mod net;
 pub mod notice;
 pub mod numba;
 pub mod onnxruntime;
@@ -259,6 +261,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &runtimes::DIALECT,
     &launcher::DIALECT,
     &cuda::DIALECT,
+    &net::DIALECT,
 ];
 
 /// The trigger literals of all dialects, each once, and who asked for them.
@@ -352,6 +355,7 @@ pub fn events(document: &Document) -> Vec<Event> {
             }
         }
     }
+    net::yield_to_known(&mut events);
     events
 }
 
