@@ -38,9 +38,10 @@ pub mod tensorrt;
 pub mod torch_host;
 pub mod triton_language;
 pub mod triton_server;
+pub mod wordings;
 pub mod xla;
 
-use crate::domain::program::{Meter, PROCESS_METER, PytorchAllocator};
+use crate::domain::program::{Kind, Meter, PROCESS_METER, PytorchAllocator};
 use crate::domain::{Accelerator, Program};
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Literals, Reader};
@@ -169,6 +170,11 @@ impl Event {
         self.dialect
     }
 
+    /// Gives the message the slug of another shape.
+    fn rename(&mut self, dialect: &'static str) {
+        self.dialect = dialect;
+    }
+
     /// True when both are messages of one shape.
     pub fn same_wording(&self, other: &Event) -> bool {
         self.dialect == other.dialect
@@ -225,6 +231,7 @@ pub struct Dialect {
 /// Every dialect, in the order in which they are asked. The first that answers for a line wins, so a program that wraps
 /// another one's message stands before it, and the errors that CUDA gives to any program stand last.
 pub const DIALECTS: &[&Dialect] = &[
+    &wordings::DIALECT,
     &torch_host::DIALECT,
     &julia::DIALECT,
     &engines::vllm::DIALECT,
@@ -337,6 +344,10 @@ pub fn events(document: &Document) -> Vec<Event> {
         let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
+        }
+        if let Some(event) = event.as_mut().filter(|event| event.program.kind() == Kind::GpuApi && !event.has(Sign::Nccl)) {
+            // The interface's own error: whoever called it is named by the lines around.
+            event.program = naming::caller(document, position).unwrap_or(event.program);
         }
         if let Some(event) = event.as_mut().filter(|event| event.message.contains("NCCL")) {
             event.sign(Sign::Nccl);

@@ -42,6 +42,13 @@ pub fn program(document: &Document, position: usize) -> Option<Program> {
         .or_else(|| banner(document, position))
 }
 
+/// The program that called the interface whose error stands at `position`, where its own line, the innermost frame or
+/// a marker around names it.
+pub fn caller(document: &Document, position: usize) -> Option<Program> {
+    let line = head(&document.lines.get(position)?.text);
+    on_line(line).or_else(|| frame(document, position)).or_else(|| around(document, position))
+}
+
 /// The program that the words of a message's own line name.
 pub fn on_line(line: &str) -> Option<Program> {
     let line = head(line);
@@ -72,7 +79,8 @@ fn named(word: &str) -> Option<Program> {
     if NO_NAMES.contains(&lower.as_str()) || lower.bytes().all(|byte| byte.is_ascii_hexdigit()) && letters < lower.len() {
         return None;
     }
-    Program::named(&lower)
+    let known = |name: &str| Program::named(name).filter(|program| !matches!(program, Program::Unlisted(_)));
+    known(&lower).or_else(|| known(&lower.replace('_', "-"))).or_else(|| Program::named(&lower))
 }
 
 /// Words in the place of a name that name no program.

@@ -432,8 +432,12 @@ programs! {
     Nerfstudio = pytorch_application("nerfstudio", &[Target::Pytorch]);
     Gsplat = pytorch_application("gsplat", &[Target::Pytorch]).aka(&["gaussian-splatting"]);
     OpenFold = pytorch_application("openfold", &[Target::DeepSpeed, Target::Pytorch]);
-    IsaacLab = pytorch_application("isaaclab", &[Target::Pytorch]).aka(&["isaac-gym", "isaacgym"]).pytorch(Sometimes)
-        .marked(&["omni.physx", "[carb.", "isaacgym", "isaaclab", "PxgCudaDevice", "[omni.", "gpu.foundation", "isaacsim", "PhysX"]);
+    IsaacLab = pytorch_application("isaaclab", &[Target::Pytorch]).aka(&["isaac-lab"]).pytorch(Sometimes)
+        .marked(&["isaaclab"]);
+    IsaacGym = pytorch_application("isaacgym", &[Target::Pytorch]).pytorch(Sometimes)
+        .marked(&["isaacgym"]);
+    IsaacSim = application("isaac-sim").aka(&["physx"]).pytorch(Sometimes)
+        .marked(&["omni.physx", "[carb.", "PxgCudaDevice", "[omni.", "gpu.foundation", "isaacsim", "PhysX"]);
     Sb3 = pytorch_application("stable-baselines3", &[Target::Pytorch]);
 
     // Programs for one purpose that bring their own memory.
@@ -448,7 +452,7 @@ programs! {
     }).targets(&[Target::Jax]).speaks(&[Python])
         .marked(&["run_alphafold", "/alphafold/"]);
     Blender = application("blender")
-        .marked(&["Blender", "intern/cycles", "System is out of GPU", "blender"]);
+        .marked(&["Blender", "intern/cycles", "Fra:", "System is out of GPU", "blender"]);
     LuxCore = application("luxcore").aka(&["luxcorerender"])
         .marked(&["[LuxCore]", "[LuxRays]"]);
     Octane = application("octane")

@@ -8,8 +8,9 @@ mod outcome;
 mod roles;
 mod words;
 
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming};
+use super::{Dialect, Event, Resource, Sign, Standing, field, naming};
 use crate::domain::Program;
+use crate::domain::program::Kind;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -40,11 +41,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     let standing = standing(document, position, line, &lower, &behind, spoken)?;
 
-    let resource = resource(document, position, &lower, spoken);
-    let program = naming::program(document, position).unwrap_or_else(|| interface(document, position, &lower, resource));
+    let named = naming::program(document, position);
+    let resource = resource(document, position, &lower, spoken, named);
+    let program = named.unwrap_or_else(|| interface(document, position, &lower, resource));
     let mut event = field::event(document, position, "net", program, resource);
     event.sign(Sign::Generic);
-    figures(document, position, &mut event, spoken, &lower);
+    figures(document, position, &mut event, spoken.at, &lower);
     device(&mut event, line);
     super::notice::settle(&mut event);
     if standing == Standing::Harmless {
@@ -231,8 +233,16 @@ fn standing(
     }
 }
 
+/// The figures and the device of a message whose program another reader knows, by the words around them.
+pub(super) fn read_figures(document: &Document, position: usize, event: &mut Event, line: &str) {
+    let line = clipped(line);
+    let lower = line.to_lowercase();
+    figures(document, position, event, 0, &lower);
+    device(event, line);
+}
+
 /// What ran out: by the words themselves, else those of the line, of the lines around, of the program.
-fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken) -> Resource {
+fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, named: Option<Program>) -> Resource {
     let line = words::resource(lower);
     if let Some(resource @ (Resource::KvCache | Resource::Shm | Resource::Cgroup)) = line {
         return resource;
@@ -251,7 +261,11 @@ fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken) -
             _ => {}
         }
     }
-    Resource::Host
+    match named.map(|program| (program, program.kind())) {
+        Some((Program::Unlisted(_), _)) | None => Resource::Host,
+        Some((_, Kind::HostProgram | Kind::Runtime | Kind::Scheduler | Kind::OomKiller | Kind::Unnamed)) => Resource::Host,
+        Some(_) => Resource::Gpu,
+    }
 }
 
 /// The interface whose error it is, where no program shows.
@@ -295,9 +309,9 @@ fn interface(document: &Document, position: usize, lower: &str, resource: Resour
 }
 
 /// The figures of the message: of its line, of those that continue it, and of those that began it.
-fn figures(document: &Document, position: usize, event: &mut Event, spoken: Spoken, lower: &str) {
+fn figures(document: &Document, position: usize, event: &mut Event, from: usize, lower: &str) {
     let last = document.lines.len().saturating_sub(1);
-    let refused = words_refuse(lower).then_some(spoken.at);
+    let refused = words_refuse(lower).then_some(from);
     let rank = document.lines.get(position).and_then(|line| line.rank);
     let mut take = |at: usize, refused: Option<usize>| {
         let line = clipped(field::text(document, at));
@@ -397,7 +411,7 @@ pub fn yield_to_known(events: &mut [Event]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect;
+    use crate::dialect::{self, Fact};
 
     fn caught(log: &str) -> Option<Event> {
         let document = Document::from_text("-", log);

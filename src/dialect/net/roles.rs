@@ -227,8 +227,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         .filter(|(at, ..)| !lower[..*at].ends_with("un") && !lower[..*at].ends_with("not "))
         .max_by_key(|(at, length, _)| (at + length, *length))?;
     let between = lower.get(at + length..)?;
-    let clause = between.find([';', '!', '?']).is_none() && !between.contains(". ");
-    let tied = between.contains(':') || between.contains('=');
+    let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
+    let tied = between.contains([':', '=', '：']);
     let words = between
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty() && !FILLERS.contains(word))
@@ -240,7 +240,7 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
 
 /// The label that follows a figure in its clause, with fillers only between.
 fn label_after(after: &str) -> Option<(Fact, usize)> {
-    let end = after.find([',', ';', '(', '[', ':', '/']).unwrap_or(after.len());
+    let end = after.find([',', ';', '(', '[', ':', '/', '，', '、', '；', '。', '：', '（']).unwrap_or(after.len());
     let clause = after[..end].split(". ").next()?.to_lowercase();
     let excess = ["exceeds", "exceeding", "is larger than", "is more than", "is greater than", "does not fit", "doesn't fit"];
     let label = LABELS.iter().filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)));
@@ -258,6 +258,7 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
     let mut told: Vec<(Fact, Figure)> = Vec::new();
     let mut labels_first = false;
     let mut unlabelled: Option<Figure> = None;
+    let mut told_behind: Option<Fact> = None;
     for (i, place) in places.iter().enumerate() {
         let start = i.checked_sub(1).and_then(|i| places.get(i)).map_or(0, |place| place.to);
         let end = places.get(i + 1).map_or(line.len(), |place| place.from);
@@ -267,13 +268,15 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
         let behind = label_after(first_chars(after, 48));
         let joint = before.trim().trim_end_matches(['(', '[']).trim();
         // `3 of 8 GiB`, `3 GiB / 8 GiB`: the second is the whole.
-        let of = !first && ahead.is_none() && (joint.ends_with(" of") || joint == "of" || joint == "/" || joint.ends_with("out of"));
+        let shared = ahead.is_none_or(|(fact, ..)| Some(fact) == told_behind);
+        let of = !first && shared && (joint.ends_with(" of") || joint == "of" || joint == "/" || joint.ends_with("out of"));
         let close = |label: &Option<(Fact, bool, usize)>| label.is_some_and(|(_, _, words)| words == 0);
         if i == 0 {
             labels_first = close(&ahead) && behind.is_none_or(|(_, fillers)| fillers > 0) || ahead.is_some_and(|(_, tied, _)| tied);
         }
+        told_behind = None;
         let fact = match (ahead, behind) {
-            (Some((fact, true, _)), _) => Some(fact),
+            (Some((fact, true, _)), _) if !of => Some(fact),
             (_, Some((fact, _))) if of && (unlabelled.is_none() || matches!(fact, Fact::Capacity | Fact::Limit)) => Some(fact),
             (_, Some((fact, _))) if of => {
                 // `7 GiB of 8 GiB in use`
@@ -282,7 +285,10 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
             }
             _ if of => Some(Fact::Capacity),
             (Some((fact, _, 0)), Some(_)) if labels_first => Some(fact),
-            (_, Some((fact, _))) => Some(fact),
+            (_, Some((fact, _))) => {
+                told_behind = Some(fact);
+                Some(fact)
+            }
             (Some((fact, _, words)), None) if words == 0 || first => Some(fact),
             (Some((Fact::Requested | Fact::Limit, _, _)), None) => ahead.map(|(fact, ..)| fact),
             _ => None,

@@ -162,6 +162,9 @@ const NAMES: &[(&str, Option<Resource>)] = {
         ("OutOfMemory", None),
         ("OutOfDeviceMemory", Some(Gpu)),
         ("OutOfHostMemory", Some(Host)),
+        // Only thrust's and RMM's exceptions say more than the standard library's.
+        ("bad_alloc: out of memory", Some(Gpu)),
+        ("bad_alloc: out_of_memory", Some(Gpu)),
         ("std::bad_alloc", None),
         ("bad_alloc", None),
         ("bad_array_new_length", None),
@@ -344,7 +347,7 @@ pub fn resource(lower: &str) -> Option<Resource> {
     const DEVICE: &[&str] = &[
         "gpu", "vram", "device", "cuda", "hip", "rocm", "opencl", "vulkan", "metal", "video memory", "graphics memory",
         "显存", "level zero", "level_zero", "sycl", "cudnn", "cublas", "nvidia", "hbm", "directx", "d3d12", "d3d11", "dxgi",
-        "vk_", "texture", "видеопамят", "grafikspeicher",
+        "vk_", "texture", "thrust", "rmm", "видеопамят", "grafikspeicher",
     ];
     let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if any(CACHE) {
