@@ -347,7 +347,19 @@ pub fn events(document: &Document) -> Vec<Event> {
         }
         if let Some(event) = event.as_mut().filter(|event| event.program.kind() == Kind::GpuApi && !event.has(Sign::Nccl)) {
             // The interface's own error: whoever called it is named by the lines around.
-            event.program = naming::caller(document, position).unwrap_or(event.program);
+            let line = field::text(document, position);
+            let by_others = event.program == Program::Cuda;
+            let caller = if by_others { naming::caller(document, position) } else { naming::on_line(line) };
+            event.program = caller.unwrap_or(event.program);
+            if event.resource == Resource::Gpu && net::asks_host(line) {
+                event.resource = Resource::Host;
+                event.sign(Sign::PinnedHost);
+            }
+        }
+        if let Some(event) = event.as_mut().filter(|event| net::survived(document, position, event)) {
+            event.standing = Standing::Harmless;
+            event.sign(Sign::CaughtAndContinued);
+            event.harmless_because = Some(net::got_over());
         }
         if let Some(event) = event.as_mut().filter(|event| event.message.contains("NCCL")) {
             event.sign(Sign::Nccl);

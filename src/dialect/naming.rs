@@ -192,6 +192,8 @@ fn package(text: &str) -> Option<Program> {
             return None;
         }
         match name {
+            "AMDGPU" => Some(Program::AmdGpu),
+            _ if folder.starts_with(".julia") => Some(Program::Julia),
             "torch" | "torch_npu" | "torchvision" => Some(Program::Pytorch),
             _ => named(name),
         }

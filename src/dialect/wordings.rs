@@ -5,6 +5,7 @@ use super::{Dialect, Event, Resource, Sign, Standing, field, net};
 use crate::domain::Program;
 use crate::input::Document;
 use crate::text;
+use crate::units::Base;
 
 pub const DIALECT: Dialect = Dialect { name: "wordings", triggers: TRIGGERS, read };
 
@@ -16,17 +17,24 @@ struct Wording {
     program: Program,
     resource: Resource,
     signs: &'static [Sign],
+    /// What it means by `GB`.
+    base: Base,
     /// The program goes on after it.
     survives: bool,
 }
 
 const fn row(words: &'static [&'static str], slug: &'static str, program: Program, resource: Resource) -> Wording {
-    Wording { words, slug, program, resource, signs: &[], survives: false }
+    Wording { words, slug, program, resource, signs: &[], base: Base::Binary, survives: false }
 }
 
 impl Wording {
     const fn shows(mut self, signs: &'static [Sign]) -> Wording {
         self.signs = signs;
+        self
+    }
+
+    const fn decimal(mut self) -> Wording {
+        self.base = Base::Decimal;
         self
     }
 
@@ -43,7 +51,7 @@ const ROWS: &[Wording] = &[
     row(&["Kokkos ERROR:", "memory space failed to allocate"], "kokkos-memory-space", Program::Kokkos, Gpu),
     row(&["pooled_storage_manager.h", "cudaMalloc"], "mxnet-pool", Program::Mxnet, Gpu),
     row(&["Ran out of memory trying to allocate", "[info"], "rmm-arena", Program::Rapids, Gpu),
-    row(&["[malloc] Unable to allocate"], "mlx-malloc", Program::Mlx, Gpu),
+    row(&["[malloc] Unable to allocate"], "mlx-malloc", Program::Mlx, Host),
     row(&["[malloc_or_wait] Unable to allocate"], "mlx-malloc", Program::Mlx, Gpu),
     row(&["greater than the maximum allowed buffer size"], "mlx-buffer-size", Program::Mlx, Gpu).shows(&[Sign::BufferSizeLimit]),
     row(&["couldn't allocate integrator state"], "blender-metal", Program::Blender, Gpu),
@@ -52,7 +60,7 @@ const ROWS: &[Wording] = &[
     row(&["Maximum GPU image size or available GPU memory was likely exceeded"], "blender-image", Program::Blender, Gpu),
     row(&["Feature matching failed", "insufficient GPU memory"], "colmap-matching", Program::Colmap, Gpu),
     row(&["Not enough memory, use lower resolution"], "diffusion-resolution", Program::Pytorch, Gpu),
-    row(&["Insufficient memory to allocate KV-caches"], "deepspeed-kv", Program::DeepSpeed, Gpu),
+    row(&["Insufficient memory to allocate KV-caches"], "deepspeed-kv", Program::DeepSpeed, KvCache),
     row(&["Workspace can't be allocated, no enough memory"], "deepspeed-workspace", Program::DeepSpeed, Gpu),
     row(&["Not enough memory in buffer. Allocation failed"], "deepspeed-contiguous", Program::DeepSpeed, Gpu),
     row(&["Allocation failed", "contiguous_memory_allocator"], "deepspeed-contiguous", Program::DeepSpeed, Gpu),
@@ -62,7 +70,7 @@ const ROWS: &[Wording] = &[
     row(&["Not enough memory for Block Cache"], "ktransformers-block-cache", Program::Ktransformers, Host),
     row(&["Memory allocation failed for", "numa"], "ktransformers-numa", Program::Ktransformers, Host),
     row(&["Failed to allocate CPU Memory"], "mxnet-host", Program::Mxnet, Host),
-    row(&["reduce the size of the hierarchical cache"], "sglang-host-cache", Program::Sglang, Host),
+    row(&["reduce the size of the hierarchical cache"], "sglang-host-cache", Program::Sglang, Host).decimal(),
     row(&["Out of memory. Try to lower your batch size"], "sglang-pool", Program::Sglang, KvCache),
     row(&["Device lost:", "E_OUTOFMEMORY"], "webgpu-device-lost", Program::WebGpu, Gpu),
     row(&["exceeds the max buffer size limit"], "webgpu-buffer-size", Program::WebGpu, Gpu).shows(&[Sign::BufferSizeLimit]),
@@ -76,14 +84,14 @@ const ROWS: &[Wording] = &[
     row(&["Failed to successfully execute function and free resources"], "amdgpu-retried", Program::AmdGpu, Gpu),
     row(&["Failed to truncate the file. No space left on device", "shared_mem.cc"], "dgl-shared-memory", Program::Dgl, Shm),
     row(&["Buffer overflow when allocating memory for"], "flashinfer-workspace", Program::FlashInfer, Gpu),
-    row(&["PxgCudaDeviceMemoryAllocator fail to allocate"], "physx-device", Program::IsaacSim, Gpu),
+    row(&["PxgCudaDeviceMemoryAllocator fail to allocate", "Result = 2"], "physx-device", Program::IsaacSim, Gpu),
     row(&["would exceed memory (size="], "xla-tpu-allocation", Program::Jax, Gpu),
     row(&["failed to find a memory slot for batch"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
     row(&["exceeds the available context size"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache),
     row(&["KV cache is full - try increasing"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
     row(&["input length exceeds the context length"], "ollama-context-exceeded", Program::Ollama, KvCache),
     row(&["tokens when context the overflows"], "lm-studio-context-exceeded", Program::LmStudio, KvCache),
-    row(&["Not enough memory for", "mamba"], "megatron-mamba", Program::Megatron, Gpu),
+    row(&["Not enough memory for", "mamba"], "megatron-mamba", Program::Megatron, KvCache),
     row(&["failed assertion", "total bytes of NDArray"], "metal-array-size", Program::Metal, Gpu).shows(&[Sign::Mps, Sign::BufferSizeLimit]),
     row(&["newBufferWith*:length", "must not exceed"], "metal-buffer-size", Program::Metal, Gpu).shows(&[Sign::Mps, Sign::BufferSizeLimit]),
     row(&["memory isn't enough and alloc failed", "Device(id"], "mindspore-kernel", Program::Mindspore, Gpu),
@@ -105,7 +113,6 @@ const ROWS: &[Wording] = &[
     row(&["Unable to open shared memory region"], "triton-shared-memory", Program::TritonServer, Shm),
     row(&["Unable to initialize shared memory key"], "triton-python-shared-memory", Program::TritonServer, Shm),
     row(&["increase the shared memory pool size"], "triton-python-shared-memory", Program::TritonServer, Shm),
-    row(&["Error in memory profiling. Initial free memory"], "vllm-profiling", Program::Vllm, Gpu).shows(&[Sign::EngineStartup]),
     row(&["from heap", "size of that heap is only"], "vulkan-heap-size", Program::Vulkan, Gpu),
     row(&["Shared memory", "CUDA", "exceeds", "per block"], "cuda-shared-memory", Program::Cuda, CudaSharedMemory),
     row(&["ERROR_UNSUPPORTED_SIZE"], "level-zero-size", Program::Sycl, Gpu).shows(&[Sign::Xpu, Sign::BufferSizeLimit]),
@@ -193,7 +200,6 @@ const TRIGGERS: &[&str] = &[
     "Unable to open shared memory region",
     "Unable to initialize shared memory key",
     "increase the shared memory pool size",
-    "Error in memory profiling. Initial free memory",
     "size of that heap is only",
     "Shared memory",
     "ERROR_UNSUPPORTED_SIZE",
@@ -222,7 +228,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     for sign in found.signs {
         event.sign(*sign);
     }
-    net::read_figures(document, position, &mut event, line);
+    net::read_figures(document, position, &mut event, line, found.base);
     if found.survives {
         event.standing = Standing::Harmless;
         event.sign(Sign::CaughtAndContinued);

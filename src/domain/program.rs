@@ -477,7 +477,7 @@ programs! {
         .marked(&["NAMD"]);
     Amber = application("amber").aka(&["pmemd.cuda"]).speaks(&[Fortran])
         .marked(&["pmemd.cuda", "GpuBuffer::Allocate", "gpuAllocate", "pmemd"]);
-    OpenMm = application("openmm").speaks(&[Python])
+    OpenMm = application("openmm").aka(&["simtk"]).speaks(&[Python])
         .marked(&["openmm", "OpenMM"]);
     Relion = application("relion").aka(&["relion_refine"]).speaks(&[Cpp])
         .marked(&["relion_refine", "CudaCustomAllocator", "/relion/", "ran out of memory on the GPU(s)"]);

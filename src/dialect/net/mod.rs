@@ -10,10 +10,12 @@ mod words;
 
 use super::{Dialect, Event, Resource, Sign, Standing, field, naming};
 use crate::domain::Program;
-use crate::domain::program::Kind;
+use crate::domain::program::{Kind, PytorchAllocator};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
+use crate::text::Text;
+use crate::units::Base;
 use outcome::After;
 use words::Spoken;
 
@@ -46,18 +48,29 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let program = named.unwrap_or_else(|| interface(document, position, &lower, resource));
     let mut event = field::event(document, position, "net", program, resource);
     event.sign(Sign::Generic);
-    figures(document, position, &mut event, spoken.at, &lower);
+    figures(document, position, &mut event, spoken.at, &lower, Base::Binary);
     device(&mut event, line);
     super::notice::settle(&mut event);
     if standing == Standing::Harmless {
         event.standing = standing;
         event.sign(Sign::CaughtAndContinued);
-        event.harmless_because = Some(text!(
-            en: "the program found another way or went on: the lines behind the message show it",
-            zh: "程序另寻出路或继续运行：其后的日志可以说明"
-        ));
+        event.harmless_because = Some(got_over());
     }
     Some(event)
+}
+
+/// Why a message that a program outlived is no failure.
+pub(super) fn got_over() -> Text {
+    text!(
+        en: "the program found another way or went on: the lines behind the message show it",
+        zh: "程序另寻出路或继续运行：其后的日志可以说明"
+    )
+}
+
+/// True for a line that names a call for page-locked memory of the machine.
+pub(super) fn asks_host(line: &str) -> bool {
+    let lower = clipped(line).to_lowercase();
+    ["mallochost", "hostalloc", "pinned", "page-locked", "hostregister", "pin_memory"].iter().any(|word| lower.contains(word))
 }
 
 /// The part of a line that is looked at.
@@ -212,6 +225,10 @@ fn standing(
     let way_on = has(lower, WAY_ON) && !advice || next().iter().take(2).any(|line| has(line, WAY_ON) && !has(line, &["fatal", "traceback"]));
     let after = outcome::after(document, position);
     let last = document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;
+    // Whoever says on the same line that there is another way, and dies, dies of something that has its own message.
+    if has(lower, WAY_ON) && !advice {
+        return Some(Standing::Harmless);
+    }
     if way_on {
         return Some(if after == After::Died { Standing::Failure } else { Standing::Harmless });
     }
@@ -220,7 +237,7 @@ fn standing(
         Some(Level::Warning) => match after {
             After::Died => harmless(true),
             After::WentOn => harmless(false),
-            After::Unknown => harmless(last),
+            After::Unknown => harmless(last && (spoken.named || has(lower, &["out of memory", "oom", "不足"]))),
         },
         Some(Level::Chatter) => match after {
             After::Died if spoken.named || has(lower, FAILING) => harmless(true),
@@ -234,10 +251,10 @@ fn standing(
 }
 
 /// The figures and the device of a message whose program another reader knows, by the words around them.
-pub(super) fn read_figures(document: &Document, position: usize, event: &mut Event, line: &str) {
+pub(super) fn read_figures(document: &Document, position: usize, event: &mut Event, line: &str, base: Base) {
     let line = clipped(line);
     let lower = line.to_lowercase();
-    figures(document, position, event, 0, &lower);
+    figures(document, position, event, 0, &lower, base);
     device(event, line);
 }
 
@@ -264,6 +281,8 @@ fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, n
     match named.map(|program| (program, program.kind())) {
         Some((Program::Unlisted(_), _)) | None => Resource::Host,
         Some((_, Kind::HostProgram | Kind::Runtime | Kind::Scheduler | Kind::OomKiller | Kind::Unnamed)) => Resource::Host,
+        // A simulation keeps most in the machine's memory.
+        Some((program, Kind::Application)) if program.pytorch_allocator() == PytorchAllocator::No => Resource::Host,
         Some(_) => Resource::Gpu,
     }
 }
@@ -309,7 +328,7 @@ fn interface(document: &Document, position: usize, lower: &str, resource: Resour
 }
 
 /// The figures of the message: of its line, of those that continue it, and of those that began it.
-fn figures(document: &Document, position: usize, event: &mut Event, from: usize, lower: &str) {
+fn figures(document: &Document, position: usize, event: &mut Event, from: usize, lower: &str, base: Base) {
     let last = document.lines.len().saturating_sub(1);
     let refused = words_refuse(lower).then_some(from);
     let rank = document.lines.get(position).and_then(|line| line.rank);
@@ -318,7 +337,7 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         let next = field::text(document, at + 1);
         let cut = document.open_ended && at == last;
         let number = field::number(document, at);
-        for (fact, figure) in roles::figures(line, next, Span::line(number), cut, refused) {
+        for (fact, figure) in roles::figures(line, next, Span::line(number), cut, refused, base) {
             event.facts.note(fact, figure);
             if at > position {
                 event.at.last = event.at.last.max(number);
@@ -387,6 +406,42 @@ fn device(event: &mut Event, line: &str) {
         }
     }
 }
+
+/// Words by which another reader's program says that it has another way.
+const OTHER_WAY: &[&str] = &[
+    "retrying", "retry with", "falling back", "fall back to", "fallback", "fell back", "skipping batch", "skipping tactic", "skip config",
+    "trying with", "trying smaller", "trying again", "will try", "using cpu", "on cpu instead", "switching to", "select_algorithm", "autotun", "evict",
+    "reducing batch", "reducing the batch", "tiling", "will be slower", "performance gains", "merging on the cpu",
+];
+
+/// Lines behind a message on which a program says so.
+const SOON: usize = 3;
+
+/// A device's refusal that a known program got over: it says so on the message's own lines or right behind them, and it does
+/// not die of it.
+pub(super) fn survived(document: &Document, position: usize, event: &Event) -> bool {
+    if event.standing != Standing::Failure || event.resource.on_host() || event.program.is_warden() {
+        return false;
+    }
+    let says = |at: usize, words: &[&str]| {
+        let lower = clipped(field::text(document, at)).to_lowercase();
+        words.iter().any(|word| lower.contains(word))
+    };
+    let last = document.lines.partition_point(|line| line.number <= event.at.last).max(position + 1) - 1;
+    let mild = matches!(level(field::text(document, position)), Some(Level::Warning | Level::Chatter));
+    let here = || (position..=last.min(position + SOON)).any(|at| says(at, OTHER_WAY));
+    let soon = |words: &[&str]| field::behind(document, last, SOON).any(|at| says(at, words));
+    let outcome = outcome::after(document, last);
+    // An exception ends what raised it, unless the log shows that something went on.
+    match outcome {
+        After::Died => false,
+        After::WentOn => here() || soon(OTHER_WAY),
+        After::Unknown => mild && here() || soon(AGAIN),
+    }
+}
+
+/// Words by which the line behind a refusal says that it is tried in another way.
+const AGAIN: &[&str] = &["retrying", "retry with", "tiling", "merging on the cpu", "skipping tactic"];
 
 /// What the net caught says nothing new beside a message that another reader knows: it follows from it.
 pub fn yield_to_known(events: &mut [Event]) {

@@ -14,8 +14,8 @@ struct Place {
     bare: bool,
 }
 
-/// Bare numbers below this are counts of something else.
-const LEAST_BARE: u64 = 64 << 10;
+/// Bare numbers below this are counts of something else, whatever their label.
+const LEAST_BARE: u64 = 1 << 10;
 /// Figures of a line that are looked at.
 const MOST: usize = 24;
 
@@ -52,6 +52,8 @@ const LABELS: &[(&str, Fact)] = &[
     ("largest free", Fact::LargestFreeChunk),
     ("largest contiguous", Fact::LargestFreeChunk),
     ("largest block", Fact::LargestFreeChunk),
+    ("largestcontinuousfree", Fact::LargestFreeChunk),
+    ("largest continuous", Fact::LargestFreeChunk),
     ("available", Fact::Free),
     ("avail", Fact::Free),
     ("remaining", Fact::Free),
@@ -161,11 +163,11 @@ const FILLERS: &[&str] = &[
 
 /// True where a line prints a size with a unit.
 pub fn has_size(line: &str) -> bool {
-    places(line, "", Span::line(1), false).iter().any(|place| !place.bare)
+    places(line, "", Span::line(1), false, Base::Binary).iter().any(|place| !place.bare)
 }
 
 /// The sizes of a line. `next` is the line behind it: a unit may stand there, or the rest of a number.
-fn places(line: &str, next: &str, at: Span, cut: bool) -> Vec<Place> {
+fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place> {
     let bytes = line.as_bytes();
     let locale = Locale::of(line);
     let mut found = Vec::new();
@@ -199,7 +201,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool) -> Vec<Place> {
             None => None,
         };
         let size = match unit {
-            Some((word, _)) => units::size_in(number, word, Base::Binary, locale),
+            Some((word, _)) => units::size_in(number, word, base, locale),
             None => {
                 let continues = rest.trim().is_empty() && (cut || next.starts_with(|c: char| c.is_ascii_digit()));
                 let whole = numeral.whole().filter(|whole| *whole >= LEAST_BARE && !continues && numeral.decimals == 0);
@@ -253,8 +255,16 @@ fn label_after(after: &str) -> Option<(Fact, usize)> {
 
 /// The figures of a line with what their words say they are. `refused` tells that the line speaks of an allocation that was
 /// refused: there a lone figure is what was asked for.
-pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>) -> Vec<(Fact, Figure)> {
-    let places = places(line, next, at, cut);
+pub fn figures(
+    line: &str,
+    next: &str,
+    at: Span,
+    cut: bool,
+    refused: Option<usize>,
+    base: Base,
+) -> Vec<(Fact, Figure)> {
+    let places = places(line, next, at, cut, base);
+    let mut at_odds: Vec<Fact> = Vec::new();
     let mut told: Vec<(Fact, Figure)> = Vec::new();
     let mut labels_first = false;
     let mut unlabelled: Option<Figure> = None;
@@ -294,18 +304,35 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
             _ => None,
         };
         let alone = || refused.filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare).map(|_| Fact::Requested);
-        let fact = fact.or_else(alone);
+        // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
+        let sized = || {
+            let ahead = before.trim_end().trim_end_matches([':', '=', '(', '[', ' ']).to_ascii_lowercase();
+            let asks = refused.is_some() && (ahead.ends_with("size") || after.trim_start().starts_with("size"));
+            asks.then_some(Fact::Requested)
+        };
+        let by_size = sized();
+        let fact = fact.or_else(alone).or(by_size);
         unlabelled = fact.is_none().then_some(place.figure);
         let Some(fact) = fact else { continue };
         // A count without a unit is a size only where its label asks for bytes.
-        if place.bare && !(ahead.is_some_and(|(_, _, words)| words <= 1)) {
+        if place.bare && by_size.is_none() && !ahead.is_some_and(|(_, _, words)| words <= 1) {
             continue;
         }
-        if !told.iter().any(|(known, _)| *known == fact) {
-            told.push((fact, place.figure));
+        match told.iter().find(|(known, _)| *known == fact) {
+            None => told.push((fact, place.figure)),
+            // The same said twice, in bytes and in GiB, is one figure; two that differ tell nothing.
+            Some((_, known)) if apart(known, &place.figure) => at_odds.push(fact),
+            Some(_) => {}
         }
     }
+    told.retain(|(fact, _)| !at_odds.contains(fact));
     told
+}
+
+/// True where two printed figures cannot be one quantity.
+fn apart(a: &Figure, b: &Figure) -> bool {
+    let (a, b) = (a.interval(), b.interval());
+    a.high < b.low || b.high < a.low
 }
 
 fn last_chars(text: &str, count: usize) -> &str {
@@ -325,7 +352,7 @@ mod tests {
     fn read(line: &str) -> Vec<(Fact, u64)> {
         let refused = Some(0).filter(|_| line.contains("alloc"));
         let mut told: Vec<_> =
-            figures(line, "", Span::line(1), false, refused).into_iter().map(|(fact, figure)| (fact, figure.bytes)).collect();
+            figures(line, "", Span::line(1), false, refused, Base::Binary).into_iter().map(|(fact, figure)| (fact, figure.bytes)).collect();
         told.sort();
         told
     }
