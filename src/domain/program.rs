@@ -330,7 +330,7 @@ programs! {
         .marked(&["mxnet.base", "libmxnet", "/mxnet/", "MXNetError", "mxnet::"]);
     Mlx = framework("mlx").on(Accelerator::Mps).own("mx.get_active_memory()", "mx.get_peak_memory()")
         .targets(&[Target::Mlx]).limit("mx.metal.device_info()")
-        .marked(&["[metal::malloc]", "mlx.core", "site-packages/mlx", "mlx_lm", "[METAL] Command buffer", "[malloc_or_wait]", "libmlx", "mlx-lm"]);
+        .marked(&["[metal::malloc]", "mlx.core", "site-packages/mlx", "mlx_lm", "[METAL] Command buffer", "[malloc_or_wait]", "omlx", "memory_guard_tier", "libmlx", "mlx-lm"]);
     Mindspore = framework("mindspore")
         .own("mindspore.hal.memory_allocated()", "mindspore.hal.max_memory_allocated()")
         .marked(&["mindspore"]);
