@@ -14,7 +14,9 @@ pub mod launcher;
 pub mod mention;
 pub mod metal;
 pub mod mxnet;
+pub mod naming;
 pub mod nccl_shm;
+pub mod net;
 pub mod notice;
 pub mod numba;
 pub mod onnxruntime;
@@ -36,9 +38,10 @@ pub mod tensorrt;
 pub mod torch_host;
 pub mod triton_language;
 pub mod triton_server;
+pub mod wordings;
 pub mod xla;
 
-use crate::domain::program::{Meter, PROCESS_METER, PytorchAllocator};
+use crate::domain::program::{Kind, Meter, PROCESS_METER, PytorchAllocator};
 use crate::domain::{Accelerator, Program};
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Literals, Reader};
@@ -167,6 +170,11 @@ impl Event {
         self.dialect
     }
 
+    /// Gives the message the slug of another shape.
+    fn rename(&mut self, dialect: &'static str) {
+        self.dialect = dialect;
+    }
+
     /// True when both are messages of one shape.
     pub fn same_wording(&self, other: &Event) -> bool {
         self.dialect == other.dialect
@@ -223,6 +231,7 @@ pub struct Dialect {
 /// Every dialect, in the order in which they are asked. The first that answers for a line wins, so a program that wraps
 /// another one's message stands before it, and the errors that CUDA gives to any program stand last.
 pub const DIALECTS: &[&Dialect] = &[
+    &wordings::DIALECT,
     &torch_host::DIALECT,
     &julia::DIALECT,
     &engines::vllm::DIALECT,
@@ -259,6 +268,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &runtimes::DIALECT,
     &launcher::DIALECT,
     &cuda::DIALECT,
+    &net::DIALECT,
 ];
 
 /// The trigger literals of all dialects, each once, and who asked for them.
@@ -335,6 +345,22 @@ pub fn events(document: &Document) -> Vec<Event> {
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
         }
+        if let Some(event) = event.as_mut().filter(|event| event.program.kind() == Kind::GpuApi && !event.has(Sign::Nccl)) {
+            // The interface's own error: whoever called it is named by the lines around.
+            let line = field::text(document, position);
+            let by_others = event.program == Program::Cuda;
+            let caller = if by_others { naming::caller(document, position) } else { naming::on_line(line) };
+            event.program = caller.unwrap_or(event.program);
+            if event.resource == Resource::Gpu && net::asks_host(line) {
+                event.resource = Resource::Host;
+                event.sign(Sign::PinnedHost);
+            }
+        }
+        if let Some(event) = event.as_mut().filter(|event| net::survived(document, position, event)) {
+            event.standing = Standing::Harmless;
+            event.sign(Sign::CaughtAndContinued);
+            event.harmless_because = Some(net::got_over());
+        }
         if let Some(event) = event.as_mut().filter(|event| event.message.contains("NCCL")) {
             event.sign(Sign::Nccl);
         }
@@ -352,6 +378,7 @@ pub fn events(document: &Document) -> Vec<Event> {
             }
         }
     }
+    net::yield_to_known(&mut events);
     events
 }
 
