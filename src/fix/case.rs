@@ -1,5 +1,7 @@
 //! An incident as fixes look at it: what is missing, what holds it, which program's knobs count, and how likely each cause is.
 
+use super::cures::Table;
+use super::work::{self, Work};
 use super::{Frees, Knob};
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Fact, Resource, Sign};
@@ -22,11 +24,20 @@ pub struct Case<'a> {
     pub context: &'a Context,
     pub ledger: &'a Ledger,
     findings: &'a [Finding],
+    works: Vec<Work>,
 }
 
 impl<'a> Case<'a> {
     pub fn new(incident: &'a Incident, findings: &'a [Finding]) -> Case<'a> {
-        Case { incident, context: &incident.context, ledger: &incident.ledger, findings }
+        let context = &incident.context;
+        let mut case = Case { incident, context, ledger: &incident.ledger, findings, works: Vec::new() };
+        case.works = work::of(&case);
+        case
+    }
+
+    /// The kinds of work that it may be.
+    pub fn works(&self) -> &[Work] {
+        &self.works
     }
 
     pub fn resource(&self) -> Resource {
@@ -92,7 +103,7 @@ impl<'a> Case<'a> {
     }
 
     /// Σ P(cause) × P(cured | cause) over a fix's table, in 0 … 1.
-    pub fn cures(&self, table: &[(CauseId, f64)]) -> f64 {
+    pub fn cures(&self, table: &Table) -> f64 {
         table.iter().map(|(cause, cured)| self.confidence(*cause) * cured).sum::<f64>().clamp(0.0, 1.0)
     }
 
@@ -428,23 +439,23 @@ impl Case<'_> {
             (Some(a), Some(r), Some(c)) => {
                 let (a, r, c) = (show(a.middle()), show(r.middle()), show(c.middle()));
                 crate::text!(
-                    en: "{a} was handed out and {r} more was asked for, of {c}",
+                    en: "{a} were allocated and {r} more requested, of {c}",
                     zh: "已分配 {a}，又申请 {r}，总容量 {c}"
                 )
             }
             (None, Some(r), Some(c)) => {
                 let (r, c) = (show(r.middle()), show(c.middle()));
-                crate::text!(en: "{r} was asked for, of {c}", zh: "申请 {r}，总容量 {c}")
+                crate::text!(en: "{r} were requested, of {c}", zh: "申请 {r}，总容量 {c}")
             }
             (_, Some(r), None) => {
                 let r = show(r.middle());
-                crate::text!(en: "{r} was asked for", zh: "申请了 {r}")
+                crate::text!(en: "{r} were requested", zh: "申请了 {r}")
             }
             _ => Text::default(),
         }
     }
 
-    /// `low` and `high` shares of what is handed out, with the formula, where that figure is known.
+    /// `low` and `high` shares of what is allocated, with the formula, where that figure is known.
     pub fn share_of_allocated(&self, low: f64, high: f64, what: Text) -> Option<(Interval, Text)> {
         let allocated = self.allocated().filter(|allocated| allocated.low > 0)?;
         let range = Interval::between(allocated.scale(low).low, allocated.scale(high).high);
@@ -457,6 +468,13 @@ impl Case<'_> {
                 format!("{}：已分配 {total} 的 {from}–{to} %（经验值）", what.zh),
             ),
         ))
+    }
+
+    /// The user's line that failed, as `file:line`, where the traceback names it.
+    pub fn failing_line(&self) -> Option<String> {
+        let frame = self.context.user_frame().filter(|frame| frame.line > 0)?;
+        let file = frame.file.rsplit(['/', '\\']).next().unwrap_or_default();
+        Some(format!("{file}:{}", frame.line))
     }
 
     /// The figure to ask for where activations cannot be told from states.

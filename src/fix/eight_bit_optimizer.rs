@@ -1,13 +1,7 @@
 //! Adam's state in 8 bit.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
+use super::prelude::*;
 use crate::estimate::states;
-use crate::incident::context::{Clue, Phase};
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "eight-bit-optimizer",
@@ -19,13 +13,21 @@ pub const FIX: Fix = Fix {
             zh: "Adam 每个 32 位参数保存 8 字节状态；8-bit 版本为 2.03 字节，少于 4096 个元素的张量仍为 32 位。paged 版本可换出到主机。有些任务需要把 embedding 保持 32 位以稳定训练。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.on_gpu() && case.training() && case.pytorch() && !case.evaluating(),
+    costs: Costs { slows: (-0.05, 0.05), numerics: Numerics::Benign },
+    knobs: &[
+        line(Target::HfTrainer, "optim=\"adamw_8bit\"").note("or \"paged_adamw_8bit\"", "或 \"paged_adamw_8bit\""),
+        line(Target::LlamaFactory, "optim: adamw_8bit"),
+        line(Target::Swift, "--optim adamw_8bit"),
+        line(Target::Diffusers, "--use_8bit_adam"),
+        line(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)"),
+    ],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.training() || !case.pytorch() || case.evaluating() {
-        return Advice::Silent;
-    }
     let name = case.context.optimizer.get().cloned();
     let known = name.as_deref().and_then(states::Optimizer::named);
     if known.is_some_and(|optimizer| optimizer.state() < 4.0) {
@@ -41,7 +43,8 @@ fn advise(case: &Case) -> Advice {
     let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
     let state = known.map_or(8.0, states::Optimizer::state);
     let high = state - states::Optimizer::Adam8bit.state();
-    Draft::new(case, &[(CauseId::Capacity, 0.4), (CauseId::TransientPeak, if stepping { 0.4 } else { 0.1 })])
+    Draft::new(case, &FIX)
+        .when("stepping", stepping)
         .weight(if stepping {
             1.6
         } else if case.language_model() {
@@ -50,14 +53,7 @@ fn advise(case: &Case) -> Advice {
             0.4
         })
         .frees_if(case.of_parameters(high / 2.0, high), case.ask_for_parameters())
-        .slows(-0.05, 0.05)
-        .numerics(Numerics::Benign)
         .certainty(if stepping { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob(Target::HfTrainer, "optim=\"adamw_8bit\"   # or \"paged_adamw_8bit\"")
-        .knob(Target::LlamaFactory, "optim: adamw_8bit")
-        .knob(Target::Swift, "--optim adamw_8bit")
-        .knob(Target::Diffusers, "--use_8bit_adam")
-        .knob(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)")
         .because(text!(
             en: "Adam's state takes 8 bytes per 32-bit parameter, 2.03 in 8 bit",
             zh: "Adam 状态每个 32 位参数 8 字节，8-bit 为 2.03 字节"

@@ -1,17 +1,8 @@
 //! Fewer loader processes, fewer batches ahead.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Sign;
-use crate::domain::Target;
+use super::prelude::*;
 use crate::estimate::loader::Loader;
-use crate::incident::context::Phase;
 use crate::ledger::LoaderAccount;
-use crate::text;
-use crate::text::Text;
-use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "fewer-workers",
@@ -23,7 +14,19 @@ pub const FIX: Fix = Fix {
             zh: "每个 worker 都保有自己触碰过的数据副本和 `prefetch_factor` 个批。除非 worker 自己使用 CUDA，否则不占显存。`num_workers=0` 可作验证：若仍失败，就与 worker 无关。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "dataloader_num_workers={tried}, dataloader_prefetch_factor=1"),
+        line(Target::Ultralytics, "workers={tried}"),
+        line(
+            Target::Pytorch,
+            "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch}, persistent_workers=False)",
+        ),
+    ],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -58,9 +61,8 @@ fn advise(case: &Case) -> Advice {
     let half = workers.map(|workers| if account.is_some() { (workers / 2).min(8) } else { workers / 2 });
     let tried = fitting.or(half).unwrap_or(2);
     let enough = account.is_none_or(|account| account.workers_that_fit.is_some());
-    let from = workers.map_or(String::new(), |workers| format!("   # was {workers}"));
     let loader = case.sign(Sign::DataLoaderWorker) || workers.is_some() || case.phase() == Some(Phase::DataLoading);
-    Draft::new(case, &[(CauseId::HostWorkers, 0.7), (CauseId::SharedMemory, 0.4), (CauseId::HostMemory, if loader { 0.3 } else { 0.06 }), (CauseId::LeakGrowth, if loader { 0.15 } else { 0.03 })])
+    Draft::new(case, &FIX).when("loader", loader)
         // Where caches or the processes themselves do not fit, no number of workers is enough.
         .weight(if enough { 1.0 } else { 0.5 })
         .certainty(if fitting.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
@@ -68,10 +70,9 @@ fn advise(case: &Case) -> Advice {
             en: "(private pages + prefetch × batch) per worker; the log does not tell these, PSS in /proc/PID/smaps_rollup does",
             zh: "每个 worker 为（私有页 + prefetch × 批）；日志未给出，可看 /proc/PID/smaps_rollup 的 PSS"
         ))
-        .slows(0.0, 0.4)
-        .knob(Target::HfTrainer, format!("dataloader_num_workers={tried}, dataloader_prefetch_factor=1{from}"))
-        .knob(Target::Ultralytics, format!("workers={tried}{from}"))
-        .knob(Target::Pytorch, format!("DataLoader(..., num_workers={tried}, prefetch_factor={}, persistent_workers=False){from}", if tried == 0 { "None" } else { "1" }))
+        .fill("prefetch", if tried == 0 { "None" } else { "1" })
+        .fill("tried", tried)
+        .was(workers)
         .because(match workers {
             Some(workers) if !enough => text!(
                 en: "no number of workers is enough while caches have no bound; {tried} instead of {workers} divide them by as much",

@@ -1,12 +1,6 @@
 //! Free what other processes hold on the device.
 
-use super::case::{Case, join, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
-use crate::units::Interval;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "free-the-device",
@@ -18,13 +12,23 @@ pub const FIX: Fix = Fix {
             zh: "另一个进程占用了本任务需要的显存。若是自己的进程就结束它，否则等待或协商配额。容器内报错里的 pid 可能是宿主机 pid；列出的进程甚至可能就是本任务自己。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.discrete_gpu(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
+            .note("yours and idle: kill {kill}", "若属于你且已空闲：kill {kill}"),
+        line(Target::Windows, "{tool}")
+            .note("then end the listed programs in Task Manager", "然后在任务管理器中结束列出的程序")
+            .when("named"),
+        line(Target::Ollama, "ollama ps").note("then: ollama stop MODEL", "然后：ollama stop MODEL").unless("named"),
+        line(Target::Shell, "{processes}").unless("named"),
+    ],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.discrete_gpu() {
-        return Advice::Silent;
-    }
     let Some(others) = case.others() else {
         if let Some(pid) = case.ledger.self_listed_as {
             return Advice::WontHelp(text!(
@@ -46,23 +50,16 @@ fn advise(case: &Case) -> Advice {
         .map(|process| process.pid.to_string())
         .collect();
     let list = pids.join(" ");
-    Draft::new(
-        case,
-        &[
-            (CauseId::OtherProcess, 0.9),
-            (CauseId::Preallocation, 0.4),
-            (CauseId::DuplicateModel, 0.3),
-            (CauseId::Capacity, 0.1),
-        ],
-    )
-    .frees(others, text!(en: "all that other processes hold: {held}", zh: "其他进程占用的全部：{held}"))
-    .certainty(Certainty::Arithmetic)
-    .knob(Target::Shell, format!("ps -o pid,user,etime,cmd -p {}   # yours and idle: kill {list}", pids.join(",")))
-    .knob(Target::Windows, format!("{tool}   # then end the listed programs in Task Manager"))
-    .because(text!(
-        en: "other processes hold {held} of this GPU; their memory comes back at once when they end",
-        zh: "其他进程占用了这块 GPU 的 {held}；进程一结束显存立即归还"
-    ))
+    Draft::new(case, &FIX)
+        .when("named", true)
+        .fill("query", pids.join(","))
+        .fill("kill", list)
+        .frees(others, text!(en: "all that other processes hold: {held}", zh: "其他进程占用的全部：{held}"))
+        .certainty(Certainty::Arithmetic)
+        .because(text!(
+            en: "other processes hold {held} of this GPU; their memory comes back at once when they end",
+            zh: "其他进程占用了这块 GPU 的 {held}；进程一结束显存立即归还"
+        ))
 }
 
 /// Memory that nobody named holds, or findings that point to others without a figure.
@@ -73,7 +70,7 @@ fn unnamed(case: &Case) -> Advice {
         en: "the message does not say what others hold; {tool} at the time of the failure does",
         zh: "报错没有给出其他进程占用多少；出错时的 {tool} 可以看到"
     );
-    Draft::new(case, &[(CauseId::OtherProcess, 0.75), (CauseId::Preallocation, 0.35)])
+    Draft::new(case, &FIX)
         .frees_if(
             amount.map(|held| {
                 let shown = show(held.middle());
@@ -85,8 +82,6 @@ fn unnamed(case: &Case) -> Advice {
             reason,
         )
         .certainty(Certainty::Likely)
-        .knob(Target::Ollama, "ollama ps   # then: ollama stop MODEL")
-        .knob(Target::Shell, case.accelerator().processes())
         .because(join(
             text!(
                 en: "the device was taken up by something other than this job: look who it is and end it",

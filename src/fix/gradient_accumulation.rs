@@ -1,9 +1,6 @@
 //! Accumulation alone: the partner of a smaller batch.
 
-use super::case::Case;
-use super::{Advice, Class, Fix};
-use crate::incident::context::{Clue, Phase};
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "gradient-accumulation",
@@ -15,13 +12,15 @@ pub const FIX: Fix = Fix {
             zh: "梯度累积让小批等效于大批。它只省下不再同时保留的那部分样本的激活；权重、梯度和优化器状态都不变，且梯度在微步之间一直存活。只有损失按全部有效元素求平均时才与大批等价；BatchNorm 和批内负样本看到的仍是小批。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.training_step(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.training_step() {
-        return Advice::Silent;
-    }
     if case.context.batch_size.value() == Some(1) {
         return Advice::WontHelp(text!(
             en: "the batch is 1: accumulation splits a batch, and this one cannot be split",

@@ -1,10 +1,6 @@
 //! A remedy of inference, not of training.
 
-use super::case::Case;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::incident::context::Precision;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "half-in-training",
@@ -16,17 +12,20 @@ pub const FIX: Fix = Fix {
             zh: "没有 scaler 和主权重的 fp16 权重会溢出或停止学习。请用 autocast，或 bf16 状态。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| {
+        case.training_step()
+            && case.training()
+            && matches!(case.precision(), None | Some(Precision::Fp32))
+            && case.pytorch()
+    },
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.training_step()
-        || !case.training()
-        || !matches!(case.precision(), None | Some(Precision::Fp32))
-        || !case.pytorch()
-    {
-        return Advice::Silent;
-    }
     if case.confidence(CauseId::Capacity) < 0.4 {
         return Advice::Silent;
     }

@@ -1,13 +1,6 @@
 //! Place an asynchronous error.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Sign;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "launch-blocking",
@@ -19,13 +12,16 @@ pub const FIX: Fix = Fix {
             zh: "CUDA 核在发起它的 Python 行之后才执行，错误会出现在更后面的行。阻塞式启动使 traceback 指向真正的位置。它会变慢，且不释放任何显存。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.on_gpu(),
+    costs: Costs { slows: (0.1, 0.6), numerics: Numerics::Same },
+    knobs: &[line(Target::Shell, "{variable} <your command>")
+        .note("once, for the true traceback", "运行一次，得到真实的 traceback")],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() {
-        return Advice::Silent;
-    }
     let asynchronous = case.sign(Sign::Asynchronous)
         || case.sign(Sign::OtherCudaError)
         || case.sign(Sign::Disguised)
@@ -40,13 +36,12 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let Some(variable) = case.accelerator().blocking_launches() else { return Advice::Silent };
-    Draft::new(case, &[(CauseId::DriverOrUnrelated, 0.45), (CauseId::Capacity, 0.05), (CauseId::NonFramework, 0.05)])
+    Draft::new(case, &FIX)
         .frees_unknown(
             text!(en: "frees nothing: it shows which operation failed", zh: "不释放显存：用于显示是哪个操作出错"),
         )
-        .slows(0.1, 0.6)
         .certainty(Certainty::Likely)
-        .knob(Target::Shell, format!("{variable} <your command>   # once, for the true traceback"))
+        .fill("variable", variable)
         .because(text!(
             en: "the error may stem from an earlier operation: the device reports asynchronously",
             zh: "错误可能来自更早的操作：设备异步报告错误"

@@ -1,13 +1,7 @@
 //! One cache for all processes instead of one in each.
 
-use super::case::{Case, bytes, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
+use super::prelude::*;
 use crate::estimate::loader::Cache;
-use crate::text;
-use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "shared-cache",
@@ -19,7 +13,16 @@ pub const FIX: Fix = Fix {
             zh: "一个内存映射文件、LMDB 或共享内存中的张量，使每个样本在整机只存一份，与读进程数无关。把解码后的样本写到本地磁盘文件，由内核缓存，内存紧张时自动回收；放在 /dev/shm 的张量计入容器上限。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.15), numerics: Numerics::Same },
+    knobs: &[line(
+        Target::Pytorch,
+        "samples = np.memmap(\"decoded.bin\", dtype=np.float16, mode=\"r\", shape=(n, ...))",
+    )
+    .note("page cache: shared, given back under pressure", "页缓存：共享，内存紧张时自动回收")],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -36,17 +39,12 @@ fn advise(case: &Case) -> Advice {
     let (end, held_shown) = (show(ends.middle()), bytes(held));
     let range = Interval::between(account.need.caches_at_first.low - i128::from(held), ends.high - i128::from(held));
     let part = all.filter(|all| *all > 0).map(|all| held as f64 / all as f64 * 100.0);
-    Draft::new(
-        case,
-        &[(CauseId::HostWorkers, 0.8), (CauseId::HostMemory, 0.45), (CauseId::LeakGrowth, 0.4)],
-    )
+    Draft::new(case, &FIX)
     .frees(
         range,
         text!(en: "caches of {end} in the end become one of {held_shown}", zh: "最终 {end} 的缓存变为一份 {held_shown}"),
     )
-    .slows(0.0, 0.15)
     .certainty(Certainty::Likely)
-    .knob(Target::Pytorch, "samples = np.memmap(\"decoded.bin\", dtype=np.float16, mode=\"r\", shape=(n, ...))   # page cache: shared, given back under pressure")
     .because(match part {
         Some(part) if part < 99.5 => text!(
             en: "{readers} processes cache the same samples; one cache of {held_shown} holds {part:.0} % of the data set",

@@ -1,11 +1,6 @@
 //! RMM's pool: its size, and the way around it.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "rmm-pool-size",
@@ -17,20 +12,22 @@ pub const FIX: Fix = Fix {
             zh: "内存池一次占走初始大小且不与他人共享：CUDA 库和其他进程只能用剩下的部分。cudaMallocAsync 的池由所有使用它的库共享，并会归还内存。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.on_gpu(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Rapids, "rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())")
+            .note("instead of a pool", "代替内存池"),
+        line(Target::DaskCuda, "dask-cuda-worker --rmm-async")
+            .note("or --rmm-pool-size 0.6, a share of the card", "或 --rmm-pool-size 0.6（占整卡的比例）"),
+    ],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() {
-        return Advice::Silent;
-    }
-    Draft::new(
-        case,
-        &[(CauseId::Preallocation, 0.75), (CauseId::Fragmentation, 0.6), (CauseId::FrameworkLimit, 0.35)],
-    )
+    Draft::new(case, &FIX)
     .frees_unknown(text!(en: "what the pool holds above the need; the log does not print the pool's size", zh: "池中超出实际需要的部分；日志未打印池的大小"))
     .certainty(Certainty::Likely)
-    .knob(Target::Rapids, "rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())   # instead of a pool")
-    .knob(Target::DaskCuda, "dask-cuda-worker --rmm-async   # or --rmm-pool-size 0.6, a share of the card")
     .because(text!(en: "the pool is what holds the card", zh: "占住显存的正是内存池"))
 }

@@ -1,13 +1,6 @@
 //! Ids beyond the table.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Sign;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "check-ids",
@@ -19,7 +12,18 @@ pub const FIX: Fix = Fix {
             zh: "超出 embedding 或类别数的索引会触发设备断言；随后的库调用以 \"allocation failed\" 或 cuBLAS 错误失败。在 CPU 上运行即可看到真实错误。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "model.resize_token_embeddings(len(tokenizer))"),
+        line(
+            Target::Pytorch,
+            "assert input_ids.max() < model.get_input_embeddings().num_embeddings and labels.min() >= -100",
+        ),
+    ],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -27,10 +31,8 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu() || !(echo || case.sign(Sign::OtherCudaError)) {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::DriverOrUnrelated, 0.55), (CauseId::Capacity, 0.4), (CauseId::NonFramework, 0.15), (CauseId::SingleHugeAllocation, 0.1)])
+    Draft::new(case, &FIX)
         .frees_unknown(text!(en: "frees nothing: memory may not be the matter", zh: "不释放显存：问题可能不在显存"))
         .certainty(Certainty::Likely)
-        .knob(Target::HfTrainer, "model.resize_token_embeddings(len(tokenizer))")
-        .knob(Target::Pytorch, "assert input_ids.max() < model.get_input_embeddings().num_embeddings and labels.min() >= -100")
         .because(text!(en: "an index out of range shows as a failed allocation or library error at the next call", zh: "索引越界会在下一次调用中表现为分配失败或库错误"))
 }

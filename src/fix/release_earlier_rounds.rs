@@ -1,11 +1,6 @@
 //! Models of earlier rounds that stay on the card.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::{Number, Target};
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "release-earlier-rounds",
@@ -17,7 +12,19 @@ pub const FIX: Fix = Fix {
             zh: "在同一进程中连续训练多个模型时，仍被引用的对象都会留在显存中：模型、数据、预测缓存。每轮结束后删除它们，或让每轮使用独立进程，可确保全部释放。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.05), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Program, "del model, data; gc.collect()")
+            .note("after each round; surest: one process per round", "每轮之后；最可靠的是每轮一个进程"),
+        line(Target::Xgboost, "del booster, dtrain; gc.collect()")
+            .note("after each trial; surest: one process per trial", "每次试验之后；最可靠的是每次试验一个进程"),
+        line(Target::LightGbm, "booster.free_dataset(); del booster; gc.collect()")
+            .note("after each training", "每次训练之后"),
+    ],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -28,11 +35,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let rounds = rounds as u64;
-    Draft::new(case, &[(CauseId::LeakGrowth, 0.65), (CauseId::Capacity, 0.15)])
+    Draft::new(case, &FIX)
         .frees_unknown(text!(en: "what {rounds} earlier rounds left behind", zh: "之前 {rounds} 轮遗留的部分"))
-        .slows(0.0, 0.05)
-        .knob(Target::Program, "del model, data; gc.collect()   # after each round; surest: one process per round")
-        .knob(Target::Xgboost, "del booster, dtrain; gc.collect()   # after each trial; surest: one process per trial")
-        .knob(Target::LightGbm, "booster.free_dataset(); del booster; gc.collect()   # after each training")
         .because(text!(en: "{rounds} rounds had fitted before this one", zh: "此前已有 {rounds} 轮能够放下"))
 }

@@ -1,12 +1,6 @@
 //! State vectors: each qubit doubles them.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
-use crate::units::Interval;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "smaller-state-vector",
@@ -18,7 +12,21 @@ pub const FIX: Fix = Fix {
             zh: "n 个量子比特的态矢量有 2^n 个振幅，每个 16 字节（complex128）或 8 字节（complex64）：30 个量子比特为 16 GiB 或 8 GiB。单精度可多一个量子比特，GPU 数量翻倍再多一个；张量网络和矩阵乘积态不存储整个态。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Benign },
+    knobs: &[
+        line(Target::Qiskit, "AerSimulator(method=\"matrix_product_state\")")
+            .note("or precision=\"single\", blocking_enable=True", "或 precision=\"single\", blocking_enable=True"),
+        line(Target::PennyLane, "qml.device(\"lightning.gpu\", wires=n, c_dtype=np.complex64)"),
+        said(
+            Target::Cuquantum,
+            "use complex64 state vectors, or distribute the state over twice the GPUs",
+            "使用 complex64 态矢量，或把态分布到两倍的 GPU",
+        ),
+    ],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -27,7 +35,7 @@ fn advise(case: &Case) -> Advice {
         (Some(requested), Some(capacity)) => requested.low / 2 <= capacity.high,
         _ => true,
     };
-    Draft::new(case, &[(CauseId::SingleHugeAllocation, 0.6), (CauseId::Capacity, 0.6), (CauseId::HostMemory, 0.5)])
+    Draft::new(case, &FIX)
         .frees_if(
             case.requested().map(|requested| {
                 let (all, half) = (show(requested.middle()), show(requested.middle() / 2));
@@ -39,10 +47,6 @@ fn advise(case: &Case) -> Advice {
             text!(en: "half of the state in single precision; the log does not print the number of qubits", zh: "单精度可减半；日志未打印量子比特数"),
         )
         .weight(if half_fits { 1.0 } else { 0.5 })
-        .numerics(Numerics::Benign)
         .certainty(Certainty::Likely)
-        .knob(Target::Qiskit, "AerSimulator(method=\"matrix_product_state\")   # or precision=\"single\", blocking_enable=True")
-        .knob(Target::PennyLane, "qml.device(\"lightning.gpu\", wires=n, c_dtype=np.complex64)")
-        .knob(Target::Cuquantum, "use complex64 state vectors, or distribute the state over twice the GPUs")
         .because(text!(en: "the state vector is one array that doubles with each qubit", zh: "态矢量是一个随量子比特数翻倍的数组"))
 }

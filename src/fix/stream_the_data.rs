@@ -1,11 +1,6 @@
 //! A data set that goes to the card as a constant.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::{Number, Target};
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "stream-the-data",
@@ -17,28 +12,23 @@ pub const FIX: Fix = Fix {
             zh: "整个数组直接传给 TensorFlow 时，会作为常量整体放到设备上。从文件或生成器读取的数据管道只在设备上保留几个批次。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.on_gpu() && case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied),
+    costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
+    knobs: &[line(
+        Target::TensorFlow,
+        "with tf.device(\"CPU\"): ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).prefetch(2)",
+    )],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied) {
-        return Advice::Silent;
-    }
-    Draft::new(
-        case,
-        &[
-            (CauseId::Capacity, 0.6),
-            (CauseId::SingleHugeAllocation, 0.75),
-            (CauseId::TransientPeak, 0.4),
-            (CauseId::LeakGrowth, 0.5),
-        ],
-    )
+    Draft::new(case, &FIX)
     .frees_if(
         case.requested().map(|requested| (requested, text!(en: "the constant itself", zh: "该常量本身"))),
         text!(en: "all of the data set but a few batches", zh: "除几个批次外的整个数据集"),
     )
-    .slows(0.0, 0.1)
     .certainty(Certainty::Likely)
-    .knob(Target::TensorFlow, "with tf.device(\"CPU\"): ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).prefetch(2)")
     .because(text!(en: "it failed while copying an array to the device as a constant", zh: "失败发生在将数组作为常量拷贝到设备时"))
 }

@@ -1,12 +1,7 @@
 //! ZeRO or FSDP.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
+use super::prelude::*;
 use crate::estimate::states;
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "shard-states",
@@ -18,13 +13,24 @@ pub const FIX: Fix = Fix {
             zh: "每参数 16 字节中，ZeRO-1 把优化器的 12 字节按卡数平分，ZeRO-2 再分梯度，ZeRO-3 与 FSDP 全部切分，代价是更多通信。若只包成一个单元，峰值不会下降。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.on_gpu() && case.training() && !case.evaluating() && case.learns(),
+    costs: Costs { slows: (0.05, 0.4), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::DeepSpeed, "\"zero_optimization\": {\"stage\": 3}"),
+        line(Target::HfTrainer, "fsdp=\"full_shard auto_wrap\"")
+            .note("or deepspeed=\"zero3.json\"", "或 deepspeed=\"zero3.json\""),
+        line(Target::Lightning, "Trainer(strategy=\"fsdp\")"),
+        line(Target::Accelerate, "accelerate launch --use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP ..."),
+        line(Target::Swift, "--deepspeed zero3"),
+        line(Target::LlamaFactory, "deepspeed: examples/deepspeed/ds_z3_config.json"),
+        line(Target::Pytorch, "for block in model.layers: fully_shard(block)\nfully_shard(model)"),
+    ],
+    fixtures: &[],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.training() || case.evaluating() || !case.learns() {
-        return Advice::Silent;
-    }
     let ranks = case.context.world_size.value();
     if ranks.is_none_or(|ranks| ranks < 2) {
         return Advice::Silent;
@@ -36,18 +42,10 @@ fn advise(case: &Case) -> Advice {
     }
     let regime = states::Regime::with_master_weights(states::Optimizer::Adam);
     let saving = regime.sharded(stage, n) - regime.sharded(3, n);
-    Draft::new(case, &[(CauseId::Capacity, 0.5), (CauseId::TransientPeak, 0.2)])
+    Draft::new(case, &FIX)
         .frees_if(
             case.of_parameters((saving * 0.7 * 100.0).round() / 100.0, (saving * 100.0).round() / 100.0),
             case.ask_for_parameters(),
         )
-        .slows(0.05, 0.4)
-        .knob(Target::DeepSpeed, "\"zero_optimization\": {\"stage\": 3}")
-        .knob(Target::HfTrainer, "fsdp=\"full_shard auto_wrap\"   # or deepspeed=\"zero3.json\"")
-        .knob(Target::Lightning, "Trainer(strategy=\"fsdp\")")
-        .knob(Target::Accelerate, "accelerate launch --use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP ...")
-        .knob(Target::Swift, "--deepspeed zero3")
-        .knob(Target::LlamaFactory, "deepspeed: examples/deepspeed/ds_z3_config.json")
-        .knob(Target::Pytorch, "for block in model.layers: fully_shard(block)\nfully_shard(model)")
         .because(text!(en: "{n} ranks hold the same states now; stage 3 gives each 1/{n}", zh: "现在 {n} 个进程各存一份状态；第 3 阶段各存 1/{n}"))
 }
