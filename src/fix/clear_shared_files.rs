@@ -1,7 +1,7 @@
 //! Files in shared memory that nobody needs any more.
 
 use super::prelude::*;
-use crate::ledger::Holder;
+use crate::account::Holder;
 
 pub const FIX: Fix = Fix {
     id: "clear-shared-files",

@@ -1,8 +1,8 @@
 //! Fewer loader processes, fewer batches ahead.
 
 use super::prelude::*;
+use crate::account::LoaderAccount;
 use crate::estimate::loader::Loader;
-use crate::ledger::LoaderAccount;
 
 pub const FIX: Fix = Fix {
     id: "fewer-workers",

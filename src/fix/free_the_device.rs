@@ -1,6 +1,7 @@
 //! Free what other processes hold on the device.
 
 use super::prelude::*;
+use crate::account;
 
 pub const FIX: Fix = Fix {
     id: "free-the-device",
@@ -17,7 +18,26 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
-            .note("yours and idle: kill {kill}", "若属于你且已空闲：kill {kill}"),
+            .note("yours and idle: kill {kill}", "若属于你且已空闲：kill {kill}")
+            .when("alone"),
+        line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
+            .note(
+                "yours, idle and no rank of this job: kill {kill}",
+                "若属于你、已空闲且不是本任务的 rank：kill {kill}",
+            )
+            .when("ranks"),
+        line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
+            .note(
+                "pids of the host: look there, and end only what is no part of this job",
+                "这些是宿主机 pid：在宿主机上查看，只结束不属于本任务的进程",
+            )
+            .when("outside"),
+        line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
+            .note(
+                "pids of the host; may be this very process: end only what is surely another one",
+                "这些是宿主机 pid，可能就是本进程：只结束确定是其他程序的进程",
+            )
+            .when("doubtful"),
         line(Target::Windows, "{tool}")
             .note("then end the listed programs in Task Manager", "然后在任务管理器中结束列出的程序")
             .when("named"),
@@ -38,28 +58,34 @@ fn advise(case: &Case) -> Advice {
         }
         return unnamed(case);
     };
-    let (held, tool) = (show(others.middle()), case.accelerator().tool());
-    let pids: Vec<String> = case
-        .incident
-        .event
-        .facts
-        .other_processes
-        .iter()
-        .filter(|process| Some(process.pid) != case.ledger.self_listed_as)
-        .take(4)
-        .map(|process| process.pid.to_string())
-        .collect();
-    let list = pids.join(" ");
-    Draft::new(case, &FIX)
-        .when("named", true)
-        .fill("query", pids.join(","))
-        .fill("kill", list)
+    let held = show(others.middle());
+    look_up(case, Draft::new(case, &FIX).when("named", true))
         .frees(others, text!(en: "all that other processes hold: {held}", zh: "其他进程占用的全部：{held}"))
         .certainty(Certainty::Arithmetic)
         .because(text!(
             en: "other processes hold {held} of this GPU; their memory comes back at once when they end",
             zh: "其他进程占用了这块 GPU 的 {held}；进程一结束显存立即归还"
         ))
+}
+
+/// How to look the others up. A pid is named for ending only where it is surely not this job's.
+fn look_up<'a>(case: &Case, draft: Draft<'a>) -> Draft<'a> {
+    let strangers = account::identity::strangers(&case.incident.event, case.ledger);
+    let list = |pids: &[u64], between: &str| pids.iter().take(4).map(u64::to_string).collect::<Vec<_>>().join(between);
+    let several = case.context.world_size.value().is_some_and(|ranks| ranks > 1) || case.incident.event.rank.is_some();
+    if !strangers.sure.is_empty() {
+        let ranks = if several { "ranks" } else { "alone" };
+        return draft
+            .when(ranks, true)
+            .fill("query", list(&strangers.sure, ","))
+            .fill("kill", list(&strangers.sure, " "));
+    }
+    let query = list(&strangers.doubtful, ",");
+    if query.is_empty() {
+        return draft;
+    }
+    let whose = if case.ledger.self_listed_as.is_some() { "outside" } else { "doubtful" };
+    draft.when(whose, true).fill("query", query)
 }
 
 /// Memory that nobody named holds, or findings that point to others without a figure.

@@ -16,8 +16,8 @@ pub const FIX: Fix = Fix {
     applies: |case| case.discrete_gpu(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "sudo fuser -v {nodes}").note(
-        "lists every process that has a GPU open, hidden ones too; kill your own leftovers",
-        "列出所有打开 GPU 的进程，包括隐藏的；结束自己残留的进程",
+        "lists every process that has a GPU open, hidden ones too; end leftovers of yours, not this job",
+        "列出所有打开 GPU 的进程，包括隐藏的；只结束自己残留的进程，不要结束本任务",
     )],
     fixtures: &[],
     advise,
