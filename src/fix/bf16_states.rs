@@ -1,5 +1,6 @@
 //! Weights, gradients and state in 16 bit.
 
+use super::budget::Change;
 use super::prelude::*;
 
 pub const FIX: Fix = Fix {
@@ -33,6 +34,9 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if let Some(why) = case.still_too_large(Change::SixteenBitStates).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
+    }
     Draft::new(case, &FIX)
         .frees_if(case.of_parameters(4.0, 8.0), case.ask_for_parameters())
         .because(text!(en: "states of 16 bytes per parameter shrink to 8", zh: "每参数 16 字节的状态降到 8 字节"))

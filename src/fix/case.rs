@@ -25,14 +25,26 @@ pub struct Case<'a> {
     pub ledger: &'a Ledger,
     findings: &'a [Finding],
     works: Vec<Work>,
+    /// Asked for the parts of a combination, none of which need be enough alone.
+    composing: bool,
 }
 
 impl<'a> Case<'a> {
     pub fn new(incident: &'a Incident, findings: &'a [Finding]) -> Case<'a> {
         let context = &incident.context;
-        let mut case = Case { incident, context, ledger: &incident.ledger, findings, works: Vec::new() };
+        let mut case =
+            Case { incident, context, ledger: &incident.ledger, findings, works: Vec::new(), composing: false };
         case.works = work::of(&case);
         case
+    }
+
+    /// The same case, asked for parts of a combination.
+    pub fn for_combinations(&self) -> Case<'a> {
+        Case { composing: true, works: self.works.clone(), ..*self }
+    }
+
+    pub fn composing(&self) -> bool {
+        self.composing
     }
 
     /// The kinds of work that it may be.

@@ -1,5 +1,6 @@
 //! Optimizer state on the host.
 
+use super::budget::Change;
 use super::prelude::*;
 
 pub const FIX: Fix = Fix {
@@ -41,6 +42,9 @@ fn advise(case: &Case) -> Advice {
     let large = case.language_model() || case.context.zero_stage.is_known() || case.context.fsdp.is_known();
     if !large {
         return Advice::Silent;
+    }
+    if let Some(why) = case.still_too_large(Change::OptimizerToHost).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
     }
     Draft::new(case, &FIX)
         .frees_if(case.of_parameters(6.0, 12.0), case.ask_for_parameters())

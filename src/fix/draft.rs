@@ -2,8 +2,7 @@
 
 use super::case::{Case, clamp_to, show};
 use super::cures::{self, Table};
-use super::{Advice, Certainty, Fix, Frees, Knob, Offer};
-use crate::domain::Target;
+use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer};
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
@@ -24,6 +23,7 @@ pub struct Draft<'a> {
     values: Vec<(&'static str, Text)>,
     was: Option<Text>,
     knobs: Vec<Knob>,
+    costs: Costs,
 }
 
 impl<'a> Draft<'a> {
@@ -47,6 +47,7 @@ impl<'a> Draft<'a> {
             values: values.into_iter().map(|(name, value)| (name, Text::same(value))).collect(),
             was: None,
             knobs: Vec::new(),
+            costs: fix.costs,
         }
     }
 
@@ -110,8 +111,14 @@ impl<'a> Draft<'a> {
     }
 
     /// A line that only this incident can make.
-    pub fn knob(mut self, target: Target, line: impl Into<String>) -> Self {
-        self.knobs.push(Knob { target, line: Text::same(line) });
+    pub fn line(mut self, knob: Knob) -> Self {
+        self.knobs.push(knob);
+        self
+    }
+
+    /// Costs that only this incident tells.
+    pub fn costs(mut self, costs: Costs) -> Self {
+        self.costs = costs;
         self
     }
 
@@ -131,12 +138,12 @@ impl<'a> Draft<'a> {
         let knobs = self.lines();
         let knobs = self.case.order(knobs);
         let mut cures = (self.case.cures(&self.table) * self.weight).clamp(0.0, 1.0);
-        if cures < FAINTEST || knobs.is_empty() {
+        if cures < FAINTEST && !self.case.composing() || knobs.is_empty() {
             return Advice::Silent;
         }
         if let Frees::Bytes { range, .. } = &self.frees {
             let reach = self.case.reach(*range);
-            if reach == 0.0 {
+            if reach == 0.0 && !self.case.composing() {
                 let most = show(range.high);
                 return Advice::Withheld(match self.case.missing() {
                     Some(missing) if range.high > 0 => {
@@ -153,7 +160,7 @@ impl<'a> Draft<'a> {
         }
         Advice::Offer(Offer {
             frees: self.frees,
-            costs: self.fix.costs,
+            costs: self.costs,
             certainty: self.certainty,
             cures: cures.clamp(0.0, 1.0),
             knobs,

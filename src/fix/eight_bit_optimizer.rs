@@ -1,5 +1,6 @@
 //! Adam's state in 8 bit.
 
+use super::budget::Change;
 use super::prelude::*;
 use crate::estimate::states;
 
@@ -39,6 +40,9 @@ fn advise(case: &Case) -> Advice {
             en: "only the adapters have optimizer state: there is little to shrink",
             zh: "只有适配器才有优化器状态：没有多少可压缩"
         ));
+    }
+    if let Some(why) = case.still_too_large(Change::EightBitOptimizer).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
     }
     let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
     let state = known.map_or(8.0, states::Optimizer::state);

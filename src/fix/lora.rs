@@ -1,5 +1,6 @@
 //! Train adapters only.
 
+use super::budget::Change;
 use super::prelude::*;
 
 pub const FIX: Fix = Fix {
@@ -28,6 +29,9 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     if case.context.lora.value() == Some(true) {
         return Advice::Withheld(text!(en: "it trains LoRA adapters already", zh: "已经在用 LoRA 训练"));
+    }
+    if let Some(why) = case.still_too_large(Change::Lora).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
     }
     Draft::new(case, &FIX)
         .frees_if(case.of_parameters(6.0, 14.0), case.ask_for_parameters())

@@ -52,6 +52,9 @@ fn advise(case: &Case) -> Advice {
     if case.context.quantized.value() == Some(true) {
         return Advice::Silent;
     }
+    if let Some(why) = case.never_fits() {
+        return Advice::Withheld(why);
+    }
     let known = if case.precision() == Some(Precision::Fp32) { 1.0 } else { 0.6 };
     Draft::new(case, &FIX)
         .weight(known)

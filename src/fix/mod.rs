@@ -10,6 +10,7 @@ pub mod alloc_conf;
 mod arena_growth;
 mod bf16_states;
 mod bound_the_cache;
+pub mod budget;
 mod carve_out;
 pub mod case;
 mod check_ids;
@@ -141,6 +142,24 @@ closed_set! {
     }
 }
 
+impl Class {
+    /// True for changes that can make weights, gradients and optimizer states smaller on the device, or show the cause.
+    fn touches_states(self) -> bool {
+        matches!(
+            self,
+            Class::Precision
+                | Class::Optimizer
+                | Class::Model
+                | Class::Sharding
+                | Class::Offload
+                | Class::Loading
+                | Class::Limits
+                | Class::Host
+                | Class::Diagnosis
+        )
+    }
+}
+
 closed_set! {
     /// How a fix changes results, from harmless to deep.
     pub enum Numerics {
@@ -245,7 +264,15 @@ impl Fix {
     /// What it says to an incident.
     pub fn advice(&self, case: &Case) -> Advice {
         let helps = self.helps.iter().any(|work| case.works().contains(work));
-        if helps && (self.applies)(case) { (self.advise)(case) } else { Advice::Silent }
+        if !helps || !(self.applies)(case) {
+            return Advice::Silent;
+        }
+        let advice = (self.advise)(case);
+        // Parameters before opinion: what their bytes rule out is no offer, however common the remedy.
+        match (&advice, case.never_fits()) {
+            (Advice::Offer(_), Some(why)) if !self.class.touches_states() && !case.composing() => Advice::Withheld(why),
+            _ => advice,
+        }
     }
 
     /// How likely it cures each cause, where no particular circumstance is given.
@@ -400,18 +427,22 @@ pub fn plan(incident: &Incident, findings: &[Finding]) -> Plan {
 /// Expected value of an offer: P(cures) × what is kept of results and speed. Costs weigh mildly, because a job that
 /// runs slower beats one that dies; a change of the model weighs most.
 fn value(fix: &Fix, offer: &Offer) -> f64 {
-    let kept_results = match offer.costs.numerics {
+    // A look at the memory frees nothing by itself; it stands behind everything that might.
+    let kind = if fix.class == Class::Diagnosis { 0.2 } else { 1.0 };
+    offer.cures * kept(&offer.costs) * kind
+}
+
+/// Share of results and speed that is kept.
+fn kept(costs: &Costs) -> f64 {
+    let kept_results = match costs.numerics {
         Numerics::Same => 1.0,
         Numerics::Benign => 0.97,
         Numerics::Optimisation => 0.88,
         Numerics::Model => 0.75,
     };
-    let (low, high) = offer.costs.slows;
+    let (low, high) = costs.slows;
     let slowdown = ((low + high) / 2.0).clamp(-0.1, 1.0);
-    let kept_speed = 1.0 - 0.5 * slowdown;
-    // A look at the memory frees nothing by itself; it stands behind everything that might.
-    let kind = if fix.class == Class::Diagnosis { 0.2 } else { 1.0 };
-    offer.cures * kept_results * kept_speed * kind
+    kept_results * (1.0 - 0.5 * slowdown)
 }
 
 /// Moves what would be a class's third entry among the first [`HEAD`] behind them; the order is kept otherwise.

@@ -1,5 +1,6 @@
 //! Adapters on a 4-bit base.
 
+use super::budget::Change;
 use super::prelude::*;
 
 pub const FIX: Fix = Fix {
@@ -38,6 +39,9 @@ fn advise(case: &Case) -> Advice {
         return Advice::Withheld(text!(en: "the base is quantised already", zh: "基座已经量化"));
     }
     let adapters = case.context.lora.value() == Some(true);
+    if let Some(why) = case.still_too_large(Change::Qlora).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
+    }
     Draft::new(case, &FIX).when("adapters", adapters)
         .frees_if(case.of_parameters(1.4, if adapters { 1.5 } else { 15.0 }), case.ask_for_parameters())
         .because(text!(en: "the frozen base shrinks from 2 to about 0.52–0.56 bytes per parameter", zh: "冻结的基座从每参数 2 字节降到约 0.52–0.56 字节"))

@@ -1,5 +1,6 @@
 //! ZeRO or FSDP.
 
+use super::budget::Change;
 use super::prelude::*;
 use crate::estimate::states;
 
@@ -42,6 +43,9 @@ fn advise(case: &Case) -> Advice {
     }
     let regime = states::Regime::with_master_weights(states::Optimizer::Adam);
     let saving = regime.sharded(stage, n) - regime.sharded(3, n);
+    if let Some(why) = case.still_too_large(Change::ShardAll).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
+    }
     Draft::new(case, &FIX)
         .frees_if(
             case.of_parameters((saving * 0.7 * 100.0).round() / 100.0, (saving * 100.0).round() / 100.0),

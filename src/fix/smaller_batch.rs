@@ -131,7 +131,7 @@ fn advise(case: &Case) -> Advice {
     let (b, a) = (split.batch, split.accumulation);
     let phase = if case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState) { 0.35 } else { 1.0 };
     let again = if case.clue(Clue::SmallerBatchTried) { 0.2 } else { 1.0 };
-    let learns = case.works() == [Work::Training];
+    let learns = case.works().contains(&Work::Training);
     let each = devices(case);
     let all = if each > 1 {
         let (before, after) = (batch.saturating_mul(each), b.saturating_mul(each));
@@ -171,6 +171,14 @@ fn advise(case: &Case) -> Advice {
             ),
             replayed::activations(case).unwrap_or_else(|| case.situation()),
         ))
+}
+
+/// The batch to try as a share of the batch now; a half where it is not known.
+pub(super) fn share(case: &Case) -> f64 {
+    match case.context.batch_size.value().filter(|batch| *batch > 1) {
+        Some(batch) => first(case, batch).unwrap_or(batch / 2).clamp(1, batch - 1) as f64 / batch as f64,
+        None => 0.5,
+    }
 }
 
 /// Devices over which a total batch is divided.

@@ -1,0 +1,70 @@
+//! Every fix speaks up in its fixtures, and every cause has something that may cure it.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use oomdoc::cause::rank;
+use oomdoc::dialect::events;
+use oomdoc::fix::{self, FIXES, Plan};
+use oomdoc::incident::assemble;
+use oomdoc::input::{self, Source};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn logs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs")
+}
+
+fn plan_of(path: &Path) -> Option<Plan> {
+    let document = input::read(&Source::File(path.to_path_buf())).ok()?;
+    let (incidents, _) = assemble(&document, events(&document));
+    let primary = incidents.iter().find(|incident| incident.primary)?;
+    Some(fix::plan(primary, &rank(primary)))
+}
+
+/// Ids that a plan offers, and those that it refuses with a reason.
+fn spoken(plan: &Plan) -> Vec<&'static str> {
+    let refused = plan.wont_help.iter().chain(&plan.withheld).map(|(fix, _)| fix.id);
+    plan.offers.iter().map(|ranked| ranked.fix.id).chain(refused).collect()
+}
+
+#[test]
+fn every_fix_speaks_up_in_its_fixtures() {
+    let mut read: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
+    let mut silent = Vec::new();
+    for fix in FIXES {
+        if fix.fixtures.is_empty() {
+            silent.push(format!("{}: no fixture", fix.id));
+        }
+        for name in fix.fixtures {
+            let spoken = read.entry((*name).to_string()).or_insert_with(|| {
+                plan_of(&logs().join(format!("{name}.log"))).map(|plan| spoken(&plan)).unwrap_or_default()
+            });
+            if !spoken.contains(&fix.id) {
+                silent.push(format!("{}: says nothing to {name}", fix.id));
+            }
+        }
+    }
+    assert!(silent.is_empty(), "{silent:#?}");
+}
+
+#[test]
+#[ignore = "a tool: prints where each fix speaks up"]
+fn print_where_fixes_speak() {
+    let mut places: BTreeMap<&str, Vec<String>> = FIXES.iter().map(|fix| (fix.id, Vec::new())).collect();
+    for folder in std::fs::read_dir(logs()).unwrap().flatten() {
+        for file in std::fs::read_dir(folder.path()).unwrap().flatten() {
+            let Some(plan) = plan_of(&file.path()) else { continue };
+            let name = format!("{}/{}", folder.file_name().display(), file.path().file_stem().unwrap().display());
+            for (place, ranked) in plan.offers.iter().enumerate() {
+                places.get_mut(ranked.fix.id).unwrap().push(format!("{place:02} {name}"));
+            }
+            for (fix, _) in plan.wont_help.iter().chain(&plan.withheld) {
+                places.get_mut(fix.id).unwrap().push(format!("99 {name}"));
+            }
+        }
+    }
+    for (id, mut names) in places {
+        names.sort();
+        println!("FIX {id}: {}", names.into_iter().take(6).collect::<Vec<_>>().join(" | "));
+    }
+}
