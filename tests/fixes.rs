@@ -6,7 +6,7 @@ use oomdoc::cause::rank;
 use oomdoc::dialect::events;
 use oomdoc::fix::{self, FIXES, Plan};
 use oomdoc::incident::assemble;
-use oomdoc::input::{self, Source};
+use oomdoc::input::Source;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ fn logs() -> PathBuf {
 }
 
 fn plan_of(path: &Path) -> Option<Plan> {
-    let document = input::read(&Source::File(path.to_path_buf())).ok()?;
+    let document = oomdoc::dialect::reader().read(&Source::File(path.to_path_buf())).ok()?;
     let (incidents, _) = assemble(&document, events(&document));
     let primary = incidents.iter().find(|incident| incident.primary)?;
     Some(fix::plan(primary, &rank(primary)))

@@ -21,11 +21,14 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "with torch.autograd.graph.save_on_cpu(pin_memory=True):")
             .note("around the forward pass", "包住前向"),
     ],
-    fixtures: &[],
+    fixtures: &["context/retried", "context/write-up"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
+    if let Some(why) = case.never_fits() {
+        return Advice::Withheld(why);
+    }
     Draft::new(case, &FIX)
         .weight(if case.training() { 1.0 } else { 0.3 })
         .frees_if(

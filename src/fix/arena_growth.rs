@@ -25,7 +25,7 @@ pub const FIX: Fix = Fix {
             "run_options.add_run_config_entry(\"memory.enable_memory_arena_shrinkage\", \"gpu:0\")",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["onnxruntime/cuda", "onnxruntime/cpu"],
     advise,
 };
 

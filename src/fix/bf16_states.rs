@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     applies: |case| {
         case.on_gpu()
             && case.training()
-            && case.language_model()
+            && case.large_model()
             && !case.evaluating()
             && case.context.lora.value() != Some(true)
     },
@@ -29,7 +29,7 @@ pub const FIX: Fix = Fix {
             .note("and bf16=True", "并设 bf16=True"),
         line(Target::Pytorch, "model.to(torch.bfloat16)").note("before the optimizer is made", "在创建优化器之前"),
     ],
-    fixtures: &[],
+    fixtures: &["context/ranks", "context/hf-trainer"],
     advise,
 };
 

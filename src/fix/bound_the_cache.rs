@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
         "in each of {readers} processes, {samples} samples; evict before inserting",
         "在 {readers} 个进程中各一份，共 {samples} 个样本；先淘汰再插入",
     )],
-    fixtures: &[],
+    fixtures: &["fix/caches-in-every-worker"],
     advise,
 };
 

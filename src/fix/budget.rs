@@ -44,6 +44,8 @@ pub enum Change {
     ShardAll,
     /// Optimizer state and master weights in host memory.
     OptimizerToHost,
+    /// An optimizer without state.
+    NoOptimizerState,
     /// Weights, gradients and states in 16 bit.
     SixteenBitStates,
 }
@@ -136,12 +138,21 @@ impl Budget {
             }
             Change::Qlora => adapters(&mut self, FOUR_BIT),
             Change::ShardAll => self.stage = 3,
-            Change::OptimizerToHost => both(&mut self, &|regime| regime.optimizer = 0.0),
+            Change::OptimizerToHost | Change::NoOptimizerState => both(&mut self, &|regime| regime.optimizer = 0.0),
             Change::SixteenBitStates => both(&mut self, &|regime| {
                 *regime = Regime { weights: 2.0, gradients: 2.0, optimizer: (regime.optimizer / 2.0).min(4.0) };
             }),
         }
         self
+    }
+
+    /// The fewest devices over which everything is sharded so that the states leave a fifth of each to activations, and
+    /// what they then take on each.
+    pub fn devices_that_hold(&self, room: i128) -> Option<(u64, Interval)> {
+        (2..=1024).find_map(|ranks| {
+            let states = Budget { stage: 3, ranks, ..*self }.states();
+            (states.high <= room / 5 * 4).then_some((ranks, states))
+        })
     }
 
     /// "7.00 G parameters × 16 bytes = 104.31 GiB", at the least where the log leaves the regime open.

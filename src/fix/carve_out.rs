@@ -33,7 +33,7 @@ pub const FIX: Fix = Fix {
             .note("shows the partition; change it in MIG", "显示分区；在 MIG 中调整")
             .when("cuda"),
     ],
-    fixtures: &[],
+    fixtures: &["sycl/buffer", "tensorrt/nvmap"],
     advise,
 };
 

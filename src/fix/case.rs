@@ -274,7 +274,7 @@ impl<'a> Case<'a> {
             PytorchAllocator::Yes => true,
             PytorchAllocator::No => false,
             PytorchAllocator::Sometimes => {
-                let named = self.incident.event.facts.process_name.get().and_then(|name| Program::named(name));
+                let named = self.victim();
                 let another = named.is_some_and(|program| {
                     program.kind() != Kind::Application && program.pytorch_allocator() == PytorchAllocator::No
                 });
@@ -325,6 +325,12 @@ impl<'a> Case<'a> {
         self.incident.event.versions.filter(|_| self.pytorch()).and_then(|versions| versions.to)
     }
 
+    /// The program that was killed, by the name that whoever reports the kill gives it.
+    pub fn victim(&self) -> Option<Program> {
+        let name = self.incident.event.facts.process_name.get()?;
+        Program::named(name.rsplit(['/', '\\']).next().unwrap_or(name))
+    }
+
     /// The targets whose knobs this incident's user can turn, nearest first.
     pub fn targets(&self) -> Vec<Target> {
         let program = self.program();
@@ -334,6 +340,11 @@ impl<'a> Case<'a> {
             targets.splice(0..0, program.targets().iter().copied());
         } else {
             targets.extend(program.targets());
+        }
+        if !program.names_itself()
+            && let Some(victim) = self.victim()
+        {
+            targets.splice(0..0, victim.targets().iter().copied());
         }
         if self.windows() {
             targets.push(Target::Windows);
@@ -348,9 +359,10 @@ impl<'a> Case<'a> {
     pub fn order(&self, mut knobs: Vec<Knob>) -> Vec<Knob> {
         let mut targets = self.targets();
         let program = self.program();
+        let python = self.works.iter().any(|work| matches!(work, Work::Training | Work::Inference | Work::Data));
         let interpreter = program.kind() == Kind::Runtime && program.languages().contains(&Language::Python);
         if self.trainer().is_none() && self.engine().is_none() {
-            if self.pytorch() || (!program.names_itself() || interpreter) && self.may_be_pytorch() {
+            if self.pytorch() || python && (!program.names_itself() || interpreter) && self.may_be_pytorch() {
                 targets.extend([
                     Target::Python,
                     Target::Numpy,
@@ -522,6 +534,11 @@ impl Case<'_> {
             || self.clue(Clue::VocabularyLogits)
             || self.context.sequence_length.is_known()
             || self.context.lora.is_known()
+    }
+
+    /// True for a language model, or one of half a billion parameters and more: its states are what fills a device.
+    pub fn large_model(&self) -> bool {
+        self.language_model() || self.context.parameters.value().is_some_and(|count| count >= 5e8)
     }
 
     /// Parameters times bytes each, with the formula, where the number of parameters is known.

@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
             "assert input_ids.max() < model.get_input_embeddings().num_embeddings and labels.min() >= -100",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/cublas"],
     advise,
 };
 

@@ -26,7 +26,7 @@ pub const FIX: Fix = Fix {
             .note("as root, of the process to spare", "以 root 对要保护的进程执行")
             .when("kernel"),
     ],
-    fixtures: &[],
+    fixtures: &["host/bystander", "ray/monitor"],
     advise,
 };
 

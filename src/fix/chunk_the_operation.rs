@@ -28,7 +28,7 @@ pub const FIX: Fix = Fix {
         line(Target::TensorFlow, "tf.map_fn(f, xs)")
             .note("over blocks, instead of one broadcast", "按块处理，代替一次广播"),
     ],
-    fixtures: &[],
+    fixtures: &["jax/buffer-assignment", "jax/request-device"],
     advise,
 };
 
@@ -46,7 +46,7 @@ fn advise(case: &Case) -> Advice {
         .frees_if(
             requested.map(|requested| {
                 let shown = show(requested.middle());
-                (Interval::between(requested.low * 3 / 4, requested.high), text!(en: "3/4 or more of the {shown} asked for at once, with 4 blocks or more", zh: "分 4 块或更多时，省去一次申请的 {shown} 的 3/4 以上"))
+                (Interval::between(requested.low * 3 / 4, requested.high), text!(en: "3/4 or more of the {shown} requested at once, with 4 blocks or more", zh: "分 4 块或更多时，省去一次申请的 {shown} 的 3/4 以上"))
             }),
             text!(en: "needs the size of the intermediate", zh: "需要中间结果的大小"),
         )

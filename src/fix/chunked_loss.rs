@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "use_liger_kernel=True"),
         line(Target::Pytorch, "loss = cut_cross_entropy.linear_cross_entropy(hidden, lm_head.weight, labels)"),
     ],
-    fixtures: &[],
+    fixtures: &["context/hf-trainer", "context/ranks"],
     advise,
 };
 
@@ -31,7 +31,7 @@ fn advise(case: &Case) -> Advice {
         .frees_if(
             case.requested().filter(|requested| logits && requested.low > 0).map(|requested| {
                 let shown = show(requested.middle());
-                (Interval::between(requested.low, requested.scale(3.0).high), text!(en: "one to three tensors like the {shown} asked for", zh: "一到三个与所申请 {shown} 同样大小的张量"))
+                (Interval::between(requested.low, requested.scale(3.0).high), text!(en: "one to three tensors like the {shown} requested", zh: "一到三个与所申请 {shown} 同样大小的张量"))
             }),
             text!(en: "12 bytes × tokens × vocabulary; the log does not tell all of these", zh: "12 字节 × token 数 × 词表；日志没有给全"),
         )

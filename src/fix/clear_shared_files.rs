@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
         "then delete what no running process maps: lsof +D /dev/shm",
         "然后删除没有进程映射的文件：lsof +D /dev/shm",
     )],
-    fixtures: &[],
+    fixtures: &["host/group-of-shared-files", "context/steady"],
     advise,
 };
 

@@ -68,19 +68,19 @@ fn advise(case: &Case) -> Advice {
     if budget.need().high <= room {
         return Advice::Silent;
     }
-    if let Some(part) = parts.iter().find(|part| fits(&[part]).is_some()) {
+    let best = subsets(&parts)
+        .into_iter()
+        .filter(|chosen| !chosen.is_empty())
+        .filter_map(|chosen| Some((fits(&chosen)?, cost(&chosen), chosen)))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((need, _, chosen)) = best else { return Advice::Silent };
+    if let [part] = chosen.as_slice() {
         let title = (part.fix.title)();
         return Advice::Withheld(Text::new(
             format!("one change is enough by the figures: {}", title.en),
             format!("按数字计算一项改动即可：{}", title.zh),
         ));
     }
-    let best = subsets(&parts)
-        .into_iter()
-        .filter(|chosen| chosen.len() > 1)
-        .filter_map(|chosen| Some((fits(&chosen)?, cost(&chosen), chosen)))
-        .min_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((need, _, chosen)) = best else { return Advice::Silent };
     let Some(knobs) = lines(&chosen) else { return Advice::Silent };
     let titles: Vec<Text> = chosen.iter().map(|part| (part.fix.title)()).collect();
     let names = |lang: fn(&Text) -> &str, between: &str| titles.iter().map(lang).collect::<Vec<_>>().join(between);
@@ -101,7 +101,7 @@ fn advise(case: &Case) -> Advice {
         })
         .certainty(Certainty::Likely);
     let draft = knobs.into_iter().fold(draft, |draft, knob| draft.line(knob));
-    draft.because(text!(en: "{en}: {after} of {device}; none of them is enough alone", zh: "{zh}：{after}，设备共 {device}；单独任何一项都不够"))
+    draft.because(text!(en: "{en}: {after} of {device}; less would not be enough", zh: "{zh}：{after}，设备共 {device}；更少的改动不够"))
 }
 
 /// All sets of at most [`MOST`] changes.

@@ -31,7 +31,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "deepspeed=\"zero2_offload.json\""),
         line(Target::Pytorch, "torchao.optim.CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True)"),
     ],
-    fixtures: &[],
+    fixtures: &["context/ranks", "context/hf-trainer"],
     advise,
 };
 
@@ -39,7 +39,7 @@ fn advise(case: &Case) -> Advice {
     if case.context.cpu_offload.value() == Some(true) {
         return Advice::Withheld(text!(en: "it offloads to the host already", zh: "已经卸载到主机"));
     }
-    let large = case.language_model() || case.context.zero_stage.is_known() || case.context.fsdp.is_known();
+    let large = case.large_model() || case.context.zero_stage.is_known() || case.context.fsdp.is_known();
     if !large {
         return Advice::Silent;
     }

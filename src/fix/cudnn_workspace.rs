@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
         line(Target::Jax, "export XLA_FLAGS=--xla_gpu_autotune_level=0"),
         line(Target::Pytorch, "torch.backends.cudnn.benchmark = False"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/cudnn", "context/notebook"],
     advise,
 };
 
@@ -34,7 +34,7 @@ fn advise(case: &Case) -> Advice {
                 let shown = show(requested.middle());
                 (
                     Interval::between(0, requested.high),
-                    text!(en: "at most the {shown} asked for", zh: "最多为所申请的 {shown}"),
+                    text!(en: "at most the {shown} requested", zh: "最多为所申请的 {shown}"),
                 )
             }),
             text!(en: "the workspace's size is not in the log", zh: "日志没有给出工作区大小"),

@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Pytorch, "torchrun --nproc_per_node=<GPUs> train.py")
         .note("with DistributedDataParallel instead of DataParallel", "用 DistributedDataParallel 代替 DataParallel")],
-    fixtures: &[],
+    fixtures: &["fix/gathered-outputs"],
     advise,
 };
 

@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
         line(Target::Accelerate, "DistributedDataParallelKwargs(gradient_as_bucket_view=True)"),
         line(Target::Pytorch, "DistributedDataParallel(model, gradient_as_bucket_view=True)"),
     ],
-    fixtures: &[],
+    fixtures: &["context/ultralytics", "context/ranks"],
     advise,
 };
 

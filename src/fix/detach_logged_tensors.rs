@@ -30,7 +30,7 @@ pub const FIX: Fix = Fix {
         line(Target::TensorFlow, "losses.append(float(loss))").note("not the tensor", "不要存张量"),
         line(Target::Jax, "losses.append(float(loss))").note("not the array", "不要存数组"),
     ],
-    fixtures: &[],
+    fixtures: &["context/leak", "context/notebook"],
     advise,
 };
 

@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
         line(Target::Diffusers, "--use_8bit_adam"),
         line(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)"),
     ],
-    fixtures: &[],
+    fixtures: &["context/ranks", "pytorch/snapshot-capacity"],
     advise,
 };
 

@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "ema_model = copy.deepcopy(model).cpu()")
             .note("and update every 10 steps", "每 10 步更新一次"),
     ],
-    fixtures: &[],
+    fixtures: &["fix/averaged-weights"],
     advise,
 };
 

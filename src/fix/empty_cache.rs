@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
             .note("once, before the other library allocates", "在另一个库分配之前调用一次")
             .unless("mps"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/mps-gb", "pytorch/mps-gib-torn"],
     advise,
 };
 
@@ -70,12 +70,12 @@ fn advise(case: &Case) -> Advice {
         Some(cached) => {
             let shown = show(cached.middle());
             text!(
-                en: "PyTorch already gave back every unused segment before it raised this error; the {shown} still cached lies in segments with live tensors",
+                en: "PyTorch already released every unused segment before it raised this error; the {shown} still cached belong to segments with live tensors",
                 zh: "PyTorch 在报错前已归还所有完全空闲的段；仍缓存的 {shown} 位于含有存活张量的段内"
             )
         }
         None => text!(
-            en: "PyTorch gives unused segments back by itself before it raises this error",
+            en: "PyTorch releases unused segments by itself before it raises this error",
             zh: "PyTorch 在抛出该错误之前会自行归还未用的段"
         ),
     })

@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "os.environ[\"{variable}\"] = \"{kept}expandable_segments:True\"")
             .note("before importing torch", "在导入 torch 之前"),
     ],
-    fixtures: &[],
+    fixtures: &["context/ultralytics", "pytorch/capacty-wrapped"],
     advise,
 };
 
@@ -70,7 +70,7 @@ fn advise(case: &Case) -> Advice {
         if (cached + free).high < requested.low {
             let (c, f, r) = (show(cached.middle()), show(free.middle()), show(requested.middle()));
             return Advice::WontHelp(text!(
-                en: "even all {c} cached and {f} free together are less than the {r} asked for: no allocator option can serve it",
+                en: "even all {c} cached and {f} free together are less than the {r} requested: no allocator option can serve it",
                 zh: "缓存的 {c} 加空闲的 {f} 全部合起来也不到申请的 {r}：任何分配器选项都无法满足"
             ));
         }

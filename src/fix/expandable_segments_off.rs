@@ -15,18 +15,27 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.proof().is_some_and(|recording| recording.expandable),
+    applies: |case| {
+        case.caching_allocator()
+            && (AllocConf::of(case).expandable() || case.proof().is_some_and(|recording| recording.expandable))
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "export {variable}={kept}expandable_segments:False"),
         line(Target::Pytorch, "os.environ[\"{variable}\"] = \"{kept}expandable_segments:False\"")
             .note("before importing torch", "在导入 torch 之前"),
     ],
-    fixtures: &[],
+    fixtures: &["context/hf-trainer"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.proof().is_none() {
+        return Advice::Withheld(text!(
+            en: "only the replay of a memory snapshot can show that they cost more than they save",
+            zh: "只有重放显存快照才能证明开启后得不偿失"
+        ));
+    }
     let off = replayed::settings(case, |conf| conf == "expandable_segments:False");
     let Some(Replayed::Serves { saves, formula, why, .. }) = off else { return Advice::Silent };
     let conf = AllocConf::of(case).without("expandable_segments");

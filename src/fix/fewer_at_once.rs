@@ -18,17 +18,21 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Ray, "ray.remote(num_cpus=2)").note("fewer tasks at a time", "减少同时运行的任务"),
         line(Target::Dask, "LocalCluster(n_workers=<fewer>, memory_limit=\"auto\")"),
+        line(Target::Shell, "MAX_JOBS=2 pip install ...; make -j2; ninja -j2; cargo build --jobs 2")
+            .note("whichever builds here", "以实际使用的构建命令为准")
+            .when("build"),
         line(Target::Shell, "ps -eo pid,rss,cmd --sort=-rss | head").note(
             "then run fewer at a time, e.g. MAX_JOBS=2 or make -j2",
             "然后减少并行数，例如 MAX_JOBS=2 或 make -j2",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["host/bystander", "ray/monitor"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
+        .when("build", case.works() == [Work::Build])
         .frees_unknown(text!(en: "what each further process holds; ps or the kernel's table tells", zh: "每个多余进程的占用；ps 或内核表可见"))
         .because(text!(en: "memory of processes that run side by side adds up", zh: "并行进程的内存占用相加"))
 }

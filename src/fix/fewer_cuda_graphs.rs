@@ -25,7 +25,7 @@ pub const FIX: Fix = Fix {
             "用 mode=\"default\" 代替 \"reduce-overhead\" 或 \"max-autotune\"",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["vllm/kv-bytes", "vllm/no-blocks"],
     advise,
 };
 

@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
         line(Target::Lmdeploy, "--max-batch-size 32"),
         line(Target::TensorRtLlm, "--max_batch_size 32 --max_num_tokens 4096"),
     ],
-    fixtures: &[],
+    fixtures: &["engines/tgi", "sglang/graph"],
     advise,
 };
 

@@ -25,7 +25,7 @@ pub const FIX: Fix = Fix {
             "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch}, persistent_workers=False)",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["cause/workers-fill-group", "kernel/memcg-workers"],
     advise,
 };
 
@@ -79,12 +79,12 @@ fn advise(case: &Case) -> Advice {
                 zh: "缓存不设上限时，任何 worker 数都不够；由 {workers} 减到 {tried} 可按比例减少缓存份数"
             ),
             Some(workers) if fitting.is_some() => text!(
-                en: "{workers} workers per process do not fit, {tried} do by the formula",
+                en: "num_workers={workers} in each process does not fit, {tried} does by the formula",
                 zh: "每个进程 {workers} 个 worker 放不下，按公式 {tried} 个放得下"
             ),
             Some(workers) => text!(
-                en: "{workers} workers per process each hold their own copies and prefetched batches: try {tried}",
-                zh: "每个进程 {workers} 个 worker，各有自己的副本与预取批：先试 {tried}"
+                en: "each worker holds its own copies and prefetched batches: {tried} instead of {workers} in each process",
+                zh: "每个 worker 都有自己的副本与预取批：每个进程先试 {tried} 个，而不是 {workers} 个"
             ),
             None => text!(
                 en: "every worker holds its own copies and prefetched batches: try {tried}",

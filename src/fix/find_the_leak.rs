@@ -38,12 +38,15 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "print(step, {now} >> 20)")
             .note("every 100 steps at the same point", "每 100 步在同一位置打印")
             .unless("host"),
+        line(Target::Julia, "GC.gc(); CUDA.reclaim(); CUDA.pool_status()")
+            .note("after each step: does it still climb?", "每步之后执行：是否仍在上升？")
+            .unless("host"),
         line(Target::Jax, "jax.profiler.save_device_memory_profile(f\"step{STEP}.prof\")")
             .note("two of them, then: pprof -diff_base", "保存两份，再用 pprof -diff_base 比较")
             .unless("host"),
         line(Target::Pytorch, "torch.cuda.memory._record_memory_history(max_entries=200_000)").when("recordable"),
     ],
-    fixtures: &[],
+    fixtures: &["host/after-two-days", "host/last-straw-go"],
     advise,
 };
 

@@ -25,7 +25,7 @@ pub const FIX: Fix = Fix {
         line(Target::Python, "print(x.shape, x.dtype)").note("before the failing line", "放在出错行之前"),
         said(Target::Program, "print the sizes that go into the failing allocation", "打印出错分配所用的各个尺寸"),
     ],
-    fixtures: &[],
+    fixtures: &["cause/refused-with-room", "pytorch/more-than-1eb"],
     advise,
 };
 
@@ -41,10 +41,10 @@ fn advise(case: &Case) -> Advice {
         .frees_if(
             case.requested().filter(|requested| requested.low > 0).map(|requested| {
                 let shown = show(requested.middle());
-                (requested.scale(0.9), text!(en: "nearly all of the {shown} asked for, if a dimension is wrong", zh: "若维度有误，几乎全部 {shown}"))
+                (requested.scale(0.9), text!(en: "nearly all of the {shown} requested, if a dimension is wrong", zh: "若维度有误，几乎全部 {shown}"))
             }),
             text!(en: "all of the request, if a dimension is wrong", zh: "若维度有误，即全部申请量"),
         )
         .certainty(if absurd { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .because(join(text!(en: "one request asks for far more than the rest of the job", zh: "单次申请远超任务的其余部分"), case.situation()))
+        .because(join(text!(en: "one request is far larger than the rest of the job", zh: "单次申请远超任务的其余部分"), case.situation()))
 }

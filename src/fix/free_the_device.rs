@@ -44,7 +44,7 @@ pub const FIX: Fix = Fix {
         line(Target::Ollama, "ollama ps").note("then: ollama stop MODEL", "然后：ollama stop MODEL").unless("named"),
         line(Target::Shell, "{processes}").unless("named"),
     ],
-    fixtures: &[],
+    fixtures: &["context/neighbour", "engines/mlc"],
     advise,
 };
 

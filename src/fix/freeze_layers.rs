@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "for p in model.encoder.parameters(): p.requires_grad_(False)")
             .note("or a smaller model of the family", "或换同系列更小的模型"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/snapshot-capacity", "context/retried"],
     advise,
 };
 

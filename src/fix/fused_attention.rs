@@ -28,7 +28,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)")
             .note("instead of softmax(q @ k.T) @ v", "代替 softmax(q @ k.T) @ v"),
     ],
-    fixtures: &[],
+    fixtures: &["cause/dense-adjacency", "pytorch/malloc-async-cut"],
     advise,
 };
 

@@ -19,7 +19,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "optim=\"adamw_torch_fused\""),
         line(Target::Pytorch, "torch.optim.AdamW(params, fused=True)").note("or foreach=False", "或 foreach=False"),
     ],
-    fixtures: &[],
+    fixtures: &["context/ranks"],
     advise,
 };
 

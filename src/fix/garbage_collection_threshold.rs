@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
         Target::Pytorch,
         "export {variable}={kept}garbage_collection_threshold:0.8,per_process_memory_fraction:0.9",
     )],
-    fixtures: &[],
+    fixtures: &["cause/dense-adjacency", "cause/ranks-on-card-0"],
     advise,
 };
 

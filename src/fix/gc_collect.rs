@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Pytorch, "del model, optimizer, outputs; gc.collect(); torch.cuda.empty_cache()")
         .note("in this order", "按此顺序")],
-    fixtures: &[],
+    fixtures: &["context/leak", "context/notebook"],
     advise,
 };
 

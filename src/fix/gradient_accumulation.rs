@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
     applies: |case| case.training_step(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[],
-    fixtures: &[],
+    fixtures: &["candle/weights", "cause/dense-adjacency"],
     advise,
 };
 

@@ -31,7 +31,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
             .note("per block", "逐块"),
     ],
-    fixtures: &[],
+    fixtures: &["context/retried", "pytorch/reserved"],
     advise,
 };
 

@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Pytorch, "batch_sampler=<sort by length within windows, then shuffle the batches>"),
     ],
-    fixtures: &[],
+    fixtures: &["context/hf-trainer", "context/ranks"],
     advise,
 };
 

@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[],
-    fixtures: &[],
+    fixtures: &["context/retried", "context/write-up"],
     advise,
 };
 

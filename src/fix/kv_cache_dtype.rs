@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         line(Target::Ollama, "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve"),
         line(Target::Lmdeploy, "--quant-policy 8"),
     ],
-    fixtures: &[],
+    fixtures: &["ollama/cache", "llama.cpp/cache"],
     advise,
 };
 

@@ -9,7 +9,7 @@ pub const FIX: Fix = Fix {
     doc: || {
         text!(
             en: "Kernels run after the Python line that launched them; an error shows at a later line. Blocking launches make the traceback point at the culprit. It slows the run and frees nothing.",
-            zh: "CUDA 核在发起它的 Python 行之后才执行，错误会出现在更后面的行。阻塞式启动使 traceback 指向真正的位置。它会变慢，且不释放任何显存。"
+            zh: "CUDA 内核在发起它的 Python 行之后才执行，错误会出现在更后面的行。阻塞式启动使 traceback 指向真正的位置。它会变慢，且不释放任何显存。"
         )
     },
     helps: Work::ALL,
@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.1, 0.6), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "{variable} <your command>")
         .note("once, for the true traceback", "运行一次，得到真实的 traceback")],
-    fixtures: &[],
+    fixtures: &["cuda/caffe", "cuda/darknet"],
     advise,
 };
 

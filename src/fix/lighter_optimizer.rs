@@ -1,5 +1,6 @@
 //! An optimizer with less state.
 
+use super::budget::Change;
 use super::prelude::*;
 use crate::estimate::states;
 
@@ -23,7 +24,7 @@ pub const FIX: Fix = Fix {
             "需 PyTorch 2.5+；或 SGD(params, lr, momentum=0.9)",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["context/ranks", "pytorch/snapshot-capacity"],
     advise,
 };
 
@@ -34,6 +35,9 @@ fn advise(case: &Case) -> Advice {
     }
     let state = known.map_or(8.0, states::Optimizer::state);
     let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
+    if let Some(why) = case.still_too_large(Change::NoOptimizerState) {
+        return Advice::Withheld(why);
+    }
     Draft::new(case, &FIX)
         .when("stepping", stepping)
         .weight(if stepping {

@@ -29,7 +29,7 @@ pub const FIX: Fix = Fix {
             .note("before anything moves to the device", "在任何张量移到设备之前")
             .when("ranks"),
     ],
-    fixtures: &[],
+    fixtures: &["cause/ranks-on-card-0", "cause/second-copy"],
     advise,
 };
 

@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
             "torch.load(path, map_location=\"cpu\", mmap=True); model.load_state_dict(state, assign=True)",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["launcher/killed-then-report"],
     advise,
 };
 

@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "model(input_ids, logits_to_keep=1)")
             .note("older: num_logits_to_keep", "旧版为 num_logits_to_keep"),
     ],
-    fixtures: &[],
+    fixtures: &["fix/prompt-logits"],
     advise,
 };
 
@@ -31,7 +31,7 @@ fn advise(case: &Case) -> Advice {
         .frees_if(
             case.requested().filter(|requested| requested.low > 0).map(|requested| {
                 let shown = show(requested.middle());
-                (requested.scale(0.9), text!(en: "nearly all of the {shown} asked for", zh: "几乎全部所申请的 {shown}"))
+                (requested.scale(0.9), text!(en: "nearly all of the {shown} requested", zh: "几乎全部所申请的 {shown}"))
             }),
             text!(en: "tokens × vocabulary × 4 bytes", zh: "token 数 × 词表 × 4 字节"),
         )

@@ -14,7 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| case.on_gpu() && case.training() && case.language_model(),
+    applies: |case| case.on_gpu() && case.training() && case.large_model(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
         line(Target::Trl, "SFTTrainer(..., peft_config=LoraConfig(r=16, target_modules=\"all-linear\"))"),
@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
         line(Target::Swift, "--train_type lora"),
         line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))"),
     ],
-    fixtures: &[],
+    fixtures: &["context/ranks", "context/hf-trainer"],
     advise,
 };
 

@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         line(Target::Lmdeploy, "--cache-max-entry-count 0.5"),
         line(Target::TensorRtLlm, "kv_cache_config: {free_gpu_memory_fraction: {tried:.2}}"),
     ],
-    fixtures: &[],
+    fixtures: &["engines/turbomind", "sglang/serving"],
     advise,
 };
 

@@ -27,13 +27,13 @@ pub const FIX: Fix = Fix {
         line(Target::TensorRtLlm, "--max_seq_len {shown}"),
         line(Target::Exllama, "max_seq_len = {shown}"),
     ],
-    fixtures: &[],
+    fixtures: &["llama.cpp/cache", "llama.cpp/compute"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
     let Some(engine) = case.engine() else { return Advice::Silent };
-    if !(case.on_device() || case.model_beyond_ram()) {
+    if !(case.on_device() || case.model_beyond_ram() || case.sign(Sign::CacheRefused)) {
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;

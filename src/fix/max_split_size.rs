@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "export {variable}={rest}").when("set"),
         line(Target::Shell, "unset {variable}").when("alone"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/reserved-hint", "pytorch/cached"],
     advise,
 };
 
@@ -60,7 +60,7 @@ fn advise(case: &Case) -> Advice {
     let free = case.free().unwrap_or(Interval::exactly(0)).at_least_zero();
     if (cached + free).high < requested.low {
         return Advice::WontHelp(text!(
-            en: "a split limit rearranges the cache; {c} cached is less than the {r} asked for, however it is split",
+            en: "a split limit rearranges the cache; {c} cached is less than the {r} requested, however it is split",
             zh: "拆分上限只是重新安排缓存；缓存只有 {c}，少于申请的 {r}，怎么拆都不够"
         ));
     }

@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Kubernetes, "resources: {requests: {memory: {amount}}}")],
-    fixtures: &[],
+    fixtures: &["kubernetes/evicted"],
     advise,
 };
 

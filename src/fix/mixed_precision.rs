@@ -35,7 +35,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
             .note("around the forward pass and the loss", "包住前向与损失"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/cuda-error", "pytorch/cuda-error-old"],
     advise,
 };
 

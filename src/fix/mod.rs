@@ -97,6 +97,7 @@ mod shared_cache;
 mod shm_size;
 mod shorter_sequences;
 mod smaller_batch;
+mod smaller_buffers;
 mod smaller_eval_batch;
 mod smaller_images;
 mod smaller_kernel_tiles;
@@ -342,6 +343,7 @@ pub const FIXES: &[&Fix] = &[
     &sharded_checkpoint::FIX,
     &choose_the_victim::FIX,
     &read_less_at_once::FIX,
+    &smaller_buffers::FIX,
     &swap::FIX,
     &raise_ulimit::FIX,
     &load_weights_once::FIX,
@@ -480,3 +482,6 @@ mod prelude {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod ranking_tests;

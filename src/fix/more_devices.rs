@@ -25,7 +25,7 @@ pub const FIX: Fix = Fix {
         line(Target::LlamaCpp, "-sm layer -ts 1,1"),
         line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")"),
     ],
-    fixtures: &[],
+    fixtures: &["llama.cpp/pool", "vllm/no-blocks"],
     advise,
 };
 

@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
             .note("and mx.eval per step", "并且每步 mx.eval"),
         line(Target::Metal, "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>"),
     ],
-    fixtures: &[],
+    fixtures: &["metal/command-buffer", "pytorch/mps-elided"],
     advise,
 };
 

@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
             .note("rebuild the engine", "需要重新构建引擎"),
         line(Target::TensorRt, "config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1 << 30)"),
     ],
-    fixtures: &[],
+    fixtures: &["tensorrt/engine", "tensorrt/nvmap"],
     advise,
 };
 

@@ -19,7 +19,7 @@ pub const FIX: Fix = Fix {
         line(Target::Vllm, "NCCL_CUMEM_ENABLE=0 NCCL_NVLS_ENABLE=0 <your command>"),
         line(Target::Shell, "export NCCL_NVLS_ENABLE=0 NCCL_MAX_NCHANNELS=8 NCCL_BUFFSIZE=2097152"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/nccl-calloc", "pytorch/nccl-unhandled"],
     advise,
 };
 

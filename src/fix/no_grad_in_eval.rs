@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "with torch.inference_mode():")
             .note("around the evaluation or prediction loop", "包住验证或预测循环"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/hip-cut", "context/two-runs"],
     advise,
 };
 

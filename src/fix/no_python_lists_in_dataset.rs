@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Ultralytics, "cache=False").note("or cache=\"disk\"", "或 cache=\"disk\""),
     ],
-    fixtures: &[],
+    fixtures: &["launcher/joblib", "cause/workers-fill-group"],
     advise,
 };
 

@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "predictions.append(output.argmax(-1).cpu())")
             .note("instead of append(output)", "代替 append(output)"),
     ],
-    fixtures: &[],
+    fixtures: &["context/leak", "context/notebook"],
     advise,
 };
 

@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
         line(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=true XLA_CLIENT_MEM_FRACTION=.9")
             .note("older: XLA_PYTHON_CLIENT_MEM_FRACTION", "旧名 XLA_PYTHON_CLIENT_MEM_FRACTION"),
     ],
-    fixtures: &[],
+    fixtures: &["tensorflow/dump-fragmented", "tensorflow/shape-only"],
     advise,
 };
 

@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
             .unless("known"),
         line(Target::Ollama, "{visible}=<index> ollama serve").unless("known"),
     ],
-    fixtures: &[],
+    fixtures: &["cause/ranks-on-card-0", "context/neighbour"],
     advise,
 };
 

@@ -19,7 +19,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "dataloader_persistent_workers=False"),
         line(Target::Pytorch, "DataLoader(..., persistent_workers=False)"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch-host/worker-killed-with-report", "slurm/step-killed"],
     advise,
 };
 

@@ -19,7 +19,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "dataloader_pin_memory=False"),
         line(Target::Pytorch, "DataLoader(..., pin_memory=False)"),
     ],
-    fixtures: &[],
+    fixtures: &["fix/pinned-batches"],
     advise,
 };
 

@@ -27,7 +27,7 @@ pub const FIX: Fix = Fix {
         line(Target::Exla, "config :exla, :clients, cuda: [platform: :cuda, preallocate: false]")
             .note("or memory_fraction: 0.4", "或 memory_fraction: 0.4"),
     ],
-    fixtures: &[],
+    fixtures: &["cuda/nccl", "jax/constant"],
     advise,
 };
 

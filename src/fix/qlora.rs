@@ -14,9 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| {
-        case.on_gpu() && (case.training() || case.context.lora.value() == Some(true)) && case.language_model()
-    },
+    applies: |case| case.on_gpu() && (case.training() || case.context.lora.value() == Some(true)) && case.large_model(),
     costs: Costs { slows: (0.25, 0.4), numerics: Numerics::Model },
     knobs: &[
         line(Target::LlamaFactory, "quantization_bit: 4"),
@@ -30,7 +28,7 @@ pub const FIX: Fix = Fix {
             "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["context/ranks", "context/hf-trainer"],
     advise,
 };
 

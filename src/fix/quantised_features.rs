@@ -26,7 +26,7 @@ pub const FIX: Fix = Fix {
             "CatBoostClassifier(task_type=\"GPU\", border_count=32, max_ctr_complexity=1, gpu_ram_part=0.95)",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["catboost/pool", "lightgbm/cuda"],
     advise,
 };
 

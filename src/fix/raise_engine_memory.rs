@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
         line(Target::Lmdeploy, "--cache-max-entry-count 0.9"),
         line(Target::Sglang, "--mem-fraction-static {static_share}"),
     ],
-    fixtures: &[],
+    fixtures: &["engines/lmdeploy", "sglang/fraction"],
     advise,
 };
 

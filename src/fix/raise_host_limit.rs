@@ -37,7 +37,7 @@ pub const FIX: Fix = Fix {
             "短时峰值可用 RAY_memory_usage_threshold=0.98",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["context/deepspeed", "host/crash-loop"],
     advise,
 };
 

@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Pytorch, "{module}.set_per_process_memory_fraction(1.0)"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/allowed", "pytorch/expandable-reserve"],
     advise,
 };
 

@@ -29,12 +29,15 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Rapids, "rmm.reinitialize(pool_allocator=True, maximum_pool_size=<below the card's memory>)"),
         line(Target::Cupy, "cupy.get_default_memory_pool().set_limit(fraction=0.95)"),
+        line(Target::Julia, "ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"] = \"95%\"")
+            .note("before using CUDA", "在 using CUDA 之前")
+            .unless("host"),
         line(Target::TensorFlow, "TF_CUDA_HOST_MEM_LIMIT_IN_MB=65536").when("host"),
         line(Target::DaskCuda, "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)")
             .unless("host"),
         line(Target::OnnxRuntime, "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"").unless("host"),
     ],
-    fixtures: &[],
+    fixtures: &["onnxruntime/limit", "rapids/pool"],
     advise,
 };
 

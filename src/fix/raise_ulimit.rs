@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "ulimit -v unlimited")
         .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")],
-    fixtures: &[],
+    fixtures: &["runtimes/windows-commit", "host/group-of-page-tables"],
     advise,
 };
 

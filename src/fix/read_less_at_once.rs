@@ -27,7 +27,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "datasets.load_dataset(..., streaming=True)")
             .note("or np.load(path, mmap_mode=\"r\")", "或 np.load(path, mmap_mode=\"r\")"),
     ],
-    fixtures: &[],
+    fixtures: &["host/dense-kernel-matrix", "jax/cpu"],
     advise,
 };
 
@@ -38,7 +38,7 @@ fn advise(case: &Case) -> Advice {
                 let shown = show(requested.middle());
                 (
                     requested.scale(0.5),
-                    text!(en: "half or more of the {shown} asked for at once", zh: "一次申请的 {shown} 的一半以上"),
+                    text!(en: "half or more of the {shown} requested at once", zh: "一次申请的 {shown} 的一半以上"),
                 )
             }),
             text!(en: "needs the size of what is read at once", zh: "需要一次读取的数据大小"),

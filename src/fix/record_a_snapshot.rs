@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "record-a-snapshot",
     class: Class::Diagnosis,
-    title: || text!(en: "Record what decides", zh: "记录能定案的数据"),
+    title: || text!(en: "Take a memory snapshot", zh: "记录一份内存快照"),
     doc: || {
         text!(
             en: "A memory snapshot of the failing step shows every block with its stack. PyTorch 2.1 or newer can write one when an allocation fails.",
@@ -34,7 +34,7 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
             .when("cuda"),
     ],
-    fixtures: &[],
+    fixtures: &["cause/dense-adjacency", "julia/allocated-cached"],
     advise,
 };
 

@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         line(Target::LightGbm, "booster.free_dataset(); del booster; gc.collect()")
             .note("after each training", "每次训练之后"),
     ],
-    fixtures: &[],
+    fixtures: &["fix/rounds"],
     advise,
 };
 

@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
         line(Target::DaskCuda, "dask-cuda-worker --rmm-async")
             .note("or --rmm-pool-size 0.6, a share of the card", "或 --rmm-pool-size 0.6（占整卡的比例）"),
     ],
-    fixtures: &[],
+    fixtures: &["rapids/pool-creation", "rapids/pool"],
     advise,
 };
 

@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "functools.lru_cache(maxsize=256)")
             .note("a bounded cache, or a memory-mapped file", "有上限的缓存，或内存映射文件"),
     ],
-    fixtures: &[],
+    fixtures: &["fix/images-in-ram"],
     advise,
 };
 

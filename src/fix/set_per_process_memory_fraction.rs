@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
     applies: |case| case.caching_allocator() && case.engine().is_none(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[],
-    fixtures: &[],
+    fixtures: &["context/ranks", "context/retried"],
     advise,
 };
 

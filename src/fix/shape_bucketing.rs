@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "data_collator=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)"),
         line(Target::Pytorch, "export {variable}={kept}roundup_power2_divisions:8"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/epoch-five", "pytorch/snapshot-fragmentation"],
     advise,
 };
 
@@ -35,7 +35,7 @@ fn advise(case: &Case) -> Advice {
         let shown = show(cached.middle());
         (
             Interval::between(0, cached.high),
-            text!(en: "at most the {shown} that lies unused in the cache", zh: "最多为缓存中闲置的 {shown}"),
+            text!(en: "at most the {shown} unused in the cache", zh: "最多为缓存中闲置的 {shown}"),
         )
     });
     Draft::new(case, &FIX)

@@ -1,6 +1,6 @@
 //! ZeRO or FSDP.
 
-use super::budget::Change;
+use super::budget::{Budget, Change};
 use super::prelude::*;
 use crate::estimate::states;
 
@@ -25,16 +25,18 @@ pub const FIX: Fix = Fix {
         line(Target::Accelerate, "accelerate launch --use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP ..."),
         line(Target::Swift, "--deepspeed zero3"),
         line(Target::LlamaFactory, "deepspeed: examples/deepspeed/ds_z3_config.json"),
+        line(Target::Shell, "torchrun --nproc_per_node={ranks} train.py")
+            .note("with FSDP or ZeRO-3 in the script", "脚本中使用 FSDP 或 ZeRO-3"),
         line(Target::Pytorch, "for block in model.layers: fully_shard(block)\nfully_shard(model)"),
     ],
-    fixtures: &[],
+    fixtures: &["fix/same-states-on-four-ranks"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
     let ranks = case.context.world_size.value();
     if ranks.is_none_or(|ranks| ranks < 2) {
-        return Advice::Silent;
+        return over_more(case);
     }
     let n = ranks.unwrap_or(2);
     let stage = case.context.zero_stage.value().unwrap_or(if case.context.fsdp.value() == Some(true) { 3 } else { 0 });
@@ -52,4 +54,24 @@ fn advise(case: &Case) -> Advice {
             case.ask_for_parameters(),
         )
         .because(text!(en: "{n} ranks hold the same states now; stage 3 gives each 1/{n}", zh: "现在 {n} 个进程各存一份状态；第 3 阶段各存 1/{n}"))
+}
+
+/// One device, whose memory the states exceed: how many hold them.
+fn over_more(case: &Case) -> Advice {
+    let (Some(budget), Some(room), Some(_)) = (Budget::of(case), case.capacity(), case.never_fits()) else {
+        return Advice::Silent;
+    };
+    let Some((devices, states)) = budget.devices_that_hold(room.low) else { return Advice::Silent };
+    let (all, each) = (show(budget.states().high), show(states.high));
+    Draft::new(case, &FIX)
+        .fill("ranks", devices)
+        .frees(
+            budget.states() - states,
+            text!(en: "states of {all} over {devices} devices: {each} on each", zh: "{all} 的状态分到 {devices} 张卡：每张 {each}"),
+        )
+        .certainty(Certainty::Likely)
+        .because(text!(
+            en: "one device cannot hold the states; {devices} can: {each} on each",
+            zh: "单卡放不下这些状态；{devices} 张卡可以：每张 {each}"
+        ))
 }

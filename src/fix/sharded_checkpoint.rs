@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
             .note("or fsdp_state_dict_type: SHARDED_STATE_DICT", "或 fsdp_state_dict_type: SHARDED_STATE_DICT"),
         line(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)"),
     ],
-    fixtures: &[],
+    fixtures: &["context/deepspeed"],
     advise,
 };
 

@@ -29,7 +29,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "del model; gc.collect(); {module}.empty_cache()")
             .note("before the next one is made", "在创建下一个之前"),
     ],
-    fixtures: &[],
+    fixtures: &["cause/second-copy", "context/leak"],
     advise,
 };
 

@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
         "samples = np.memmap(\"decoded.bin\", dtype=np.float16, mode=\"r\", shape=(n, ...))",
     )
     .note("page cache: shared, given back under pressure", "页缓存：共享，内存紧张时自动回收")],
-    fixtures: &[],
+    fixtures: &["fix/caches-in-every-worker"],
     advise,
 };
 

@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
         line(Target::Python, "torch.multiprocessing.set_sharing_strategy(\"file_system\")")
             .note("if the mount cannot be changed", "无法修改挂载时使用"),
     ],
-    fixtures: &[],
+    fixtures: &["context/steady", "pytorch-host/nccl-segment"],
     advise,
 };
 

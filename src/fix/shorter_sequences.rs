@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "tokenizer(..., truncation=True, max_length={tried})"),
         line(Target::Pytorch, "tokenizer(..., truncation=True, max_length={tried})"),
     ],
-    fixtures: &[],
+    fixtures: &["context/hf-trainer", "context/ranks"],
     advise,
 };
 

@@ -65,7 +65,7 @@ pub const FIX: Fix = Fix {
         )
         .unless("known"),
     ],
-    fixtures: &[],
+    fixtures: &["candle/weights", "cause/simulator-beside"],
     advise,
 };
 

@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
             .note("validate afterwards: yolo val batch=<half>", "训练后单独验证：yolo val batch=<减半>"),
         line(Target::Pytorch, "val_loader = DataLoader(val_set, batch_size={tried})"),
     ],
-    fixtures: &[],
+    fixtures: &["context/ultralytics", "context/ranks"],
     advise,
 };
 

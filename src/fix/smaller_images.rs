@@ -26,7 +26,7 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Pytorch, "transforms.Resize({shown})"),
     ],
-    fixtures: &[],
+    fixtures: &["context/two-runs", "pytorch/malloc-async-cut"],
     advise,
 };
 

@@ -26,7 +26,7 @@ pub const FIX: Fix = Fix {
             "在设置核函数尺寸处减小块或 tile，或减少流水级数",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["jax/shared-memory", "jax/tpu-vmem"],
     advise,
 };
 

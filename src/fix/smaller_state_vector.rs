@@ -25,7 +25,7 @@ pub const FIX: Fix = Fix {
             "使用 complex64 态矢量，或把态分布到两倍的 GPU",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["simulation/custatevec", "simulation/aer"],
     advise,
 };
 

@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
             .note("or cudf.set_option(\"spill\", True)", "或 cudf.set_option(\"spill\", True)"),
         line(Target::DaskCuda, "LocalCUDACluster(enable_cudf_spill=True, rmm_managed_memory=True)"),
     ],
-    fixtures: &[],
+    fixtures: &["rapids/dask", "rapids/outside"],
     advise,
 };
 

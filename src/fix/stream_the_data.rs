@@ -19,7 +19,7 @@ pub const FIX: Fix = Fix {
         Target::TensorFlow,
         "with tf.device(\"CPU\"): ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).prefetch(2)",
     )],
-    fixtures: &[],
+    fixtures: &["tensorflow/dst-tensor"],
     advise,
 };
 

@@ -26,7 +26,7 @@ pub const FIX: Fix = Fix {
             "sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile",
         ),
     ],
-    fixtures: &[],
+    fixtures: &["llama.cpp/ram", "ollama/ram"],
     advise,
 };
 

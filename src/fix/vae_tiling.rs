@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
         said(Target::ComfyUi, "use the node VAE Decode (Tiled)", "使用节点 VAE Decode (Tiled)"),
         said(Target::SdWebUi, "--medvram, and the Tiled VAE extension", "--medvram，并安装 Tiled VAE 扩展"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/malloc-async-cut"],
     advise,
 };
 

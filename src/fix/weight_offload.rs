@@ -37,7 +37,7 @@ pub const FIX: Fix = Fix {
             .note("or options: {\"num_gpu\": {ollama_layers}}", "或 options: {\"num_gpu\": {ollama_layers}}"),
         line(Target::Ollama, "PARAMETER num_gpu <fewer layers>").unless("ollama-layers"),
     ],
-    fixtures: &[],
+    fixtures: &["llama.cpp/model", "ollama/estimate"],
     advise,
 };
 

@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))"),
         line(Target::Pytorch, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))"),
     ],
-    fixtures: &[],
+    fixtures: &["pytorch/private-pools", "sglang/fraction"],
     advise,
 };
 

@@ -88,7 +88,7 @@ fn on_host(case: &Case) -> Vec<Work> {
         if BUILDERS.contains(&name) {
             return vec![Work::Build];
         }
-        return match Program::named(name) {
+        return match case.victim() {
             Some(program) if program.names_itself() => of_program(case, program, loader),
             // A worker has the name that its author gave it.
             _ if loader => python(case, loader),

@@ -683,7 +683,7 @@ impl Page {
         let cures = units::percent(ranked.offer.cures);
         let certainty = wording::certainty(ranked.offer.certainty);
         let body = match self.style.lang {
-            Lang::En => format!("cures this alone: {cures} ({})", certainty.en),
+            Lang::En => format!("chance that this alone is enough: {cures} ({})", certainty.en),
             Lang::Zh => format!("单独治好本次故障的概率：{cures}（{}）", certainty.zh),
         };
         self.screen.paragraph(&indent, 7, &[run(Tone::Faint, body)]);
