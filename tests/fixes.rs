@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use oomdoc::cause::rank;
-use oomdoc::dialect::events;
-use oomdoc::fix::{self, FIXES, Plan};
-use oomdoc::incident::assemble;
+use oomdoc::command::explain::{FileEvents, diagnose};
+use oomdoc::fix::{FIXES, Plan};
+use oomdoc::incident::context::Given;
 use oomdoc::input::Source;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,9 +15,9 @@ fn logs() -> PathBuf {
 
 fn plan_of(path: &Path) -> Option<Plan> {
     let document = oomdoc::dialect::reader().read(&Source::File(path.to_path_buf())).ok()?;
-    let (incidents, _) = assemble(&document, events(&document));
-    let primary = incidents.iter().find(|incident| incident.primary)?;
-    Some(fix::plan(primary, &rank(primary)))
+    let given = Given::default();
+    let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
+    explanation.diagnoses.into_iter().next().map(|diagnosis| diagnosis.plan)
 }
 
 /// Ids that a plan offers, and those that it refuses with a reason.

@@ -70,6 +70,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("mem:", READING),
     ("system:", READING),
     ("cache", CLUE),
+    ("caching", CLUE),
     ("tcmalloc", CLUE),
     ("缓存", CLUE),
     ("epoch", PROGRESS),
