@@ -1,4 +1,4 @@
-//! Every fix speaks up in its fixtures, and every cause has something that may cure it.
+//! Every fix speaks up in its fixtures.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -44,26 +44,4 @@ fn every_fix_speaks_up_in_its_fixtures() {
         }
     }
     assert!(silent.is_empty(), "{silent:#?}");
-}
-
-#[test]
-#[ignore = "a tool: prints where each fix speaks up"]
-fn print_where_fixes_speak() {
-    let mut places: BTreeMap<&str, Vec<String>> = FIXES.iter().map(|fix| (fix.id, Vec::new())).collect();
-    for folder in std::fs::read_dir(logs()).unwrap().flatten() {
-        for file in std::fs::read_dir(folder.path()).unwrap().flatten() {
-            let Some(plan) = plan_of(&file.path()) else { continue };
-            let name = format!("{}/{}", folder.file_name().display(), file.path().file_stem().unwrap().display());
-            for (place, ranked) in plan.offers.iter().enumerate() {
-                places.get_mut(ranked.fix.id).unwrap().push(format!("{place:02} {name}"));
-            }
-            for (fix, _) in plan.wont_help.iter().chain(&plan.withheld) {
-                places.get_mut(fix.id).unwrap().push(format!("99 {name}"));
-            }
-        }
-    }
-    for (id, mut names) in places {
-        names.sort();
-        println!("FIX {id}: {}", names.into_iter().take(6).collect::<Vec<_>>().join(" | "));
-    }
 }

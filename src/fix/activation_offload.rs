@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Offload activations to host memory", zh: "把激活卸载到主机内存"),
     doc: || {
         text!(
-            en: "Saved tensors move to pinned host memory and come back in backward. Hidden only while the copy is faster than the compute; needs that much host RAM.",
+            en: "Saved tensors move to pinned host memory and come back in backward. Hidden only while the copy is \
+                 faster than the compute; needs that much host RAM.",
             zh: "保存的张量移到锁页主机内存，反向时取回。只有拷贝快于计算时才能被掩盖；需要相应的主机内存。"
         )
     },
@@ -35,5 +36,8 @@ fn advise(case: &Case) -> Advice {
             case.share_of_allocated(0.1, 0.6, text!(en: "70–90 % of the activations", zh: "激活的 70–90 %")),
             case.ask_for_peak(),
         )
-        .because(text!(en: "activations wait in host memory instead of on the GPU", zh: "激活在主机内存而不是显存中等待反向"))
+        .because(text!(
+            en: "activations wait in host memory instead of on the GPU",
+            zh: "激活在主机内存而不是显存中等待反向"
+        ))
 }

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Let the arena grow by what is asked for", zh: "让 arena 按需增长"),
     doc: || {
         text!(
-            en: "ONNX Runtime's arena extends by powers of 2 and never gives memory back: one long input leaves it twice as large as its need for good. Growth by request, and shrinkage at the end of a run, avoid that at the cost of more calls to the driver.",
-            zh: "ONNX Runtime 的 arena 按 2 的幂扩展且从不归还：一次长输入就会让它长期占用两倍于所需的显存。改为按请求扩展并在每次运行结束时收缩可避免，代价是更多驱动调用。"
+            en: "ONNX Runtime's arena extends by powers of 2 and never gives memory back: one long input leaves it \
+                 twice as large as its need for good. Growth by request, and shrinkage at the end of a run, avoid \
+                 that at the cost of more calls to the driver.",
+            zh: "ONNX Runtime 的 arena 按 2 的幂扩展且从不归还：一次长输入就会让它长期占用两倍于所需的显存。改为按请\
+                 求扩展并在每次运行结束时收缩可避免，代价是更多驱动调用。"
         )
     },
     helps: Work::ALL,
@@ -32,9 +35,15 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     let asked = case.requested().map(|requested| show(requested.middle()));
     Draft::new(case, &FIX)
-    .frees_unknown(text!(en: "up to half of what the arena holds; the log does not print that", zh: "最多为 arena 所占的一半；日志未打印"))
-    .because(match asked {
-        Some(asked) => text!(en: "the arena doubles as it grows: for {asked} it may ask the driver for the next power of 2", zh: "arena 以翻倍方式增长：为 {asked} 可能向驱动申请下一个 2 的幂"),
-        None => text!(en: "the arena doubles as it grows and never shrinks", zh: "arena 以翻倍方式增长且从不收缩"),
-    })
+        .frees_unknown(text!(
+            en: "up to half of what the arena holds; the log does not print that",
+            zh: "最多为 arena 所占的一半；日志未打印"
+        ))
+        .because(match asked {
+            Some(asked) => text!(
+                en: "the arena doubles as it grows: for {asked} it may ask the driver for the next power of 2",
+                zh: "arena 以翻倍方式增长：为 {asked} 可能向驱动申请下一个 2 的幂"
+            ),
+            None => text!(en: "the arena doubles as it grows and never shrinks", zh: "arena 以翻倍方式增长且从不收缩"),
+        })
 }

@@ -9,8 +9,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Pure bf16 training states", zh: "纯 bf16 训练状态"),
     doc: || {
         text!(
-            en: "Weights, gradients and Adam's state take 8 instead of 16 bytes per parameter. Small updates are lost in rounding unless it is stochastic or compensated: training may differ.",
-            zh: "权重、梯度和 Adam 状态从每参数 16 字节降到 8 字节。若不用随机舍入或补偿，小更新会在舍入中丢失：训练结果可能不同。"
+            en: "Weights, gradients and Adam's state take 8 instead of 16 bytes per parameter. Small updates are \
+                 lost in rounding unless it is stochastic or compensated: training may differ.",
+            zh: "权重、梯度和 Adam 状态从每参数 16 字节降到 8 字节。若不用随机舍入或补偿，小更新会在舍入中丢失：训练\
+                 结果可能不同。"
         )
     },
     helps: &[Work::Training],

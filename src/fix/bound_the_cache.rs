@@ -9,8 +9,15 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Bound the sample cache in bytes, per process", zh: "按字节限制每个进程的样本缓存"),
     doc: || {
         text!(
-            en: "A cache inside the data set object exists once in every worker of every rank, because each worker is a process of its own: a bound of 20 GiB with 3 × 12 workers is 720 GiB. The bound that fits is half of what the rest leaves, divided by the processes that read: `(0.9·limit − parents − workers − prefetched batches) / (2 · ranks · workers)`. Count bytes, not samples, and evict before inserting.",
-            zh: "放在数据集对象里的缓存在每个 rank 的每个 worker 中各有一份，因为每个 worker 是独立进程：上限 20 GiB、3 × 12 个 worker 就是 720 GiB。合适的上限是其余部分留下的一半再除以读数据的进程数：`(0.9·上限 − 主进程 − worker − 预取批次) / (2 · rank 数 · worker 数)`。按字节而不是按样本数计，先淘汰再插入。"
+            en: "A cache inside the data set object exists once in every worker of every rank, because each worker \
+                 is a process of its own: a bound of 20 GiB with 3 × 12 workers is 720 GiB. The bound that fits is \
+                 half of what the rest leaves, divided by the processes that read: `(0.9·limit − parents − workers \
+                 − prefetched batches) / (2 · ranks · workers)`. Count bytes, not samples, and evict before \
+                 inserting.",
+            zh: "放在数据集对象里的缓存在每个 rank 的每个 worker 中各有一份，因为每个 worker 是独立进程：上限 20 \
+                 GiB、3 × 12 个 worker 就是 720 GiB。合适的上限是其余部分留下的一半再除以读数据的进程数：`(0.9·上\
+                 限 − 主进程 − worker − 预取批次) / (2 · rank 数 · worker 数)`。按字节而不是按样本数计，先淘汰再插\
+                 入。"
         )
     },
     helps: &[Work::Training],
@@ -71,12 +78,14 @@ fn advise(case: &Case) -> Advice {
             Cache::Bounded(given) => {
                 let given = bytes(given);
                 text!(
-                    en: "a bound of {given} counts once in each of {crowd} reading processes; {each_shown} in each of {readers} fits",
+                    en: "a bound of {given} counts once in each of {crowd} reading processes; {each_shown} in each \
+                         of {readers} fits",
                     zh: "{given} 的上限在 {crowd} 个读数据进程中各算一次；{readers} 个进程各 {each_shown} 才放得下"
                 )
             }
             _ => text!(
-                en: "every one of {crowd} reading processes keeps what it reads; {each_shown} in each of {readers} fits",
+                en: "every one of {crowd} reading processes keeps what it reads; {each_shown} in each of {readers} \
+                     fits",
                 zh: "{crowd} 个读数据进程都保留读到的样本；{readers} 个进程各 {each_shown} 才放得下"
             ),
         })

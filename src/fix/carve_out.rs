@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Enlarge the partition (MIG, UMA carve-out, GTT)", zh: "扩大分区（MIG、UMA 划分、GTT）"),
     doc: || {
         text!(
-            en: "A MIG slice, a virtual GPU profile or the BIOS's carve-out of an APU bounds what the process may use, whatever the chip holds.",
+            en: "A MIG slice, a virtual GPU profile or the BIOS's carve-out of an APU bounds what the process may \
+                 use, whatever the chip holds.",
             zh: "MIG 切片、vGPU 配置或 APU 的 BIOS 显存划分限制了进程可用量，与芯片总量无关。"
         )
     },

@@ -561,7 +561,8 @@ impl Case<'_> {
             return Text::new("the log does not tell the number of parameters", "日志没有给出参数量");
         }
         crate::text!(
-            en: "the log does not tell the number of trainable parameters; sum(p.numel() for p in model.parameters() if p.requires_grad) does",
+            en: "the log does not tell the number of trainable parameters; sum(p.numel() for p in \
+                 model.parameters() if p.requires_grad) does",
             zh: "日志没有给出可训练参数量；用 sum(p.numel() for p in model.parameters() if p.requires_grad) 可得"
         )
     }

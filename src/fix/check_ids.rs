@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Check ids against the embedding's size", zh: "检查 id 是否超出 embedding 大小"),
     doc: || {
         text!(
-            en: "An index beyond an embedding or a class count trips an assertion on the device; the next library call then fails with \"allocation failed\" or a cuBLAS error. Run on the CPU for the true message.",
-            zh: "超出 embedding 或类别数的索引会触发设备断言；随后的库调用以 \"allocation failed\" 或 cuBLAS 错误失败。在 CPU 上运行即可看到真实错误。"
+            en: "An index beyond an embedding or a class count trips an assertion on the device; the next library \
+                 call then fails with \"allocation failed\" or a cuBLAS error. Run on the CPU for the true message.",
+            zh: "超出 embedding 或类别数的索引会触发设备断言；随后的库调用以 \"allocation failed\" 或 cuBLAS 错误失\
+                 败。在 CPU 上运行即可看到真实错误。"
         )
     },
     helps: Work::ALL,
@@ -34,5 +36,8 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .frees_unknown(text!(en: "frees nothing: memory may not be the matter", zh: "不释放显存：问题可能不在显存"))
         .certainty(Certainty::Likely)
-        .because(text!(en: "an index out of range shows as a failed allocation or library error at the next call", zh: "索引越界会在下一次调用中表现为分配失败或库错误"))
+        .because(text!(
+            en: "an index out of range shows as a failed allocation or library error at the next call",
+            zh: "索引越界会在下一次调用中表现为分配失败或库错误"
+        ))
 }

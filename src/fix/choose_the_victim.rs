@@ -5,11 +5,20 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "choose-the-victim",
     class: Class::Host,
-    title: || text!(en: "Protect the bystander, bound the process that fills memory", zh: "保护被误杀的进程，限制真正占内存的进程"),
+    title: || {
+        text!(
+            en: "Protect the bystander, bound the process that fills memory",
+            zh: "保护被误杀的进程，限制真正占内存的进程"
+        )
+    },
     doc: || {
         text!(
-            en: "earlyoom and systemd-oomd may choose by name, unit or score rather than by size. An avoid list or a negative `oom_score_adj` spares a process; the shortage stays, so the process that fills memory needs a limit of its own (`systemd-run --scope -p MemoryMax=…`).",
-            zh: "earlyoom 和 systemd-oomd 可能按名称、单元或分数而不是按占用选择目标。avoid 列表或负的 `oom_score_adj` 可保护某个进程；但内存仍然不足，因此要给真正占内存的进程单独设限（`systemd-run --scope -p MemoryMax=…`）。"
+            en: "earlyoom and systemd-oomd may choose by name, unit or score rather than by size. An avoid list or \
+                 a negative `oom_score_adj` spares a process; the shortage stays, so the process that fills memory \
+                 needs a limit of its own (`systemd-run --scope -p MemoryMax=…`).",
+            zh: "earlyoom 和 systemd-oomd 可能按名称、单元或分数而不是按占用选择目标。avoid 列表或负的 \
+                 `oom_score_adj` 可保护某个进程；但内存仍然不足，因此要给真正占内存的进程单独设限（`systemd-run \
+                 --scope -p MemoryMax=…`）。"
         )
     },
     helps: Work::ALL,

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Compute the large intermediate in blocks", zh: "分块计算大的中间结果"),
     doc: || {
         text!(
-            en: "Pairwise distances, masks, attention without fusion, interpolation of all masks and one-hot tensors grow with a product of sizes. Loop over blocks of rows, reduce each at once, cast before expanding, or use a sparse form.",
-            zh: "成对距离、掩码、未融合的注意力、对全部掩码插值以及 one-hot 张量的大小都是若干维度的乘积。按行分块循环并立即归约，先转换类型再扩展，或使用稀疏形式。"
+            en: "Pairwise distances, masks, attention without fusion, interpolation of all masks and one-hot \
+                 tensors grow with a product of sizes. Loop over blocks of rows, reduce each at once, cast before \
+                 expanding, or use a sparse form.",
+            zh: "成对距离、掩码、未融合的注意力、对全部掩码插值以及 one-hot 张量的大小都是若干维度的乘积。按行分块循\
+                 环并立即归约，先转换类型再扩展，或使用稀疏形式。"
         )
     },
     helps: Work::ALL,
@@ -41,15 +44,28 @@ fn advise(case: &Case) -> Advice {
         None => draft,
     };
     let weight = if case.clue(Clue::Quadratic) { 1.2 } else { 1.0 };
-    draft.when("huge", huge)
+    draft
+        .when("huge", huge)
         .weight(weight)
         .frees_if(
             requested.map(|requested| {
                 let shown = show(requested.middle());
-                (Interval::between(requested.low * 3 / 4, requested.high), text!(en: "3/4 or more of the {shown} requested at once, with 4 blocks or more", zh: "分 4 块或更多时，省去一次申请的 {shown} 的 3/4 以上"))
+                (
+                    Interval::between(requested.low * 3 / 4, requested.high),
+                    text!(
+                        en: "3/4 or more of the {shown} requested at once, with 4 blocks or more",
+                        zh: "分 4 块或更多时，省去一次申请的 {shown} 的 3/4 以上"
+                    ),
+                )
             }),
             text!(en: "needs the size of the intermediate", zh: "需要中间结果的大小"),
         )
         .certainty(if requested.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .because(join(text!(en: "one operation makes an intermediate that need not exist as a whole", zh: "某个操作产生了不必整体存在的中间结果"), case.situation()))
+        .because(join(
+            text!(
+                en: "one operation makes an intermediate that need not exist as a whole",
+                zh: "某个操作产生了不必整体存在的中间结果"
+            ),
+            case.situation(),
+        ))
 }

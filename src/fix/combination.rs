@@ -90,7 +90,10 @@ fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX)
         .frees(
             budget.need() - need,
-            text!(en: "needed at most: {before} now, {after} with {en}", zh: "至多需要：现在 {before}，改为 {zh} 后 {after}"),
+            text!(
+                en: "needed at most: {before} now, {after} with {en}",
+                zh: "至多需要：现在 {before}，改为 {zh} 后 {after}"
+            ),
         )
         .costs(Costs {
             slows: chosen.iter().fold((0.0, 0.0), |(low, high), part| {
@@ -101,7 +104,10 @@ fn advise(case: &Case) -> Advice {
         })
         .certainty(Certainty::Likely);
     let draft = knobs.into_iter().fold(draft, |draft, knob| draft.line(knob));
-    draft.because(text!(en: "{en}: {after} of {device}; less would not be enough", zh: "{zh}：{after}，设备共 {device}；更少的改动不够"))
+    draft.because(text!(
+        en: "{en}: {after} of {device}; less would not be enough",
+        zh: "{zh}：{after}，设备共 {device}；更少的改动不够"
+    ))
 }
 
 /// All sets of at most [`MOST`] changes.

@@ -9,7 +9,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Offload optimizer state to host memory", zh: "把优化器状态卸载到主机内存"),
     doc: || {
         text!(
-            en: "12 of 16 bytes per parameter leave the GPU; the host needs one and a half times as much. Steps take 1.3 to 10 times as long.",
+            en: "12 of 16 bytes per parameter leave the GPU; the host needs one and a half times as much. Steps \
+                 take 1.3 to 10 times as long.",
             zh: "每参数 16 字节中的 12 字节离开显存；主机需要其一倍半。步时变为 1.3 到 10 倍。"
         )
     },
@@ -46,7 +47,8 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.still_too_large(Change::OptimizerToHost).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }
-    Draft::new(case, &FIX)
-        .frees_if(case.of_parameters(6.0, 12.0), case.ask_for_parameters())
-        .because(text!(en: "optimizer state is touched once per step and can wait in host memory", zh: "优化器状态每步只用一次，可以放在主机内存"))
+    Draft::new(case, &FIX).frees_if(case.of_parameters(6.0, 12.0), case.ask_for_parameters()).because(text!(
+        en: "optimizer state is touched once per step and can wait in host memory",
+        zh: "优化器状态每步只用一次，可以放在主机内存"
+    ))
 }

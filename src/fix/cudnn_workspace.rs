@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Smaller convolution workspaces", zh: "缩小卷积工作区"),
     doc: || {
         text!(
-            en: "With `benchmark=True` cuDNN tries algorithms with large workspaces for every new shape. It acts on convolutions only.",
+            en: "With `benchmark=True` cuDNN tries algorithms with large workspaces for every new shape. It acts on \
+                 convolutions only.",
             zh: "`benchmark=True` 时 cuDNN 会为每种新形状尝试需要大工作区的算法。只影响卷积。"
         )
     },

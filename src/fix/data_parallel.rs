@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "torch.nn.DataParallel to spread the load", zh: "用 torch.nn.DataParallel 分摊"),
     doc: || {
         text!(
-            en: "DataParallel copies the model at every step and gathers all outputs on its first GPU, whose peak rises. DistributedDataParallel keeps each process's outputs where they are.",
-            zh: "DataParallel 每步复制模型，并把所有输出汇集到第一块 GPU，使其峰值更高。DistributedDataParallel 的输出留在各自进程。"
+            en: "DataParallel copies the model at every step and gathers all outputs on its first GPU, whose peak \
+                 rises. DistributedDataParallel keeps each process's outputs where they are.",
+            zh: "DataParallel 每步复制模型，并把所有输出汇集到第一块 GPU，使其峰值更高。DistributedDataParallel 的输\
+                 出留在各自进程。"
         )
     },
     helps: &[Work::Training, Work::Inference],
@@ -24,8 +26,18 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .frees_if(
-            case.share_of_allocated(0.0, 0.3, text!(en: "outputs gathered on the first GPU", zh: "汇集到第一块 GPU 的输出")),
+            case.share_of_allocated(
+                0.0,
+                0.3,
+                text!(
+                    en: "outputs gathered on the first GPU",
+                    zh: "汇集到第一块 GPU 的输出"
+                ),
+            ),
             text!(en: "the size of the gathered outputs is not in the log", zh: "日志没有给出汇集输出的大小"),
         )
-        .because(text!(en: "DataParallel gathers outputs and losses on its first GPU", zh: "DataParallel 把输出和损失汇集到第一块 GPU"))
+        .because(text!(
+            en: "DataParallel gathers outputs and losses on its first GPU",
+            zh: "DataParallel 把输出和损失汇集到第一块 GPU"
+        ))
 }

@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "DDP: gradients as views of the buckets", zh: "DDP：梯度作为通信桶的视图"),
     doc: || {
         text!(
-            en: "DDP keeps gradients and a copy in its buckets; `gradient_as_bucket_view=True` keeps one: up to 4 bytes per 32-bit parameter.",
+            en: "DDP keeps gradients and a copy in its buckets; `gradient_as_bucket_view=True` keeps one: up to 4 \
+                 bytes per 32-bit parameter.",
             zh: "DDP 同时保存梯度和桶中的副本；`gradient_as_bucket_view=True` 只留一份：每个 32 位参数最多省 4 字节。"
         )
     },

@@ -9,8 +9,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Detach what is kept across steps", zh: "跨步保存的张量要 detach"),
     doc: || {
         text!(
-            en: "A loss or output that is appended, summed or returned with its graph keeps that step's activations alive: measured one full set of activations per kept loss. `.item()`, `.detach()`, or `.cpu()` for tensors.",
-            zh: "把带计算图的 loss 或输出存进列表、累加或返回，会让该步的全部激活一直存活：实测每保留一个 loss 就多一整份激活。使用 `.item()`、`.detach()`，张量再 `.cpu()`。"
+            en: "A loss or output that is appended, summed or returned with its graph keeps that step's activations \
+                 alive: measured one full set of activations per kept loss. `.item()`, `.detach()`, or `.cpu()` \
+                 for tensors.",
+            zh: "把带计算图的 loss 或输出存进列表、累加或返回，会让该步的全部激活一直存活：实测每保留一个 loss 就多\
+                 一整份激活。使用 `.item()`、`.detach()`，张量再 `.cpu()`。"
         )
     },
     helps: &[Work::Training, Work::Inference],

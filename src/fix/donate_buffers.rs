@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Donate the inputs of the step", zh: "将训练步的输入缓冲区捐出（donate）"),
     doc: || {
         text!(
-            en: "A jitted training step takes the state and returns a new one: both are alive at once unless the inputs are donated. Donation lets XLA write the outputs over the inputs; the old state must not be used afterwards.",
-            zh: "jit 编译的训练步接收旧状态并返回新状态：若不捐出输入，两份会同时存在。捐出后 XLA 可将输出写在输入之上；之后不能再使用旧状态。"
+            en: "A jitted training step takes the state and returns a new one: both are alive at once unless the \
+                 inputs are donated. Donation lets XLA write the outputs over the inputs; the old state must not \
+                 be used afterwards.",
+            zh: "jit 编译的训练步接收旧状态并返回新状态：若不捐出输入，两份会同时存在。捐出后 XLA 可将输出写在输入之\
+                 上；之后不能再使用旧状态。"
         )
     },
     helps: Work::ALL,
@@ -31,11 +34,20 @@ fn advise(case: &Case) -> Advice {
                 let shown = show(bytes as i128);
                 (
                     Interval::between(0, bytes as i128),
-                    text!(en: "at most min(inputs, outputs) = {shown}, unless already donated", zh: "最多 min(输入, 输出) = {shown}，已捐出的除外"),
+                    text!(
+                        en: "at most min(inputs, outputs) = {shown}, unless already donated",
+                        zh: "最多 min(输入, 输出) = {shown}，已捐出的除外"
+                    ),
                 )
             }),
-            text!(en: "the smaller of the program's inputs and outputs; XLA's report of the failure prints both", zh: "程序输入与输出中较小者；XLA 的报告会打印两者"),
+            text!(
+                en: "the smaller of the program's inputs and outputs; XLA's report of the failure prints both",
+                zh: "程序输入与输出中较小者；XLA 的报告会打印两者"
+            ),
         )
         .certainty(Certainty::Likely)
-        .because(text!(en: "inputs and outputs of the step are held at the same time", zh: "训练步的输入与输出会同时占用内存"))
+        .because(text!(
+            en: "inputs and outputs of the step are held at the same time",
+            zh: "训练步的输入与输出会同时占用内存"
+        ))
 }

@@ -10,8 +10,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "8-bit optimizer", zh: "8-bit 优化器"),
     doc: || {
         text!(
-            en: "Adam keeps 8 bytes of state per 32-bit parameter; the 8-bit form 2.03, with tensors below 4096 elements left at 32 bit. The paged form can be pushed out to the host. Some runs need the embeddings at 32 bit for stability.",
-            zh: "Adam 每个 32 位参数保存 8 字节状态；8-bit 版本为 2.03 字节，少于 4096 个元素的张量仍为 32 位。paged 版本可换出到主机。有些任务需要把 embedding 保持 32 位以稳定训练。"
+            en: "Adam keeps 8 bytes of state per 32-bit parameter; the 8-bit form 2.03, with tensors below 4096 \
+                 elements left at 32 bit. The paged form can be pushed out to the host. Some runs need the \
+                 embeddings at 32 bit for stability.",
+            zh: "Adam 每个 32 位参数保存 8 字节状态；8-bit 版本为 2.03 字节，少于 4096 个元素的张量仍为 32 \
+                 位。paged 版本可换出到主机。有些任务需要把 embedding 保持 32 位以稳定训练。"
         )
     },
     helps: &[Work::Training],

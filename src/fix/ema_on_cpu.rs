@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Keep EMA weights on the CPU", zh: "把 EMA 权重放在 CPU"),
     doc: || {
         text!(
-            en: "An exponential moving average is one more copy of the weights, 2 or 4 bytes per parameter; a reference model for DPO or distillation likewise.",
+            en: "An exponential moving average is one more copy of the weights, 2 or 4 bytes per parameter; a \
+                 reference model for DPO or distillation likewise.",
             zh: "指数滑动平均是又一份权重，每参数 2 或 4 字节；DPO 或蒸馏的参考模型同理。"
         )
     },

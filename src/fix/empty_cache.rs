@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "empty_cache()", zh: "empty_cache()"),
     doc: || {
         text!(
-            en: "Returns whole unused segments to the driver. PyTorch does exactly that by itself before it raises an out-of-memory error, so it cannot prevent one; calling it every step costs time. It helps another process or library on the same GPU, or once between two phases.",
-            zh: "把整段未用的缓存还给驱动。PyTorch 在抛出显存不足之前本来就会做同样的事，所以它无法避免报错；每步调用还会变慢。它有用的场合是同一块 GPU 上有其他进程或库需要显存，或在两个阶段之间调用一次。"
+            en: "Returns whole unused segments to the driver. PyTorch does exactly that by itself before it raises \
+                 an out-of-memory error, so it cannot prevent one; calling it every step costs time. It helps \
+                 another process or library on the same GPU, or once between two phases.",
+            zh: "把整段未用的缓存还给驱动。PyTorch 在抛出显存不足之前本来就会做同样的事，所以它无法避免报错；每步调\
+                 用还会变慢。它有用的场合是同一块 GPU 上有其他进程或库需要显存，或在两个阶段之间调用一次。"
         )
     },
     helps: &[Work::Training, Work::Inference],
@@ -70,7 +73,8 @@ fn advise(case: &Case) -> Advice {
         Some(cached) => {
             let shown = show(cached.middle());
             text!(
-                en: "PyTorch already released every unused segment before it raised this error; the {shown} still cached belong to segments with live tensors",
+                en: "PyTorch already released every unused segment before it raised this error; the {shown} still \
+                     cached belong to segments with live tensors",
                 zh: "PyTorch 在报错前已归还所有完全空闲的段；仍缓存的 {shown} 位于含有存活张量的段内"
             )
         }

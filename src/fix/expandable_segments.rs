@@ -10,8 +10,13 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Turn on expandable segments", zh: "开启 expandable_segments"),
     doc: || {
         text!(
-            en: "PyTorch then maps memory in 20 MiB granules into growing segments, so that free pieces join instead of staying apart. PyTorch 2.1 or newer on Linux; on Windows the option is accepted and does nothing. A live tensor still pins its own granule. Together with `max_split_size_mb` PyTorch up to 2.4 fails an internal assertion at the next shortage: drop that option.",
-            zh: "PyTorch 以 20 MiB 为粒度把物理显存映射进可增长的段，空闲块可以合并而不再各自孤立。需要 Linux 上的 PyTorch 2.1 或更新；Windows 上接受该选项但不起作用。仍存活的张量会占住自己所在的粒度。与 `max_split_size_mb` 同用时，PyTorch 2.4 及更早版本在显存不足时会触发内部断言：请去掉后者。"
+            en: "PyTorch then maps memory in 20 MiB granules into growing segments, so that free pieces join \
+                 instead of staying apart. PyTorch 2.1 or newer on Linux; on Windows the option is accepted and \
+                 does nothing. A live tensor still pins its own granule. Together with `max_split_size_mb` PyTorch \
+                 up to 2.4 fails an internal assertion at the next shortage: drop that option.",
+            zh: "PyTorch 以 20 MiB 为粒度把物理显存映射进可增长的段，空闲块可以合并而不再各自孤立。需要 Linux 上的 \
+                 PyTorch 2.1 或更新；Windows 上接受该选项但不起作用。仍存活的张量会占住自己所在的粒度。与 \
+                 `max_split_size_mb` 同用时，PyTorch 2.4 及更早版本在显存不足时会触发内部断言：请去掉后者。"
         )
     },
     helps: Work::ALL,
@@ -36,7 +41,8 @@ fn advise(case: &Case) -> Advice {
     }
     if case.resource() == Resource::KvCache && case.engine().is_some_and(|engine| engine.sizes_pool_by_device()) {
         return Advice::WontHelp(text!(
-            en: "the cache is planned from sizes before it is allocated: no fragment is in its way, so no allocator option makes it fit",
+            en: "the cache is planned from sizes before it is allocated: no fragment is in its way, so no allocator \
+                 option makes it fit",
             zh: "KV cache 在分配前就按大小计算：与碎片无关，任何分配器选项都无法让它放得下"
         ));
     }
@@ -70,7 +76,8 @@ fn advise(case: &Case) -> Advice {
         if (cached + free).high < requested.low {
             let (c, f, r) = (show(cached.middle()), show(free.middle()), show(requested.middle()));
             return Advice::WontHelp(text!(
-                en: "even all {c} cached and {f} free together are less than the {r} requested: no allocator option can serve it",
+                en: "even all {c} cached and {f} free together are less than the {r} requested: no allocator option \
+                     can serve it",
                 zh: "缓存的 {c} 加空闲的 {f} 全部合起来也不到申请的 {r}：任何分配器选项都无法满足"
             ));
         }

@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Run fewer jobs or processes at once", zh: "减少同时运行的任务或进程"),
     doc: || {
         text!(
-            en: "Several processes on one machine add up. Stagger their starts, lower the parallelism, or give each a share.",
+            en: "Several processes on one machine add up. Stagger their starts, lower the parallelism, or give each \
+                 a share.",
             zh: "同一台机器上的多个进程占用相加。错开启动、降低并行度，或给每个任务分配份额。"
         )
     },
@@ -33,6 +34,9 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .when("build", case.works() == [Work::Build])
-        .frees_unknown(text!(en: "what each further process holds; ps or the kernel's table tells", zh: "每个多余进程的占用；ps 或内核表可见"))
+        .frees_unknown(text!(
+            en: "what each further process holds; ps or the kernel's table tells",
+            zh: "每个多余进程的占用；ps 或内核表可见"
+        ))
         .because(text!(en: "memory of processes that run side by side adds up", zh: "并行进程的内存占用相加"))
 }

@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Fewer CUDA graphs (eager mode)", zh: "减少 CUDA graph（eager 模式）"),
     doc: || {
         text!(
-            en: "Captured graphs keep private pools, one size after the other. Without them decoding is up to a third slower for small models.",
+            en: "Captured graphs keep private pools, one size after the other. Without them decoding is up to a \
+                 third slower for small models.",
             zh: "捕获的 CUDA graph 会为每个尺寸保留私有池。关闭后小模型解码最多慢约三分之一。"
         )
     },
@@ -56,9 +57,19 @@ fn advise(case: &Case) -> Advice {
             text!(en: "at most the {shown} in private pools", zh: "最多为私有池中的 {shown}"),
         )
     });
-    Draft::new(case, &FIX).when("capture", case.sign(Sign::GraphCapture))
+    Draft::new(case, &FIX)
+        .when("capture", case.sign(Sign::GraphCapture))
         .weight(capture)
-        .frees_if(pools, text!(en: "the log does not show how much the graphs hold", zh: "日志没有给出 CUDA graph 的占用"))
+        .frees_if(
+            pools,
+            text!(
+                en: "the log does not show how much the graphs hold",
+                zh: "日志没有给出 CUDA graph 的占用"
+            ),
+        )
         .fill("largest", largest)
-        .because(text!(en: "captured graphs keep memory of their own beside the cache", zh: "捕获的 CUDA graph 在缓存之外另占显存"))
+        .because(text!(
+            en: "captured graphs keep memory of their own beside the cache",
+            zh: "捕获的 CUDA graph 在缓存之外另占显存"
+        ))
 }

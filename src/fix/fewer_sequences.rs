@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Fewer concurrent sequences or batched tokens", zh: "减少并发序列数或批内 token 数"),
     doc: || {
         text!(
-            en: "Activations of the warm-up and of prefill grow with the tokens in one step; graphs and sampling with the sequences. Fewer of either lower the peak and throughput under load.",
-            zh: "预热和 prefill 的激活随单步 token 数增长；CUDA graph 与采样随序列数增长。减少任一项都会降低峰值与满载吞吐。"
+            en: "Activations of the warm-up and of prefill grow with the tokens in one step; graphs and sampling \
+                 with the sequences. Fewer of either lower the peak and throughput under load.",
+            zh: "预热和 prefill 的激活随单步 token 数增长；CUDA graph 与采样随序列数增长。减少任一项都会降低峰值与满\
+                 载吞吐。"
         )
     },
     helps: &[Work::Serving],
@@ -39,13 +41,23 @@ fn advise(case: &Case) -> Advice {
     let tokens = fewer(facts.number(Number::MaxNumBatchedTokens), 4096, 1024);
     let running = fewer(facts.number(Number::MaxRunningRequests), 64, 8);
     let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 2048, 512);
-    Draft::new(case, &FIX).when("warmup", case.sign(Sign::EngineWarmup))
-        .frees_unknown(text!(en: "needs the engine's activation peak, which its profiling line prints", zh: "需要引擎 profiling 打印的激活峰值"))
+    Draft::new(case, &FIX)
+        .when("warmup", case.sign(Sign::EngineWarmup))
+        .frees_unknown(text!(
+            en: "needs the engine's activation peak, which its profiling line prints",
+            zh: "需要引擎 profiling 打印的激活峰值"
+        ))
         .fill("sequences", sequences)
         .fill("tokens", tokens)
         .fill("running", running)
         .fill("chunk", chunk)
-        .because(join(text!(en: "activations grow with what is computed in one step", zh: "激活随单步计算量增长"), case.situation()))
+        .because(join(
+            text!(
+                en: "activations grow with what is computed in one step",
+                zh: "激活随单步计算量增长"
+            ),
+            case.situation(),
+        ))
 }
 
 /// A quarter of what was set, as a power of two and not below `least`; `usual` where nothing is known.

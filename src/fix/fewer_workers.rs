@@ -10,8 +10,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Fewer DataLoader workers, less prefetch", zh: "减少 DataLoader worker 与预取"),
     doc: || {
         text!(
-            en: "Each worker holds its own copies of what it touches and `prefetch_factor` batches. Workers hold no GPU memory unless they touch CUDA themselves. `num_workers=0` is the proof: if the failure stays, workers are not it.",
-            zh: "每个 worker 都保有自己触碰过的数据副本和 `prefetch_factor` 个批。除非 worker 自己使用 CUDA，否则不占显存。`num_workers=0` 可作验证：若仍失败，就与 worker 无关。"
+            en: "Each worker holds its own copies of what it touches and `prefetch_factor` batches. Workers hold no \
+                 GPU memory unless they touch CUDA themselves. `num_workers=0` is the proof: if the failure stays, \
+                 workers are not it.",
+            zh: "每个 worker 都保有自己触碰过的数据副本和 `prefetch_factor` 个批。除非 worker 自己使用 CUDA，否则不\
+                 占显存。`num_workers=0` 可作验证：若仍失败，就与 worker 无关。"
         )
     },
     helps: &[Work::Training],
@@ -62,20 +65,26 @@ fn advise(case: &Case) -> Advice {
     let tried = fitting.or(half).unwrap_or(2);
     let enough = account.is_none_or(|account| account.workers_that_fit.is_some());
     let loader = case.sign(Sign::DataLoaderWorker) || workers.is_some() || case.phase() == Some(Phase::DataLoading);
-    Draft::new(case, &FIX).when("loader", loader)
+    Draft::new(case, &FIX)
+        .when("loader", loader)
         // Where caches or the processes themselves do not fit, no number of workers is enough.
         .weight(if enough { 1.0 } else { 0.5 })
         .certainty(if fitting.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .frees_if(account.map(|account| saved(&account, tried)), text!(
-            en: "(private pages + prefetch × batch) per worker; the log does not tell these, PSS in /proc/PID/smaps_rollup does",
-            zh: "每个 worker 为（私有页 + prefetch × 批）；日志未给出，可看 /proc/PID/smaps_rollup 的 PSS"
-        ))
+        .frees_if(
+            account.map(|account| saved(&account, tried)),
+            text!(
+                en: "(private pages + prefetch × batch) per worker; the log does not tell these, PSS in \
+                     /proc/PID/smaps_rollup does",
+                zh: "每个 worker 为（私有页 + prefetch × 批）；日志未给出，可看 /proc/PID/smaps_rollup 的 PSS"
+            ),
+        )
         .fill("prefetch", if tried == 0 { "None" } else { "1" })
         .fill("tried", tried)
         .was(workers)
         .because(match workers {
             Some(workers) if !enough => text!(
-                en: "no number of workers is enough while caches have no bound; {tried} instead of {workers} divide them by as much",
+                en: "no number of workers is enough while caches have no bound; {tried} instead of {workers} divide \
+                     them by as much",
                 zh: "缓存不设上限时，任何 worker 数都不够；由 {workers} 减到 {tried} 可按比例减少缓存份数"
             ),
             Some(workers) if fitting.is_some() => text!(
@@ -83,7 +92,8 @@ fn advise(case: &Case) -> Advice {
                 zh: "每个进程 {workers} 个 worker 放不下，按公式 {tried} 个放得下"
             ),
             Some(workers) => text!(
-                en: "each worker holds its own copies and prefetched batches: {tried} instead of {workers} in each process",
+                en: "each worker holds its own copies and prefetched batches: {tried} instead of {workers} in each \
+                     process",
                 zh: "每个 worker 都有自己的副本与预取批：每个进程先试 {tried} 个，而不是 {workers} 个"
             ),
             None => text!(

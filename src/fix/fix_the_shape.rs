@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Check the shape of the failing tensor", zh: "检查出错张量的形状"),
     doc: || {
         text!(
-            en: "A request larger than the device, or beyond any machine, comes from a wrong dimension: broadcasting (n,1) against (n,), a missing reduction, a swapped axis, garbage in a size, labels or ids used as sizes.",
-            zh: "超过设备甚至任何机器的申请通常来自错误的维度：(n,1) 与 (n,) 广播、缺少归约、轴写反、尺寸变量是垃圾值、把标签或 id 当作尺寸。"
+            en: "A request larger than the device, or beyond any machine, comes from a wrong dimension: \
+                 broadcasting (n,1) against (n,), a missing reduction, a swapped axis, garbage in a size, labels \
+                 or ids used as sizes.",
+            zh: "超过设备甚至任何机器的申请通常来自错误的维度：(n,1) 与 (n,) 广播、缺少归约、轴写反、尺寸变量是垃圾\
+                 值、把标签或 id 当作尺寸。"
         )
     },
     helps: Work::ALL,
@@ -37,14 +40,27 @@ fn advise(case: &Case) -> Advice {
     };
     let absurd = case.sign(Sign::AbsurdRequest)
         || case.requested().zip(case.capacity()).is_some_and(|(requested, capacity)| requested.low > capacity.high);
-    draft.when("absurd", absurd)
+    draft
+        .when("absurd", absurd)
         .frees_if(
             case.requested().filter(|requested| requested.low > 0).map(|requested| {
                 let shown = show(requested.middle());
-                (requested.scale(0.9), text!(en: "nearly all of the {shown} requested, if a dimension is wrong", zh: "若维度有误，几乎全部 {shown}"))
+                (
+                    requested.scale(0.9),
+                    text!(
+                        en: "nearly all of the {shown} requested, if a dimension is wrong",
+                        zh: "若维度有误，几乎全部 {shown}"
+                    ),
+                )
             }),
             text!(en: "all of the request, if a dimension is wrong", zh: "若维度有误，即全部申请量"),
         )
         .certainty(if absurd { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .because(join(text!(en: "one request is far larger than the rest of the job", zh: "单次申请远超任务的其余部分"), case.situation()))
+        .because(join(
+            text!(
+                en: "one request is far larger than the rest of the job",
+                zh: "单次申请远超任务的其余部分"
+            ),
+            case.situation(),
+        ))
 }

@@ -9,8 +9,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Free what other processes hold on this GPU", zh: "释放其他进程占用的显存"),
     doc: || {
         text!(
-            en: "Another process holds memory that this job needs. Stop it if it is yours, wait for it, or agree on shares. The pids of a message inside a container may be those of the host; one of the listed processes may even be the failing job itself.",
-            zh: "另一个进程占用了本任务需要的显存。若是自己的进程就结束它，否则等待或协商配额。容器内报错里的 pid 可能是宿主机 pid；列出的进程甚至可能就是本任务自己。"
+            en: "Another process holds memory that this job needs. Stop it if it is yours, wait for it, or agree on \
+                 shares. The pids of a message inside a container may be those of the host; one of the listed \
+                 processes may even be the failing job itself.",
+            zh: "另一个进程占用了本任务需要的显存。若是自己的进程就结束它，否则等待或协商配额。容器内报错里的 pid 可\
+                 能是宿主机 pid；列出的进程甚至可能就是本任务自己。"
         )
     },
     helps: Work::ALL,
@@ -52,7 +55,8 @@ fn advise(case: &Case) -> Advice {
     let Some(others) = case.others() else {
         if let Some(pid) = case.ledger.self_listed_as {
             return Advice::WontHelp(text!(
-                en: "process {pid} in the message is this job itself, seen from outside the container: killing it frees nothing for it",
+                en: "process {pid} in the message is this job itself, seen from outside the container: killing it \
+                     frees nothing for it",
                 zh: "报错中的进程 {pid} 就是本任务自己（从容器外看到的 pid），结束它毫无用处"
             ));
         }

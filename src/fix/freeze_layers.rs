@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Freeze the lower layers, or take a smaller model", zh: "冻结底层，或换更小的模型"),
     doc: || {
         text!(
-            en: "Frozen layers need no gradient and no optimizer state; below the lowest trainable layer no activations are kept either.",
+            en: "Frozen layers need no gradient and no optimizer state; below the lowest trainable layer no \
+                 activations are kept either.",
             zh: "冻结的层不需要梯度和优化器状态；最低可训练层以下也不保留激活。"
         )
     },
@@ -27,8 +28,11 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    Draft::new(case, &FIX)
-        .weight(case.if_training())
-        .frees_unknown(case.ask_for_parameters())
-        .because(join(text!(en: "what is not trained keeps no gradients, state or activations", zh: "不训练的部分不保留梯度、状态和激活"), case.situation()))
+    Draft::new(case, &FIX).weight(case.if_training()).frees_unknown(case.ask_for_parameters()).because(join(
+        text!(
+            en: "what is not trained keeps no gradients, state or activations",
+            zh: "不训练的部分不保留梯度、状态和激活"
+        ),
+        case.situation(),
+    ))
 }

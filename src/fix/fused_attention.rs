@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Fused attention (SDPA, flash)", zh: "使用融合注意力（SDPA、flash）"),
     doc: || {
         text!(
-            en: "Eager attention keeps scores of batch × heads × length² elements, 2 to 5 bytes each per layer; fused kernels never store them. Results differ by rounding only. Some models and masks fall back to eager without saying so.",
-            zh: "eager 注意力每层保留 批 × 头数 × 长度² 个分数，每个 2 到 5 字节；融合核从不存储它们。结果只有舍入差别。某些模型和掩码会悄悄退回 eager。"
+            en: "Eager attention keeps scores of batch × heads × length² elements, 2 to 5 bytes each per layer; \
+                 fused kernels never store them. Results differ by rounding only. Some models and masks fall back \
+                 to eager without saying so.",
+            zh: "eager 注意力每层保留 批 × 头数 × 长度² 个分数，每个 2 到 5 字节；融合核从不存储它们。结果只有舍入差\
+                 别。某些模型和掩码会悄悄退回 eager。"
         )
     },
     helps: &[Work::Training, Work::Inference],
@@ -51,7 +54,10 @@ fn advise(case: &Case) -> Advice {
         ))
         .certainty(if quadratic || eager { Certainty::Likely } else { Certainty::RuleOfThumb })
         .because(join(
-            text!(en: "score matrices grow with the square of the length; fused kernels never store them", zh: "分数矩阵随长度平方增长；融合核从不存储它"),
+            text!(
+                en: "score matrices grow with the square of the length; fused kernels never store them",
+                zh: "分数矩阵随长度平方增长；融合核从不存储它"
+            ),
             case.situation(),
         ))
 }

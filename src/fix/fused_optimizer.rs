@@ -8,8 +8,12 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Fused optimizer step", zh: "融合优化器（fused=True）"),
     doc: || {
         text!(
-            en: "On CUDA, Adam and AdamW run in the foreach form unless told otherwise, which needs temporaries of about the parameters' size: 4 bytes per 32-bit parameter. The fused form needs none; `foreach=False` needs a few times the largest tensor. It matters only where the optimizer's step is the peak.",
-            zh: "CUDA 上 Adam/AdamW 默认以 foreach 形式执行，需要约等于参数大小的临时内存：每个 32 位参数 4 字节。fused 形式不需要；`foreach=False` 只需最大张量的几倍。只有峰值出现在优化器步进时才有意义。"
+            en: "On CUDA, Adam and AdamW run in the foreach form unless told otherwise, which needs temporaries of \
+                 about the parameters' size: 4 bytes per 32-bit parameter. The fused form needs none; \
+                 `foreach=False` needs a few times the largest tensor. It matters only where the optimizer's step \
+                 is the peak.",
+            zh: "CUDA 上 Adam/AdamW 默认以 foreach 形式执行，需要约等于参数大小的临时内存：每个 32 位参数 4 字\
+                 节。fused 形式不需要；`foreach=False` 只需最大张量的几倍。只有峰值出现在优化器步进时才有意义。"
         )
     },
     helps: &[Work::Training],

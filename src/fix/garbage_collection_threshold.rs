@@ -9,8 +9,13 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Give unused cache back early", zh: "提前回收未使用的缓存"),
     doc: || {
         text!(
-            en: "`garbage_collection_threshold` releases old free segments once the cache passes a share of the memory fraction. Without a fraction below 1 it does nothing. It helps libraries that allocate beside PyTorch (NCCL, cuDNN, a second framework) rather than PyTorch itself, which releases its cache anyway before it raises an error.",
-            zh: "`garbage_collection_threshold` 在缓存超过显存比例的一定份额时释放较旧的空闲段。没有设置小于 1 的显存比例时不起作用。它帮助的是在 PyTorch 之外分配显存的库（NCCL、cuDNN、第二个框架），而不是 PyTorch 自己——后者在报错前本来就会释放缓存。"
+            en: "`garbage_collection_threshold` releases old free segments once the cache passes a share of the \
+                 memory fraction. Without a fraction below 1 it does nothing. It helps libraries that allocate \
+                 beside PyTorch (NCCL, cuDNN, a second framework) rather than PyTorch itself, which releases its \
+                 cache anyway before it raises an error.",
+            zh: "`garbage_collection_threshold` 在缓存超过显存比例的一定份额时释放较旧的空闲段。没有设置小于 1 的显\
+                 存比例时不起作用。它帮助的是在 PyTorch 之外分配显存的库（NCCL、cuDNN、第二个框架），而不是 \
+                 PyTorch 自己——后者在报错前本来就会释放缓存。"
         )
     },
     helps: Work::ALL,
@@ -41,7 +46,8 @@ fn advise(case: &Case) -> Advice {
     }
     if case.torch_version().is_none_or(|version| version < (2, 10)) {
         return Advice::Withheld(text!(
-            en: "it acts only under a memory fraction below 1, which the allocator's options can set from PyTorch 2.10 on",
+            en: "it acts only under a memory fraction below 1, which the allocator's options can set from PyTorch \
+                 2.10 on",
             zh: "它只在显存比例小于 1 时起作用，而分配器选项从 PyTorch 2.10 起才能设置该比例"
         ));
     }

@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "gc.collect()", zh: "gc.collect()"),
     doc: || {
         text!(
-            en: "Frees only objects that are held by reference cycles. Most tensors go when their last reference goes. It helps in notebooks after an exception and with trainer objects that refer to each other.",
-            zh: "只能释放循环引用的对象；多数张量在最后一个引用消失时就释放了。在 notebook 出现异常之后，或 Trainer 对象相互引用时才有用。"
+            en: "Frees only objects that are held by reference cycles. Most tensors go when their last reference \
+                 goes. It helps in notebooks after an exception and with trainer objects that refer to each other.",
+            zh: "只能释放循环引用的对象；多数张量在最后一个引用消失时就释放了。在 notebook 出现异常之后，或 Trainer \
+                 对象相互引用时才有用。"
         )
     },
     helps: Work::ALL,

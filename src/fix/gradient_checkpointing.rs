@@ -9,8 +9,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Gradient checkpointing", zh: "激活重计算（gradient checkpointing）"),
     doc: || {
         text!(
-            en: "Only the inputs of the layers are kept; the rest is computed again in backward. Saves 60–90 % of the activations (80 % measured on a small language model) for 20–35 % of the step time, with equal results. It does nothing about weights, gradients, optimizer state or logits.",
-            zh: "只保留各层输入，其余在反向时重新计算。可省 60–90 % 的激活（小型语言模型实测 80 %），代价是步时增加 20–35 %，结果相同。对权重、梯度、优化器状态和 logits 无效。"
+            en: "Only the inputs of the layers are kept; the rest is computed again in backward. Saves 60–90 % of \
+                 the activations (80 % measured on a small language model) for 20–35 % of the step time, with \
+                 equal results. It does nothing about weights, gradients, optimizer state or logits.",
+            zh: "只保留各层输入，其余在反向时重新计算。可省 60–90 % 的激活（小型语言模型实测 80 %），代价是步时增加 \
+                 20–35 %，结果相同。对权重、梯度、优化器状态和 logits 无效。"
         )
     },
     helps: &[Work::Training],
@@ -49,11 +52,23 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .weight(case.if_training() * logits)
         .frees_if(
-            replayed::recomputed(case).or_else(|| case.share_of_allocated(0.1, 0.7, text!(en: "60–90 % of the activations", zh: "激活的 60–90 %"))),
+            replayed::recomputed(case).or_else(|| {
+                case.share_of_allocated(
+                    0.1,
+                    0.7,
+                    text!(
+                        en: "60–90 % of the activations",
+                        zh: "激活的 60–90 %"
+                    ),
+                )
+            }),
             case.ask_for_peak(),
         )
         .because(join(
-            text!(en: "trades a second forward pass for most of the kept activations", zh: "用多一次前向换掉大部分保留的激活"),
+            text!(
+                en: "trades a second forward pass for most of the kept activations",
+                zh: "用多一次前向换掉大部分保留的激活"
+            ),
             replayed::activations(case).unwrap_or_else(|| case.situation()),
         ))
 }

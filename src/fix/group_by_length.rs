@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Group or pack samples by length", zh: "按长度分组或打包样本"),
     doc: || {
         text!(
-            en: "Grouping puts samples of similar length together, so that a batch is padded less; packing joins short ones. The longest batch stays as long as the longest sample: let it come first, so that a shortage shows at once.",
-            zh: "分组让长度相近的样本同批，减少填充；打包把短样本拼接。最长的一批仍取决于最长样本：让它最先出现，显存不足立刻暴露。"
+            en: "Grouping puts samples of similar length together, so that a batch is padded less; packing joins \
+                 short ones. The longest batch stays as long as the longest sample: let it come first, so that a \
+                 shortage shows at once.",
+            zh: "分组让长度相近的样本同批，减少填充；打包把短样本拼接。最长的一批仍取决于最长样本：让它最先出现，显\
+                 存不足立刻暴露。"
         )
     },
     helps: &[Work::Training],

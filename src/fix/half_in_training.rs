@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "model.half() in training", zh: "训练时使用 model.half()"),
     doc: || {
         text!(
-            en: "fp16 weights without a scaler or master weights overflow or stop learning. Use autocast, or bf16 states.",
+            en: "fp16 weights without a scaler or master weights overflow or stop learning. Use autocast, or bf16 \
+                 states.",
             zh: "没有 scaler 和主权重的 fp16 权重会溢出或停止学习。请用 autocast，或 bf16 状态。"
         )
     },
@@ -30,7 +31,8 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     Advice::WontHelp(text!(
-        en: "fp16 weights shrink the states but training diverges without a scaler and master weights; autocast is the way",
+        en: "fp16 weights shrink the states but training diverges without a scaler and master weights; autocast is \
+             the way",
         zh: "fp16 权重能缩小状态，但没有 scaler 和主权重训练会发散；应使用 autocast"
     ))
 }

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "End leftover processes of an earlier run", zh: "清理上一次运行残留的进程"),
     doc: || {
         text!(
-            en: "A run that died can leave workers behind that keep their CUDA context; a notebook keeps the tensors of a failed cell alive through its traceback. They show as memory in use that no listed process explains.",
-            zh: "异常退出的任务可能留下仍持有 CUDA 上下文的子进程；notebook 会因 traceback 一直引用出错单元的张量。表现为显存已用但找不到对应进程。"
+            en: "A run that died can leave workers behind that keep their CUDA context; a notebook keeps the \
+                 tensors of a failed cell alive through its traceback. They show as memory in use that no listed \
+                 process explains.",
+            zh: "异常退出的任务可能留下仍持有 CUDA 上下文的子进程；notebook 会因 traceback 一直引用出错单元的张量。\
+                 表现为显存已用但找不到对应进程。"
         )
     },
     helps: Work::ALL,

@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Run once with CUDA_LAUNCH_BLOCKING=1", zh: "用 CUDA_LAUNCH_BLOCKING=1 运行一次"),
     doc: || {
         text!(
-            en: "Kernels run after the Python line that launched them; an error shows at a later line. Blocking launches make the traceback point at the culprit. It slows the run and frees nothing.",
-            zh: "CUDA 内核在发起它的 Python 行之后才执行，错误会出现在更后面的行。阻塞式启动使 traceback 指向真正的位置。它会变慢，且不释放任何显存。"
+            en: "Kernels run after the Python line that launched them; an error shows at a later line. Blocking \
+                 launches make the traceback point at the culprit. It slows the run and frees nothing.",
+            zh: "CUDA 内核在发起它的 Python 行之后才执行，错误会出现在更后面的行。阻塞式启动使 traceback 指向真正的\
+                 位置。它会变慢，且不释放任何显存。"
         )
     },
     helps: Work::ALL,
@@ -29,7 +31,8 @@ fn advise(case: &Case) -> Advice {
     if !asynchronous {
         if case.pytorch() && case.confidence(CauseId::Capacity) > 0.4 && case.requested().is_some() {
             return Advice::WontHelp(text!(
-                en: "an allocation fails where it is asked for: the traceback is right already, and blocking launches free nothing",
+                en: "an allocation fails where it is asked for: the traceback is right already, and blocking \
+                     launches free nothing",
                 zh: "分配失败就发生在申请处：traceback 已经准确，阻塞式启动也不会释放显存"
             ));
         }

@@ -7,11 +7,18 @@ use crate::estimate::states;
 pub const FIX: Fix = Fix {
     id: "lighter-optimizer",
     class: Class::Optimizer,
-    title: || text!(en: "An optimizer with less state (Adafactor, Lion, SGD)", zh: "状态更小的优化器（Adafactor、Lion、SGD）"),
+    title: || {
+        text!(
+            en: "An optimizer with less state (Adafactor, Lion, SGD)",
+            zh: "状态更小的优化器（Adafactor、Lion、SGD）"
+        )
+    },
     doc: || {
         text!(
-            en: "Bytes of state per 32-bit parameter: Adam 8, Lion or SGD with momentum 4, Adafactor without momentum about 0.01, plain SGD 0. They train differently: learning rates must be found anew.",
-            zh: "每个 32 位参数的状态字节数：Adam 8，Lion 或带动量的 SGD 4，无动量 Adafactor 约 0.01，纯 SGD 0。训练行为不同，需要重新调学习率。"
+            en: "Bytes of state per 32-bit parameter: Adam 8, Lion or SGD with momentum 4, Adafactor without \
+                 momentum about 0.01, plain SGD 0. They train differently: learning rates must be found anew.",
+            zh: "每个 32 位参数的状态字节数：Adam 8，Lion 或带动量的 SGD 4，无动量 Adafactor 约 0.01，纯 SGD 0。训练\
+                 行为不同，需要重新调学习率。"
         )
     },
     helps: &[Work::Training],

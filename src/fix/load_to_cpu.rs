@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Load the checkpoint to the CPU first", zh: "先把检查点加载到 CPU"),
     doc: || {
         text!(
-            en: "`torch.load` puts tensors back on the device they were saved from: every rank's copy onto GPU 0, beside the model itself. `map_location=\"cpu\"` with `mmap=True` avoids it; delete the loaded dictionary afterwards.",
-            zh: "`torch.load` 会把张量放回保存时的设备：所有进程的副本都落到 GPU 0，与模型本身并存。`map_location=\"cpu\"` 加 `mmap=True` 可避免；加载后删除该字典。"
+            en: "`torch.load` puts tensors back on the device they were saved from: every rank's copy onto GPU 0, \
+                 beside the model itself. `map_location=\"cpu\"` with `mmap=True` avoids it; delete the loaded \
+                 dictionary afterwards.",
+            zh: "`torch.load` 会把张量放回保存时的设备：所有进程的副本都落到 GPU 0，与模型本身并\
+                 存。`map_location=\"cpu\"` 加 `mmap=True` 可避免；加载后删除该字典。"
         )
     },
     helps: &[Work::Training, Work::Inference],

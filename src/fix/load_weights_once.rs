@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Load weights without a second copy", zh: "加载权重时不留第二份"),
     doc: || {
         text!(
-            en: "`low_cpu_mem_usage`, safetensors and `mmap=True` avoid holding the state dict beside the model; on a node, every rank that loads by itself takes another copy.",
-            zh: "`low_cpu_mem_usage`、safetensors 和 `mmap=True` 可避免 state dict 与模型同时存在；同一节点上每个独立加载的进程都会多一份。"
+            en: "`low_cpu_mem_usage`, safetensors and `mmap=True` avoid holding the state dict beside the model; on \
+                 a node, every rank that loads by itself takes another copy.",
+            zh: "`low_cpu_mem_usage`、safetensors 和 `mmap=True` 可避免 state dict 与模型同时存在；同一节点上每个独\
+                 立加载的进程都会多一份。"
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Serving],
@@ -33,7 +35,11 @@ fn advise(case: &Case) -> Advice {
     if !loading && case.confidence(CauseId::DuplicateModel) < 0.05 && !case.context.model.is_known() {
         return Advice::Silent;
     }
-    Draft::new(case, &FIX).when("loading", loading)
+    Draft::new(case, &FIX)
+        .when("loading", loading)
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
-        .because(text!(en: "while loading, checkpoint and model both lie in host memory, once per process", zh: "加载期间检查点与模型同时在主机内存中，每个进程一份"))
+        .because(text!(
+            en: "while loading, checkpoint and model both lie in host memory, once per process",
+            zh: "加载期间检查点与模型同时在主机内存中，每个进程一份"
+        ))
 }

@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Compute only the logits that are needed", zh: "只计算需要的 logits"),
     doc: || {
         text!(
-            en: "Generation needs the last position's logits. Asking for log-probabilities of the whole prompt makes tokens × vocabulary × 4 bytes.",
+            en: "Generation needs the last position's logits. Asking for log-probabilities of the whole prompt \
+                 makes tokens × vocabulary × 4 bytes.",
             zh: "生成只需要最后一个位置的 logits。请求整个提示的 logprob 会产生 token 数 × 词表 × 4 字节。"
         )
     },
@@ -36,5 +37,11 @@ fn advise(case: &Case) -> Advice {
             text!(en: "tokens × vocabulary × 4 bytes", zh: "token 数 × 词表 × 4 字节"),
         )
         .certainty(Certainty::Likely)
-        .because(join(text!(en: "logits of every position are made though few are used", zh: "计算了所有位置的 logits，但只用到少数"), case.situation()))
+        .because(join(
+            text!(
+                en: "logits of every position are made though few are used",
+                zh: "计算了所有位置的 logits，但只用到少数"
+            ),
+            case.situation(),
+        ))
 }

@@ -9,8 +9,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Train LoRA adapters instead of all weights", zh: "用 LoRA 只训练适配器"),
     doc: || {
         text!(
-            en: "Frozen weights need no gradient and no optimizer state: 14 to 16 bytes per parameter become 2. Activations shrink only where few layers have adapters: with adapters on all linear layers they equal full fine-tuning.",
-            zh: "冻结的权重不需要梯度和优化器状态：每参数 14 到 16 字节降到 2。只有少数层带适配器时激活才减少：所有线性层都带适配器时激活与全量微调相同。"
+            en: "Frozen weights need no gradient and no optimizer state: 14 to 16 bytes per parameter become 2. \
+                 Activations shrink only where few layers have adapters: with adapters on all linear layers they \
+                 equal full fine-tuning.",
+            zh: "冻结的权重不需要梯度和优化器状态：每参数 14 到 16 字节降到 2。只有少数层带适配器时激活才减少：所有\
+                 线性层都带适配器时激活与全量微调相同。"
         )
     },
     helps: &[Work::Training],
@@ -33,7 +36,8 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.still_too_large(Change::Lora).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }
-    Draft::new(case, &FIX)
-        .frees_if(case.of_parameters(6.0, 14.0), case.ask_for_parameters())
-        .because(text!(en: "without gradients and optimizer state for the base, most of the fixed memory goes", zh: "基座不再需要梯度和优化器状态，固定占用大部分消失"))
+    Draft::new(case, &FIX).frees_if(case.of_parameters(6.0, 14.0), case.ask_for_parameters()).because(text!(
+        en: "without gradients and optimizer state for the base, most of the fixed memory goes",
+        zh: "基座不再需要梯度和优化器状态，固定占用大部分消失"
+    ))
 }

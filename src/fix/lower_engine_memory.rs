@@ -9,8 +9,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Give the engine a smaller share of the GPU", zh: "降低推理引擎的显存比例"),
     doc: || {
         text!(
-            en: "Activations of long prompts, graphs, sampling over the vocabulary and other processes live outside the pool that the engine reserves. When the failure is there, or when the start-up check finds less free than asked, lower the share.",
-            zh: "长提示的激活、CUDA graph、词表采样以及其他进程都在引擎预留的池之外。如果失败发生在这里，或启动检查发现空闲少于要求，就降低份额。"
+            en: "Activations of long prompts, graphs, sampling over the vocabulary and other processes live outside \
+                 the pool that the engine reserves. When the failure is there, or when the start-up check finds \
+                 less free than asked, lower the share.",
+            zh: "长提示的激活、CUDA graph、词表采样以及其他进程都在引擎预留的池之外。如果失败发生在这里，或启动检查\
+                 发现空闲少于要求，就降低份额。"
         )
     },
     helps: &[Work::Serving],
@@ -69,27 +72,34 @@ fn advise(case: &Case) -> Advice {
         )
     });
     Draft::new(case, &FIX)
-.when("at-start", at_start)
-.when("computed", computed.is_some())
-.when("cache", cache_of_free)
-    .frees_if(gain, text!(en: "5 % of the device for each 0.05", zh: "每降低 0.05 即设备的 5 %"))
-    .certainty(match (computed, at_start) {
-        (Some(_), true) => Certainty::Arithmetic,
-        (Some(_), false) => Certainty::Likely,
-        _ => Certainty::RuleOfThumb,
-    })
+        .when("at-start", at_start)
+        .when("computed", computed.is_some())
+        .when("cache", cache_of_free)
+        .frees_if(gain, text!(en: "5 % of the device for each 0.05", zh: "每降低 0.05 即设备的 5 %"))
+        .certainty(match (computed, at_start) {
+            (Some(_), true) => Certainty::Arithmetic,
+            (Some(_), false) => Certainty::Likely,
+            _ => Certainty::RuleOfThumb,
+        })
         .fill("tried", format!("{tried:.2}"))
-    .because(match (computed, at_start, budget.free, budget.total) {
-        (Some(_), true, Some(free), Some(total)) => {
-            let (free, total) = (show(free as i128), show(total as i128));
-            text!(en: "{free} of {total} were free at start: a share of {tried:.2} asks for no more than that", zh: "启动时 {total} 中空闲 {free}：份额 {tried:.2} 不会超过它")
-        }
-        (Some(_), ..) => text!(
-            en: "{engine} reserves its pool first; a share of {tried:.2} leaves what was missing beside it, with 1 % of the device as margin",
-            zh: "{engine} 先预留缓存池；份额 {tried:.2} 可在池外留出缺少的部分，并留 1 % 余量"
-        ),
-        _ => text!(en: "{engine} reserves its pool first; what failed needs room beside it: try {tried:.2}", zh: "{engine} 先预留缓存池；失败的部分需要池外空间：先试 {tried:.2}"),
-    })
+        .because(match (computed, at_start, budget.free, budget.total) {
+            (Some(_), true, Some(free), Some(total)) => {
+                let (free, total) = (show(free as i128), show(total as i128));
+                text!(
+                    en: "{free} of {total} were free at start: a share of {tried:.2} asks for no more than that",
+                    zh: "启动时 {total} 中空闲 {free}：份额 {tried:.2} 不会超过它"
+                )
+            }
+            (Some(_), ..) => text!(
+                en: "{engine} reserves its pool first; a share of {tried:.2} leaves what was missing beside it, with 1 \
+                     % of the device as margin",
+                zh: "{engine} 先预留缓存池；份额 {tried:.2} 可在池外留出缺少的部分，并留 1 % 余量"
+            ),
+            _ => text!(
+                en: "{engine} reserves its pool first; what failed needs room beside it: try {tried:.2}",
+                zh: "{engine} 先预留缓存池；失败的部分需要池外空间：先试 {tried:.2}"
+            ),
+        })
 }
 
 /// The share that leaves the failed request its room beside the pool, with a hundredth of the device as margin. The share

@@ -10,8 +10,13 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Set or drop max_split_size_mb", zh: "设置或去掉 max_split_size_mb"),
     doc: || {
         text!(
-            en: "Blocks above the limit are not split and serve only requests of about their size. It is for PyTorch before 2.1 or on Windows, where expandable segments are not to be had, and for few large requests beside many small ones. A small value from a forum can make the cache grow: smaller requests may no longer use large cached blocks. The value must exceed 20.",
-            zh: "大于该值的块不再拆分，只服务于大小相近的申请。适用于没有 expandable_segments 的环境（PyTorch 2.1 之前或 Windows），以及少量大块与大量小块并存的情况。照搬论坛上的小数值反而会让缓存膨胀：小申请不能再使用大的缓存块。取值必须大于 20。"
+            en: "Blocks above the limit are not split and serve only requests of about their size. It is for \
+                 PyTorch before 2.1 or on Windows, where expandable segments are not to be had, and for few large \
+                 requests beside many small ones. A small value from a forum can make the cache grow: smaller \
+                 requests may no longer use large cached blocks. The value must exceed 20.",
+            zh: "大于该值的块不再拆分，只服务于大小相近的申请。适用于没有 expandable_segments 的环境（PyTorch 2.1 之\
+                 前或 Windows），以及少量大块与大量小块并存的情况。照搬论坛上的小数值反而会让缓存膨胀：小申请不能再\
+                 使用大的缓存块。取值必须大于 20。"
         )
     },
     helps: Work::ALL,
@@ -36,7 +41,8 @@ fn advise(case: &Case) -> Advice {
                 zh: "该限制浪费了多少只有内存快照能显示"
             ))
             .because(text!(
-                en: "max_split_size_mb:{set} is set: requests below {set} MiB cannot use larger cached blocks, so the pool can only grow",
+                en: "max_split_size_mb:{set} is set: requests below {set} MiB cannot use larger cached blocks, so \
+                     the pool can only grow",
                 zh: "已设置 max_split_size_mb:{set}：小于 {set} MiB 的申请不能使用更大的缓存块，缓存池只会增长"
             ));
     }
@@ -73,7 +79,8 @@ fn advise(case: &Case) -> Advice {
         .fill("limit", limit)
         .frees(Interval::between(0, cached.high), text!(en: "at most the {c} cached", zh: "最多为缓存的 {c}"))
         .because(text!(
-            en: "{c} is cached while {r} could not be served: keeping blocks above {limit} MiB whole leaves them for requests of that size",
+            en: "{c} is cached while {r} could not be served: keeping blocks above {limit} MiB whole leaves them \
+                 for requests of that size",
             zh: "缓存有 {c} 却无法满足 {r}：让大于 {limit} MiB 的块保持完整，留给这类大申请"
         ))
 }

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Request the memory that the pod uses", zh: "按实际用量设置内存 request"),
     doc: || {
         text!(
-            en: "When a node runs short, the kubelet evicts pods whose use exceeds their request first, however small they are: a request of 0 is always exceeded. Request what the pod uses; with the limit equal to the request it is among the last.",
-            zh: "节点内存不足时，kubelet 先驱逐用量超过 request 的 pod，不论其大小：request 为 0 总是被超过。按实际用量设置 request；limit 等于 request 时最后才会被驱逐。"
+            en: "When a node runs short, the kubelet evicts pods whose use exceeds their request first, however \
+                 small they are: a request of 0 is always exceeded. Request what the pod uses; with the limit \
+                 equal to the request it is among the last.",
+            zh: "节点内存不足时，kubelet 先驱逐用量超过 request 的 pod，不论其大小：request 为 0 总是被超过。按实际\
+                 用量设置 request；limit 等于 request 时最后才会被驱逐。"
         )
     },
     helps: Work::ALL,
@@ -32,7 +35,10 @@ fn advise(case: &Case) -> Advice {
     let request_shown = bytes(request as u64);
     Draft::new(case, &FIX)
         .fill("amount", amount)
-        .frees_unknown(text!(en: "frees nothing: it reserves the memory on a node that has it", zh: "不释放内存：在有余量的节点上预留内存"))
+        .frees_unknown(text!(
+            en: "frees nothing: it reserves the memory on a node that has it",
+            zh: "不释放内存：在有余量的节点上预留内存"
+        ))
         .because(text!(
             en: "the node ran short and the pod used more than the {request_shown} it requests",
             zh: "节点内存不足，而该 pod 的用量超过了其 request {request_shown}"

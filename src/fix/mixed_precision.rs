@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Mixed precision (bf16 autocast)", zh: "混合精度（bf16 autocast）"),
     doc: || {
         text!(
-            en: "Halves most activations; the 32-bit weights stay and gain a 16-bit copy of 2 bytes per parameter, so a large model at a tiny batch can even grow. bf16 needs Ampere or newer to be fast; fp16 needs a loss scaler.",
-            zh: "大部分激活减半；32 位权重保留，并多出每参数 2 字节的 16 位副本，所以极小批的大模型反而可能变大。bf16 在 Ampere 及更新的卡上才快；fp16 需要 loss scaler。"
+            en: "Halves most activations; the 32-bit weights stay and gain a 16-bit copy of 2 bytes per parameter, \
+                 so a large model at a tiny batch can even grow. bf16 needs Ampere or newer to be fast; fp16 needs \
+                 a loss scaler.",
+            zh: "大部分激活减半；32 位权重保留，并多出每参数 2 字节的 16 位副本，所以极小批的大模型反而可能变\
+                 大。bf16 在 Ampere 及更新的卡上才快；fp16 需要 loss scaler。"
         )
     },
     helps: &[Work::Training, Work::Inference],
@@ -63,7 +66,10 @@ fn advise(case: &Case) -> Advice {
             case.ask_for_peak(),
         )
         .because(join(
-            text!(en: "activations at 16 bit take half; nothing in the log shows that they are", zh: "16 位激活只占一半；日志中看不出已经启用"),
+            text!(
+                en: "activations at 16 bit take half; nothing in the log shows that they are",
+                zh: "16 位激活只占一半；日志中看不出已经启用"
+            ),
             case.situation(),
         ))
 }

@@ -9,7 +9,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Split the model over more GPUs, or a larger GPU", zh: "把模型拆到更多 GPU，或换更大的 GPU"),
     doc: || {
         text!(
-            en: "Tensor parallelism divides weights and cache by the number of GPUs. It needs fast links and a number that divides the heads.",
+            en: "Tensor parallelism divides weights and cache by the number of GPUs. It needs fast links and a \
+                 number that divides the heads.",
             zh: "张量并行把权重和缓存按 GPU 数平分。需要高速互联，且 GPU 数要能整除注意力头数。"
         )
     },
@@ -41,7 +42,10 @@ fn advise(case: &Case) -> Advice {
             split(&budget, tried).or_else(|| {
                 case.share_of_allocated(0.3, 0.5, text!(en: "half of weights and cache", zh: "权重与缓存的一半"))
             }),
-            text!(en: "half of weights and cache; their sizes are not in the log", zh: "权重与缓存的一半；日志没有给出大小"),
+            text!(
+                en: "half of weights and cache; their sizes are not in the log",
+                zh: "权重与缓存的一半；日志没有给出大小"
+            ),
         )
         .fill("tried", tried)
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
@@ -49,7 +53,8 @@ fn advise(case: &Case) -> Advice {
             (Some(devices), Some(weights)) => {
                 let weights = show((weights * budget.ranks as f64) as i128);
                 text!(
-                    en: "weights of {weights} over {devices} devices leave 15 % of the share and more to cache and computation",
+                    en: "weights of {weights} over {devices} devices leave 15 % of the share and more to cache and \
+                         computation",
                     zh: "{weights} 权重分到 {devices} 张卡后，份额中至少 15 % 可留给缓存和计算"
                 )
             }

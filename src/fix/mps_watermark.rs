@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Raise the MPS watermark", zh: "提高 MPS 水位线"),
     doc: || {
         text!(
-            en: "PyTorch on Apple silicon refuses above a multiple of Metal's recommended working set (1.7 by default). 0.0 removes the limit and can freeze the whole machine. Smaller batches or half precision are safer.",
-            zh: "Apple 芯片上的 PyTorch 在超过 Metal 推荐工作集的若干倍（默认 1.7）时拒绝分配。设为 0.0 会取消上限，可能让整机卡死。减小批或使用半精度更安全。"
+            en: "PyTorch on Apple silicon refuses above a multiple of Metal's recommended working set (1.7 by \
+                 default). 0.0 removes the limit and can freeze the whole machine. Smaller batches or half \
+                 precision are safer.",
+            zh: "Apple 芯片上的 PyTorch 在超过 Metal 推荐工作集的若干倍（默认 1.7）时拒绝分配。设为 0.0 会取消上限，\
+                 可能让整机卡死。减小批或使用半精度更安全。"
         )
     },
     helps: Work::ALL,

@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Build the engine for smaller maximum shapes", zh: "以更小的最大形状构建引擎"),
     doc: || {
         text!(
-            en: "An execution context takes its activation memory when it is made, for the maximum shapes of the profile and not for the batch at hand. Linear in batch, quadratic in the side of an image.",
-            zh: "执行上下文在创建时就按 profile 的最大形状（而不是实际批大小）占用激活内存。与批大小成正比，与图像边长的平方成正比。"
+            en: "An execution context takes its activation memory when it is made, for the maximum shapes of the \
+                 profile and not for the batch at hand. Linear in batch, quadratic in the side of an image.",
+            zh: "执行上下文在创建时就按 profile 的最大形状（而不是实际批大小）占用激活内存。与批大小成正比，与图像边\
+                 长的平方成正比。"
         )
     },
     helps: Work::ALL,
@@ -31,7 +33,10 @@ fn advise(case: &Case) -> Advice {
             let (all, half) = (show(requested.middle()), show(requested.middle() / 2));
             (
                 Interval::between(requested.low / 2, requested.high / 4 * 3),
-                text!(en: "half the maximum batch: {all} → {half}; half the image side: a quarter", zh: "最大批大小减半：{all} → {half}；图像边长减半：降为四分之一"),
+                text!(
+                    en: "half the maximum batch: {all} → {half}; half the image side: a quarter",
+                    zh: "最大批大小减半：{all} → {half}；图像边长减半：降为四分之一"
+                ),
             )
         }),
         text!(en: "in proportion to the maximum shapes", zh: "与最大形状成正比"),

@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Leave room for NCCL, or shrink its buffers", zh: "给 NCCL 留余量，或缩小其缓冲"),
     doc: || {
         text!(
-            en: "Each communicator takes buffers per channel and peer outside PyTorch's pool (rule of thumb: some hundred MiB to above 1 GiB). Fewer channels cost bandwidth.",
+            en: "Each communicator takes buffers per channel and peer outside PyTorch's pool (rule of thumb: some \
+                 hundred MiB to above 1 GiB). Fewer channels cost bandwidth.",
             zh: "每个通信器按通道和对端在 PyTorch 池外分配缓冲（经验值：几百 MiB 到 1 GiB 以上）。减少通道会损失带宽。"
         )
     },
@@ -36,7 +37,11 @@ fn advise(case: &Case) -> Advice {
             text!(en: "a part of the {shown} outside the framework", zh: "框架之外 {shown} 的一部分"),
         )
     });
-    Draft::new(case, &FIX).when("nccl", nccl)
+    Draft::new(case, &FIX)
+        .when("nccl", nccl)
         .frees_if(amount, text!(en: "the log does not separate NCCL's memory", zh: "日志没有单独给出 NCCL 的占用"))
-        .because(text!(en: "the communication library asks the driver for memory beside the framework's pool", zh: "通信库在框架的池之外向驱动申请显存"))
+        .because(text!(
+            en: "the communication library asks the driver for memory beside the framework's pool",
+            zh: "通信库在框架的池之外向驱动申请显存"
+        ))
 }

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Validate under torch.inference_mode()", zh: "验证时使用 torch.inference_mode()"),
     doc: || {
         text!(
-            en: "Without `inference_mode` or `no_grad`, a forward pass keeps every activation for a backward pass that never comes: measured three and a half times the memory for the same model. Around training it would stop learning.",
-            zh: "不加 `inference_mode` 或 `no_grad` 时，前向会为永远不会发生的反向保留全部激活：同一模型实测约为三倍半的显存。不能加在训练代码外面，否则无法学习。"
+            en: "Without `inference_mode` or `no_grad`, a forward pass keeps every activation for a backward pass \
+                 that never comes: measured three and a half times the memory for the same model. Around training \
+                 it would stop learning.",
+            zh: "不加 `inference_mode` 或 `no_grad` 时，前向会为永远不会发生的反向保留全部激活：同一模型实测约为三倍\
+                 半的显存。不能加在训练代码外面，否则无法学习。"
         )
     },
     helps: &[Work::Training, Work::Inference],
@@ -38,11 +41,19 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .weight(weight)
         .frees_if(
-            case.share_of_allocated(0.1, 0.7, text!(en: "activations kept for a backward pass", zh: "为反向保留的激活")),
+            case.share_of_allocated(
+                0.1,
+                0.7,
+                text!(
+                    en: "activations kept for a backward pass",
+                    zh: "为反向保留的激活"
+                ),
+            ),
             case.ask_for_peak(),
         )
         .because(text!(
-            en: "nothing in the log shows that gradients are off where none are needed; if they are on, every activation is kept",
+            en: "nothing in the log shows that gradients are off where none are needed; if they are on, every \
+                 activation is kept",
             zh: "日志中看不出在不需要梯度处关闭了梯度；若没有关闭，所有激活都会被保留"
         ))
 }

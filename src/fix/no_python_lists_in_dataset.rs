@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Keep samples in one array, not in Python lists", zh: "样本用一个数组存放，不用 Python 列表"),
     doc: || {
         text!(
-            en: "After fork, reading a Python object writes its reference count and copies the page: measured half of a list of dicts per worker after one epoch, against 1 MiB for one array. Store samples as NumPy or Arrow, or serialised in one buffer with offsets, or memory-map them.",
-            zh: "fork 之后读取 Python 对象会改写引用计数并复制内存页：实测字典列表一个 epoch 后每个 worker 复制约一半，而单个数组只有 1 MiB。把样本存为 NumPy/Arrow，或序列化到一个缓冲加偏移，或用内存映射。"
+            en: "After fork, reading a Python object writes its reference count and copies the page: measured half \
+                 of a list of dicts per worker after one epoch, against 1 MiB for one array. Store samples as \
+                 NumPy or Arrow, or serialised in one buffer with offsets, or memory-map them.",
+            zh: "fork 之后读取 Python 对象会改写引用计数并复制内存页：实测字典列表一个 epoch 后每个 worker 复制约一\
+                 半，而单个数组只有 1 MiB。把样本存为 NumPy/Arrow，或序列化到一个缓冲加偏移，或用内存映射。"
         )
     },
     helps: &[Work::Training],

@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Move predictions off the GPU as they come", zh: "及时把预测结果移出显存"),
     doc: || {
         text!(
-            en: "Evaluation loops that collect logits keep samples × sequence × vocabulary × 4 bytes on the GPU. Move them to the host every few steps, or reduce them (argmax) before they are kept.",
-            zh: "收集 logits 的验证循环会在显存中保留 样本数 × 序列长度 × 词表 × 4 字节。每隔几步移到主机，或先归约（argmax）再保留。"
+            en: "Evaluation loops that collect logits keep samples × sequence × vocabulary × 4 bytes on the GPU. \
+                 Move them to the host every few steps, or reduce them (argmax) before they are kept.",
+            zh: "收集 logits 的验证循环会在显存中保留 样本数 × 序列长度 × 词表 × 4 字节。每隔几步移到主机，或先归约\
+                 （argmax）再保留。"
         )
     },
     helps: &[Work::Training, Work::Inference],

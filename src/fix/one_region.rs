@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "One region for the framework's pool", zh: "让框架的内存池保持一整块"),
     doc: || {
         text!(
-            en: "TensorFlow and JAX with growth on demand take regions one after another that never join. Preallocating one region, or the driver's asynchronous pool (`TF_GPU_ALLOCATOR=cuda_malloc_async`, CUDA 11.2 or newer), keeps free memory in one piece.",
-            zh: "TensorFlow 与 JAX 在按需增长时会逐个申请区域，彼此不能合并。预分配一整块，或使用驱动的异步内存池（`TF_GPU_ALLOCATOR=cuda_malloc_async`，需 CUDA 11.2 或更新），可让空闲内存保持连续。"
+            en: "TensorFlow and JAX with growth on demand take regions one after another that never join. \
+                 Preallocating one region, or the driver's asynchronous pool \
+                 (`TF_GPU_ALLOCATOR=cuda_malloc_async`, CUDA 11.2 or newer), keeps free memory in one piece.",
+            zh: "TensorFlow 与 JAX 在按需增长时会逐个申请区域，彼此不能合并。预分配一整块，或使用驱动的异步内存池\
+                 （`TF_GPU_ALLOCATOR=cuda_malloc_async`，需 CUDA 11.2 或更新），可让空闲内存保持连续。"
         )
     },
     helps: Work::ALL,

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Run on a GPU that has room", zh: "换到空闲的 GPU 上运行"),
     doc: || {
         text!(
-            en: "`CUDA_VISIBLE_DEVICES` chooses the devices a process may see; inside, they are numbered from 0. Set it before Python starts. Prefer it to `cuda:1` in the code, because libraries still open a context on the first visible device.",
-            zh: "`CUDA_VISIBLE_DEVICES` 决定进程能看到哪些 GPU，进程内从 0 重新编号。要在 Python 启动前设置。比在代码里写 `cuda:1` 可靠，因为各种库仍会在第一块可见 GPU 上建立上下文。"
+            en: "`CUDA_VISIBLE_DEVICES` chooses the devices a process may see; inside, they are numbered from 0. \
+                 Set it before Python starts. Prefer it to `cuda:1` in the code, because libraries still open a \
+                 context on the first visible device.",
+            zh: "`CUDA_VISIBLE_DEVICES` 决定进程能看到哪些 GPU，进程内从 0 重新编号。要在 Python 启动前设置。比在代\
+                 码里写 `cuda:1` 可靠，因为各种库仍会在第一块可见 GPU 上建立上下文。"
         )
     },
     helps: Work::ALL,

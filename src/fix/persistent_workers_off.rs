@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Let workers end with the epoch", zh: "让 worker 随 epoch 结束"),
     doc: || {
         text!(
-            en: "`persistent_workers=True` keeps workers, and whatever they have cached or leaked, over epochs; a second loader for validation keeps its own set alive beside the first. Without it their memory returns at every epoch's end, for the price of starting them again.",
-            zh: "`persistent_workers=True` 会让 worker 及其缓存或泄漏跨 epoch 保留；验证集的第二个 DataLoader 还会同时保留另一组。关闭后每个 epoch 结束时归还内存，代价是重新启动 worker。"
+            en: "`persistent_workers=True` keeps workers, and whatever they have cached or leaked, over epochs; a \
+                 second loader for validation keeps its own set alive beside the first. Without it their memory \
+                 returns at every epoch's end, for the price of starting them again.",
+            zh: "`persistent_workers=True` 会让 worker 及其缓存或泄漏跨 epoch 保留；验证集的第二个 DataLoader 还会同\
+                 时保留另一组。关闭后每个 epoch 结束时归还内存，代价是重新启动 worker。"
         )
     },
     helps: &[Work::Training],
@@ -37,8 +40,14 @@ fn advise(case: &Case) -> Advice {
             zh: "worker 跨 epoch 累积的内存；比较一个 epoch 前后 worker 的 PSS 即可得到"
         ))
         .because(if persistent == Some(true) {
-            text!(en: "workers live on over epochs here and keep what they cached", zh: "此处 worker 跨 epoch 存活，缓存的内容一直保留")
+            text!(
+                en: "workers live on over epochs here and keep what they cached",
+                zh: "此处 worker 跨 epoch 存活，缓存的内容一直保留"
+            )
         } else {
-            text!(en: "if workers are persistent, they keep what they cached", zh: "若 worker 是常驻的，它们会一直保留缓存")
+            text!(
+                en: "if workers are persistent, they keep what they cached",
+                zh: "若 worker 是常驻的，它们会一直保留缓存"
+            )
         })
 }

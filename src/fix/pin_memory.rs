@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "pin_memory=False", zh: "pin_memory=False"),
     doc: || {
         text!(
-            en: "Pinned buffers are host memory, rounded up to powers of 2 and kept. Turning them off helps the host, or where the page-locked limit is low (WSL); never the GPU.",
-            zh: "锁页缓冲是主机内存，按 2 的幂取整并保留。关闭它有助于主机内存，或锁页上限很低的环境（WSL）；对显存无效。"
+            en: "Pinned buffers are host memory, rounded up to powers of 2 and kept. Turning them off helps the \
+                 host, or where the page-locked limit is low (WSL); never the GPU.",
+            zh: "锁页缓冲是主机内存，按 2 的幂取整并保留。关闭它有助于主机内存，或锁页上限很低的环境（WSL）；对显存\
+                 无效。"
         )
     },
     helps: &[Work::Training, Work::Inference],

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Limit framework preallocation", zh: "限制框架的显存预分配"),
     doc: || {
         text!(
-            en: "JAX takes 75 % of the device at its first operation, TensorFlow nearly all. Two such processes, or one beside PyTorch, starve each other. Growth on demand costs fragmentation near the limit; the variables must be set before the framework is imported.",
-            zh: "JAX 首次运算时占用设备的 75 %，TensorFlow 几乎全占。两个这样的进程，或与 PyTorch 同时使用，会互相挤占。按需增长在接近上限时更易碎片化；变量必须在导入框架之前设置。"
+            en: "JAX takes 75 % of the device at its first operation, TensorFlow nearly all. Two such processes, or \
+                 one beside PyTorch, starve each other. Growth on demand costs fragmentation near the limit; the \
+                 variables must be set before the framework is imported.",
+            zh: "JAX 首次运算时占用设备的 75 %，TensorFlow 几乎全占。两个这样的进程，或与 PyTorch 同时使用，会互相挤\
+                 占。按需增长在接近上限时更易碎片化；变量必须在导入框架之前设置。"
         )
     },
     helps: Work::ALL,
@@ -36,10 +39,19 @@ fn advise(case: &Case) -> Advice {
         .frees_if(
             case.capacity().map(|capacity| {
                 let total = show(capacity.middle());
-                (Interval::between(0, capacity.scale(0.75).high), text!(en: "up to 75 % of {total}", zh: "最多 {total} 的 75 %"))
+                (
+                    Interval::between(0, capacity.scale(0.75).high),
+                    text!(
+                        en: "up to 75 % of {total}",
+                        zh: "最多 {total} 的 75 %"
+                    ),
+                )
             }),
             text!(en: "up to 75 % of the device", zh: "最多设备的 75 %"),
         )
         .certainty(Certainty::Likely)
-        .because(text!(en: "a framework that takes the device up front leaves nothing for the others", zh: "预先占满设备的框架不给其他程序留余量"))
+        .because(text!(
+            en: "a framework that takes the device up front leaves nothing for the others",
+            zh: "预先占满设备的框架不给其他程序留余量"
+        ))
 }

@@ -9,8 +9,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "QLoRA: a 4-bit base under the adapters", zh: "QLoRA：适配器加 4 位基座"),
     doc: || {
         text!(
-            en: "The frozen base takes about 0.52–0.56 instead of 2 bytes per parameter (rule of thumb); embeddings, head and norms stay at 16 bit. A step takes a third longer.",
-            zh: "冻结的基座每参数约 0.52–0.56 字节而不是 2（经验值）；embedding、输出头和归一化层仍为 16 位。每步约慢三分之一。"
+            en: "The frozen base takes about 0.52–0.56 instead of 2 bytes per parameter (rule of thumb); \
+                 embeddings, head and norms stay at 16 bit. A step takes a third longer.",
+            zh: "冻结的基座每参数约 0.52–0.56 字节而不是 2（经验值）；embedding、输出头和归一化层仍为 16 位。每步约\
+                 慢三分之一。"
         )
     },
     helps: &[Work::Training],
@@ -40,7 +42,11 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.still_too_large(Change::Qlora).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }
-    Draft::new(case, &FIX).when("adapters", adapters)
+    Draft::new(case, &FIX)
+        .when("adapters", adapters)
         .frees_if(case.of_parameters(1.4, if adapters { 1.5 } else { 15.0 }), case.ask_for_parameters())
-        .because(text!(en: "the frozen base shrinks from 2 to about 0.52–0.56 bytes per parameter", zh: "冻结的基座从每参数 2 字节降到约 0.52–0.56 字节"))
+        .because(text!(
+            en: "the frozen base shrinks from 2 to about 0.52–0.56 bytes per parameter",
+            zh: "冻结的基座从每参数 2 字节降到约 0.52–0.56 字节"
+        ))
 }

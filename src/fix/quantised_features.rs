@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Quantised features, fewer bins, external memory", zh: "量化特征、减少分箱、外存训练"),
     doc: || {
         text!(
-            en: "A DMatrix holds the data in float32 beside the quantised copy that training uses; a QuantileDMatrix holds only the latter. Histograms grow with bins × features × leaves. External memory keeps pages of the data on the host.",
-            zh: "DMatrix 除训练用的量化副本外还保留 float32 数据；QuantileDMatrix 只保留前者。直方图随 分箱数 × 特征数 × 叶子数 增长。外存模式把数据分页放在主机上。"
+            en: "A DMatrix holds the data in float32 beside the quantised copy that training uses; a \
+                 QuantileDMatrix holds only the latter. Histograms grow with bins × features × leaves. External \
+                 memory keeps pages of the data on the host.",
+            zh: "DMatrix 除训练用的量化副本外还保留 float32 数据；QuantileDMatrix 只保留前者。直方图随 分箱数 × 特征\
+                 数 × 叶子数 增长。外存模式把数据分页放在主机上。"
         )
     },
     helps: Work::ALL,
@@ -32,9 +35,12 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
-    .frees_unknown(text!(en: "about rows × features × 4 bytes for the float copy; the log prints neither", zh: "float 副本约为 行数 × 特征数 × 4 字节；日志未打印这些数"))
-    .because(join(
-        text!(en: "the data stands on the card more than once", zh: "数据在显存中不止一份"),
-        case.situation(),
-    ))
+        .frees_unknown(text!(
+            en: "about rows × features × 4 bytes for the float copy; the log prints neither",
+            zh: "float 副本约为 行数 × 特征数 × 4 字节；日志未打印这些数"
+        ))
+        .because(join(
+            text!(en: "the data stands on the card more than once", zh: "数据在显存中不止一份"),
+            case.situation(),
+        ))
 }

@@ -9,8 +9,12 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Give the engine a larger share of the GPU", zh: "提高推理引擎的显存比例"),
     doc: || {
         text!(
-            en: "Weights, activations and the cache must fit into the share that the engine may take. A larger share leaves more for the cache and less for graphs, other processes and spikes. The engine's own message advises it in every case; it helps only where the rest of the device is free and the weights fit.",
-            zh: "权重、激活和 KV 缓存都要放进引擎可用的份额里。份额越大，缓存越多，但留给 CUDA graph、其他进程和峰值的余量越少。引擎的报错总是这样建议；但只有在设备其余部分空闲且权重放得下时才有用。"
+            en: "Weights, activations and the cache must fit into the share that the engine may take. A larger \
+                 share leaves more for the cache and less for graphs, other processes and spikes. The engine's own \
+                 message advises it in every case; it helps only where the rest of the device is free and the \
+                 weights fit.",
+            zh: "权重、激活和 KV 缓存都要放进引擎可用的份额里。份额越大，缓存越多，但留给 CUDA graph、其他进程和峰值\
+                 的余量越少。引擎的报错总是这样建议；但只有在设备其余部分空闲且权重放得下时才有用。"
         )
     },
     helps: &[Work::Serving],
@@ -53,7 +57,8 @@ fn advise(case: &Case) -> Advice {
     let static_fraction = static_fraction_needed(&case.incident.event);
     if static_fraction == Some(Fraction::Impossible) {
         return Advice::WontHelp(text!(
-            en: "the weights leave too little of the device for any fraction to hold a cache beside them, whatever the message advises",
+            en: "the weights leave too little of the device for any fraction to hold a cache beside them, whatever \
+                 the message advises",
             zh: "权重之后剩余太少：无论报错怎样建议，任何占比都放不下缓存"
         ));
     }
@@ -71,7 +76,8 @@ fn advise(case: &Case) -> Advice {
     {
         let (weights, room) = (show(weights as i128), show(room as i128));
         return Advice::WontHelp(text!(
-            en: "the weights take {weights} and leave {room} for the cache: what is missing is more than a larger share can add",
+            en: "the weights take {weights} and leave {room} for the cache: what is missing is more than a larger \
+                 share can add",
             zh: "权重占 {weights}，留给缓存的是 {room}：缺口超过提高份额所能增加的量"
         ));
     }
@@ -89,7 +95,8 @@ fn advise(case: &Case) -> Advice {
         let gain = (tried - share).max(0.0) * total;
         (Interval::exactly(gain as u64), (share, total))
     });
-    Draft::new(case, &FIX).when("computed", computed.is_some())
+    Draft::new(case, &FIX)
+        .when("computed", computed.is_some())
         .frees_if(
             more.map(|(gain, (share, total))| {
                 let total = show(total as i128);
@@ -102,9 +109,13 @@ fn advise(case: &Case) -> Advice {
         .fill("tried", format!("{tried:.2}"))
         .because(match computed {
             Some(_) => text!(
-                en: "by the printed figures a share of {tried:.2} holds weights, peak and cache, if nobody else needs the rest of the device",
+                en: "by the printed figures a share of {tried:.2} holds weights, peak and cache, if nobody else \
+                     needs the rest of the device",
                 zh: "按打印的数字计算，份额 {tried:.2} 即可容纳权重、峰值和缓存，前提是设备其余部分没有别的程序占用"
             ),
-            None => text!(en: "{engine} sizes its cache from the share it may take", zh: "{engine} 按可用份额决定缓存大小"),
+            None => text!(
+                en: "{engine} sizes its cache from the share it may take",
+                zh: "{engine} 按可用份额决定缓存大小"
+            ),
         })
 }

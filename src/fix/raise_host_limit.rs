@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Raise the job's memory limit", zh: "提高任务的内存上限"),
     doc: || {
         text!(
-            en: "Slurm's `--mem`, Kubernetes' `resources.limits.memory` and Docker's `--memory` kill at their own line, far below the machine's RAM. Raise it to the measured peak and a fifth more. If usage climbs over hours, a higher limit only moves the kill.",
-            zh: "Slurm 的 `--mem`、Kubernetes 的 `resources.limits.memory`、Docker 的 `--memory` 在各自的上限处杀进程，远低于机器内存。调到实测峰值再加五分之一。若占用持续数小时上升，提高上限只是推迟被杀。"
+            en: "Slurm's `--mem`, Kubernetes' `resources.limits.memory` and Docker's `--memory` kill at their own \
+                 line, far below the machine's RAM. Raise it to the measured peak and a fifth more. If usage \
+                 climbs over hours, a higher limit only moves the kill.",
+            zh: "Slurm 的 `--mem`、Kubernetes 的 `resources.limits.memory`、Docker 的 `--memory` 在各自的上限处杀进\
+                 程，远低于机器内存。调到实测峰值再加五分之一。若占用持续数小时上升，提高上限只是推迟被杀。"
         )
     },
     helps: Work::ALL,
@@ -81,7 +84,10 @@ fn advise(case: &Case) -> Advice {
             ),
             Some(limit) => {
                 let shown = bytes(limit);
-                text!(en: "the job was held to {shown}; half as much again is {tried} {unit}iB", zh: "任务被限制在 {shown}；增加一半为 {tried} {unit}iB")
+                text!(
+                    en: "the job was held to {shown}; half as much again is {tried} {unit}iB",
+                    zh: "任务被限制在 {shown}；增加一半为 {tried} {unit}iB"
+                )
             }
             None => text!(
                 en: "the job needed more host memory than it may use; the log does not print the limit",

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Raise or remove the memory fraction", zh: "提高或取消显存比例限制"),
     doc: || {
         text!(
-            en: "With a fraction set, PyTorch refuses before the driver is asked. Find who sets it: `set_per_process_memory_fraction`, `per_process_memory_fraction` in the allocator's options, or a scheduler's share.",
-            zh: "设置了比例后，PyTorch 在询问驱动之前就会拒绝。先找到是谁设置的：`set_per_process_memory_fraction`、分配器选项 `per_process_memory_fraction`，或调度器的份额。"
+            en: "With a fraction set, PyTorch refuses before the driver is asked. Find who sets it: \
+                 `set_per_process_memory_fraction`, `per_process_memory_fraction` in the allocator's options, or a \
+                 scheduler's share.",
+            zh: "设置了比例后，PyTorch 在询问驱动之前就会拒绝。先找到是谁设置的：`set_per_process_memory_fraction`、\
+                 分配器选项 `per_process_memory_fraction`，或调度器的份额。"
         )
     },
     helps: Work::ALL,
@@ -20,7 +23,8 @@ pub const FIX: Fix = Fix {
             .note("older name: XLA_PYTHON_CLIENT_MEM_FRACTION", "旧名 XLA_PYTHON_CLIENT_MEM_FRACTION"),
         line(
             Target::TensorFlow,
-            "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=<MB>)])",
+            "tf.config.set_logical_device_configuration(gpu, \
+                 [tf.config.LogicalDeviceConfiguration(memory_limit=<MB>)])",
         ),
         line(Target::Pytorch, "{module}.set_per_process_memory_fraction(1.0)"),
     ],

@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Raise the program's own limit", zh: "提高程序自身的上限"),
     doc: || {
         text!(
-            en: "A heap limit (`-Xmx`, `--max-old-space-size`), a pool, a worker's memory limit or a fraction refuses before the machine is full.",
+            en: "A heap limit (`-Xmx`, `--max-old-space-size`), a pool, a worker's memory limit or a fraction \
+                 refuses before the machine is full.",
             zh: "堆上限（`-Xmx`、`--max-old-space-size`）、内存池、worker 限额或比例会在机器用尽之前拒绝申请。"
         )
     },

@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Read and process the data in pieces", zh: "分块读取和处理数据"),
     doc: || {
         text!(
-            en: "Chunked readers, memory maps, streaming data sets and 32-bit or sparse arrays keep only a part in memory.",
+            en: "Chunked readers, memory maps, streaming data sets and 32-bit or sparse arrays keep only a part in \
+                 memory.",
             zh: "分块读取、内存映射、流式数据集，以及 32 位或稀疏数组，只在内存中保留一部分。"
         )
     },

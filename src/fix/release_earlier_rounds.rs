@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Release the models of earlier rounds", zh: "释放之前各轮的模型"),
     doc: || {
         text!(
-            en: "A search that trains one model after another in one process keeps on the card whatever still has a name: boosters, their data, cached predictors. Delete them after each round, or give each round a process of its own, which frees everything for certain.",
-            zh: "在同一进程中连续训练多个模型时，仍被引用的对象都会留在显存中：模型、数据、预测缓存。每轮结束后删除它们，或让每轮使用独立进程，可确保全部释放。"
+            en: "A search that trains one model after another in one process keeps on the card whatever still has a \
+                 name: boosters, their data, cached predictors. Delete them after each round, or give each round a \
+                 process of its own, which frees everything for certain.",
+            zh: "在同一进程中连续训练多个模型时，仍被引用的对象都会留在显存中：模型、数据、预测缓存。每轮结束后删除\
+                 它们，或让每轮使用独立进程，可确保全部释放。"
         )
     },
     helps: Work::ALL,

@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "torch.cuda.set_per_process_memory_fraction", zh: "torch.cuda.set_per_process_memory_fraction"),
     doc: || {
         text!(
-            en: "It caps what PyTorch may reserve, as a share of the whole device. It protects neighbours; the job itself runs out earlier.",
+            en: "It caps what PyTorch may reserve, as a share of the whole device. It protects neighbours; the job \
+                 itself runs out earlier.",
             zh: "它限制 PyTorch 可保留的显存（按整卡比例）。它保护的是邻居；任务自己只会更早耗尽。"
         )
     },

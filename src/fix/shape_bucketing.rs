@@ -10,8 +10,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Round shapes to a few sizes", zh: "把形状归并为少数几种"),
     doc: || {
         text!(
-            en: "Every new shape needs blocks of new sizes; the old ones stay cached. Pad lengths to multiples (64, 128), bucket images by size, or let the allocator round with `roundup_power2_divisions`. Costs some padding.",
-            zh: "每种新形状都需要新尺寸的块，而旧块留在缓存中。把长度填充到 64 或 128 的倍数、按尺寸分桶，或用 `roundup_power2_divisions` 让分配器取整。代价是少量填充。"
+            en: "Every new shape needs blocks of new sizes; the old ones stay cached. Pad lengths to multiples (64, \
+                 128), bucket images by size, or let the allocator round with `roundup_power2_divisions`. Costs \
+                 some padding.",
+            zh: "每种新形状都需要新尺寸的块，而旧块留在缓存中。把长度填充到 64 或 128 的倍数、按尺寸分桶，或用 \
+                 `roundup_power2_divisions` 让分配器取整。代价是少量填充。"
         )
     },
     helps: Work::ALL,

@@ -10,8 +10,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Shard states over the GPUs (ZeRO, FSDP)", zh: "在多卡间切分状态（ZeRO、FSDP）"),
     doc: || {
         text!(
-            en: "Of 16 bytes per parameter, ZeRO-1 divides the 12 of the optimizer by the number of ranks, ZeRO-2 also the gradients, ZeRO-3 and FSDP everything, for more communication. One unwrapped unit saves nothing at the peak.",
-            zh: "每参数 16 字节中，ZeRO-1 把优化器的 12 字节按卡数平分，ZeRO-2 再分梯度，ZeRO-3 与 FSDP 全部切分，代价是更多通信。若只包成一个单元，峰值不会下降。"
+            en: "Of 16 bytes per parameter, ZeRO-1 divides the 12 of the optimizer by the number of ranks, ZeRO-2 \
+                 also the gradients, ZeRO-3 and FSDP everything, for more communication. One unwrapped unit saves \
+                 nothing at the peak.",
+            zh: "每参数 16 字节中，ZeRO-1 把优化器的 12 字节按卡数平分，ZeRO-2 再分梯度，ZeRO-3 与 FSDP 全部切分，代\
+                 价是更多通信。若只包成一个单元，峰值不会下降。"
         )
     },
     helps: &[Work::Training],
@@ -53,7 +56,10 @@ fn advise(case: &Case) -> Advice {
             case.of_parameters((saving * 0.7 * 100.0).round() / 100.0, (saving * 100.0).round() / 100.0),
             case.ask_for_parameters(),
         )
-        .because(text!(en: "{n} ranks hold the same states now; stage 3 gives each 1/{n}", zh: "现在 {n} 个进程各存一份状态；第 3 阶段各存 1/{n}"))
+        .because(text!(
+            en: "{n} ranks hold the same states now; stage 3 gives each 1/{n}",
+            zh: "现在 {n} 个进程各存一份状态；第 3 阶段各存 1/{n}"
+        ))
 }
 
 /// One device, whose memory the states exceed: how many hold them.
@@ -67,7 +73,10 @@ fn over_more(case: &Case) -> Advice {
         .fill("ranks", devices)
         .frees(
             budget.states() - states,
-            text!(en: "states of {all} over {devices} devices: {each} on each", zh: "{all} 的状态分到 {devices} 张卡：每张 {each}"),
+            text!(
+                en: "states of {all} over {devices} devices: {each} on each",
+                zh: "{all} 的状态分到 {devices} 张卡：每张 {each}"
+            ),
         )
         .certainty(Certainty::Likely)
         .because(text!(

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Save checkpoints in shards", zh: "分片保存检查点"),
     doc: || {
         text!(
-            en: "A full state dict on rank 0 holds weights and optimizer state of all ranks in one process: 12–16 bytes for each parameter with Adam in mixed precision. Sharded saving writes what each rank holds already; a full copy can be put together later on a larger machine.",
-            zh: "rank 0 上的完整 state dict 会把所有 rank 的权重和优化器状态放进一个进程：混合精度 Adam 每参数 12–16 字节。分片保存只写各 rank 已有的部分；之后可在大内存机器上合并。"
+            en: "A full state dict on rank 0 holds weights and optimizer state of all ranks in one process: 12–16 \
+                 bytes for each parameter with Adam in mixed precision. Sharded saving writes what each rank holds \
+                 already; a full copy can be put together later on a larger machine.",
+            zh: "rank 0 上的完整 state dict 会把所有 rank 的权重和优化器状态放进一个进程：混合精度 Adam 每参数 \
+                 12–16 字节。分片保存只写各 rank 已有的部分；之后可在大内存机器上合并。"
         )
     },
     helps: &[Work::Training],
@@ -33,10 +36,9 @@ fn advise(case: &Case) -> Advice {
     if !case.on_host() || case.resource() == Resource::Shm || !saving {
         return Advice::Silent;
     }
-    Draft::new(case, &FIX)
-        .frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters())
-        .because(text!(
-            en: "it died while a checkpoint was saved: gathering the state on one rank needs the whole of it in RAM at once",
-            zh: "在保存检查点时被杀：把状态汇集到一个 rank 需要一次性放进内存"
-        ))
+    Draft::new(case, &FIX).frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters()).because(text!(
+        en: "it died while a checkpoint was saved: gathering the state on one rank needs the whole of it in RAM \
+             at once",
+        zh: "在保存检查点时被杀：把状态汇集到一个 rank 需要一次性放进内存"
+    ))
 }

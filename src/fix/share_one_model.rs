@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Keep one instance of the model", zh: "只保留一个模型实例"),
     doc: || {
         text!(
-            en: "A model made anew per request, per fold or per worker adds up. Make it once, delete the old one before the next, unload what idles.",
+            en: "A model made anew per request, per fold or per worker adds up. Make it once, delete the old one \
+                 before the next, unload what idles.",
             zh: "每次请求、每折或每个 worker 都新建模型会不断累加。只建一次，新建前删除旧的，卸载闲置的。"
         )
     },

@@ -9,8 +9,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Enlarge /dev/shm", zh: "增大 /dev/shm"),
     doc: || {
         text!(
-            en: "Loader workers hand batches over through /dev/shm, which Docker and Kubernetes limit to 64 MiB by default. It needs `1.5 × ranks × (workers × prefetch + 2) × bytes of a batch`, and NCCL some more. It counts against the container's memory limit.",
-            zh: "DataLoader 的 worker 通过 /dev/shm 传递批数据，Docker 和 Kubernetes 默认只给 64 MiB。所需为 `1.5 × 进程数 × (workers × prefetch + 2) × 每批字节数`，NCCL 另需一些。它计入容器的内存上限。"
+            en: "Loader workers hand batches over through /dev/shm, which Docker and Kubernetes limit to 64 MiB by \
+                 default. It needs `1.5 × ranks × (workers × prefetch + 2) × bytes of a batch`, and NCCL some \
+                 more. It counts against the container's memory limit.",
+            zh: "DataLoader 的 worker 通过 /dev/shm 传递批数据，Docker 和 Kubernetes 默认只给 64 MiB。所需为 `1.5 × \
+                 进程数 × (workers × prefetch + 2) × 每批字节数`，NCCL 另需一些。它计入容器的内存上限。"
         )
     },
     helps: Work::ALL,
@@ -59,10 +62,16 @@ fn advise(case: &Case) -> Advice {
     let basis = match computed {
         Some(need) => {
             let need = bytes(need);
-            text!(en: "workers × prefetch × batch bytes come to {need} with a margin of half", zh: "workers × prefetch × 批字节数（含一半余量）为 {need}")
+            text!(
+                en: "workers × prefetch × batch bytes come to {need} with a margin of half",
+                zh: "workers × prefetch × 批字节数（含一半余量）为 {need}"
+            )
         }
         None => {
-            text!(en: "{size} GiB is a rule of thumb: the log does not tell the bytes of a batch", zh: "{size} GiB 是经验值：日志没有给出每批字节数")
+            text!(
+                en: "{size} GiB is a rule of thumb: the log does not tell the bytes of a batch",
+                zh: "{size} GiB 是经验值：日志没有给出每批字节数"
+            )
         }
     };
     Draft::new(case, &FIX)

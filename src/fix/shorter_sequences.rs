@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Cap the sequence length", zh: "限制序列长度"),
     doc: || {
         text!(
-            en: "Activations grow with the length, with its square under eager attention, and logits take length × vocabulary × 12 bytes. One long sample in a padded batch makes all as long.",
-            zh: "激活随长度增长，eager 注意力下随长度平方增长；logits 需要 长度 × 词表 × 12 字节。填充批中一条长样本会让所有样本一样长。"
+            en: "Activations grow with the length, with its square under eager attention, and logits take length × \
+                 vocabulary × 12 bytes. One long sample in a padded batch makes all as long.",
+            zh: "激活随长度增长，eager 注意力下随长度平方增长；logits 需要 长度 × 词表 × 12 字节。填充批中一条长样本\
+                 会让所有样本一样长。"
         )
     },
     helps: &[Work::Training, Work::Inference],

@@ -7,11 +7,22 @@ use crate::estimate::{batch, states};
 pub const FIX: Fix = Fix {
     id: "smaller-batch",
     class: Class::Batch,
-    title: || text!(en: "Smaller batch (accumulate to keep the effective batch)", zh: "减小批大小（用梯度累积保持等效批大小）"),
+    title: || {
+        text!(
+            en: "Smaller batch (accumulate to keep the effective batch)",
+            zh: "减小批大小（用梯度累积保持等效批大小）"
+        )
+    },
     doc: || {
         text!(
-            en: "Activations grow with the batch: `peak(b) = c + k·b`. From one failure at batch b only a one-sided estimate follows: at most `b·(usable − c)/(allocated + requested − c)`, and a fifth less as a first try. Accumulating over micro-steps keeps the effective batch; batch normalisation and contrastive losses still see the small one. A batch does nothing about weights and optimizer state.",
-            zh: "激活随批大小增长：`peak(b) = c + k·b`。由批大小 b 处的一次失败只能得到单侧估计：至多 `b·(可用 − c)/(已分配 + 申请 − c)`，首次尝试再减五分之一。用多个微步累积梯度可保持等效批大小；但 BatchNorm 和对比损失看到的仍是小批。批大小对权重和优化器状态没有影响。"
+            en: "Activations grow with the batch: `peak(b) = c + k·b`. From one failure at batch b only a one-sided \
+                 estimate follows: at most `b·(usable − c)/(allocated + requested − c)`, and a fifth less as a \
+                 first try. Accumulating over micro-steps keeps the effective batch; batch normalisation and \
+                 contrastive losses still see the small one. A batch does nothing about weights and optimizer \
+                 state.",
+            zh: "激活随批大小增长：`peak(b) = c + k·b`。由批大小 b 处的一次失败只能得到单侧估计：至多 `b·(可用 − \
+                 c)/(已分配 + 申请 − c)`，首次尝试再减五分之一。用多个微步累积梯度可保持等效批大小；但 BatchNorm 和\
+                 对比损失看到的仍是小批。批大小对权重和优化器状态没有影响。"
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Compute, Work::Data],
@@ -211,7 +222,10 @@ fn on_host(case: &Case) -> Advice {
                     account.need.without_caches().low - rest.without_caches().low,
                     account.need.without_caches().high - rest.without_caches().high,
                 ),
-                text!(en: "prefetched batches of {batch} instead of {was} samples", zh: "预取批次由每批 {was} 个样本减为 {batch} 个"),
+                text!(
+                    en: "prefetched batches of {batch} instead of {was} samples",
+                    zh: "预取批次由每批 {was} 个样本减为 {batch} 个"
+                ),
             )
             .certainty(Certainty::Likely)
             .because(text!(
@@ -262,8 +276,10 @@ fn saved(case: &Case, from: u64, to: u64) -> Option<(Interval, Text)> {
     Some((
         Interval::between(low as i128, most as i128),
         text!(
-            en: "at most (allocated + requested − constant)·(1 − {to}/{from}) = ({d} − {k})·{share:.2}; less as far as states that the log does not show are larger",
-            zh: "最多（已分配 + 申请 − 常量）·(1 − {to}/{from}) = ({d} − {k})·{share:.2}；日志未显示的状态越大，节省越少"
+            en: "at most (allocated + requested − constant)·(1 − {to}/{from}) = ({d} − {k})·{share:.2}; less as far \
+                 as states that the log does not show are larger",
+            zh: "最多（已分配 + 申请 − 常量）·(1 − {to}/{from}) = ({d} − {k})·{share:.2}；日志未显示的状态越大，节省\
+                 越少"
         ),
     ))
 }

@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Smaller evaluation batch", zh: "减小验证批大小"),
     doc: || {
         text!(
-            en: "Validation has its own batch size: the HF Trainer's default is 8, Ultralytics uses twice the training batch for most tasks. It matters only when validation is what fails.",
-            zh: "验证有单独的批大小：HF Trainer 默认 8，Ultralytics 对大多数任务使用训练批的两倍。只有失败发生在验证阶段时才有意义。"
+            en: "Validation has its own batch size: the HF Trainer's default is 8, Ultralytics uses twice the \
+                 training batch for most tasks. It matters only when validation is what fails.",
+            zh: "验证有单独的批大小：HF Trainer 默认 8，Ultralytics 对大多数任务使用训练批的两倍。只有失败发生在验证\
+                 阶段时才有意义。"
         )
     },
     helps: &[Work::Training, Work::Inference],

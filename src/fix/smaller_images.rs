@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Smaller images or crops", zh: "减小图像或裁剪尺寸"),
     doc: || {
         text!(
-            en: "Activations of a convolutional net grow with the square of the side; a vision transformer's attention with its fourth power unless it is fused.",
+            en: "Activations of a convolutional net grow with the square of the side; a vision transformer's \
+                 attention with its fourth power unless it is fused.",
             zh: "卷积网络的激活随边长平方增长；视觉 Transformer 的注意力若未融合则随边长四次方增长。"
         )
     },

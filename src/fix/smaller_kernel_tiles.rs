@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Smaller tiles or fewer stages in the kernel", zh: "减小核函数的分块或流水级数"),
     doc: || {
         text!(
-            en: "On-chip shared memory is a property of the GPU: a block's tiles times its pipeline stages must fit. Autotuning configurations written for a larger chip fail on a smaller one. GPU memory has no part in it.",
-            zh: "片上共享内存由 GPU 型号决定：分块大小乘流水级数必须放得下。为更大芯片写的 autotune 配置在小芯片上会失败。与显存无关。"
+            en: "On-chip shared memory is a property of the GPU: a block's tiles times its pipeline stages must \
+                 fit. Autotuning configurations written for a larger chip fail on a smaller one. GPU memory has no \
+                 part in it.",
+            zh: "片上共享内存由 GPU 型号决定：分块大小乘流水级数必须放得下。为更大芯片写的 autotune 配置在小芯片上会\
+                 失败。与显存无关。"
         )
     },
     helps: Work::ALL,
@@ -32,7 +35,16 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
-        .frees_unknown(text!(en: "tile bytes × stages; a stage less divides accordingly", zh: "分块字节 × 级数；减少一级相应减少"))
+        .frees_unknown(text!(
+            en: "tile bytes × stages; a stage less divides accordingly",
+            zh: "分块字节 × 级数；减少一级相应减少"
+        ))
         .certainty(Certainty::Likely)
-        .because(join(text!(en: "one thread block asks for more shared memory than the chip gives", zh: "一个线程块申请的共享内存超过芯片上限"), case.situation()))
+        .because(join(
+            text!(
+                en: "one thread block asks for more shared memory than the chip gives",
+                zh: "一个线程块申请的共享内存超过芯片上限"
+            ),
+            case.situation(),
+        ))
 }

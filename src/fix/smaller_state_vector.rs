@@ -8,8 +8,12 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Single precision, several GPUs, or another method", zh: "单精度、多 GPU 或换用其他模拟方法"),
     doc: || {
         text!(
-            en: "A state vector of n qubits has 2^n amplitudes of 16 bytes (complex128) or 8 (complex64): 30 qubits are 16 GiB or 8 GiB. Single precision buys one qubit, twice the GPUs another; tensor networks and matrix product states do not store the state at all.",
-            zh: "n 个量子比特的态矢量有 2^n 个振幅，每个 16 字节（complex128）或 8 字节（complex64）：30 个量子比特为 16 GiB 或 8 GiB。单精度可多一个量子比特，GPU 数量翻倍再多一个；张量网络和矩阵乘积态不存储整个态。"
+            en: "A state vector of n qubits has 2^n amplitudes of 16 bytes (complex128) or 8 (complex64): 30 qubits \
+                 are 16 GiB or 8 GiB. Single precision buys one qubit, twice the GPUs another; tensor networks and \
+                 matrix product states do not store the state at all.",
+            zh: "n 个量子比特的态矢量有 2^n 个振幅，每个 16 字节（complex128）或 8 字节（complex64）：30 个量子比特\
+                 为 16 GiB 或 8 GiB。单精度可多一个量子比特，GPU 数量翻倍再多一个；张量网络和矩阵乘积态不存储整个\
+                 态。"
         )
     },
     helps: Work::ALL,
@@ -44,9 +48,15 @@ fn advise(case: &Case) -> Advice {
                     text!(en: "single precision: {all} → {half}", zh: "单精度：{all} → {half}"),
                 )
             }),
-            text!(en: "half of the state in single precision; the log does not print the number of qubits", zh: "单精度可减半；日志未打印量子比特数"),
+            text!(
+                en: "half of the state in single precision; the log does not print the number of qubits",
+                zh: "单精度可减半；日志未打印量子比特数"
+            ),
         )
         .weight(if half_fits { 1.0 } else { 0.5 })
         .certainty(Certainty::Likely)
-        .because(text!(en: "the state vector is one array that doubles with each qubit", zh: "态矢量是一个随量子比特数翻倍的数组"))
+        .because(text!(
+            en: "the state vector is one array that doubles with each qubit",
+            zh: "态矢量是一个随量子比特数翻倍的数组"
+        ))
 }

@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Let data frames spill to the host", zh: "允许数据溢出到主机内存"),
     doc: || {
         text!(
-            en: "RAPIDS can keep data in managed memory, which the driver pages between card and host, or spill whole columns itself. Data far above the card's size then thrashes.",
-            zh: "RAPIDS 可将数据放入统一内存（managed memory，由驱动在显卡与主机间换页），或自行按列溢出。数据远大于显存时会频繁换页。"
+            en: "RAPIDS can keep data in managed memory, which the driver pages between card and host, or spill \
+                 whole columns itself. Data far above the card's size then thrashes.",
+            zh: "RAPIDS 可将数据放入统一内存（managed memory，由驱动在显卡与主机间换页），或自行按列溢出。数据远大于\
+                 显存时会频繁换页。"
         )
     },
     helps: Work::ALL,
@@ -26,9 +28,12 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
-    .frees_unknown(text!(en: "what is not in use at the moment moves to RAM; the log does not say how much", zh: "暂不使用的数据移到内存；日志未给出数量"))
-    .because(join(
-        text!(en: "the data of the step is larger than the card", zh: "该步骤的数据超过显存"),
-        case.situation(),
-    ))
+        .frees_unknown(text!(
+            en: "what is not in use at the moment moves to RAM; the log does not say how much",
+            zh: "暂不使用的数据移到内存；日志未给出数量"
+        ))
+        .because(join(
+            text!(en: "the data of the step is larger than the card", zh: "该步骤的数据超过显存"),
+            case.situation(),
+        ))
 }

@@ -8,8 +8,10 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Feed the data in batches, not as a constant", zh: "分批输入数据，不要整体作为常量"),
     doc: || {
         text!(
-            en: "An array given to TensorFlow as a whole becomes a constant on the device, data set and all. A pipeline that reads from files or a generator keeps only a few batches there.",
-            zh: "整个数组直接传给 TensorFlow 时，会作为常量整体放到设备上。从文件或生成器读取的数据管道只在设备上保留几个批次。"
+            en: "An array given to TensorFlow as a whole becomes a constant on the device, data set and all. A \
+                 pipeline that reads from files or a generator keeps only a few batches there.",
+            zh: "整个数组直接传给 TensorFlow 时，会作为常量整体放到设备上。从文件或生成器读取的数据管道只在设备上保\
+                 留几个批次。"
         )
     },
     helps: Work::ALL,
@@ -25,10 +27,13 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
-    .frees_if(
-        case.requested().map(|requested| (requested, text!(en: "the constant itself", zh: "该常量本身"))),
-        text!(en: "all of the data set but a few batches", zh: "除几个批次外的整个数据集"),
-    )
-    .certainty(Certainty::Likely)
-    .because(text!(en: "it failed while copying an array to the device as a constant", zh: "失败发生在将数组作为常量拷贝到设备时"))
+        .frees_if(
+            case.requested().map(|requested| (requested, text!(en: "the constant itself", zh: "该常量本身"))),
+            text!(en: "all of the data set but a few batches", zh: "除几个批次外的整个数据集"),
+        )
+        .certainty(Certainty::Likely)
+        .because(text!(
+            en: "it failed while copying an array to the device as a constant",
+            zh: "失败发生在将数组作为常量拷贝到设备时"
+        ))
 }

@@ -8,8 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Add swap or a larger page file", zh: "增加 swap 或页面文件"),
     doc: || {
         text!(
-            en: "Absorbs a short peak on the host, slowly. On Windows the page file bounds what may be committed even while RAM is free. It does nothing for GPU memory, and little inside a container with its own limit.",
-            zh: "能缓慢吸收主机上的短时峰值。在 Windows 上，即使内存空闲，页面文件也限制可提交的总量。对显存无效，在有独立上限的容器内作用也很小。"
+            en: "Absorbs a short peak on the host, slowly. On Windows the page file bounds what may be committed \
+                 even while RAM is free. It does nothing for GPU memory, and little inside a container with its \
+                 own limit.",
+            zh: "能缓慢吸收主机上的短时峰值。在 Windows 上，即使内存空闲，页面文件也限制可提交的总量。对显存无效，在\
+                 有独立上限的容器内作用也很小。"
         )
     },
     helps: Work::ALL,
@@ -23,7 +26,8 @@ pub const FIX: Fix = Fix {
         ),
         line(
             Target::Shell,
-            "sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile",
+            "sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon \
+                 /swapfile",
         ),
     ],
     fixtures: &["llama.cpp/ram", "ollama/ram"],
@@ -47,5 +51,8 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .weight(commit)
         .frees_unknown(text!(en: "as much as the swap added", zh: "等于新增的 swap"))
-        .because(text!(en: "a short peak can go to disk instead of killing the job", zh: "短时峰值可以落到磁盘而不是杀死任务"))
+        .because(text!(
+            en: "a short peak can go to disk instead of killing the job",
+            zh: "短时峰值可以落到磁盘而不是杀死任务"
+        ))
 }

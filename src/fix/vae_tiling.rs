@@ -26,6 +26,15 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
-        .frees_unknown(text!(en: "the decoder's peak divided by the number of tiles; its size is not in the log", zh: "解码峰值除以块数；日志没有给出其大小"))
-        .because(join(text!(en: "the decoder's activations grow with the number of pixels", zh: "解码器激活随像素数增长"), case.situation()))
+        .frees_unknown(text!(
+            en: "the decoder's peak divided by the number of tiles; its size is not in the log",
+            zh: "解码峰值除以块数；日志没有给出其大小"
+        ))
+        .because(join(
+            text!(
+                en: "the decoder's activations grow with the number of pixels",
+                zh: "解码器激活随像素数增长"
+            ),
+            case.situation(),
+        ))
 }

@@ -8,7 +8,8 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Quantised weights", zh: "量化权重"),
     doc: || {
         text!(
-            en: "16-bit weights take 2 bytes per parameter, 8-bit about 1, 4-bit about 0.52–0.63 (rule of thumb, with scales). Changes the model's outputs.",
+            en: "16-bit weights take 2 bytes per parameter, 8-bit about 1, 4-bit about 0.52–0.63 (rule of thumb, \
+                 with scales). Changes the model's outputs.",
             zh: "16 位权重每参数 2 字节，8 位约 1，4 位约 0.52–0.63（经验值，含缩放因子）。会改变模型输出。"
         )
     },
@@ -36,7 +37,20 @@ fn advise(case: &Case) -> Advice {
     if case.context.quantized.value() == Some(true) || matches!(case.precision(), Some(Precision::Int4)) {
         return Advice::Withheld(text!(en: "the weights are quantised already", zh: "权重已经量化"));
     }
-    Draft::new(case, &FIX).when("beyond-ram", case.model_beyond_ram())
-        .frees_if(case.of_parameters(1.0, 1.45), text!(en: "1 to 1.45 bytes per parameter; the log does not tell their number", zh: "每参数 1 到 1.45 字节；日志没有给出参数量"))
-        .because(join(text!(en: "weights in 4 bit take a quarter to a third of 16 bit", zh: "4 位权重只需 16 位的四分之一到三分之一"), case.situation()))
+    Draft::new(case, &FIX)
+        .when("beyond-ram", case.model_beyond_ram())
+        .frees_if(
+            case.of_parameters(1.0, 1.45),
+            text!(
+                en: "1 to 1.45 bytes per parameter; the log does not tell their number",
+                zh: "每参数 1 到 1.45 字节；日志没有给出参数量"
+            ),
+        )
+        .because(join(
+            text!(
+                en: "weights in 4 bit take a quarter to a third of 16 bit",
+                zh: "4 位权重只需 16 位的四分之一到三分之一"
+            ),
+            case.situation(),
+        ))
 }
