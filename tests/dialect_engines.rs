@@ -130,7 +130,7 @@ fn judged(log: &str) -> (CauseId, Plan) {
 
 fn line(plan: &Plan, id: &str) -> (String, Certainty) {
     let offer = &plan.offers.iter().find(|ranked| ranked.fix.id == id).unwrap_or_else(|| panic!("{id}")).offer;
-    (offer.knobs[0].line.clone(), offer.certainty)
+    (offer.knobs[0].line.en.clone(), offer.certainty)
 }
 
 fn refused(plan: &Plan, id: &str) -> bool {

@@ -120,6 +120,8 @@ struct Row {
     unpooled: Option<&'static str>,
     /// The option that sets the length of its context.
     context: Option<&'static str>,
+    /// It uses trained models and trains none.
+    infers: bool,
 }
 
 impl Row {
@@ -151,6 +153,7 @@ impl Row {
             limit: None,
             unpooled: None,
             context: None,
+            infers: false,
         }
     }
 
@@ -205,6 +208,11 @@ impl Row {
 
     const fn unpooled(mut self, unpooled: &'static str) -> Row {
         self.unpooled = Some(unpooled);
+        self
+    }
+
+    const fn infers(mut self) -> Row {
+        self.infers = true;
         self
     }
 
@@ -420,15 +428,15 @@ programs! {
     NnUnet = pytorch_application("nnunet", &[Target::Pytorch]).aka(&["nnunetv2"]);
     Diffusers = pytorch_application("diffusers", &[Target::Diffusers, Target::Accelerate, Target::Pytorch]);
     ComfyUi = pytorch_application("comfyui", &[Target::ComfyUi])
-        .marked(&["ComfyUI/", "!!! Exception during processing"]);
+        .marked(&["ComfyUI/", "!!! Exception during processing"]).infers();
     SdWebUi = pytorch_application("sd-webui", &[Target::SdWebUi])
-        .aka(&["stable-diffusion-webui", "automatic1111", "forge"]);
-    InvokeAi = pytorch_application("invokeai", &[Target::Diffusers]);
-    Fooocus = pytorch_application("fooocus", &[]);
+        .aka(&["stable-diffusion-webui", "automatic1111", "forge"]).infers();
+    InvokeAi = pytorch_application("invokeai", &[Target::Diffusers]).infers();
+    Fooocus = pytorch_application("fooocus", &[]).infers();
     KohyaSs = pytorch_application("kohya-ss", &[Target::Accelerate, Target::Pytorch]).aka(&["sd-scripts"]);
-    TextGenerationWebUi = pytorch_application("text-generation-webui", &[]).aka(&["oobabooga"]).pytorch(Sometimes);
-    Whisper = pytorch_application("whisper", &[Target::Pytorch]).aka(&["openai-whisper"]);
-    WhisperX = pytorch_application("whisperx", &[]).pytorch(Sometimes);
+    TextGenerationWebUi = pytorch_application("text-generation-webui", &[]).aka(&["oobabooga"]).pytorch(Sometimes).infers();
+    Whisper = pytorch_application("whisper", &[Target::Pytorch]).aka(&["openai-whisper"]).infers();
+    WhisperX = pytorch_application("whisperx", &[]).pytorch(Sometimes).infers();
     Nerfstudio = pytorch_application("nerfstudio", &[Target::Pytorch]);
     Gsplat = pytorch_application("gsplat", &[Target::Pytorch]).aka(&["gaussian-splatting"]);
     OpenFold = pytorch_application("openfold", &[Target::DeepSpeed, Target::Pytorch]);
@@ -718,6 +726,11 @@ impl Program {
     /// The setting under which it keeps no pool that could be in pieces.
     pub fn unpooled(&self) -> Option<&'static str> {
         self.row().unpooled
+    }
+
+    /// True for applications that use trained models and train none.
+    pub fn only_infers(&self) -> bool {
+        self.row().infers
     }
 
     /// The option that sets the length of its context.

@@ -601,12 +601,12 @@ fn offer(ranked: &Ranked, lang: Lang) -> Value {
             out.insert("frees_unknown_because".into(), why.in_lang(lang).into());
         }
     }
-    let (low, high) = offer.slowdown;
+    let (low, high) = offer.costs.slows;
     out.insert("throughput_cost".into(), json!({"low": round(low, 4), "high": round(high, 4)}));
-    out.insert("numerics".into(), offer.numerics.id().into());
+    out.insert("numerics".into(), offer.costs.numerics.id().into());
     out.insert("certainty".into(), offer.certainty.id().into());
     out.insert("cures".into(), round(offer.cures, 4).into());
-    let how = offer.knobs.iter().map(|knob| json!({"for": knob.target, "do": knob.line}));
+    let how = offer.knobs.iter().map(|knob| json!({"for": knob.target, "do": knob.line.in_lang(lang)}));
     out.insert("how".into(), how.collect());
     out.insert("why".into(), offer.why.in_lang(lang).into());
     Value::Object(out)

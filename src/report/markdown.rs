@@ -112,7 +112,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
         for (i, ranked) in diagnosis.plan.offers.iter().enumerate() {
             let title = (ranked.fix.title)();
             let frees = wording::frees(&ranked.offer.frees);
-            let cost = wording::slowdown(ranked.offer.slowdown);
+            let cost = wording::slowdown(ranked.offer.costs.slows);
             let _ = writeln!(
                 out,
                 "{}. **{}** ({}; {}). {}",
@@ -128,7 +128,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
             if let Some(knob) = ranked.offer.knobs.first() {
                 let _ = writeln!(out);
                 let mut block = String::new();
-                fenced(&mut block, &knob.line);
+                fenced(&mut block, knob.line.in_lang(lang));
                 for line in block.lines() {
                     let _ = writeln!(out, "   {line}");
                 }

@@ -9,7 +9,8 @@ use crate::dialect::{Event, Fact, Resource, Standing};
 use crate::domain::Program;
 use crate::domain::Target;
 use crate::evidence::{Evidence, Known, Span};
-use crate::fix::{Advice, Certainty, Class, Fix, Frees, Knob, Numerics, Offer, Plan, Ranked};
+use crate::fix::work::Work;
+use crate::fix::{Advice, Certainty, Class, Costs, Fix, Frees, Knob, Numerics, Offer, Plan, Ranked};
 use crate::incident::context::{Frame, Phase};
 use crate::incident::{Context, Incident};
 use crate::input::Repair;
@@ -33,7 +34,18 @@ static CAPACITY: Cause = Cause {
 };
 
 const fn fix(id: &'static str, class: Class, title: fn() -> Text) -> Fix {
-    Fix { id, class, title, doc: || Text::new("Doc.", "文档。"), advise: |_, _| Advice::Silent }
+    Fix {
+        id,
+        class,
+        title,
+        doc: || Text::new("Doc.", "文档。"),
+        helps: Work::ALL,
+        applies: |_| true,
+        costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+        knobs: &[],
+        fixtures: &[],
+        advise: |_| Advice::Silent,
+    }
 }
 
 static SEGMENTS: Fix = fix("expandable-segments", Class::AllocConfig, || {
@@ -53,13 +65,12 @@ fn figure(text: &str) -> Figure {
 fn offer(frees: Frees, slowdown: (f64, f64), numerics: Numerics, knob: &str) -> Offer {
     Offer {
         frees,
-        slowdown,
-        numerics,
+        costs: Costs { slows: slowdown, numerics },
         certainty: Certainty::Likely,
         cures: 0.8,
         knobs: vec![
-            Knob { target: Target::Pytorch, line: knob.into() },
-            Knob { target: Target::Shell, line: format!("env X=1 \\\n    {knob}") },
+            Knob { target: Target::Pytorch, line: Text::same(knob) },
+            Knob { target: Target::Shell, line: Text::same(format!("env X=1 \\\n    {knob}")) },
         ],
         why: Text::new(
             "3.56 GiB lie idle in blocks too small for 4.15 GiB; segments that grow can join them.",

@@ -681,15 +681,15 @@ impl Page {
     /// What it frees, costs and changes, in brackets behind a title; nothing where it only costs the doing.
     fn price(&self, ranked: &Ranked, with_benign: bool) -> String {
         let offer = &ranked.offer;
-        let free_of_charge = offer.slowdown == (0.0, 0.0) && offer.numerics == Numerics::Same;
+        let free_of_charge = offer.costs.slows == (0.0, 0.0) && offer.costs.numerics == Numerics::Same;
         if free_of_charge && matches!(offer.frees, Frees::Unknown(_)) {
             return String::new();
         }
         let frees = wording::frees(&ranked.offer.frees);
-        let cost = wording::slowdown(ranked.offer.slowdown);
+        let cost = wording::slowdown(ranked.offer.costs.slows);
         let mut parts = vec![self.say(&frees).to_string(), self.say(&cost).to_string()];
-        if (with_benign || ranked.offer.numerics != Numerics::Benign)
-            && let Some(numerics) = wording::numerics(ranked.offer.numerics)
+        if (with_benign || ranked.offer.costs.numerics != Numerics::Benign)
+            && let Some(numerics) = wording::numerics(ranked.offer.costs.numerics)
         {
             parts.push(self.say(&numerics).to_string());
         }
@@ -710,7 +710,8 @@ impl Page {
         self.screen.clipped(&head, 5, &body, detail.fix_lines);
         if let Some(knob) = ranked.offer.knobs.first() {
             let indent = [run(Tone::Plain, "     ")];
-            let lines: Vec<&str> = knob.line.lines().filter(|line| !line.trim().is_empty()).collect();
+            let lines: Vec<&str> =
+                knob.line.in_lang(self.style.lang).lines().filter(|line| !line.trim().is_empty()).collect();
             if let [only] = lines.as_slice() {
                 // A comment does not leave its mark behind at the end of a line.
                 let only = only.replace("# ", &format!("#{NO_BREAK}"));
@@ -743,13 +744,13 @@ impl Page {
         let cures = units::percent(ranked.offer.cures);
         let certainty = wording::certainty(ranked.offer.certainty);
         let body = match self.style.lang {
-            Lang::En => format!("cures this alone: {cures} ({})", certainty.en),
+            Lang::En => format!("chance that this alone is enough: {cures} ({})", certainty.en),
             Lang::Zh => format!("单独治好本次故障的概率：{cures}（{}）", certainty.zh),
         };
         self.screen.paragraph(&indent, 7, &[run(Tone::Faint, body)]);
         for knob in &ranked.offer.knobs {
             self.screen.paragraph(&indent, 7, &[run(Tone::Faint, format!("{}:", knob.target))]);
-            self.screen.verbatim(7, Tone::Command, &knob.line);
+            self.screen.verbatim(7, Tone::Command, knob.line.in_lang(self.style.lang));
         }
     }
 

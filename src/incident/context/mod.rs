@@ -5,6 +5,7 @@ mod command;
 mod given;
 mod keys;
 mod pairs;
+mod phrases;
 mod progress;
 mod reader;
 mod readings;

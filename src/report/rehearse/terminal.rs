@@ -374,7 +374,12 @@ impl Page<'_> {
             let separator = self.pick(": ", "：");
             self.screen.paragraph(&head, 5, &[run(Tone::Plain, format!("{title}{separator}{frees}"))]);
             if let Some(knob) = ranked.offer.knobs.first() {
-                let line = knob.line.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                let line = knob
+                    .line
+                    .in_lang(self.view.style.lang)
+                    .lines()
+                    .find(|line| !line.trim().is_empty())
+                    .unwrap_or_default();
                 let line = shorten(line.trim(), self.screen.width().saturating_sub(5), self.view.style.unicode);
                 self.screen.line(&[run(Tone::Command, format!("     {line}"))]);
             }

@@ -1,15 +1,6 @@
 //! No or fewer graphs.
 
-use super::case::{Case, bytes};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::{Fact, Sign};
-use crate::domain::program::DeviceUse;
-use crate::domain::{Number, Target};
-use crate::incident::context::{Clue, Phase};
-use crate::text;
-use crate::units::Interval;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "fewer-cuda-graphs",
@@ -17,11 +8,26 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Fewer CUDA graphs (eager mode)", zh: "减少 CUDA graph（eager 模式）"),
     doc: || {
         text!(
-            en: "Captured graphs keep private pools, one size after the other. Without them decoding is up to a third slower for small models.",
+            en: "Captured graphs keep private pools, one size after the other. Without them decoding is up to a \
+                 third slower for small models.",
             zh: "捕获的 CUDA graph 会为每个尺寸保留私有池。关闭后小模型解码最多慢约三分之一。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Serving, Work::Training, Work::Inference],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "--enforce-eager"),
+        line(Target::Sglang, "--cuda-graph-max-bs {largest}")
+            .note("or --disable-cuda-graph", "或 --disable-cuda-graph"),
+        line(Target::Tgi, "--cuda-graphs 0"),
+        line(Target::Pytorch, "torch.compile(model)").note(
+            "mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"",
+            "用 mode=\"default\" 代替 \"reduce-overhead\" 或 \"max-autotune\"",
+        ),
+    ],
+    fixtures: &["vllm/kv-bytes", "vllm/no-blocks"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -51,13 +57,19 @@ fn advise(case: &Case) -> Advice {
             text!(en: "at most the {shown} in private pools", zh: "最多为私有池中的 {shown}"),
         )
     });
-    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::Preallocation, if case.sign(Sign::GraphCapture) { 0.4 } else { 0.15 }), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
+    Draft::new(case, &FIX)
+        .when("capture", case.sign(Sign::GraphCapture))
         .weight(capture)
-        .frees_if(pools, text!(en: "the log does not show how much the graphs hold", zh: "日志没有给出 CUDA graph 的占用"))
-        .slows(0.0, 0.3)
-        .knob(Target::Vllm, "--enforce-eager")
-        .knob(Target::Sglang, format!("--cuda-graph-max-bs {largest}   # or --disable-cuda-graph"))
-        .knob(Target::Tgi, "--cuda-graphs 0")
-        .knob(Target::Pytorch, "torch.compile(model)   # mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"")
-        .because(text!(en: "captured graphs keep memory of their own beside the cache", zh: "捕获的 CUDA graph 在缓存之外另占显存"))
+        .frees_if(
+            pools,
+            text!(
+                en: "the log does not show how much the graphs hold",
+                zh: "日志没有给出 CUDA graph 的占用"
+            ),
+        )
+        .fill("largest", largest)
+        .because(text!(
+            en: "captured graphs keep memory of their own beside the cache",
+            zh: "捕获的 CUDA graph 在缓存之外另占显存"
+        ))
 }

@@ -1,13 +1,7 @@
 //! A shorter context.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::{Fact, Resource, Sign};
-use crate::domain::{Number, Target};
+use super::prelude::*;
 use crate::estimate::serving::Budget;
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "max-model-len",
@@ -15,16 +9,34 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Shorter maximum context", zh: "缩短最大上下文"),
     doc: || {
         text!(
-            en: "The cache must hold at least one request of full length: `2 × layers × kv heads × head size × bytes × tokens`. The need is proportional to the length, so need and room give the longest that fits.",
-            zh: "KV 缓存至少要放下一条最长请求：`2 × 层数 × kv 头数 × 头维度 × 字节 × token 数`。需求与长度成正比，因此由需求与可用量即可算出最大长度。"
+            en: "The cache must hold at least one request of full length: `2 × layers × kv heads × head size × \
+                 bytes × tokens`. The need is proportional to the length, so need and room give the longest that \
+                 fits.",
+            zh: "KV 缓存至少要放下一条最长请求：`2 × 层数 × kv 头数 × 头维度 × 字节 × token 数`。需求与长度成正比，\
+                 因此由需求与可用量即可算出最大长度。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Serving],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "--max-model-len {shown}"),
+        line(Target::Sglang, "--context-length {shown}"),
+        line(Target::Tgi, "--max-total-tokens {shown}"),
+        line(Target::LlamaCpp, "-c {shown}"),
+        line(Target::Ollama, "OLLAMA_CONTEXT_LENGTH={shown} ollama serve")
+            .note("or num_ctx {shown}", "或 num_ctx {shown}"),
+        line(Target::Lmdeploy, "--session-len {shown}"),
+        line(Target::TensorRtLlm, "--max_seq_len {shown}"),
+        line(Target::Exllama, "max_seq_len = {shown}"),
+    ],
+    fixtures: &["llama.cpp/cache", "llama.cpp/compute"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
     let Some(engine) = case.engine() else { return Advice::Silent };
-    if !(case.on_device() || case.model_beyond_ram()) {
+    if !(case.on_device() || case.model_beyond_ram() || case.sign(Sign::CacheRefused)) {
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;
@@ -32,7 +44,8 @@ fn advise(case: &Case) -> Advice {
     budget.length = budget.length.or(case.context.sequence_length.value());
     if case.sign(Sign::EngineStartup) && case.on_gpu() && budget.share.is_some() && budget.free.is_some() {
         return Advice::WontHelp(text!(
-            en: "the check at start compares what is free with the share asked for; the context plays no part in it yet",
+            en: "the check at start compares what is free with the share asked for; the context plays no part in it \
+                 yet",
             zh: "启动检查只比较空闲量与要求的份额，此时与上下文长度无关"
         ));
     }
@@ -55,32 +68,42 @@ fn advise(case: &Case) -> Advice {
     let tried = computed.or(length.map(|length| (length / 2).max(16)));
     let shown = tried.map_or("8192".to_string(), |tokens| tokens.to_string());
     let sure = computed.is_some();
-    Draft::new(case, &[(CauseId::KvCache, if sure { 0.85 } else { 0.65 }), (CauseId::Preallocation, 0.35), (CauseId::HostMemory, if case.model_beyond_ram() { 0.6 } else { 0.0 }), (CauseId::OtherProcess, if case.model_beyond_ram() { 0.4 } else { 0.0 }), (CauseId::Capacity, 0.35), (CauseId::FrameworkLimit, 0.3), (CauseId::TransientPeak, 0.35)])
+    Draft::new(case, &FIX)
+        .when("computed", sure)
+        .when("beyond-ram", case.model_beyond_ram())
         // Sampling's warm-up grows with the number of sequences, not with their length.
         .weight(if case.sign(Sign::SamplerWarmup) { 0.7 } else { 1.0 })
         .frees_if(
             case.missing().filter(|missing| sure && missing.high > 0).map(|missing| {
                 let short = show(missing.middle());
-                (missing, text!(en: "the missing {short}, by the ratio of need to room", zh: "缺少的 {short}，按需求与可用量之比"))
+                (
+                    missing,
+                    text!(
+                        en: "the missing {short}, by the ratio of need to room",
+                        zh: "缺少的 {short}，按需求与可用量之比"
+                    ),
+                )
             }),
-            text!(en: "bytes per token times the tokens taken off; the log does not tell the bytes per token", zh: "每 token 字节数 × 减少的 token 数；日志没有给出每 token 字节数"),
+            text!(
+                en: "bytes per token times the tokens taken off; the log does not tell the bytes per token",
+                zh: "每 token 字节数 × 减少的 token 数；日志没有给出每 token 字节数"
+            ),
         )
         .certainty(if sure { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
-        .knob(Target::Vllm, format!("--max-model-len {shown}"))
-        .knob(Target::Sglang, format!("--context-length {shown}"))
-        .knob(Target::Tgi, format!("--max-total-tokens {shown}"))
-        .knob(Target::LlamaCpp, format!("-c {shown}"))
-        .knob(Target::Ollama, format!("OLLAMA_CONTEXT_LENGTH={shown} ollama serve   # or num_ctx {shown}"))
-        .knob(Target::Lmdeploy, format!("--session-len {shown}"))
-        .knob(Target::TensorRtLlm, format!("--max_seq_len {shown}"))
-        .knob(Target::Exllama, format!("max_seq_len = {shown}"))
+        .fill("shown", &shown)
         .because(match (computed, length) {
             (Some(tokens), Some(length)) => text!(
                 en: "the cache has room for {tokens} tokens, {length} are asked for",
                 zh: "缓存可容纳 {tokens} 个 token，要求 {length} 个"
             ),
-            (Some(tokens), None) => text!(en: "the cache has room for {tokens} tokens", zh: "缓存可容纳 {tokens} 个 token"),
-            _ => text!(en: "{engine} must hold a request of full length; try {shown}", zh: "{engine} 必须能容纳一条最长请求；先试 {shown}"),
+            (Some(tokens), None) => text!(
+                en: "the cache has room for {tokens} tokens",
+                zh: "缓存可容纳 {tokens} 个 token"
+            ),
+            _ => text!(
+                en: "{engine} must hold a request of full length; try {shown}",
+                zh: "{engine} 必须能容纳一条最长请求；先试 {shown}"
+            ),
         })
 }
 

@@ -1,15 +1,7 @@
 //! Less for the pool, more for what comes on top.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::{Resource, Sign};
-use crate::domain::program::DeviceUse;
-use crate::domain::{Number, Target};
+use super::prelude::*;
 use crate::estimate::serving::Budget;
-use crate::text;
-use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "lower-engine-memory",
@@ -17,11 +9,25 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Give the engine a smaller share of the GPU", zh: "降低推理引擎的显存比例"),
     doc: || {
         text!(
-            en: "Activations of long prompts, graphs, sampling over the vocabulary and other processes live outside the pool that the engine reserves. When the failure is there, or when the start-up check finds less free than asked, lower the share.",
-            zh: "长提示的激活、CUDA graph、词表采样以及其他进程都在引擎预留的池之外。如果失败发生在这里，或启动检查发现空闲少于要求，就降低份额。"
+            en: "Activations of long prompts, graphs, sampling over the vocabulary and other processes live outside \
+                 the pool that the engine reserves. When the failure is there, or when the start-up check finds \
+                 less free than asked, lower the share.",
+            zh: "长提示的激活、CUDA graph、词表采样以及其他进程都在引擎预留的池之外。如果失败发生在这里，或启动检查\
+                 发现空闲少于要求，就降低份额。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Serving],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.15), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "--gpu-memory-utilization {tried}"),
+        line(Target::Sglang, "--mem-fraction-static {tried}"),
+        line(Target::Tgi, "--cuda-memory-fraction {tried}"),
+        line(Target::Lmdeploy, "--cache-max-entry-count 0.5"),
+        line(Target::TensorRtLlm, "kv_cache_config: {free_gpu_memory_fraction: {tried:.2}}"),
+    ],
+    fixtures: &["engines/turbomind", "sglang/serving"],
+    advise,
 };
 
 /// A first try where the figures do not tell.
@@ -65,41 +71,35 @@ fn advise(case: &Case) -> Advice {
             text!(en: "({before:.2} − {tried:.2}) × {shown}", zh: "({before:.2} − {tried:.2}) × {shown}"),
         )
     });
-    Draft::new(
-        case,
-        &[
-            (CauseId::OtherProcess, if at_start { 0.55 } else { 0.35 }),
-            (CauseId::Preallocation, if computed.is_some() { 0.75 } else { 0.5 }),
-            (CauseId::FrameworkLimit, 0.5),
-            (CauseId::Capacity, 0.35),
-            (CauseId::TransientPeak, 0.5),
-            (CauseId::NonFramework, if at_start { 0.7 } else { 0.4 }),
-            (CauseId::KvCache, if cache_of_free { 0.5 } else { 0.0 }),
-        ],
-    )
-    .frees_if(gain, text!(en: "5 % of the device for each 0.05", zh: "每降低 0.05 即设备的 5 %"))
-    .certainty(match (computed, at_start) {
-        (Some(_), true) => Certainty::Arithmetic,
-        (Some(_), false) => Certainty::Likely,
-        _ => Certainty::RuleOfThumb,
-    })
-    .slows(0.0, 0.15)
-    .knob(Target::Vllm, format!("--gpu-memory-utilization {tried:.2}"))
-    .knob(Target::Sglang, format!("--mem-fraction-static {tried:.2}"))
-    .knob(Target::Tgi, format!("--cuda-memory-fraction {tried:.2}"))
-    .knob(Target::Lmdeploy, "--cache-max-entry-count 0.5")
-    .knob(Target::TensorRtLlm, format!("kv_cache_config: {{free_gpu_memory_fraction: {tried:.2}}}"))
-    .because(match (computed, at_start, budget.free, budget.total) {
-        (Some(_), true, Some(free), Some(total)) => {
-            let (free, total) = (show(free as i128), show(total as i128));
-            text!(en: "{free} of {total} were free at start: a share of {tried:.2} asks for no more than that", zh: "启动时 {total} 中空闲 {free}：份额 {tried:.2} 不会超过它")
-        }
-        (Some(_), ..) => text!(
-            en: "{engine} reserves its pool first; a share of {tried:.2} leaves what was missing beside it, with 1 % of the device as margin",
-            zh: "{engine} 先预留缓存池；份额 {tried:.2} 可在池外留出缺少的部分，并留 1 % 余量"
-        ),
-        _ => text!(en: "{engine} reserves its pool first; what failed needs room beside it: try {tried:.2}", zh: "{engine} 先预留缓存池；失败的部分需要池外空间：先试 {tried:.2}"),
-    })
+    Draft::new(case, &FIX)
+        .when("at-start", at_start)
+        .when("computed", computed.is_some())
+        .when("cache", cache_of_free)
+        .frees_if(gain, text!(en: "5 % of the device for each 0.05", zh: "每降低 0.05 即设备的 5 %"))
+        .certainty(match (computed, at_start) {
+            (Some(_), true) => Certainty::Arithmetic,
+            (Some(_), false) => Certainty::Likely,
+            _ => Certainty::RuleOfThumb,
+        })
+        .fill("tried", format!("{tried:.2}"))
+        .because(match (computed, at_start, budget.free, budget.total) {
+            (Some(_), true, Some(free), Some(total)) => {
+                let (free, total) = (show(free as i128), show(total as i128));
+                text!(
+                    en: "{free} of {total} were free at start: a share of {tried:.2} asks for no more than that",
+                    zh: "启动时 {total} 中空闲 {free}：份额 {tried:.2} 不会超过它"
+                )
+            }
+            (Some(_), ..) => text!(
+                en: "{engine} reserves its pool first; a share of {tried:.2} leaves what was missing beside it, with 1 \
+                     % of the device as margin",
+                zh: "{engine} 先预留缓存池；份额 {tried:.2} 可在池外留出缺少的部分，并留 1 % 余量"
+            ),
+            _ => text!(
+                en: "{engine} reserves its pool first; what failed needs room beside it: try {tried:.2}",
+                zh: "{engine} 先预留缓存池；失败的部分需要池外空间：先试 {tried:.2}"
+            ),
+        })
 }
 
 /// The share that leaves the failed request its room beside the pool, with a hundredth of the device as margin. The share

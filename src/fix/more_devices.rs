@@ -1,14 +1,7 @@
 //! Split weights over devices.
 
-use super::case::{Case, join, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
+use super::prelude::*;
 use crate::estimate::serving::Budget;
-use crate::text;
-use crate::text::Text;
-use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "more-devices",
@@ -16,45 +9,52 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Split the model over more GPUs, or a larger GPU", zh: "把模型拆到更多 GPU，或换更大的 GPU"),
     doc: || {
         text!(
-            en: "Tensor parallelism divides weights and cache by the number of GPUs. It needs fast links and a number that divides the heads.",
+            en: "Tensor parallelism divides weights and cache by the number of GPUs. It needs fast links and a \
+                 number that divides the heads.",
             zh: "张量并行把权重和缓存按 GPU 数平分。需要高速互联，且 GPU 数要能整除注意力头数。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Serving, Work::Inference],
+    applies: |case| case.on_device() && (case.inference() || case.loading()),
+    costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "--tensor-parallel-size {tried}"),
+        line(Target::Sglang, "--tp {tried}"),
+        line(Target::Tgi, "--num-shard {tried}"),
+        line(Target::TensorRtLlm, "--tp_size {tried}"),
+        line(Target::Lmdeploy, "--tp {tried}"),
+        line(Target::LlamaCpp, "-sm layer -ts 1,1"),
+        line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")"),
+    ],
+    fixtures: &["llama.cpp/pool", "vllm/no-blocks"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_device() || !case.inference() && !case.loading() {
-        return Advice::Silent;
-    }
     let facts = &case.incident.event.facts;
     let budget = Budget::of(facts);
     let ranks = case.context.world_size.value().unwrap_or(1).max(budget.ranks).max(1);
     let computed = budget.devices().filter(|_| case.engine().is_some());
     let tried = computed.unwrap_or(ranks.saturating_mul(2));
-    Draft::new(case, &[(CauseId::Capacity, 0.55), (CauseId::KvCache, 0.4), (CauseId::WrongDevice, 0.4)])
+    Draft::new(case, &FIX)
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(
             split(&budget, tried).or_else(|| {
                 case.share_of_allocated(0.3, 0.5, text!(en: "half of weights and cache", zh: "权重与缓存的一半"))
             }),
-            text!(en: "half of weights and cache; their sizes are not in the log", zh: "权重与缓存的一半；日志没有给出大小"),
+            text!(
+                en: "half of weights and cache; their sizes are not in the log",
+                zh: "权重与缓存的一半；日志没有给出大小"
+            ),
         )
-        .slows(0.0, 0.3)
-        .numerics(Numerics::Same)
-        .knob(Target::Vllm, format!("--tensor-parallel-size {tried}"))
-        .knob(Target::Sglang, format!("--tp {tried}"))
-        .knob(Target::Tgi, format!("--num-shard {tried}"))
-        .knob(Target::TensorRtLlm, format!("--tp_size {tried}"))
-        .knob(Target::Lmdeploy, format!("--tp {tried}"))
-        .knob(Target::LlamaCpp, "-sm layer -ts 1,1")
-        .knob(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")")
+        .fill("tried", tried)
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .because(match (computed, budget.weights) {
             (Some(devices), Some(weights)) => {
                 let weights = show((weights * budget.ranks as f64) as i128);
                 text!(
-                    en: "weights of {weights} over {devices} devices leave 15 % of the share and more to cache and computation",
+                    en: "weights of {weights} over {devices} devices leave 15 % of the share and more to cache and \
+                         computation",
                     zh: "{weights} 权重分到 {devices} 张卡后，份额中至少 15 % 可留给缓存和计算"
                 )
             }
