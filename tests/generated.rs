@@ -3,6 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "messages/page.rs"]
+mod page;
+#[path = "messages/shapes.rs"]
+mod shapes;
+
 use clap_complete::Shell;
 use oomdoc::report::rules::{Subject, page};
 use oomdoc::text::Lang;
@@ -62,6 +67,12 @@ fn docs_of_the_rules() {
     ];
     let generated = pages.map(|(name, subject, lang)| (PathBuf::from(name), page(subject, lang))).into();
     compare("docs", generated, |name| pages.iter().any(|(page, _, _)| name == Path::new(page)));
+}
+
+#[test]
+fn docs_of_the_messages() {
+    let generated = [(PathBuf::from("messages.md"), page::page(&shapes::programs()))].into();
+    compare("docs", generated, |name| name == Path::new("messages.md"));
 }
 
 #[test]

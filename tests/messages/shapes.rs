@@ -1,7 +1,7 @@
 //! The message shapes: facts about what programs print when memory runs out, read from `tests/messages/*/*.toml`.
 //!
-//! One file per program: `program`, `names` (what the program may be called; the first is best), `kind`, and for every
-//! wording a `[[shape]]`:
+//! One file per program: `program`, `names` (what the program may be called; the first is best), `kind`, `markers` (how it
+//! shows in a log), `meanings` (figures that mean something else than one would think), and for every wording a `[[shape]]`:
 //!
 //! | key | meaning |
 //! | --- | --- |
@@ -13,6 +13,8 @@
 //! | `group`, `width`, `step`, `rounding = "down"` | thousands separator, right-justified, multiples only, decimals cut off |
 //! | `[shape.where]` | `le` pairs in order, `same` one quantity printed twice, `sum` the last is the sum of the others |
 //! | `names`, `note` | a shape whose failing program is another than the file's; a remark |
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -91,7 +93,6 @@ pub struct Shape {
     #[serde(default)]
     pub names: Vec<String>,
     #[serde(default)]
-    #[allow(dead_code, reason = "for the reader of the file")]
     note: String,
 }
 
@@ -102,6 +103,12 @@ pub struct Program {
     pub program: String,
     pub names: Vec<String>,
     pub kind: String,
+    /// How the program shows in a log.
+    #[serde(default)]
+    pub markers: String,
+    /// Figures that mean something else than one would think.
+    #[serde(default)]
+    pub meanings: Vec<String>,
     #[serde(rename = "shape")]
     pub shapes: Vec<Shape>,
     /// The folder: `gpu`, `host` or `tables`.
