@@ -27,60 +27,27 @@ impl Span {
     }
 }
 
-/// Why a value is unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Why {
-    /// The input does not say.
-    #[default]
-    NotPrinted,
-    /// The message breaks off before it, or the writer left it out.
-    Cut,
-    /// It was printed, but cannot be a size: an underflow (2^64 − x) or a value a driver reports as "not available".
-    Underflow,
-    /// This kind of failure has no such value.
-    NotApplicable,
-}
-
-impl Why {
-    pub fn text(self) -> Text {
-        match self {
-            Why::NotPrinted => text_of("not printed in the log", "日志中没有打印"),
-            Why::Cut => text_of("the message breaks off before it", "报错信息在此之前被截断"),
-            Why::Underflow => text_of("printed as an underflow, so unknown", "打印值为下溢，视为未知"),
-            Why::NotApplicable => text_of("does not apply here", "此处不适用"),
-        }
-    }
-}
-
-fn text_of(en: &str, zh: &str) -> Text {
-    Text::new(en, zh)
-}
-
-/// A value with the place where it was seen, or the reason why it is unknown. Unknown is never 0 and never a guess.
-#[derive(Debug, Clone, PartialEq)]
+/// A value with the place where it was seen. Unknown means that no text gives it, and is never 0 and never a guess;
+/// a figure that is printed and can be no size is kept apart ([`Facts::unreadable`](crate::dialect::Facts::unreadable)).
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Known<T> {
     Seen(T, Span),
-    Unknown(Why),
-}
-
-impl<T> Default for Known<T> {
-    fn default() -> Self {
-        Known::Unknown(Why::NotPrinted)
-    }
+    #[default]
+    Unknown,
 }
 
 impl<T> Known<T> {
     pub fn get(&self) -> Option<&T> {
         match self {
             Known::Seen(value, _) => Some(value),
-            Known::Unknown(_) => None,
+            Known::Unknown => None,
         }
     }
 
     pub fn span(&self) -> Option<Span> {
         match self {
             Known::Seen(_, at) => Some(*at),
-            Known::Unknown(_) => None,
+            Known::Unknown => None,
         }
     }
 

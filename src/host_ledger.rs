@@ -2,6 +2,7 @@
 //! the data loaders tell.
 
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::{Number, Program};
 use crate::estimate::loader::{Cache, DEFAULT_PREFETCH, Loader};
 use crate::evidence::Span;
 use crate::incident::Context;
@@ -17,9 +18,9 @@ const NEGLIGIBLE: i128 = MIB as i128;
 /// What the parts are held against and the parts, for a failure of the host's memory. Without a total there is no account.
 pub fn settle(event: &Event) -> Option<(Interval, Vec<Entry>)> {
     let total = bound(event)?;
-    let mut entries = match event.framework {
-        "ray" => listed(event),
-        _ if event.dialect.starts_with("kernel") => kernel(event, total),
+    let mut entries = match event.program {
+        Program::Ray => listed(event),
+        Program::LinuxKernel => kernel(event, total),
         _ => alone(event),
     };
     if let Some(free) = free(event, total) {
@@ -42,12 +43,12 @@ fn bound(event: &Event) -> Option<Interval> {
         Resource::Host => facts.get(Fact::Capacity).or(facts.get(Fact::Limit)),
         _ => None,
     };
-    let bound = printed.map(|figure| figure.interval()).or_else(|| number(event, "ram_bytes"))?;
+    let bound = printed.map(|figure| figure.interval()).or_else(|| number(event, Number::Ram))?;
     (bound.low > 0).then_some(bound)
 }
 
-fn number(event: &Event, name: &str) -> Option<Interval> {
-    let value = event.facts.number(name).filter(|value| value.is_finite() && *value >= 0.0)?;
+fn number(event: &Event, number: Number) -> Option<Interval> {
+    let value = event.facts.number(number).filter(|value| value.is_finite() && *value >= 0.0)?;
     Some(Interval::exactly(value as u64))
 }
 
@@ -67,7 +68,7 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut add = |holder, amount: Interval, basis: Text| entries.push(Entry { holder, amount, basis });
     let victim = facts.get(Fact::AnonRss).map(|figure| figure.interval());
-    let anonymous = number(event, "anon_bytes");
+    let anonymous = number(event, Number::Anon);
     if let Some(victim) = victim {
         // A task killed in an outer group holds no more of this one than the group has.
         let amount =
@@ -81,7 +82,7 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
             (all - held).at_least_zero(),
             text!(en: "anonymous memory of the group {} − the killed task's", zh: "该组匿名内存 {} − 被杀任务的", Bytes(all.middle_bytes())),
         );
-    } else if let Some(table) = number(event, "table_sum") {
+    } else if let Some(table) = number(event, Number::TableSum) {
         let own = [Fact::AnonRss, Fact::FileRss, Fact::ShmemRss]
             .into_iter()
             .filter_map(|fact| facts.get(fact))
@@ -99,7 +100,7 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
             ),
         );
     }
-    let shared = number(event, "shmem_bytes");
+    let shared = number(event, Number::Shmem);
     if let Some(shared) = shared {
         add(
             Holder::SharedFiles,
@@ -107,9 +108,9 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
             text!(en: "shmem of the group: files in /dev/shm and tmpfs", zh: "该组的 shmem：/dev/shm 与 tmpfs 中的文件"),
         );
     }
-    let tables = number(event, "pagetables_bytes").or_else(|| number(event, "victim_pagetables_bytes"));
-    let slab = number(event, "slab_unreclaimable_bytes");
-    let kernel = number(event, "kmem_bytes").or_else(|| match (tables, slab) {
+    let tables = number(event, Number::Pagetables).or_else(|| number(event, Number::VictimPagetables));
+    let slab = number(event, Number::SlabUnreclaimable);
+    let kernel = number(event, Number::Kmem).or_else(|| match (tables, slab) {
         (None, None) => None,
         (tables, slab) => Some(tables.unwrap_or(zero) + slab.unwrap_or(zero)),
     });
@@ -120,7 +121,7 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
             text!(en: "page tables and unreclaimable kernel objects", zh: "页表与不可回收的内核对象"),
         );
     }
-    if let Some(files) = number(event, "file_bytes") {
+    if let Some(files) = number(event, Number::File) {
         add(
             Holder::FileCache,
             (files - shared.unwrap_or(zero)).at_least_zero(),
@@ -134,7 +135,7 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
 fn listed(event: &Event) -> Vec<Entry> {
     let mut entries = alone(event);
     let own = event.facts.get(Fact::Process).map(|figure| figure.interval()).unwrap_or(Interval::exactly(0));
-    let sum = number(event, "top_users_sum");
+    let sum = number(event, Number::TopUsersSum);
     if let Some(sum) = sum {
         entries.push(Entry {
             holder: Holder::OtherTasks,
@@ -160,7 +161,7 @@ fn alone(event: &Event) -> Vec<Entry> {
     let facts = &event.facts;
     let printed =
         [Fact::AnonRss, Fact::Process].into_iter().find_map(|fact| facts.get(fact)).map(|figure| figure.interval());
-    let held = printed.or_else(|| number(event, "victim_rss_bytes"));
+    let held = printed.or_else(|| number(event, Number::VictimRss));
     held.map(|amount| Entry {
         holder: Holder::Victim,
         amount,
@@ -291,11 +292,11 @@ mod tests {
         Figure { bytes, half_width: 0, at: Span::line(3) }
     }
 
-    fn event(facts: &[(Fact, u64)], numbers: &[(&'static str, u64)]) -> Event {
-        let mut event = Event::new("kernel-kill", "linux-kernel", Resource::Cgroup, Span::line(3));
+    fn event(facts: &[(Fact, u64)], numbers: &[(Number, u64)]) -> Event {
+        let mut event = Event::new("kernel-kill", Program::LinuxKernel, Resource::Cgroup, Span::line(3));
         facts.iter().for_each(|(fact, bytes)| event.facts.note(*fact, figure(*bytes)));
-        for (name, value) in numbers {
-            event.facts.numbers.insert(name, (*value as f64, Span::line(4)));
+        for (number, value) in numbers {
+            event.facts.numbers.insert(*number, (*value as f64, Span::line(4)));
         }
         event
     }
@@ -309,10 +310,10 @@ mod tests {
         let killed = event(
             &[(Fact::Limit, 4 * GIB), (Fact::AnonRss, GIB)],
             &[
-                ("anon_bytes", 3 * GIB),
-                ("shmem_bytes", GIB / 2),
-                ("file_bytes", 5 * GIB / 8),
-                ("pagetables_bytes", GIB / 4),
+                (Number::Anon, 3 * GIB),
+                (Number::Shmem, GIB / 2),
+                (Number::File, 5 * GIB / 8),
+                (Number::Pagetables, GIB / 4),
             ],
         );
         let (total, entries) = settle(&killed).unwrap();
@@ -325,7 +326,7 @@ mod tests {
 
     #[test]
     fn rows_that_share_pages_do_not_exceed_the_limit() {
-        let killed = event(&[(Fact::Limit, GIB), (Fact::AnonRss, GIB / 4)], &[("table_sum", 3 * GIB)]);
+        let killed = event(&[(Fact::Limit, GIB), (Fact::AnonRss, GIB / 4)], &[(Number::TableSum, 3 * GIB)]);
         let (_, entries) = settle(&killed).unwrap();
         assert_eq!(amount(&entries, Holder::OtherTasks), Some(3 * GIB as i128 / 4));
         assert_eq!(settle(&event(&[(Fact::AnonRss, GIB)], &[])), None, "no total, no account");
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn the_loaders_are_accounted_for_when_sample_workers_and_memory_are_known() {
         let mut context = Context::default();
-        let event = Event::new("test", "pytorch", Resource::Host, Span::line(1));
+        let event = Event::new("test", Program::Pytorch, Resource::Host, Span::line(1));
         assert_eq!(loader(&event, &context), None);
         context.workers = Known::Seen(20, Span::line(1));
         context.local_processes = Known::Seen(4, Span::GIVEN);

@@ -472,11 +472,12 @@ fn contradictions(
 mod tests {
     use super::*;
     use crate::dialect::{ProcessUse, Resource};
+    use crate::domain::Program;
     use crate::evidence::Span;
     use crate::units::{self, Base};
 
     fn event(figures: &[(Fact, &str)], others: &[(u64, &str)]) -> Event {
-        let mut event = Event::new("test", "pytorch", Resource::Gpu, Span::line(1));
+        let mut event = Event::new("test", Program::Pytorch, Resource::Gpu, Span::line(1));
         for (fact, text) in figures {
             event.facts.note(*fact, units::parse(text, Base::Binary).unwrap().at(Span::line(1)));
         }

@@ -9,6 +9,7 @@
 //! rehearsed program, measured peaks, description ─ estimate ─ headroom ─ report
 //! ```
 //!
+//! * [`domain`] holds the closed words that all rooms share: programs, accelerators, whose knob it is, trainers.
 //! * [`input`] turns bytes into lines, [`dialect`] turns lines into events with printed figures, [`incident`] groups events
 //!   into failures and reads their context.
 //! * [`ledger`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
@@ -19,6 +20,7 @@
 //!   optimizer and sharding, [`headroom`] holds a peak, however it is known, against a GPU or a machine.
 //! * [`gpu`] and [`host`] read the running machine for `oomdoc probe`; what could not be read is a [`reading`] with its reason.
 //! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
+//! * [`domain`] holds the closed words that all share: what ran out, sizes, numbers and signs, each with its id.
 //!
 //! Dialects never judge, causes and fixes never read text or devices, reports never compute.
 
@@ -27,6 +29,7 @@ pub mod cause;
 pub mod cli;
 pub mod command;
 pub mod dialect;
+pub mod domain;
 pub mod estimate;
 pub mod evidence;
 pub mod fix;

@@ -178,6 +178,19 @@ pub fn unit(word: &str, base: Base) -> Option<u64> {
     Some(if binary { 1u64 << (10 * power) } else { 1000u64.pow(power) })
 }
 
+/// A decimal point.
+pub const POINT: &[char] = &['.'];
+/// A decimal point, and the comma between groups of digits.
+pub const GROUPED: &[char] = &['.', ','];
+
+/// The number that `text` begins with, and how far its digits and `marks` reach: marks behind the last digit end a
+/// clause.
+/// The number is empty where `text` begins with something else.
+pub fn number_in_front<'a>(text: &'a str, marks: &[char]) -> (&'a str, usize) {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || marks.contains(&c))).unwrap_or(text.len());
+    (text[..end].trim_end_matches(marks), end)
+}
+
 /// Parses a decimal number (`64.12`, `1,234,567`, `512.`) times a unit into bytes, exactly: the result is
 /// `round(number × unit)`. `None` when it is no number, the unit is unknown, or the result does not fit 64 bits.
 pub fn size(number: &str, unit_word: &str, base: Base) -> Option<Size> {

@@ -2,8 +2,9 @@
 
 use oomdoc::cause::{CAUSES, rank};
 use oomdoc::dialect::events;
-use oomdoc::incident::assemble;
-use oomdoc::input::{self, Source};
+use oomdoc::fix;
+use oomdoc::incident::{Incident, assemble};
+use oomdoc::input::{self, Document, Source};
 use std::path::Path;
 
 #[test]
@@ -24,4 +25,39 @@ fn every_fixture_leads_to_its_cause() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn primary(document: &Document) -> Incident {
+    let (incidents, _) = assemble(document, events(document));
+    incidents.into_iter().find(|incident| incident.primary).expect("a failure")
+}
+
+/// An assertion of the allocator's own code has nothing to do with ids that are out of range.
+#[test]
+fn internal_assertion_is_no_index_out_of_range() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs/pytorch");
+    let offers = |log: &str| {
+        let document = input::read(&Source::File(folder.join(log))).expect("the fixture can be read");
+        let incident = primary(&document);
+        let plan = fix::plan(&incident, &rank(&incident));
+        plan.offers.iter().any(|ranked| ranked.fix.id == "check-ids")
+    };
+    assert!(offers("cublas.log"), "a library's error can be the echo of an index");
+    assert!(!offers("nvml-assert.log"));
+    assert!(!offers("expandable-assert.log"));
+}
+
+/// What a pool or a limit above CUDA refused was not refused by CUDA.
+#[test]
+fn a_limit_of_rmm_is_not_cuda_beneath_a_pool() {
+    let beneath = |message: &str| {
+        let document =
+            Document::from_text("-", &format!("cluster = LocalCUDACluster(rmm_pool_size='30GB')\n{message}"));
+        let findings = rank(&primary(&document));
+        let evidence = findings.iter().flat_map(|finding| &finding.evidence);
+        evidence.into_iter().any(|evidence| evidence.text.en.contains("CUDA beneath it that refused"))
+    };
+    let cuda = "MemoryError: std::bad_alloc: CUDA error at: rmm/mr/device/cuda_memory_resource.hpp:62";
+    assert!(beneath(cuda));
+    assert!(!beneath("rmm/mr/device/limiting.hpp:152: Exceeded memory limit (failed to allocate 2.5 GiB)"));
 }

@@ -93,9 +93,9 @@ const FAILURES: &[(&str, &str, &str, &str, &str)] = &[
 fn every_engine_names_what_ran_out_with_its_figures() {
     for (log, slug, framework, resource, wanted) in FAILURES {
         let events = dialect::events(&document(log));
-        assert_eq!(events.len(), 1, "{log}: {:?}", events.iter().map(|event| event.dialect).collect::<Vec<_>>());
+        assert_eq!(events.len(), 1, "{log}: {:?}", events.iter().map(|event| event.wording()).collect::<Vec<_>>());
         let event = &events[0];
-        assert_eq!((event.dialect, event.framework, event.resource.id()), (*slug, *framework, *resource), "{log}");
+        assert_eq!((event.wording(), event.program.id(), event.resource.id()), (*slug, *framework, *resource), "{log}");
         assert_eq!(event.standing, Standing::Failure, "{log}");
         assert_eq!(figures(event), expected(wanted), "{log}");
         assert!(!event.message.is_empty(), "{log}");
@@ -110,7 +110,7 @@ fn what_recovers_or_waits_is_no_failure_and_says_why() {
         ("llama.cpp/pipeline", &["llamacpp-unpinned", "llamacpp-retry-without-pipeline"]),
     ] {
         let events = dialect::events(&document(log));
-        assert_eq!(events.iter().map(|event| event.dialect).collect::<Vec<_>>(), slugs, "{log}");
+        assert_eq!(events.iter().map(|event| event.wording()).collect::<Vec<_>>(), slugs, "{log}");
         for event in &events {
             assert_eq!(event.standing, Standing::Harmless, "{log}");
             assert!(event.harmless_because.as_ref().is_some_and(|why| !why.en.is_empty() && !why.zh.is_empty()));
@@ -143,7 +143,7 @@ fn the_engines_verdict_takes_the_figures_of_the_message_below_it() {
     let (incidents, _) = incident::assemble(&document, dialect::events(&document));
     assert_eq!(incidents.len(), 1);
     let event = &incidents[0].event;
-    assert_eq!((event.dialect, event.framework), ("vllm-sampler-warmup", "vllm"));
+    assert_eq!((event.wording(), event.program.id()), ("vllm-sampler-warmup", "vllm"));
     let all = figures(event);
     for figure in expected("requested=1.86GiB free=1.06GiB dummy_requests=1024 kv_cache_tokens=98304") {
         assert!(all.contains(&figure), "{figure}: {all:?}");

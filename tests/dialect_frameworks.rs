@@ -1,6 +1,7 @@
 //! Programs on a GPU outside PyTorch: one fixture per wording, its incident, the figures to the byte, its standing.
 
 use oomdoc::dialect::{self, Resource, Sign};
+use oomdoc::domain::Number;
 use oomdoc::incident::{self, Incident};
 use oomdoc::input::{self, Source};
 
@@ -192,7 +193,7 @@ fn incidents(log: &str) -> (Vec<Incident>, Vec<&'static str>) {
     let document = input::read(&Source::File(path.into())).expect("the fixture");
     let (incidents, harmless) = incident::assemble(&document, dialect::events(&document));
     assert!(harmless.iter().all(|event| event.harmless_because.is_some()), "{log}");
-    (incidents, harmless.iter().map(|event| event.dialect).collect())
+    (incidents, harmless.iter().map(|event| event.wording()).collect())
 }
 
 fn figures(incident: &Incident) -> Vec<String> {
@@ -232,7 +233,7 @@ fn every_wording_is_one_incident_with_its_figures() {
         let [incident] = incidents.as_slice() else { panic!("{}: {} incidents", case.log, incidents.len()) };
         let event = &incident.event;
         assert_eq!(
-            (event.dialect, event.framework, event.resource),
+            (event.wording(), event.program.id(), event.resource),
             (case.slug, case.framework, case.resource),
             "{}",
             case.log
@@ -263,17 +264,17 @@ fn what_only_sounds_like_a_failure_is_set_aside() {
 fn a_dump_and_an_account_are_read_whole() {
     let (found, _) = incidents("tensorflow/dump-fragmented");
     let facts = &found[0].event.facts;
-    assert_eq!(facts.number("free_chunks_bytes"), Some(671_088_640.0 + 900_000_000.0 + 529_038_272.0));
-    assert_eq!(facts.number("largest_allocation_bytes"), Some(2_147_483_648.0));
-    assert_eq!(facts.number("longest_free_run_percent"), Some(14.0));
-    assert_eq!(facts.number("available_by_limit_bytes"), Some(0.0));
+    assert_eq!(facts.number(Number::FreeChunks), Some(671_088_640.0 + 900_000_000.0 + 529_038_272.0));
+    assert_eq!(facts.number(Number::LargestAllocation), Some(2_147_483_648.0));
+    assert_eq!(facts.number(Number::LongestFreeRunPercent), Some(14.0));
+    assert_eq!(facts.number(Number::AvailableByLimit), Some(0.0));
     let (found, _) = incidents("jax/buffer-assignment");
     let facts = &found[0].event.facts;
-    assert_eq!(facts.number("temp_bytes"), Some(17_448_304_640.0));
-    assert_eq!(facts.number("program_total_bytes"), Some((19.25 * 1073741824.0f64).round()));
-    assert_eq!(facts.number("largest_buffer_bytes"), Some((7.81 * 1073741824.0f64).round()));
+    assert_eq!(facts.number(Number::Temp), Some(17_448_304_640.0));
+    assert_eq!(facts.number(Number::ProgramTotal), Some((19.25 * 1073741824.0f64).round()));
+    assert_eq!(facts.number(Number::LargestBuffer), Some((7.81 * 1073741824.0f64).round()));
     let (found, _) = incidents("jax/tpu-compile");
     let facts = &found[0].event.facts;
-    assert_eq!(facts.number("parameter_bytes"), Some((18.2 * 1073741824.0f64).round()));
-    assert_eq!(facts.number("temp_bytes"), Some((3.38 * 1073741824.0f64).round()));
+    assert_eq!(facts.number(Number::Parameter), Some((18.2 * 1073741824.0f64).round()));
+    assert_eq!(facts.number(Number::Temp), Some((3.38 * 1073741824.0f64).round()));
 }

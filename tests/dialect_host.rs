@@ -2,6 +2,7 @@
 //! event for one death, and the lines that only look like one.
 
 use oomdoc::dialect::{self, Event, Resource, Sign, Standing};
+use oomdoc::domain::Number;
 use oomdoc::input::{self, Document, Source};
 use std::time::{Duration, Instant};
 
@@ -89,7 +90,7 @@ fn the_first_failure_of_each_log_is_read_to_the_byte() {
     for (log, slug, framework, resource, lines, figures) in FIRST_FAILURES {
         let failures = failures(log);
         let event = failures.first().unwrap_or_else(|| panic!("{log}: nothing found"));
-        assert_eq!((event.dialect, event.framework, event.resource), (*slug, *framework, *resource), "{log}");
+        assert_eq!((event.wording(), event.program.id(), event.resource), (*slug, *framework, *resource), "{log}");
         assert_eq!((event.at.first, event.at.last), *lines, "{log}");
         assert_eq!(told(event), expected(figures), "{log}");
         assert!(!event.message.is_empty() && !event.message.contains('\n'), "{log}");
@@ -131,26 +132,26 @@ fn what_only_looks_like_a_failure_is_none_and_says_why_in_both_languages() {
 #[test]
 fn the_task_table_tells_who_holds_the_memory() {
     let event = &failures("kernel/memcg-workers")[0];
-    let number = |name: &str| event.facts.number(name).unwrap_or_else(|| panic!("{name}"));
+    let number = |number: Number| event.facts.number(number).unwrap_or_else(|| panic!("{number}"));
     let page = 4096.0;
     let workers = f64::from(4 * 88_600 - 40 * (1 + 2 + 3));
-    assert_eq!(number("page_size"), page);
-    assert_eq!((number("table_tasks"), number("table_like_named_count")), (5.0, 4.0));
-    assert_eq!(number("table_like_named_sum"), workers * page);
-    assert_eq!(number("table_sum"), (workers + 139_800.0) * page);
-    assert_eq!((number("table_top_pid"), number("table_top_rss")), (7310.0, 139_800.0 * page));
-    assert_eq!(number("anon_bytes"), (workers + 139_800.0) * page);
-    assert_eq!(number("shmem_bytes"), 1_064_960.0);
-    assert!((number("victim_share_of_limit") - 139_800.0 * page / (2.0 * GIB as f64)).abs() < 1e-9);
+    assert_eq!(number(Number::PageSize), page);
+    assert_eq!((number(Number::TableTasks), number(Number::TableLikeNamedCount)), (5.0, 4.0));
+    assert_eq!(number(Number::TableLikeNamedSum), workers * page);
+    assert_eq!(number(Number::TableSum), (workers + 139_800.0) * page);
+    assert_eq!((number(Number::TableTopPid), number(Number::TableTopRss)), (7310.0, 139_800.0 * page));
+    assert_eq!(number(Number::Anon), (workers + 139_800.0) * page);
+    assert_eq!(number(Number::Shmem), 1_064_960.0);
+    assert!((number(Number::VictimShareOfLimit) - 139_800.0 * page / (2.0 * GIB as f64)).abs() < 1e-9);
     assert_eq!(event.facts.largest_process.get().map(String::as_str), Some("python3"));
     assert_eq!(event.facts.trigger_process.get().map(String::as_str), Some("pt_data_worker"));
 
     let global = &failures("kernel/global-wrapped-syslog")[0];
     assert_eq!(global.facts.trigger_process.get().map(String::as_str), Some("kworker-io"));
-    assert_eq!(global.facts.number("slab_unreclaimable_bytes"), Some(40_960.0 * page));
-    assert_eq!(global.facts.number("swap_free_bytes"), Some(0.0));
+    assert_eq!(global.facts.number(Number::SlabUnreclaimable), Some(40_960.0 * page));
+    assert_eq!(global.facts.number(Number::SwapFree), Some(0.0));
     let child = &failures("kernel/child-of-the-chosen")[0];
-    assert_eq!((child.facts.number("chosen_pid"), child.facts.number("score")), (Some(3301.0), Some(911.0)));
+    assert_eq!((child.facts.number(Number::ChosenPid), child.facts.number(Number::Score)), (Some(3301.0), Some(911.0)));
 }
 
 #[test]
@@ -175,7 +176,7 @@ fn a_program_and_the_kernel_tell_one_story() {
         let document = document(log);
         let (incidents, _) = oomdoc::incident::assemble(&document, dialect::events(&document));
         assert_eq!(incidents.len(), 1, "{log}");
-        assert_eq!(incidents[0].event.framework, framework, "{log}");
+        assert_eq!(incidents[0].event.program.id(), framework, "{log}");
     }
 }
 

@@ -105,7 +105,7 @@ const FAILURES: &[Case] = &[
     case("mps-gb", "pytorch-mps", (1, 1), "requested=1.00GiB allocated=15.38GiB other_allocations=2.06GiB limit=18.13GiB fraction_limit=18.13GiB", "≤ 2.7", &[Mps]),
     case("mps-gib-torn", "pytorch-mps", (1, 3), "requested=512.00MiB allocated=26.04GiB other_allocations=900.50MiB limit=27.20GiB fraction_limit=27.20GiB", "≥ 2.8", &[Mps]),
     case("mps-elided", "pytorch-mps", (1, 1), "allocated=9.87GiB limit=10.00GiB fraction_limit=10.00GiB", "≥ 2.8", &[Cut, Mps]),
-    case("mps-buffer-size", "pytorch-mps-buffer-size", (3, 3), "requested=38.44GiB", "", &[Mps]),
+    case("mps-buffer-size", "pytorch-mps-buffer-size", (3, 3), "requested=38.44GiB", "", &[Mps, BufferSizeLimit]),
     case("xpu", "pytorch-xpu", (1, 1), "requested=4.50GiB device=0 capacity=15.91GiB allocated=12.30GiB reserved_unallocated=311.07MiB", "", &[Xpu]),
     case("xpu-of-which", "pytorch-xpu", (1, 1), "requested=1.00GiB device=1 capacity=11.33GiB free=640.25MiB fraction_limit=10.20GiB allocated=9.73GiB reserved_unallocated=121.00MiB", "", &[Xpu]),
     case("npu", "pytorch-npu", (1, 1), "requested=1.31GiB device=4 capacity=60.97GiB allocated=55.20GiB current_active=55.20GiB free=1.02GiB reserved=58.33GiB", "", &[Npu]),
@@ -115,10 +115,10 @@ const FAILURES: &[Case] = &[
     case("cuda-error", "pytorch-cuda-error", (3, 7), "", "2.9 … 2.12", &[NoFigures, Disguised, Asynchronous]),
     case("cuda-error-old", "pytorch-cuda-error", (1, 4), "", "2.0 … 2.3", &[NoFigures, Disguised, Asynchronous]),
     case("driver-error", "pytorch-driver-error", (1, 1), "", "", &[NoFigures, Disguised]),
-    case("cublas", "pytorch-cublas", (3, 3), "", "", &[NoFigures, Disguised, ContextCreation, ForeignLibrary]),
-    case("cudnn", "pytorch-cudnn", (1, 1), "", "", &[NoFigures, Disguised, ForeignLibrary]),
-    case("nccl-unhandled", "pytorch-nccl", (1, 4), "", "", &[NoFigures, Disguised, ForeignLibrary]),
-    case("nccl-calloc", "pytorch-nccl", (1, 1), "requested=10485760", "", &[Disguised, ForeignLibrary]),
+    case("cublas", "pytorch-cublas", (3, 3), "", "", &[NoFigures, Disguised, ContextCreation, ForeignLibrary, Cublas]),
+    case("cudnn", "pytorch-cudnn", (1, 1), "", "", &[NoFigures, Disguised, ForeignLibrary, Cudnn]),
+    case("nccl-unhandled", "pytorch-nccl", (1, 4), "", "", &[NoFigures, Disguised, ForeignLibrary, Nccl]),
+    case("nccl-calloc", "pytorch-nccl", (1, 1), "requested=10485760", "", &[Disguised, ForeignLibrary, Nccl]),
     case("nvml-assert", "pytorch-nvml-assert", (1, 1), "", "2.1 … 2.13", &[NoFigures, Disguised]),
     case("nvml-missing", "pytorch-nvml-missing", (1, 1), "", "2.1", &[NoFigures, Disguised]),
     case("expandable-assert", "pytorch-expandable-assert", (1, 1), "", "2.1 … 2.4", &[NoFigures, ExpandableSegmentsOn, Disguised]),
@@ -143,7 +143,7 @@ fn every_fixture_is_read_to_the_byte() {
         let mut signs = case.signs.to_vec();
         signs.sort();
         let got = (
-            event.dialect,
+            event.wording(),
             (event.at.first, event.at.last),
             figures(event),
             versions(event),
@@ -165,11 +165,11 @@ fn what_only_sounds_like_it_is_harmless_or_nothing() {
         ("source-code", &[]),
     ] {
         let events = read(log);
-        assert_eq!(events.iter().map(|event| event.dialect).collect::<Vec<_>>(), slugs, "{log}");
+        assert_eq!(events.iter().map(|event| event.wording()).collect::<Vec<_>>(), slugs, "{log}");
         assert!(events.iter().all(|e| e.standing == Standing::Harmless && e.harmless_because.is_some()), "{log}");
     }
     let echo = read("cublas-after-assert");
-    let library = echo.iter().find(|event| event.dialect == "pytorch-cublas").unwrap();
+    let library = echo.iter().find(|event| event.wording() == "pytorch-cublas").unwrap();
     assert_eq!(library.standing, Standing::Harmless);
 }
 
@@ -443,7 +443,7 @@ fn mentions_are_told_from_messages() {
     ] {
         let events = dialect::events(&Document::from_text("-", message));
         assert_eq!(events.len(), 1, "{message}");
-        assert_eq!((events[0].framework, events[0].standing), ("pytorch", Standing::Failure), "{message}");
+        assert_eq!((events[0].program.id(), events[0].standing), ("pytorch", Standing::Failure), "{message}");
     }
     for mention in [
         "If you run into CUDA out of memory, lower the batch size.",

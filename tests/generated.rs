@@ -9,9 +9,11 @@ mod page;
 mod shapes;
 
 use clap_complete::Shell;
+use oomdoc::domain::{Fact, Number, Sign};
 use oomdoc::report::rules::{Subject, page};
 use oomdoc::text::Lang;
-use std::collections::BTreeMap;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Holds what the code generates against what is committed below `folder`, for the file names that `ours` accepts.
@@ -67,6 +69,34 @@ fn docs_of_the_rules() {
     ];
     let generated = pages.map(|(name, subject, lang)| (PathBuf::from(name), page(subject, lang))).into();
     compare("docs", generated, |name| pages.iter().any(|(page, _, _)| name == Path::new(page)));
+}
+
+/// The parts of the schema of `explain` that list words of the domain.
+#[test]
+fn words_in_the_schema_of_explain() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/explain.schema.json");
+    let committed = std::fs::read_to_string(path).unwrap();
+    let mut schema: Value = serde_json::from_str(&committed).unwrap();
+    let ids = Sign::ALL.iter().map(|sign| sign.id());
+    schema["$defs"]["sign"]["properties"]["id"] = json!({"type": "string", "enum": ids.collect::<Vec<_>>()});
+    let facts = &mut schema["$defs"]["facts"]["properties"];
+    let fixed: BTreeSet<String> = facts.as_object().unwrap().keys().cloned().collect();
+    let mut extra = Map::new();
+    for fact in Fact::ALL.iter().filter(|fact| !fixed.contains(fact.id())) {
+        extra.insert(fact.id().into(), json!({"$ref": "#/$defs/bytes"}));
+    }
+    for number in Number::ALL {
+        let unit = number.unit();
+        extra.insert(
+            number.id().into(),
+            json!({"description": format!("{} Unit: {unit}.", number.doc()), "type": "number"}),
+        );
+    }
+    extra.insert("unreadable".into(), facts["extra"]["properties"]["unreadable"].clone());
+    facts["extra"] = json!({"description": "Figures outside the fixed keys.", "type": "object", "properties": extra});
+    let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    let name = PathBuf::from("explain.schema.json");
+    compare("docs", BTreeMap::from([(name.clone(), generated)]), |path| path == name);
 }
 
 #[test]

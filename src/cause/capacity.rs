@@ -6,6 +6,7 @@ use super::reading::{
 };
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure, Phase};
@@ -126,10 +127,10 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let (Some((parameters, at)), Some(total)) =
-        (event.facts.numbers.get("parameter_bytes"), event.facts.number("program_total_bytes"))
+        (event.facts.numbers.get(&Number::Parameter), event.facts.number(Number::ProgramTotal))
         && total > 0.0
     {
-        let kept = parameters + event.facts.number("output_bytes").unwrap_or(0.0);
+        let kept = parameters + event.facts.number(Number::Output).unwrap_or(0.0);
         if kept >= 0.5 * total {
             let (kept, total) = (Bytes(kept as u64), Bytes(total as u64));
             found.push(
@@ -266,7 +267,7 @@ fn room(recording: &Recording) -> Option<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let peak = super::meter::meter(incident).peak;
+    let peak = incident.event.meter().peak;
     if let Some(recording) = incident.proof()
         && let Some(half) = recording.trial(|trial| trial.change == Change::HalfBatch)
         && let Verdict::Serves { peak_reserved, .. } = half.verdict

@@ -4,6 +4,7 @@ use super::reading::{Kind, kind, limited, place, refused_although_free, size};
 use super::single_huge_allocation::GARBAGE;
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::Clue;
@@ -85,8 +86,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Free)),
         );
     }
-    if let Some((_, at)) = event.facts.numbers.get("no_killable_process")
-        && event.facts.number("table_tasks").unwrap_or(0.0) < 5.0
+    if let Some((_, at)) = event.facts.numbers.get(&Number::NoKillableProcess)
+        && event.facts.number(Number::TableTasks).unwrap_or(0.0) < 5.0
     {
         found.push(
             Evidence::new(4.5, text!(en: "the kernel found no process to kill: memory is gone before any workload runs", zh: "内核找不到可杀的进程：在任何负载运行之前内存就已耗尽"))
@@ -122,9 +123,17 @@ fn refute(incident: &Incident) -> Text {
             zh: "用更小的分块（`num_stages=1`、块大小减半）运行一次：若打印的数字不变，则是另一个 kernel 的问题。"
         );
     }
+    let accelerator = incident.event.accelerator();
+    let tool = accelerator.tool();
+    let Some(variable) = accelerator.blocking_launches() else {
+        return text!(
+            en: "Run once with the smallest batch: if the same message comes at the same line while `{tool}` shows the device nearly full, it is a true lack of memory.",
+            zh: "用最小批大小运行一次：若在同一行出现同样报错且 `{tool}` 显示显存几乎占满，则确实是显存不足。"
+        );
+    };
     text!(
-        en: "Run once with `CUDA_LAUNCH_BLOCKING=1` and the smallest batch: if the same message comes at the same line while `nvidia-smi` shows the device nearly full, it is a true lack of memory.",
-        zh: "用 `CUDA_LAUNCH_BLOCKING=1` 和最小批大小运行一次：若在同一行出现同样报错且 `nvidia-smi` 显示显存几乎占满，则确实是显存不足。"
+        en: "Run once with `{variable}` and the smallest batch: if the same message comes at the same line while `{tool}` shows the device nearly full, it is a true lack of memory.",
+        zh: "用 `{variable}` 和最小批大小运行一次：若在同一行出现同样报错且 `{tool}` 显示显存几乎占满，则确实是显存不足。"
     )
 }
 
@@ -133,18 +142,19 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     #[test]
     fn on_chip_memory_is_not_device_memory() {
         let figures = [(Fact::Requested, "144.00 KiB"), (Fact::Limit, "99.00 KiB")];
-        let incident = settled(event("triton", Resource::CudaSharedMemory, &figures));
+        let incident = settled(event(Program::Triton, Resource::CudaSharedMemory, &figures));
         assert!(confidence(&incident, CauseId::DriverOrUnrelated) > 0.8);
     }
 
     #[test]
     fn a_garbage_size_is_no_need() {
         let figures = [(Fact::Requested, "18446744071562067968"), (Fact::Free, "60.00 GiB")];
-        let incident = settled(event("xgboost", Resource::Gpu, &figures));
+        let incident = settled(event(Program::Xgboost, Resource::Gpu, &figures));
         assert_eq!(first(&incident), CauseId::DriverOrUnrelated);
     }
 

@@ -90,7 +90,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let now = super::meter::meter(incident).now;
+    let now = incident.event.meter().now;
     text!(
         en: "Print `{now}` before and after each load of a model or checkpoint: if it rises once only, there is one copy.",
         zh: "在每次加载模型或检查点前后打印 `{now}`：若只上升一次，则只有一份。"

@@ -3,6 +3,7 @@
 
 use super::reading::{Kind, kind, place, ramp, request_share};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::{Number, Program};
 use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
@@ -14,8 +15,8 @@ fn shown(bytes: f64) -> String {
 }
 
 /// Where a number among the facts was printed, or the message.
-fn seen_at(incident: &Incident, name: &str) -> Span {
-    incident.event.facts.numbers.get(name).map_or(incident.event.at, |(_, at)| *at)
+fn seen_at(incident: &Incident, number: Number) -> Span {
+    incident.event.facts.numbers.get(&number).map_or(incident.event.at, |(_, at)| *at)
 }
 
 /// A share from which on raising it further gains next to nothing.
@@ -49,11 +50,11 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
     {
         found.push(
             Evidence::new(1.4, text!(en: "nothing is left at a share of {share} of the device: there is hardly more to give", zh: "份额已达 {share} 仍无剩余：几乎没有提高的余地"))
-                .at(seen_at(incident, "gpu_memory_utilization")),
+                .at(seen_at(incident, Number::GpuMemoryUtilization)),
         );
     }
     if kind(incident) == Kind::Tensor
-        && let Some((_, at)) = event.facts.numbers.get("kv_cache_tokens")
+        && let Some((_, at)) = event.facts.numbers.get(&Number::KvCacheTokens)
     {
         found.push(
             Evidence::new(-1.5, text!(en: "what the tensors hold includes a cache that was sized to fill the share: a full device is the plan here", zh: "张量占用中包含按份额建好的 KV cache：占满设备本就是设计如此"))
@@ -61,8 +62,8 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let Some(fraction) = static_fraction_needed(&incident.event) {
-        let free = shown(event.facts.number("avail_mem_bytes").unwrap_or(0.0));
-        let at = seen_at(incident, "avail_mem_bytes");
+        let free = shown(event.facts.number(Number::AvailMem).unwrap_or(0.0));
+        let at = seen_at(incident, Number::AvailMem);
         found.push(match fraction {
             Fraction::Possible(_) => {
                 Evidence::new(-1.0, text!(en: "{free} were free after the weights: a larger fraction would use them", zh: "加载权重后仍空闲 {free}：提高占比即可使用"))
@@ -74,9 +75,9 @@ pub fn too_much(incident: &Incident) -> Vec<Evidence> {
         .at(at));
     }
     if kind(incident) == Kind::WeightBuffers
-        && event.dialect != "llamacpp-kv-buffer"
+        && !event.has(Sign::CacheRefused)
         && let (Some(requested), Some(free)) =
-            (event.facts.get(Fact::Requested), event.facts.number("device_free_at_start_bytes"))
+            (event.facts.get(Fact::Requested), event.facts.number(Number::DeviceFreeAtStart))
         && requested.bytes as f64 > free
     {
         let (want, free) = (Bytes(requested.bytes), shown(free));
@@ -95,7 +96,7 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
     let budget = Budget::of(&event.facts);
     if kind(incident) == Kind::KvCache {
         let by_share = event.has(Sign::EngineStartup)
-            && matches!(event.framework, "vllm" | "sglang" | "lmdeploy")
+            && event.program.sizes_pool_by_device()
             && budget.share.is_none_or(|share| share < HIGH_SHARE);
         if by_share && budget.tokens.is_none() && event.facts.get(Fact::Needed).is_none() {
             found.push(
@@ -109,7 +110,7 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
                     1.0,
                     text!(en: "the engine may use only {share} of the device", zh: "引擎只被允许使用设备的 {share}"),
                 )
-                .at(seen_at(incident, "gpu_memory_utilization")),
+                .at(seen_at(incident, Number::GpuMemoryUtilization)),
             );
         }
         if let (Some(needed), Some(available)) = (event.facts.get(Fact::Needed), event.facts.get(Fact::Available))
@@ -128,22 +129,22 @@ pub fn share_too_small(incident: &Incident) -> Vec<Evidence> {
         if let Some(Fraction::Possible(fraction)) = static_fraction_needed(&incident.event) {
             found.push(
                 Evidence::new(1.5, text!(en: "by what was free before and after the weights, a static fraction of {fraction} leaves room for the cache", zh: "按加载权重前后的空闲量计算，占比 {fraction} 即可为 KV cache 留出空间"))
-                    .at(seen_at(incident, "avail_mem_bytes")),
+                    .at(seen_at(incident, Number::AvailMem)),
             );
         }
     }
     if let (Some(partial), Some(free)) =
-        (event.facts.number("required_partial_bytes"), event.facts.number("estimated_free_bytes"))
+        (event.facts.number(Number::RequiredPartial), event.facts.number(Number::EstimatedFree))
         && partial <= free
-        && event.framework == "ollama"
+        && event.program == Program::Ollama
     {
         let (partial, free) = (shown(partial), shown(free));
         found.push(
             Evidence::new(3.0, text!(en: "Ollama had estimated {partial} for what it put on the device, of {free} free, and it did not fit: its estimate is what was too low", zh: "Ollama 估算放到设备上的部分需 {partial}，空闲 {free}，实际却放不下：是它的估算偏低"))
-                .at(seen_at(incident, "required_partial_bytes")),
+                .at(seen_at(incident, Number::RequiredPartial)),
         );
     }
-    if event.dialect == "ollama-system-memory"
+    if event.has(Sign::ModelBeyondRam)
         && let Some(free) = event.facts.get(Fact::Free)
         && just_below_a_limit(free.bytes)
     {
@@ -166,7 +167,7 @@ fn just_below_a_limit(bytes: u64) -> bool {
 pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     let event = &incident.event;
-    if event.dialect == "ollama-system-memory"
+    if event.has(Sign::ModelBeyondRam)
         && let Some(free) = event.facts.get(Fact::Free).filter(|free| free.bytes < 5 * GIB / 2)
     {
         let shown = Bytes(free.bytes);
@@ -175,7 +176,7 @@ pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
                 .at(free.at),
         );
     }
-    if event.dialect == "sglang-unbalanced" {
+    if event.has(Sign::UnevenDevices) {
         found.push(
             Evidence::new(3.5, text!(en: "one of the devices has less free than the others before anything was loaded", zh: "加载任何内容之前，其中一张卡的空闲量就少于其他卡"))
                 .at(event.at),
@@ -183,7 +184,9 @@ pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
     }
     if kind(incident) == Kind::WeightBuffers
         && event.has(Sign::EngineStartup)
-        && event.dialect == "llamacpp-cuda-buffer-alloc"
+        && event.has(Sign::WeightsBuffer)
+        // What was loaded before it stands in the words of the program that failed.
+        && !event.has(Sign::PassedOn)
         && event.facts.get(Fact::Weights).is_none()
         && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes < 2 * GIB)
     {
@@ -200,14 +203,14 @@ pub fn crowded_out(incident: &Incident) -> Vec<Evidence> {
 pub fn beside_the_pool(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     let event = &incident.event;
-    if event.dialect == "sglang-scheduler-exception" {
+    if event.has(Sign::WhileServing) {
         found.push(
             Evidence::new(2.4, text!(en: "it failed while serving, after weights, cache and graphs had found their place: the work on one batch was too much", zh: "失败发生在服务期间，权重、KV cache 和计算图都已就位：是某个批次的计算超出了余量"))
                 .at(event.at),
         );
     }
     if kind(incident) == Kind::Tensor
-        && let Some((_, at)) = event.facts.numbers.get("kv_cache_tokens")
+        && let Some((_, at)) = event.facts.numbers.get(&Number::KvCacheTokens)
     {
         // A large request is the work on a long prompt or a full batch; a small one only finds what the pool left.
         let weight = ramp(request_share(incident).unwrap_or(0.02), &[(0.005, 0.8), (0.04, 3.2)]);
@@ -224,7 +227,7 @@ pub fn pool_took_it(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     let event = &incident.event;
     if kind(incident) == Kind::Tensor
-        && let Some((_, at)) = event.facts.numbers.get("kv_cache_tokens")
+        && let Some((_, at)) = event.facts.numbers.get(&Number::KvCacheTokens)
     {
         let weight = ramp(request_share(incident).unwrap_or(0.02), &[(0.005, 2.8), (0.04, 1.4)]);
         found.push(
@@ -232,7 +235,8 @@ pub fn pool_took_it(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if event.dialect == "trtllm-executor-creation"
+    if event.has(Sign::CacheRefused)
+        && event.has(Sign::EngineStartup)
         && event.resource == Resource::KvCache
         && let Some(free) = event.facts.get(Fact::Free)
     {
@@ -248,16 +252,14 @@ pub fn pool_took_it(incident: &Incident) -> Vec<Evidence> {
 /// For *the cache*: the part that failed is the cache itself.
 pub fn the_cache_itself(incident: &Incident) -> Vec<Evidence> {
     let event = &incident.event;
-    if let Some((room, at)) = event.facts.numbers.get("kv_available_bytes").filter(|(room, _)| *room < 0.0) {
+    if let Some((room, at)) = event.facts.numbers.get(&Number::KvAvailable).filter(|(room, _)| *room < 0.0) {
         let room = shown(*room);
         return vec![
             Evidence::new(-1.2, text!(en: "{room} is left before a single token is cached: the length of the context is not the matter", zh: "在缓存任何 token 之前可用量就是 {room}：与上下文长度无关"))
                 .at(*at),
         ];
     }
-    let named = matches!(event.dialect, "llamacpp-kv-buffer" | "sglang-batch-too-large")
-        || event.dialect == "trtllm-executor-creation" && event.resource == Resource::KvCache;
-    if !named {
+    if !event.has(Sign::CacheRefused) {
         return Vec::new();
     }
     vec![
@@ -275,10 +277,10 @@ mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
 
-    fn cache(figures: &[(Fact, &str)], numbers: &[(&'static str, f64)], framework: &'static str) -> Incident {
-        let mut event = event(framework, Resource::KvCache, figures);
-        for (name, value) in numbers {
-            event.facts.numbers.insert(name, (*value, Span::line(3)));
+    fn cache(figures: &[(Fact, &str)], numbers: &[(Number, f64)], program: Program) -> Incident {
+        let mut event = event(program, Resource::KvCache, figures);
+        for (number, value) in numbers {
+            event.facts.numbers.insert(*number, (*value, Span::line(3)));
         }
         settled(event)
     }
@@ -286,8 +288,8 @@ mod tests {
     #[test]
     fn weights_beyond_the_share_are_a_matter_of_capacity() {
         let lack = |room: f64, share| {
-            let numbers = [("kv_available_bytes", room * GIB as f64), ("gpu_memory_utilization", share)];
-            cache(&[(Fact::Weights, "28.00 GiB")], &numbers, "vllm")
+            let numbers = [(Number::KvAvailable, room * GIB as f64), (Number::GpuMemoryUtilization, share)];
+            cache(&[(Fact::Weights, "28.00 GiB")], &numbers, Program::Vllm)
         };
         assert_eq!(first(&lack(-9.0, 0.92)), CauseId::Capacity);
         assert_eq!(first(&lack(-1.0, 0.5)), CauseId::FrameworkLimit);
@@ -297,7 +299,7 @@ mod tests {
     fn what_the_weights_leave_decides_over_the_static_fraction() {
         let left = |before: f64, after: f64| {
             let g = GIB as f64;
-            cache(&[], &[("free_before_weights_bytes", before * g), ("avail_mem_bytes", after * g)], "sglang")
+            cache(&[], &[(Number::FreeBeforeWeights, before * g), (Number::AvailMem, after * g)], Program::Sglang)
         };
         assert_eq!(static_fraction_needed(&left(78.0, 20.0).event), Some(Fraction::Possible(0.76)));
         assert_eq!(first(&left(78.0, 20.0)), CauseId::FrameworkLimit);
@@ -306,17 +308,18 @@ mod tests {
 
     #[test]
     fn an_estimate_that_did_not_hold_is_the_programs_own() {
-        let mut event = event("ollama", Resource::Gpu, &[]);
-        event.facts.numbers.insert("required_partial_bytes", (9e9, Span::line(2)));
-        event.facts.numbers.insert("estimated_free_bytes", (9.5e9, Span::line(2)));
+        let mut event = event(Program::Ollama, Resource::Gpu, &[]);
+        event.facts.numbers.insert(Number::RequiredPartial, (9e9, Span::line(2)));
+        event.facts.numbers.insert(Number::EstimatedFree, (9.5e9, Span::line(2)));
         assert_eq!(first(&settled(event)), CauseId::FrameworkLimit);
     }
 
     #[test]
     fn ram_just_below_a_round_size_is_a_containers() {
         let asked = |free: &'static str| {
-            let mut event = event("ollama", Resource::Host, &[(Fact::Requested, "9.10 GiB"), (Fact::Free, free)]);
-            event.dialect = "ollama-system-memory";
+            let mut event =
+                event(Program::Ollama, Resource::Host, &[(Fact::Requested, "9.10 GiB"), (Fact::Free, free)]);
+            event.sign(Sign::ModelBeyondRam);
             settled(event)
         };
         assert_eq!(first(&asked("7.8 GiB")), CauseId::FrameworkLimit);

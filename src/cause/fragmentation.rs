@@ -3,6 +3,7 @@
 use super::reading::{Kind, cached, entry, fitted_before, kind, percent, place, ramp, size, trend, whole};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure};
@@ -121,7 +122,7 @@ fn told(incident: &Incident) -> Vec<Evidence> {
         }
     }
     if let (Some((run, at)), Some(requested), Some(pool)) =
-        (event.facts.numbers.get("longest_free_run_percent"), ledger.requested, ledger.reserved.or(ledger.cap))
+        (event.facts.numbers.get(&Number::LongestFreeRunPercent), ledger.requested, ledger.reserved.or(ledger.cap))
         && let Some(free_in_all) = ledger.allocated.map(|allocated| (pool - allocated).at_least_zero())
         && free_in_all.surely_at_least(requested)
         && pool.middle() as f64 * (run + 1.0) / 100.0 < requested.middle() as f64
@@ -249,27 +250,22 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
-    let other_allocator = match incident.event.framework {
-        "tensorflow" => Some("TF_GPU_ALLOCATOR=cuda_malloc_async"),
-        "jax" | "exla" => Some("XLA_PYTHON_CLIENT_ALLOCATOR=platform"),
-        "julia" => Some("JULIA_CUDA_MEMORY_POOL=none"),
-        _ => None,
-    };
-    if let Some(setting) = other_allocator {
+    if let Some(setting) = incident.event.program.unpooled() {
         return text!(
             en: "Run once with `{setting}`, which keeps no pool that could be in pieces: if {want} still cannot be had, it was not fragmentation.",
             zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {want}，则不是碎片化。"
         );
     }
-    if !super::meter::speaks_torch(incident) {
+    let accelerator = incident.event.accelerator();
+    let Some(variable) = accelerator.torch_conf().filter(|_| incident.event.on_pytorch()) else {
         return text!(
             en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in its way.",
             zh: "在新进程中单独运行失败的步骤：若仍拿不到 {want}，则与碎片化无关。"
         );
-    }
+    };
     text!(
-        en: "Run once with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
-        zh: "设置 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
+        en: "Run once with `{variable}=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
+        zh: "设置 `{variable}=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
     )
 }
 
@@ -277,6 +273,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, finding, first, torch};
     use super::*;
+    use crate::domain::Program;
     use crate::evidence::Known;
 
     const SPLIT: [(Fact, &str); 5] = [
@@ -321,7 +318,7 @@ mod tests {
     #[test]
     fn a_largest_piece_below_the_request_decides() {
         let mut event = super::super::trial::event(
-            "tensorflow",
+            Program::Tensorflow,
             crate::dialect::Resource::Gpu,
             &[(Fact::Requested, "700.00 MiB"), (Fact::Reserved, "3.40 GiB"), (Fact::Allocated, "2.10 GiB")],
         );

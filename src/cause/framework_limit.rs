@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, looks_integrated, looks_like_wddm, on_gpu, place, refused_although_free, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
+use crate::domain::{Accelerator, Number, Program};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -89,7 +90,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Limit)),
         );
     }
-    if event.dialect.ends_with("nvmap") {
+    if event.has(Sign::ContiguousMemory) {
         found.push(
             Evidence::new(4.5, text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"))
                 .at(event.at),
@@ -111,7 +112,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
     if let (Some(cap), true) = (ledger.cap, on_gpu(incident)) {
         let limit = size(cap);
         let held = ledger.reserved.or(ledger.allocated);
-        if event.has(Sign::Mps) || event.dialect.starts_with("mps") {
+        if event.has(Sign::Mps) {
             if cap.high < LEAST_METAL_LIMIT {
                 found.push(
                     Evidence::new(6.0, text!(en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so it was lowered", zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"))
@@ -130,7 +131,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
-    if (event.has(Sign::Xpu) || event.framework == "sycl")
+    if (event.has(Sign::Xpu) || event.program == Program::Sycl)
         && on_gpu(incident)
         && let Some(requested) = ledger.requested
         && requested.middle() > (4 * GIB) as i128
@@ -163,7 +164,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let Some((tables, at)) =
-        ["pagetables_bytes", "victim_pagetables_bytes"].into_iter().find_map(|name| event.facts.numbers.get(name))
+        [Number::Pagetables, Number::VictimPagetables].into_iter().find_map(|number| event.facts.numbers.get(&number))
         && let Some(limit) = event.facts.get(Fact::Limit)
         && *tables >= (16 * MIB) as f64
         && *tables >= 0.3 * limit.bytes as f64
@@ -200,22 +201,6 @@ fn carve_out(incident: &Incident) -> Option<Evidence> {
     )
 }
 
-/// Where a program outside PyTorch tells its own limit.
-fn own_limit(framework: &str) -> Option<&'static str> {
-    Some(match framework {
-        "cupy" => "cupy.get_default_memory_pool().get_limit()",
-        "rapids" | "dask-cuda" => "rmm.mr.get_current_device_resource()",
-        "onnxruntime" => "session.get_provider_options()",
-        "mlx" => "mx.metal.device_info()",
-        "sycl" | "opencl" => "clinfo | grep -i 'max memory allocation'",
-        "julia" => "ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"]",
-        "jax" => "echo $XLA_CLIENT_MEM_FRACTION $XLA_PYTHON_CLIENT_MEM_FRACTION",
-        "tensorflow" => "tf.config.get_logical_device_configuration(gpu)",
-        "tensorrt" => "tegrastats",
-        _ => return None,
-    })
-}
-
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
     match kind(incident) {
@@ -227,16 +212,32 @@ fn refute(incident: &Incident) -> Text {
             en: "Start once with the memory fraction at 0.95: if the same figure is still missing, no fraction is to blame.",
             zh: "将显存占比设为 0.95 启动一次：若缺口不变，则与占比设置无关。"
         ),
-        _ if own_limit(event.framework).is_some() => {
-            let told = own_limit(event.framework).unwrap_or_default();
+        _ if event.program.own_limit().is_some() => {
+            let told = event.program.own_limit().unwrap_or_default();
             text!(
                 en: "Look at `{told}`: if it shows no limit, or one above what was asked for, no limit of the program's own refused.",
                 zh: "查看 `{told}`：若没有上限，或上限高于请求量，则拒绝请求的不是程序自身的上限。"
             )
         }
+        _ if event.accelerator() == Accelerator::Mps && !event.on_pytorch() => text!(
+            en: "Run `sysctl iogpu.wired_limit_mb` and search the program's settings for a limit on its memory: if none is set, the limit is the machine's own.",
+            zh: "查看 `sysctl iogpu.wired_limit_mb`，并在程序设置中查找显存上限：若都未设置，则上限来自机器本身。"
+        ),
+        _ if !event.on_pytorch() && event.accelerator() != Accelerator::Cuda => text!(
+            en: "Search the program's settings and its environment for a limit on its memory: if there is none, no limit below the device's was in force.",
+            zh: "在程序设置和环境中查找显存上限：若没有，则不存在低于设备容量的上限。"
+        ),
+        _ if !event.on_pytorch() && event.program.names_itself() => text!(
+            en: "Search the program's settings and its environment for a limit on its memory, and the device for a partition (`nvidia-smi -L` shows MIG profiles): if there is none, no limit below the device's was in force.",
+            zh: "在程序设置和环境中查找显存上限，并查看设备是否被切分（`nvidia-smi -L` 显示 MIG 配置）：若都没有，则不存在低于设备容量的上限。"
+        ),
         _ if event.has(Sign::Mps) => text!(
             en: "Run `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO` and `sysctl iogpu.wired_limit_mb`, and search the program for `set_per_process_memory_fraction`: if none is set, the limit is the machine's own.",
             zh: "查看 `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO`、`sysctl iogpu.wired_limit_mb`，并在程序中搜索 `set_per_process_memory_fraction`：若都未设置，则上限来自机器本身。"
+        ),
+        _ if event.accelerator() != Accelerator::Cuda => text!(
+            en: "Search the program and its environment for `set_per_process_memory_fraction`: if there is none, no limit below the device's was in force.",
+            zh: "在程序和环境中查找 `set_per_process_memory_fraction`：若没有，则不存在低于设备容量的上限。"
         ),
         _ => text!(
             en: "Search the program and its environment for `set_per_process_memory_fraction`, `per_process_memory_fraction` and a MIG profile (`nvidia-smi -L`): if there is none, no limit below the device's was in force.",
@@ -273,7 +274,7 @@ mod tests {
 
     fn metal(limit: &'static str, allocated: &'static str) -> Incident {
         let figures = [(Fact::Requested, "300.00 MiB"), (Fact::FractionLimit, limit), (Fact::Allocated, allocated)];
-        let mut event = event("pytorch", Resource::Gpu, &figures);
+        let mut event = event(Program::Pytorch, Resource::Gpu, &figures);
         event.sign(Sign::Mps);
         settled(event)
     }
@@ -287,7 +288,7 @@ mod tests {
     #[test]
     fn an_integrated_amd_gpu_adds_two_pools() {
         let mut event = event(
-            "pytorch",
+            Program::Pytorch,
             Resource::Gpu,
             &[
                 (Fact::Requested, "12.00 GiB"),
@@ -304,7 +305,7 @@ mod tests {
     #[test]
     fn a_custom_allocator_that_refuses_is_a_limit_of_its_own() {
         let mut event = event(
-            "pytorch",
+            Program::Pytorch,
             Resource::Gpu,
             &[(Fact::Requested, "256.00 MiB"), (Fact::Capacity, "79.25 GiB"), (Fact::Free, "61.00 GiB")],
         );

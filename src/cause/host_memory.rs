@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, looks_like_wddm, place, refused_although_free, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::Phase;
@@ -137,7 +138,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 fn restarts(incident: &Incident) -> Vec<Evidence> {
     let numbers = &incident.event.facts.numbers;
     let mut found = Vec::new();
-    if let Some((seconds, at)) = numbers.get("lifetime_seconds")
+    if let Some((seconds, at)) = numbers.get(&Number::LifetimeSeconds)
         && *seconds < 300.0
     {
         found.push(
@@ -145,7 +146,7 @@ fn restarts(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((restarts, at)) = numbers.get("restart_count")
+    if let Some((restarts, at)) = numbers.get(&Number::RestartCount)
         && *restarts >= 5.0
     {
         found.push(
@@ -153,7 +154,7 @@ fn restarts(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((request, at)) = numbers.get("memory_request_bytes")
+    if let Some((request, at)) = numbers.get(&Number::MemoryRequest)
         && *request == 0.0
     {
         found.push(
@@ -188,11 +189,12 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
     use super::*;
+    use crate::domain::Program;
 
     #[test]
     fn a_kill_with_proof_is_surer_than_one_without() {
         let told = |sign| {
-            let mut event = event("slurm", Resource::Cgroup, &[]);
+            let mut event = event(Program::Slurm, Resource::Cgroup, &[]);
             event.sign(sign);
             confidence(&settled(event), CauseId::HostMemory)
         };

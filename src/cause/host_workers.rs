@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, ramp};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -56,7 +57,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
-    if matches!(event.dialect, "joblib-worker-killed" | "process-pool-broken") {
+    if event.has(Sign::PoolWorkerKilled) {
         found.push(
             Evidence::new(2.8, text!(en: "a worker of a process pool was killed", zh: "进程池中的一个 worker 被杀"))
                 .at(event.at),
@@ -81,7 +82,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
-    if let Some((kills, at)) = event.facts.numbers.get("oom_events")
+    if let Some((kills, at)) = event.facts.numbers.get(&Number::OomEvents)
         && *kills >= 8.0
     {
         let kills = *kills as u64;
@@ -91,9 +92,9 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let (Some((count, at)), Some((sum, _)), Some((top, _))) = (
-        event.facts.numbers.get("table_like_named_count"),
-        event.facts.numbers.get("table_like_named_sum"),
-        event.facts.numbers.get("table_top_rss"),
+        event.facts.numbers.get(&Number::TableLikeNamedCount),
+        event.facts.numbers.get(&Number::TableLikeNamedSum),
+        event.facts.numbers.get(&Number::TableTopRss),
     ) && let Some(bound) = event.facts.get(Fact::Limit).or(event.facts.get(Fact::Capacity))
         && *count >= 3.0
         && *sum >= 0.5 * bound.bytes as f64
@@ -116,7 +117,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     found.extend(arithmetic(incident));
-    if event.dialect == "compiler-killed" {
+    if event.has(Sign::CompilerKilled) {
         found.push(
             Evidence::new(2.6, text!(en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB", zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"))
                 .at(event.at),
@@ -194,12 +195,14 @@ mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::{Known, Span};
 
     fn table(count: f64, sum: f64, top: f64) -> Incident {
-        let mut event = event("linux-kernel", Resource::Cgroup, &[(Fact::Limit, "8.00 GiB")]);
+        let mut event = event(Program::LinuxKernel, Resource::Cgroup, &[(Fact::Limit, "8.00 GiB")]);
         event.sign(Sign::KilledWithProof);
-        for (name, value) in [("table_like_named_count", count), ("table_like_named_sum", sum), ("table_top_rss", top)]
+        for (name, value) in
+            [(Number::TableLikeNamedCount, count), (Number::TableLikeNamedSum, sum), (Number::TableTopRss, top)]
         {
             event.facts.numbers.insert(name, (value, Span::line(9)));
         }
@@ -219,7 +222,7 @@ mod tests {
     #[test]
     fn a_single_worker_multiplies_nothing() {
         let dead = |workers| {
-            let mut event = event("pytorch", Resource::Host, &[]);
+            let mut event = event(Program::Pytorch, Resource::Host, &[]);
             event.sign(Sign::DataLoaderWorker);
             let mut incident = settled(event);
             incident.context.workers = Known::Seen(workers, Span::line(2));

@@ -3,6 +3,8 @@
 use super::reading::{Kind, kind, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::Fact;
+use crate::domain::program::DeviceUse;
+use crate::domain::{Number, Program, Sign};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -41,10 +43,10 @@ fn prior(incident: &Incident) -> Option<f64> {
     match kind(incident) {
         Kind::KvCache => Some(0.5),
         // Without a device the cache stands in RAM.
-        Kind::Host if incident.event.dialect == "llamacpp-kv-buffer" => Some(0.5),
+        Kind::Host if incident.event.has(Sign::CacheRefused) => Some(0.5),
         Kind::WeightBuffers => Some(-1.0),
         Kind::Engine => Some(-2.0),
-        Kind::Tensor if incident.event.framework == "mlx" => Some(-1.0),
+        Kind::Tensor if incident.event.program == Program::Mlx => Some(-1.0),
         _ => None,
     }
 }
@@ -64,7 +66,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
     }
     if let (Some((length, at)), Some((tokens, _))) =
-        (facts.numbers.get("max_model_len"), facts.numbers.get("kv_cache_tokens"))
+        (facts.numbers.get(&Number::MaxModelLen), facts.numbers.get(&Number::KvCacheTokens))
         && length > tokens
     {
         let (length, tokens) = (*length as u64, *tokens as u64);
@@ -78,15 +80,16 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let half = incident.event.facts.number("max_model_len").map(|length| (length / 2.0) as u64).filter(|n| *n > 0);
-    match (incident.event.framework, half) {
-        ("llama.cpp" | "ollama", _) => text!(
-            en: "Start once with half the context (`-c`): if it fails at the same buffer size, the cache is not what is too large.",
-            zh: "将上下文（`-c`）减半启动一次：若仍在同样大小的缓冲区失败，则不是 KV cache 过大。"
+    let half = incident.event.facts.number(Number::MaxModelLen).map(|length| (length / 2.0) as u64).filter(|n| *n > 0);
+    let program = incident.event.program;
+    match (program.context_option(), half) {
+        (Some(option), _) if program.device_use() == DeviceUse::FixedBuffers => text!(
+            en: "Start once with half the context (`{option}`): if it fails at the same buffer size, the cache is not what is too large.",
+            zh: "将上下文（`{option}`）减半启动一次：若仍在同样大小的缓冲区失败，则不是 KV cache 过大。"
         ),
-        (_, Some(half)) => text!(
-            en: "Start once with `--max-model-len {half}`: if it still finds no room, the weights or a limit are in the way, not the cache.",
-            zh: "用 `--max-model-len {half}` 启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
+        (Some(option), Some(half)) => text!(
+            en: "Start once with `{option} {half}`: if it still finds no room, the weights or a limit are in the way, not the cache.",
+            zh: "用 `{option} {half}` 启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
         ),
         _ => text!(
             en: "Start once with half the context length: if it still finds no room, the weights or a limit are in the way, not the cache.",
@@ -104,9 +107,9 @@ mod tests {
 
     #[test]
     fn a_context_longer_than_the_cache_is_the_cache() {
-        let mut event = event("vllm", Resource::KvCache, &[]);
-        event.facts.numbers.insert("max_model_len", (65536.0, Span::line(7)));
-        event.facts.numbers.insert("kv_cache_tokens", (38912.0, Span::line(7)));
+        let mut event = event(Program::Vllm, Resource::KvCache, &[]);
+        event.facts.numbers.insert(Number::MaxModelLen, (65536.0, Span::line(7)));
+        event.facts.numbers.insert(Number::KvCacheTokens, (38912.0, Span::line(7)));
         let incident = settled(event);
         assert_eq!(first(&incident), CauseId::KvCache);
         assert!(refute(&incident).en.contains("--max-model-len 32768"));
@@ -116,7 +119,7 @@ mod tests {
     fn a_cache_that_nearly_fits_speaks_for_the_fraction() {
         let shares = |needed| {
             let figures = [(Fact::Needed, needed), (Fact::Available, "10.00 GiB")];
-            let incident = settled(event("vllm", Resource::KvCache, &figures));
+            let incident = settled(event(Program::Vllm, Resource::KvCache, &figures));
             confidence(&incident, CauseId::KvCache) / confidence(&incident, CauseId::FrameworkLimit)
         };
         assert!(shares("30.00 GiB") > 2.0 * shares("10.60 GiB"));

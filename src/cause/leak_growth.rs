@@ -3,6 +3,7 @@
 use super::reading::{Grown, Kind, entry, fitted_before, grown, kind, percent, place, ramp, request_share};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::{Number, Program};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure, Phase};
@@ -112,7 +113,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(free.at),
         );
     }
-    if let Some((rounds, at)) = event.facts.numbers.get("rounds_before") {
+    if let Some((rounds, at)) = event.facts.numbers.get(&Number::RoundsBefore) {
         // A second round may be a larger one; after dozens what failed is what the earlier ones left behind.
         let weight = ramp(*rounds, &[(1.0, 2.0), (10.0, 2.8), (100.0, 3.6)]);
         let rounds = *rounds as u64;
@@ -121,7 +122,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((seconds, at)) = event.facts.numbers.get("lifetime_seconds") {
+    if let Some((seconds, at)) = event.facts.numbers.get(&Number::LifetimeSeconds) {
         // Start-up needs show within minutes; what takes hours to reach the limit grew.
         let hours = seconds / 3600.0;
         let weight = ramp(hours, &[(0.02, -1.0), (0.5, 0.0), (2.0, 0.8), (6.0, 1.8), (24.0, 2.6), (48.0, 3.2)]);
@@ -134,7 +135,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             .at(*at),
         );
     }
-    if let Some((kills, at)) = event.facts.numbers.get("kills")
+    if let Some((kills, at)) = event.facts.numbers.get(&Number::Kills)
         && *kills >= 100.0
     {
         let kills = *kills as u64;
@@ -273,7 +274,7 @@ fn host_growth(incident: &Incident) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((slab, at)) = event.facts.numbers.get("slab_unreclaimable_bytes")
+    if let Some((slab, at)) = event.facts.numbers.get(&Number::SlabUnreclaimable)
         && let Some(all) = incident.ledger.bound
         && *slab >= 0.3 * all.middle() as f64
         && event.resource == Resource::Host
@@ -325,15 +326,17 @@ fn readings(incident: &Incident) -> Option<Evidence> {
 /// score is that share in thousandths (less an adjustment).
 fn hog_of_machine(incident: &Incident) -> Option<(f64, Span)> {
     let facts = &incident.event.facts;
-    let by_table = facts.numbers.get("victim_share_of_limit").map(|(share, at)| (*share, *at));
+    let by_table = facts.numbers.get(&Number::VictimShareOfLimit).map(|(share, at)| (*share, *at));
     let by_kill = facts.get(Fact::AnonRss).and_then(|rss| {
         let machine = facts.get(Fact::Capacity)?;
         Some((rss.bytes as f64 / machine.bytes.max(1) as f64, rss.at))
     });
     let by_score = facts
         .numbers
-        .get("score")
-        .filter(|_| facts.number("oom_score_adj").unwrap_or(0.0) == 0.0 && incident.event.framework == "linux-kernel")
+        .get(&Number::Score)
+        .filter(|_| {
+            facts.number(Number::OomScoreAdj).unwrap_or(0.0) == 0.0 && incident.event.program == Program::LinuxKernel
+        })
         .map(|(score, at)| (score / 1000.0, *at));
     [by_table, by_kill, by_score]
         .into_iter()
@@ -349,7 +352,7 @@ fn refute(incident: &Incident) -> Text {
             zh: "每分钟记录主进程和 worker 的常驻内存（`ps -o rss= -p PID`）：若第一个 epoch 后不再上升，则没有泄漏。"
         );
     }
-    let now = super::meter::meter(incident).now;
+    let now = incident.event.meter().now;
     text!(
         en: "Print `{now}` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
         zh: "在每一步的同一位置打印 `{now}`：若第 10 步与第 200 步相同，则没有增长。"
@@ -412,7 +415,7 @@ mod tests {
     fn work_that_fitted_many_times_before_leaves_something_behind() {
         let mut incident = torch(&[]);
         let before = confidence(&incident, CauseId::LeakGrowth);
-        incident.event.facts.numbers.insert("rounds_before", (120.0, Span::line(2)));
+        incident.event.facts.numbers.insert(Number::RoundsBefore, (120.0, Span::line(2)));
         assert!(confidence(&incident, CauseId::LeakGrowth) > 3.0 * before);
     }
 

@@ -13,7 +13,6 @@ mod host_memory;
 mod host_workers;
 mod kv_cache;
 mod leak_growth;
-mod meter;
 mod non_framework;
 mod other_process;
 mod preallocation;
@@ -25,51 +24,30 @@ mod transient_peak;
 pub(crate) mod trial;
 mod wrong_device;
 
+use crate::domain::closed_set;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text::Text;
 
-/// The ids of the JSON contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CauseId {
-    Capacity,
-    Fragmentation,
-    OtherProcess,
-    NonFramework,
-    LeakGrowth,
-    TransientPeak,
-    SingleHugeAllocation,
-    KvCache,
-    FrameworkLimit,
-    Preallocation,
-    HostMemory,
-    HostWorkers,
-    SharedMemory,
-    WrongDevice,
-    DuplicateModel,
-    DriverOrUnrelated,
-}
-
-impl CauseId {
-    pub fn id(self) -> &'static str {
-        match self {
-            CauseId::Capacity => "capacity",
-            CauseId::Fragmentation => "fragmentation",
-            CauseId::OtherProcess => "other_process",
-            CauseId::NonFramework => "non_framework",
-            CauseId::LeakGrowth => "leak_growth",
-            CauseId::TransientPeak => "transient_peak",
-            CauseId::SingleHugeAllocation => "single_huge_allocation",
-            CauseId::KvCache => "kv_cache",
-            CauseId::FrameworkLimit => "framework_limit",
-            CauseId::Preallocation => "preallocation",
-            CauseId::HostMemory => "host_memory",
-            CauseId::HostWorkers => "host_workers",
-            CauseId::SharedMemory => "shared_memory",
-            CauseId::WrongDevice => "wrong_device",
-            CauseId::DuplicateModel => "duplicate_model",
-            CauseId::DriverOrUnrelated => "driver_or_unrelated",
-        }
+closed_set! {
+    /// The ids of the JSON contract.
+    pub enum CauseId {
+        Capacity = "capacity",
+        Fragmentation = "fragmentation",
+        OtherProcess = "other_process",
+        NonFramework = "non_framework",
+        LeakGrowth = "leak_growth",
+        TransientPeak = "transient_peak",
+        SingleHugeAllocation = "single_huge_allocation",
+        KvCache = "kv_cache",
+        FrameworkLimit = "framework_limit",
+        Preallocation = "preallocation",
+        HostMemory = "host_memory",
+        HostWorkers = "host_workers",
+        SharedMemory = "shared_memory",
+        WrongDevice = "wrong_device",
+        DuplicateModel = "duplicate_model",
+        DriverOrUnrelated = "driver_or_unrelated",
     }
 }
 

@@ -3,6 +3,7 @@
 use super::reading::{Kind, entry, kind, percent, place, ramp, short_of_desired, size, taken_meanwhile};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Accelerator;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::Clue;
@@ -126,16 +127,39 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
-    if incident.event.has(Sign::Mps) {
+    let event = &incident.event;
+    let accelerator = event.accelerator();
+    let driver = accelerator.driver_meter().now;
+    if event.on_pytorch() {
+        if accelerator == Accelerator::Mps {
+            return text!(
+                en: "Print `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()` before the failing step: if it stays below 1 GiB, Metal's own memory is not the matter.",
+                zh: "在失败步骤之前打印 `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()`：若低于 1 GiB，则不是 Metal 自身占用的问题。"
+            );
+        }
+        let module = accelerator.torch_module();
+        let device = event.facts.device.value().unwrap_or(0);
+        let driver = match accelerator {
+            Accelerator::Cuda => {
+                format!("nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}")
+            }
+            _ => driver.to_string(),
+        };
         return text!(
-            en: "Print `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()` before the failing step: if it stays below 1 GiB, Metal's own memory is not the matter.",
-            zh: "在失败步骤之前打印 `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()`：若低于 1 GiB，则不是 Metal 自身占用的问题。"
+            en: "Just before the failing step compare `{driver}` with `{module}.memory_reserved()`: if they differ by less than 1 GiB, nothing outside the allocator is to blame.",
+            zh: "在失败步骤之前，比较 `{driver}` 与 `{module}.memory_reserved()`：若相差不到 1 GiB，则与分配器之外的占用无关。"
         );
     }
-    let device = incident.event.facts.device.value().unwrap_or(0);
+    let own = event.meter().now;
+    if own == driver {
+        return text!(
+            en: "Just before the failing step hold `{driver}` against what the program itself says that it holds: if they differ by less than 1 GiB, nothing beside its own memory is to blame.",
+            zh: "在失败步骤之前，比较 `{driver}` 与程序自己报告的占用：若相差不到 1 GiB，则与其自身之外的占用无关。"
+        );
+    }
     text!(
-        en: "Just before the failing step compare `nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}` with `torch.cuda.memory_reserved()`: if they differ by less than 1 GiB, nothing outside the allocator is to blame.",
-        zh: "在失败步骤之前，比较 `nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}` 与 `torch.cuda.memory_reserved()`：若相差不到 1 GiB，则与分配器之外的占用无关。"
+        en: "Just before the failing step compare `{driver}` with `{own}`: if they differ by less than 1 GiB, nothing outside the program's own memory is to blame.",
+        zh: "在失败步骤之前，比较 `{driver}` 与 `{own}`：若相差不到 1 GiB，则与程序自身之外的占用无关。"
     )
 }
 
@@ -144,6 +168,7 @@ mod tests {
     use super::super::trial::{confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     fn beside(process: &str) -> Incident {
         torch(&[
@@ -169,7 +194,7 @@ mod tests {
     #[test]
     fn metals_own_memory_counts_when_it_outweighs_tensors() {
         let mut event = event(
-            "pytorch",
+            Program::Pytorch,
             Resource::Gpu,
             &[
                 (Fact::Allocated, "5.00 GiB"),

@@ -6,6 +6,7 @@ use super::reading::{
 };
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::{Accelerator, Number};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
@@ -175,7 +176,7 @@ fn bystander(incident: &Incident) -> Option<Evidence> {
         Some(all.bytes.saturating_sub(free.bytes) as f64)
     })?;
     let used_size = Bytes(used as u64);
-    if let Some((listed, at)) = facts.numbers.get("top_users_sum") {
+    if let Some((listed, at)) = facts.numbers.get(&Number::TopUsersSum) {
         // Ten processes that hold less than a third of what is used: the rest is nobody's in this list.
         let (weight, sum) = (ramp(listed / used, &[(0.2, 3.5), (0.4, 1.0), (0.7, -1.0)]), Bytes(*listed as u64));
         return Some(
@@ -184,7 +185,7 @@ fn bystander(incident: &Incident) -> Option<Evidence> {
         );
     }
     let victim = facts.get(Fact::AnonRss).map(|rss| (rss.bytes as f64, rss.at));
-    let victim = victim.or_else(|| facts.numbers.get("victim_rss_bytes").copied())?;
+    let victim = victim.or_else(|| facts.numbers.get(&Number::VictimRss).copied())?;
     (event.resource == Resource::Host && victim.0 < 0.03 * used).then(|| {
         let held = Bytes(victim.0 as u64);
         Evidence::new(3.3, text!(en: "the victim held only {held} of {used_size} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used_size}：它只是旁观者"))
@@ -197,11 +198,11 @@ fn smaller_than_another(incident: &Incident) -> Option<Evidence> {
     let facts = &incident.event.facts;
     let all = incident.ledger.bound?.middle() as f64;
     let victim = facts.get(Fact::AnonRss)?;
-    let (top, at) = *facts.numbers.get("table_top_rss")?;
-    let (victim_pid, top_pid) = (facts.pid.value()? as f64, facts.number("table_top_pid")?);
+    let (top, at) = *facts.numbers.get(&Number::TableTopRss)?;
+    let (victim_pid, top_pid) = (facts.pid.value()? as f64, facts.number(Number::TableTopPid)?);
     let other = facts.largest_process.get().filter(|name| facts.process_name.get() != Some(name))?;
     // Before Linux 5.1 a child dies in place of the task that was chosen; its own figures then say nothing.
-    let chosen = facts.number("chosen_pid").is_none_or(|chosen| chosen == victim_pid);
+    let chosen = facts.number(Number::ChosenPid).is_none_or(|chosen| chosen == victim_pid);
     let bystander = chosen && victim_pid != top_pid && top >= 0.3 * all && (victim.bytes as f64) < 0.1 * top;
     bystander.then(|| {
         let (held, top) = (Bytes(victim.bytes), Bytes(top as u64));
@@ -254,9 +255,13 @@ fn refute(incident: &Incident) -> Text {
         .collect();
     pids.dedup();
     if pids.is_empty() {
+        let look = match incident.event.accelerator() {
+            Accelerator::Cuda => format!("nvidia-smi -i {device}"),
+            other => other.driver_meter().now.to_string(),
+        };
         text!(
-            en: "Stop this job and run `nvidia-smi -i {device}`: if the memory in use falls to near 0, it was this job's own after all.",
-            zh: "停掉本任务后运行 `nvidia-smi -i {device}`：若显存占用降到接近 0，则占用者就是本任务自己。"
+            en: "Stop this job and run `{look}`: if the memory in use falls to near 0, it was this job's own after all.",
+            zh: "停掉本任务后运行 `{look}`：若显存占用降到接近 0，则占用者就是本任务自己。"
         )
     } else {
         let list = pids.join(", ");
@@ -272,12 +277,13 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch, torch_among};
     use super::*;
+    use crate::domain::Program;
 
     #[test]
     fn a_pool_of_a_few_mib_was_left_over_by_others() {
         let pool = |limit, held| {
             let figures = [(Fact::Requested, "2.50 MiB"), (Fact::Limit, limit), (Fact::Allocated, held)];
-            first(&settled(event("tensorflow", Resource::Gpu, &figures)))
+            first(&settled(event(Program::Tensorflow, Resource::Gpu, &figures)))
         };
         assert_eq!(pool("8.30 MiB", "7.50 MiB"), CauseId::OtherProcess);
         assert_ne!(pool("9.30 GiB", "9.30 GiB"), CauseId::OtherProcess);

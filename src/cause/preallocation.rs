@@ -3,6 +3,8 @@
 use super::reading::{Kind, kind, on_gpu, percent, place, ramp, request_share, short_of_desired, size};
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
+use crate::domain::program::DeviceUse;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Trainer};
@@ -124,26 +126,24 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(place(event, Fact::Requested)),
         );
     }
-    if event.dialect == "xla-driver-refused" {
+    if event.has(Sign::PoolGrowthRefused) {
         found.push(
             Evidence::new(1.8, text!(en: "it is the driver that refused the pool's own growth, not an operation that found the pool full", zh: "被驱动拒绝的是内存池自身的增长，而不是某个算子发现内存池已满"))
                 .at(event.at),
         );
     }
-    if event.dialect.starts_with("rapids") {
-        if event.has(Sign::EngineStartup) {
-            found.push(
-                Evidence::new(6.5, text!(en: "the pool itself was being made: its configured size is more than the device can give", zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"))
-                    .at(event.at),
-            );
-        } else if let Some((_, at)) = event.facts.numbers.get("pool_configured")
-            && event.dialect != "rapids-pool"
-        {
-            found.push(
-                Evidence::new(3.8, text!(en: "a memory pool is switched on and it was CUDA beneath it that refused: the pool holds the device, or grows in steps too large for it", zh: "已启用内存池，而拒绝请求的是其下层的 CUDA：设备已被内存池占住，或池的增长步长过大"))
-                    .at(*at),
-            );
-        }
+    if event.has(Sign::PoolCreation) {
+        found.push(
+            Evidence::new(6.5, text!(en: "the pool itself was being made: its configured size is more than the device can give", zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"))
+                .at(event.at),
+        );
+    } else if let Some((_, at)) = event.facts.numbers.get(&Number::PoolConfigured)
+        && !event.has(Sign::RefusedByLimit)
+    {
+        found.push(
+            Evidence::new(3.8, text!(en: "a memory pool is switched on and it was CUDA beneath it that refused: the pool holds the device, or grows in steps too large for it", zh: "已启用内存池，而拒绝请求的是其下层的 CUDA：设备已被内存池占住，或池的增长步长过大"))
+                .at(*at),
+        );
     }
     if event.has(Sign::ForeignLibrary) {
         found.push(
@@ -151,8 +151,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 .at(event.at),
         );
     }
-    if event.framework == "java"
-        && event.dialect == "jvm-native"
+    if event.has(Sign::HeapCommit)
         && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes >= GIB)
     {
         let want = size(requested.interval());
@@ -172,22 +171,14 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 }
 
 fn refute(incident: &Incident) -> Text {
-    match incident.event.framework {
-        "vllm" => text!(
-            en: "Start once with `--gpu-memory-utilization` lowered by 0.05: if the same step fails with as little free as before, the pool is not what is in its way.",
-            zh: "将 `--gpu-memory-utilization` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
+    match incident.event.program.device_use() {
+        DeviceUse::SizedPool { share } | DeviceUse::PoolOfFree { share } => text!(
+            en: "Start once with `{share}` lowered by 0.05: if the same step fails with as little free as before, the pool is not what is in its way.",
+            zh: "将 `{share}` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
         ),
-        "sglang" => text!(
-            en: "Start once with `--mem-fraction-static` lowered by 0.05: if the same step fails with as little free as before, the pool is not what is in its way.",
-            zh: "将 `--mem-fraction-static` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
-        ),
-        "jax" => text!(
-            en: "Run once with `XLA_PYTHON_CLIENT_PREALLOCATE=false`: if it fails all the same, the pool was not in the way.",
-            zh: "设置 `XLA_PYTHON_CLIENT_PREALLOCATE=false` 运行一次：若照样失败，则与预占内存池无关。"
-        ),
-        "tensorflow" => text!(
-            en: "Run once with `TF_FORCE_GPU_ALLOW_GROWTH=true`: if it fails all the same, the pool was not in the way.",
-            zh: "设置 `TF_FORCE_GPU_ALLOW_GROWTH=true` 运行一次：若照样失败，则与预占内存池无关。"
+        DeviceUse::Preallocated { off: Some(setting) } => text!(
+            en: "Run once with `{setting}`: if it fails all the same, the pool was not in the way.",
+            zh: "设置 `{setting}` 运行一次：若照样失败，则与预占内存池无关。"
         ),
         _ => text!(
             en: "Lower the pool or memory fraction of whatever starts first by a tenth and run again: if the same request fails with as little free as before, no pool is in its way.",
@@ -201,11 +192,12 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::{Known, Span};
 
     #[test]
     fn an_engine_that_fails_in_warm_up_took_too_much() {
-        let mut event = event("vllm", Resource::Gpu, &[(Fact::Requested, "1.10 GiB")]);
+        let mut event = event(Program::Vllm, Resource::Gpu, &[(Fact::Requested, "1.10 GiB")]);
         event.sign(Sign::EngineWarmup);
         assert_eq!(first(&settled(event)), CauseId::Preallocation);
     }
@@ -214,7 +206,7 @@ mod tests {
     fn three_quarters_of_the_device_at_start_are_a_pool() {
         let share = |requested| {
             let figures = [(Fact::Requested, requested), (Fact::Capacity, "16.00 GiB")];
-            confidence(&settled(event("jax", Resource::Gpu, &figures)), CauseId::Preallocation)
+            confidence(&settled(event(Program::Jax, Resource::Gpu, &figures)), CauseId::Preallocation)
         };
         assert!(share("12.00 GiB") > 5.0 * share("9.00 GiB"));
     }
@@ -231,7 +223,7 @@ mod tests {
     /// An engine that wants 90 % of a 40 GiB device at start, of which some is free.
     fn starting(free: &'static str) -> Incident {
         let figures = [(Fact::Capacity, "40.00 GiB"), (Fact::Free, free), (Fact::Desired, "36.00 GiB")];
-        let mut event = event("vllm", Resource::Gpu, &figures);
+        let mut event = event(Program::Vllm, Resource::Gpu, &figures);
         event.sign(Sign::EngineStartup);
         settled(event)
     }
@@ -248,11 +240,10 @@ mod tests {
 
     #[test]
     fn a_pool_that_cannot_be_made_is_too_large() {
-        let mut refused = event("rapids", Resource::Gpu, &[]);
-        refused.dialect = "rapids-pool";
+        let mut refused = event(Program::Rapids, Resource::Gpu, &[]);
         refused.sign(Sign::RefusedByLimit);
         assert_eq!(first(&settled(refused.clone())), CauseId::FrameworkLimit);
-        refused.sign(Sign::EngineStartup);
+        refused.sign(Sign::PoolCreation);
         assert_eq!(first(&settled(refused)), CauseId::Preallocation);
     }
 }

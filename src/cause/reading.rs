@@ -1,6 +1,8 @@
 //! What several causes read from an incident: its kind, and the shares of the device that decide between causes.
 
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Number;
+use crate::domain::program::DeviceUse;
 use crate::evidence::{Known, Span, TraceEntry};
 use crate::incident::context::{Growth, Measure, Phase, Series};
 use crate::incident::{Incident, Recording};
@@ -35,11 +37,11 @@ pub fn kind(incident: &Incident) -> Kind {
         Resource::Host | Resource::Cgroup => Kind::Host,
         Resource::Shm => Kind::Shm,
         Resource::CudaSharedMemory => Kind::OnChip,
-        Resource::Gpu => match incident.event.framework {
-            "jax" | "tensorflow" | "exla" | "xla" => Kind::PooledTensor,
-            "vllm" | "sglang" | "tensorrt-llm" | "lmdeploy" | "tgi" => Kind::Engine,
-            "llama.cpp" | "ollama" | "exllama" => Kind::WeightBuffers,
-            _ => Kind::Tensor,
+        Resource::Gpu => match incident.event.program.device_use() {
+            DeviceUse::OnDemand => Kind::Tensor,
+            DeviceUse::Preallocated { .. } => Kind::PooledTensor,
+            DeviceUse::SizedPool { .. } | DeviceUse::PoolOfFree { .. } => Kind::Engine,
+            DeviceUse::FixedBuffers => Kind::WeightBuffers,
         },
     }
 }
@@ -145,7 +147,7 @@ pub fn allocated_share(incident: &Incident) -> Option<f64> {
 /// dialects tell by what it exceeds the device, or what its parts are.
 pub fn one_piece(incident: &Incident) -> bool {
     let numbers = &incident.event.facts.numbers;
-    !["exceeded_by_bytes", "program_total_bytes"].iter().any(|name| numbers.contains_key(name))
+    ![Number::ExceededBy, Number::ProgramTotal].iter().any(|name| numbers.contains_key(name))
 }
 
 /// Free memory inside the default pools: what another layout could use. The free blocks of private pools are not in it,

@@ -3,6 +3,7 @@
 use super::reading::{Kind, kind, ramp, size};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::text;
@@ -86,7 +87,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 /// Shared memory of the group or of the victim: files in /dev/shm and tmpfs, which killing a process does not free.
 fn shared_pages(incident: &Incident) -> Option<(u64, Span)> {
     let facts = &incident.event.facts;
-    let group = facts.numbers.get("shmem_bytes").map(|(bytes, at)| (*bytes as u64, *at));
+    let group = facts.numbers.get(&Number::Shmem).map(|(bytes, at)| (*bytes as u64, *at));
     let victim = facts.get(Fact::ShmemRss).map(|figure| (figure.bytes, figure.at));
     group.into_iter().chain(victim).max_by_key(|(bytes, _)| *bytes)
 }
@@ -103,19 +104,20 @@ mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     #[test]
     fn a_full_dev_shm_is_itself() {
-        let incident = settled(event("pytorch", Resource::Shm, &[(Fact::Requested, "34210184")]));
+        let incident = settled(event(Program::Pytorch, Resource::Shm, &[(Fact::Requested, "34210184")]));
         assert!(confidence(&incident, CauseId::SharedMemory) > 0.7);
     }
 
     #[test]
     fn a_group_whose_memory_is_mostly_shared_files() {
         let told = |shared: f64| {
-            let mut event = event("linux-kernel", Resource::Cgroup, &[(Fact::Limit, "2.00 GiB")]);
+            let mut event = event(Program::LinuxKernel, Resource::Cgroup, &[(Fact::Limit, "2.00 GiB")]);
             event.sign(Sign::KilledWithProof);
-            event.facts.numbers.insert("shmem_bytes", (shared, Span::line(9)));
+            event.facts.numbers.insert(Number::Shmem, (shared, Span::line(9)));
             settled(event)
         };
         assert_eq!(first(&told(1.8e9)), CauseId::SharedMemory);

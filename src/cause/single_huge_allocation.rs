@@ -6,6 +6,7 @@ use super::reading::{
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
+use crate::domain::{Number, program};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
@@ -74,7 +75,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
         return found;
     }
-    if event.dialect.ends_with("buffer-size") {
+    if event.has(Sign::BufferSizeLimit) {
         let want = ledger.requested.map_or_else(String::new, |requested| size(requested).to_string());
         found.push(
             Evidence::new(5.0, text!(en: "one buffer of {want} exceeds the largest that the device makes, whatever is free", zh: "单个缓冲区 {want} 超过设备允许的最大值，与空闲量无关"))
@@ -95,13 +96,13 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
         );
         return clues(incident, found);
     }
-    if matches!(event.framework, "cuquantum" | "pennylane" | "qiskit") {
+    if event.program.kind() == program::Kind::QuantumSimulator {
         found.push(
             Evidence::new(3.2, text!(en: "a simulator keeps the state of n qubits as one array of 2^n amplitudes of 8 or 16 bytes: each qubit more doubles it", zh: "模拟器把 n 个量子比特的状态存成一个含 2^n 个振幅（每个 8 或 16 字节）的数组：每多一个量子比特就翻倍"))
                 .at(event.at),
         );
     }
-    if let Some((side, place)) = event.facts.numbers.get("square_side")
+    if let Some((side, place)) = event.facts.numbers.get(&Number::SquareSide)
         && *side >= 4096.0
     {
         let (side, weight) = (*side as u64, if on_gpu(incident) { 1.2 } else { 2.4 });
@@ -133,7 +134,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                 weight -= 1.5;
             }
             // Where the pool's dump shows what is held, the last request says nothing more by being small.
-            let held_chunk = event.facts.numbers.contains_key("largest_allocation_bytes");
+            let held_chunk = event.facts.numbers.contains_key(&Number::LargestAllocation);
             if weight > 0.0 || !held_chunk {
                 found.push(
                 Evidence::new(
@@ -170,7 +171,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     // A virtual machine commits its heap as a whole: that is no array of the program's.
-    } else if kind(incident) == Kind::Host && event.dialect != "jvm-native" {
+    } else if kind(incident) == Kind::Host && !event.has(Sign::HeapCommit) {
         let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(ledger.capacity);
         match machine {
             Some(machine) if requested.surely_at_least(machine) => {
@@ -208,7 +209,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
 /// this is weak; a constructor that holds it while it loads says more.
 fn one_process(incident: &Incident) -> Option<Evidence> {
     let event = &incident.event;
-    if kind(incident) != Kind::Host || event.facts.number("table_like_named_count").is_some_and(|count| count > 1.0) {
+    if kind(incident) != Kind::Host || event.facts.number(Number::TableLikeNamedCount).is_some_and(|count| count > 1.0)
+    {
         return None;
     }
     let held = event.facts.get(Fact::AnonRss).or(event.facts.get(Fact::Process))?;
@@ -234,7 +236,7 @@ fn one_process(incident: &Incident) -> Option<Evidence> {
 }
 
 fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
-    if let Some((chunk, at)) = incident.event.facts.numbers.get("largest_allocation_bytes")
+    if let Some((chunk, at)) = incident.event.facts.numbers.get(&Number::LargestAllocation)
         && let Some(all) = whole(incident)
         && *chunk >= 0.5 * all.middle() as f64
     {
@@ -245,8 +247,8 @@ fn clues(incident: &Incident, mut found: Vec<Evidence>) -> Vec<Evidence> {
                 .at(*at),
         );
     }
-    if let Some((buffer, at)) = incident.event.facts.numbers.get("largest_buffer_bytes")
-        && let Some(total) = incident.event.facts.number("program_total_bytes").filter(|total| *total > 0.0)
+    if let Some((buffer, at)) = incident.event.facts.numbers.get(&Number::LargestBuffer)
+        && let Some(total) = incident.event.facts.number(Number::ProgramTotal).filter(|total| *total > 0.0)
         && buffer / total >= 0.33
     {
         let (buffer, total) = (Bytes(*buffer as u64), Bytes(total as u64));
@@ -290,6 +292,7 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::Span;
 
     #[test]
@@ -331,7 +334,7 @@ mod tests {
     fn one_buffer_beyond_the_largest_allowed() {
         let asked = |requested| {
             let figures = [(Fact::Requested, requested), (Fact::Limit, "18.00 GiB")];
-            let event = super::super::trial::event("mlx", crate::dialect::Resource::Gpu, &figures);
+            let event = super::super::trial::event(Program::Mlx, crate::dialect::Resource::Gpu, &figures);
             confidence(&super::super::trial::settled(event), CauseId::SingleHugeAllocation)
         };
         assert!(asked("40.00 GiB") > 0.8 && asked("1.00 GiB") < 0.1);
@@ -340,10 +343,10 @@ mod tests {
     #[test]
     fn a_square_and_a_state_vector_are_one_request() {
         let figures = [(Fact::Requested, "25.66 GiB")];
-        let mut square = event("tensorflow", Resource::Host, &figures);
-        square.facts.numbers.insert("square_side", (83000.0, Span::line(1)));
+        let mut square = event(Program::Tensorflow, Resource::Host, &figures);
+        square.facts.numbers.insert(Number::SquareSide, (83000.0, Span::line(1)));
         assert_eq!(first(&settled(square)), CauseId::SingleHugeAllocation);
-        let circuit = event("cuquantum", Resource::Gpu, &[]);
+        let circuit = event(Program::Cuquantum, Resource::Gpu, &[]);
         assert_eq!(first(&settled(circuit)), CauseId::SingleHugeAllocation);
     }
 }

@@ -5,6 +5,7 @@ use super::reading::{
 };
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
@@ -90,8 +91,8 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             );
         }
     }
-    if let Some((temporary, at)) = event.facts.numbers.get("temp_bytes") {
-        let program = event.facts.number("program_total_bytes").or(ledger.requested.map(|all| all.middle() as f64));
+    if let Some((temporary, at)) = event.facts.numbers.get(&Number::Temp) {
+        let program = event.facts.number(Number::ProgramTotal).or(ledger.requested.map(|all| all.middle() as f64));
         if let Some(program) = program.filter(|program| *program > 0.0) {
             let share = temporary / program;
             let (amount, part) = (Bytes(*temporary as u64), percent(share));
@@ -100,7 +101,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
                     .at(*at),
             );
         }
-    } else if let Some((_, at)) = event.facts.numbers.get("whole_program")
+    } else if let Some((_, at)) = event.facts.numbers.get(&Number::WholeProgram)
         && let Some(requested) = ledger.requested.filter(|requested| requested.middle() >= GIB as i128)
     {
         let want = size(requested);
@@ -108,7 +109,7 @@ fn weigh(incident: &Incident) -> Vec<Evidence> {
             Evidence::new(3.0, text!(en: "{want} are all temporary buffers of one compiled program at once: activations and scratch", zh: "{want} 是一个编译后程序的全部临时缓冲区：激活和中间结果"))
                 .at(*at),
         );
-    } else if !one_piece(incident) && event.facts.number("parameter_bytes") == Some(0.0) {
+    } else if !one_piece(incident) && event.facts.number(Number::Parameter) == Some(0.0) {
         found.push(
             Evidence::new(1.8, text!(en: "the program has no arguments: all that it needs is temporary", zh: "程序没有参数：所需全部是临时缓冲区"))
                 .at(event.at),
@@ -175,16 +176,19 @@ fn refute(incident: &Incident) -> Text {
             zh: "每秒采样一次常驻内存（`while sleep 1; do grep VmRSS /proc/PID/status; done`）：若是平缓上升而不是结尾突增，则不是瞬时峰值。"
         );
     }
-    if !super::meter::speaks_torch(incident) {
-        let now = super::meter::meter(incident).now;
+    let accelerator = incident.event.accelerator();
+    let meter = incident.event.meter();
+    if !incident.event.program.reads_pytorch() || !accelerator.torch_keeps_a_peak() {
+        let now = meter.now;
         return text!(
             en: "Sample `{now}` before and after each phase, and once a second within the failing one: if it climbs evenly instead of jumping, it is the steady state that does not fit.",
             zh: "在每个阶段前后以及失败阶段内每秒采样一次 `{now}`：若是平缓上升而不是突增，则是稳态放不下。"
         );
     }
+    let (peak, module) = (meter.peak, accelerator.torch_module());
     text!(
-        en: "Print `torch.cuda.max_memory_allocated()` after each phase, with `torch.cuda.reset_peak_memory_stats()` in front of it: if the failing phase's peak is within 10 % of the others, it is the steady state that does not fit.",
-        zh: "在每个阶段前调用 `torch.cuda.reset_peak_memory_stats()`，阶段后打印 `torch.cuda.max_memory_allocated()`：若失败阶段的峰值与其他阶段相差不到 10 %，则是稳态放不下。"
+        en: "Print `{peak}` after each phase, with `{module}.reset_peak_memory_stats()` in front of it: if the failing phase's peak is within 10 % of the others, it is the steady state that does not fit.",
+        zh: "在每个阶段前调用 `{module}.reset_peak_memory_stats()`，阶段后打印 `{peak}`：若失败阶段的峰值与其他阶段相差不到 10 %，则是稳态放不下。"
     )
 }
 
@@ -193,6 +197,7 @@ mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::{Known, Span};
 
     #[test]
@@ -222,8 +227,8 @@ mod tests {
 
     #[test]
     fn what_a_compiled_program_asks_for_at_once_is_temporary() {
-        let mut event = event("jax", Resource::Gpu, &[(Fact::Requested, "9.00 GiB")]);
-        event.facts.numbers.insert("whole_program", (1.0, Span::line(1)));
+        let mut event = event(Program::Jax, Resource::Gpu, &[(Fact::Requested, "9.00 GiB")]);
+        event.facts.numbers.insert(Number::WholeProgram, (1.0, Span::line(1)));
         assert_eq!(first(&settled(event)), CauseId::TransientPeak);
     }
 }

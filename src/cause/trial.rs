@@ -2,6 +2,7 @@
 
 use super::{CauseId, Finding, rank};
 use crate::dialect::{Event, Fact, ProcessUse, Resource};
+use crate::domain::Program;
 use crate::evidence::Span;
 use crate::incident::recording::{Recording, Standing, Trial, Verdict};
 use crate::incident::{Context, Incident};
@@ -13,8 +14,8 @@ pub fn figure(text: &str) -> Figure {
     units::parse(text, Base::Binary).expect("a size").at(Span::line(7))
 }
 
-pub fn event(framework: &'static str, resource: Resource, figures: &[(Fact, &str)]) -> Event {
-    let mut event = Event::new("test", framework, resource, Span::line(7));
+pub fn event(program: Program, resource: Resource, figures: &[(Fact, &str)]) -> Event {
+    let mut event = Event::new("test", program, resource, Span::line(7));
     for (fact, text) in figures {
         event.facts.note(*fact, figure(text));
     }
@@ -27,12 +28,12 @@ pub fn settled(event: Event) -> Incident {
 
 /// A failure of PyTorch on a GPU with these figures.
 pub fn torch(figures: &[(Fact, &str)]) -> Incident {
-    settled(event("pytorch", Resource::Gpu, figures))
+    settled(event(Program::Pytorch, Resource::Gpu, figures))
 }
 
 /// The same, with other processes named.
 pub fn torch_among(figures: &[(Fact, &str)], others: &[(u64, &str)]) -> Incident {
-    let mut event = event("pytorch", Resource::Gpu, figures);
+    let mut event = event(Program::Pytorch, Resource::Gpu, figures);
     for (pid, text) in others {
         event.facts.other_processes.push(ProcessUse { pid: *pid, figure: figure(text) });
     }
@@ -41,7 +42,7 @@ pub fn torch_among(figures: &[(Fact, &str)], others: &[(u64, &str)]) -> Incident
 
 /// A failure of the machine's memory.
 pub fn host(figures: &[(Fact, &str)]) -> Incident {
-    settled(event("pytorch", Resource::Host, figures))
+    settled(event(Program::Pytorch, Resource::Host, figures))
 }
 
 pub fn first(incident: &Incident) -> CauseId {

@@ -2,6 +2,7 @@
 
 use super::reading::{foreign, on_gpu};
 use super::{Cause, CauseId};
+use crate::domain::Accelerator;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::Clue;
@@ -126,9 +127,13 @@ fn like_sized_others(incident: &Incident) -> Option<(usize, Bytes)> {
 
 fn refute(incident: &Incident) -> Text {
     let device = incident.event.facts.device.value().unwrap_or(0);
+    let look = match incident.event.accelerator() {
+        Accelerator::Cuda => "nvidia-smi --query-gpu=index,memory.used --format=csv -l 1",
+        other => other.driver_meter().now,
+    };
     text!(
-        en: "Run `nvidia-smi --query-gpu=index,memory.used --format=csv -l 1` while it starts: if GPU {device} is no fuller than the others, the load is where it should be.",
-        zh: "启动时运行 `nvidia-smi --query-gpu=index,memory.used --format=csv -l 1`：若 GPU {device} 并不比其他 GPU 更满，则负载位置没有问题。"
+        en: "Run `{look}` while it starts: if GPU {device} is no fuller than the others, the load is where it should be.",
+        zh: "启动时运行 `{look}`：若 GPU {device} 并不比其他 GPU 更满，则负载位置没有问题。"
     )
 }
 

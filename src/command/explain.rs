@@ -4,6 +4,7 @@ use super::progress::Progress;
 use super::proof::Proofs;
 use crate::cli::{ExplainFormat, ExplainOptions};
 use crate::dialect::stated;
+use crate::domain::Sign;
 use crate::incident::context::Given;
 use crate::incident::{Incident, job};
 use crate::input::Source;
@@ -116,7 +117,7 @@ fn told(document: &Document, given: &Given) -> Option<Incident> {
     incident.context.override_with(given);
     incident.ledger.add_loader(&incident.event, &incident.context);
     let fits = incident.ledger.loader.is_none_or(|account| account.fits());
-    (incident.event.dialect == stated::STATED || !fits).then_some(incident)
+    (incident.event.has(Sign::Stated) || !fits).then_some(incident)
 }
 
 /// Diagnoses every failure of one job's logs, with the values that the user gave in place of those read from them.

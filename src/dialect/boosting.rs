@@ -5,6 +5,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Sign};
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
 pub const DIALECT: Dialect =
@@ -14,7 +15,7 @@ const PHRASES: [Phrase; 4] = [
     Phrase {
         words: &["Memoryallocationerroronworker"],
         dialect: "xgboost-memory-allocation",
-        framework: "xgboost",
+        program: Program::Xgboost,
         sizes: &[(Fact::Free, "-Freememory:"), (Fact::Requested, "-Requestedmemory:")],
         lines: 6,
         ..PHRASE
@@ -23,16 +24,22 @@ const PHRASES: [Phrase; 4] = [
         words: &["[LightGBM][Fatal]", "[CUDA]outofmemory"],
         and: &["[CUDA]outofmemory"],
         dialect: "lightgbm-cuda",
-        framework: "lightgbm",
+        program: Program::LightGbm,
         lines: 3,
         ..PHRASE
     },
-    Phrase { words: &["Outofmemory.Requested"], dialect: "catboost-pool", framework: "catboost", lines: 3, ..PHRASE },
+    Phrase {
+        words: &["Outofmemory.Requested"],
+        dialect: "catboost-pool",
+        program: Program::Catboost,
+        lines: 3,
+        ..PHRASE
+    },
     Phrase {
         words: &["catboost/cuda/", "TCudaException"],
         and: &["outofmemory"],
         dialect: "catboost-cuda",
-        framework: "catboost",
+        program: Program::Catboost,
         signs: &[Sign::Disguised],
         lines: 3,
         ..PHRASE
@@ -46,8 +53,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         for (fact, words) in [(Fact::Requested, "Outofmemory.Requested"), (Fact::Free, ";Free")] {
             let Some(at) = notice.text.after(words, 0) else { continue };
             let rest = notice.text.squeezed.get(at..).unwrap_or_default();
-            let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
-            let number = rest.get(..digits).unwrap_or_default().trim_end_matches('.');
+            let (number, _) = crate::units::number_in_front(rest, crate::units::POINT);
             if let Some(size) = crate::units::size(number, "MiB", crate::units::Base::Binary) {
                 event.facts.note(fact, size.at(event.at));
             }
@@ -58,7 +64,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if event.dialect == "xgboost-memory-allocation"
         && let Some((worker, _)) = notice.count("onworker", 0)
     {
-        event.facts.numbers.insert("worker", (worker as f64, event.at));
+        event.facts.numbers.insert(Number::Worker, (worker as f64, event.at));
     }
     Some(event)
 }

@@ -3,6 +3,7 @@
 
 use super::joined::Printed;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -38,8 +39,8 @@ fn oom_killed(document: &Document, position: usize) -> Option<Event> {
     }
     let lines = || field::before(position, SECTION).chain(field::behind(document, position, SECTION));
     let docker = tail.starts_with("true") || tail.starts_with("True");
-    let framework = if docker { "docker" } else { "kubernetes" };
-    let mut event = field::event(document, position, "container-oom-killed", framework, Resource::Cgroup);
+    let program = if docker { Program::Docker } else { Program::Kubernetes };
+    let mut event = field::event(document, position, "container-oom-killed", program, Resource::Cgroup);
     event.sign(Sign::KilledWithProof);
     let told = |at: usize| {
         let earlier = field::text(document, at);
@@ -60,15 +61,15 @@ fn oom_killed(document: &Document, position: usize) -> Option<Event> {
         })
     };
     for (name, labels) in [
-        ("exit_code", &["Exit Code:", "exitCode:", "\"ExitCode\":"][..]),
-        ("restart_count", &["Restart Count:", "restartCount:", "\"RestartCount\":"][..]),
+        (Number::ExitCode, &["Exit Code:", "exitCode:", "\"ExitCode\":"][..]),
+        (Number::RestartCount, &["Restart Count:", "restartCount:", "\"RestartCount\":"][..]),
     ] {
         if let Some(value) = labelled(labels) {
             event.facts.numbers.insert(name, value);
         }
     }
     if let Some(seconds) = lifetime(document, position) {
-        event.facts.numbers.insert("lifetime_seconds", (seconds, event.at));
+        event.facts.numbers.insert(Number::LifetimeSeconds, (seconds, event.at));
     }
     Some(event)
 }
@@ -142,7 +143,7 @@ fn seconds(stamp: &str) -> Option<f64> {
 fn eviction(document: &Document, position: usize) -> Option<Event> {
     let message = field::joined(document, position, 3);
     let start = message.after("lowonresource:", 0)?;
-    let mut event = field::event(document, position, "kubernetes-eviction", "kubernetes", Resource::Host);
+    let mut event = field::event(document, position, "kubernetes-eviction", Program::Kubernetes, Resource::Host);
     if !message.squeezed.get(start..).is_some_and(|what| what.starts_with("memory") || what.starts_with("[memory")) {
         event.standing = Standing::Harmless;
         event.harmless_because = Some(text!(
@@ -163,7 +164,7 @@ fn eviction(document: &Document, position: usize) -> Option<Event> {
     if let Some(offset) = message.after("itsrequestof", start)
         && let Some(size) = field::leading_size(&message.squeezed[offset..], Base::Decimal)
     {
-        field::note_number(&mut event, "memory_request_bytes", Some(size.bytes as f64));
+        field::note_number(&mut event, Number::MemoryRequest, Some(size.bytes as f64));
     }
     if field::before(position, NEAR).any(|at| field::text(document, at).contains("low on resource: memory")) {
         event.standing = Standing::Follower;
@@ -173,7 +174,7 @@ fn eviction(document: &Document, position: usize) -> Option<Event> {
 
 /// AWS Lambda: the runtime was killed; the REPORT line tells the size, in MiB though it says MB.
 fn function(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "lambda-killed", "aws-lambda", Resource::Cgroup);
+    let mut event = field::event(document, position, "lambda-killed", Program::AwsLambda, Resource::Cgroup);
     let report = field::behind(document, position, NEAR)
         .chain(field::before(position + 1, NEAR))
         .find(|at| field::text(document, *at).contains("Memory Size:"));
@@ -213,14 +214,14 @@ mod tests {
         )
         .unwrap();
         assert_eq!(event.facts.get(Fact::Limit).map(|figure| figure.bytes), Some(3 << 30));
-        assert_eq!(event.facts.number("lifetime_seconds"), Some(60.0));
-        assert_eq!(event.facts.number("restart_count"), Some(4.0));
+        assert_eq!(event.facts.number(Number::LifetimeSeconds), Some(60.0));
+        assert_eq!(event.facts.number(Number::RestartCount), Some(4.0));
         assert_eq!(event.resource, Resource::Cgroup);
     }
 
     #[test]
     fn docker_says_true_or_false() {
-        assert_eq!(first("            \"OOMKilled\": true,").unwrap().framework, "docker");
+        assert_eq!(first("            \"OOMKilled\": true,").unwrap().program, Program::Docker);
         assert_eq!(first("            \"OOMKilled\": false,"), None);
     }
 
@@ -229,7 +230,7 @@ mod tests {
         let event = first("The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. Container main was\nusing 2048Ki, which exceeds its request of 0.").unwrap();
         assert_eq!(event.facts.get(Fact::Process).map(|figure| figure.bytes), Some(2 << 20));
         assert_eq!(event.facts.get(Fact::Free).map(|figure| figure.bytes), Some(80 << 20));
-        assert_eq!(event.facts.number("memory_request_bytes"), Some(0.0));
+        assert_eq!(event.facts.number(Number::MemoryRequest), Some(0.0));
         let disk = first("The node was low on resource: ephemeral-storage.").unwrap();
         assert_eq!(disk.standing, Standing::Harmless);
     }

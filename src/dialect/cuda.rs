@@ -5,6 +5,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Sign};
+use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
 
@@ -15,34 +16,34 @@ pub const DIALECT: Dialect = Dialect {
 };
 
 /// Programs by words that only they or their paths print, the more particular ones first.
-const PROGRAMS: [(&str, &[&str]); 27] = [
-    ("paddle", &["paddle"]),
-    ("mxnet", &["mxnet", "MXNet"]),
-    ("cupy", &["cupy", "chainer"]),
-    ("numba", &["numba.cuda", "numba/cuda"]),
-    ("dask-cuda", &["dask_cuda", "dask-cuda"]),
-    ("xgboost", &["xgboost", "XGBoost"]),
-    ("lightgbm", &["LightGBM", "lightgbm"]),
-    ("catboost", &["catboost", "CatBoost"]),
-    ("rapids", &["cudf", "cuml", "cugraph", "/rmm/", "raft/"]),
-    ("onnxruntime", &["onnxruntime"]),
-    ("tensorrt", &["[TRT]", "tensorrt", "TensorRT", "nvinfer"]),
-    ("jax", &["jaxlib", "jax.", "jax/"]),
-    ("tensorflow", &["tensorflow", "keras"]),
-    ("candle", &["candle_core", "candle-core"]),
-    ("burn", &["burn_cuda", "burn-cuda", "cubecl"]),
-    ("julia", &["CUDA.jl", "CuArrays", ".julia/"]),
-    ("taichi", &["taichi", "Taichi"]),
-    ("lammps", &["LAMMPS"]),
-    ("gromacs", &["GROMACS", "gromacs", "gmx mdrun"]),
-    ("namd", &["NAMD"]),
-    ("kokkos", &["Kokkos"]),
-    ("opencv", &["cv::Exception", "OpenCV"]),
-    ("blender", &["Blender", "Cycles"]),
-    ("ffmpeg", &["ffmpeg", "cuvid", "nvenc"]),
-    ("openmm", &["openmm", "OpenMM"]),
-    ("amber", &["pmemd.cuda", "GpuBuffer::Allocate"]),
-    ("colmap", &["COLMAP", "colmap"]),
+const PROGRAMS: [(Program, &[&str]); 27] = [
+    (Program::Paddle, &["paddle"]),
+    (Program::Mxnet, &["mxnet", "MXNet"]),
+    (Program::Cupy, &["cupy", "chainer"]),
+    (Program::Numba, &["numba.cuda", "numba/cuda"]),
+    (Program::DaskCuda, &["dask_cuda", "dask-cuda"]),
+    (Program::Xgboost, &["xgboost", "XGBoost"]),
+    (Program::LightGbm, &["LightGBM", "lightgbm"]),
+    (Program::Catboost, &["catboost", "CatBoost"]),
+    (Program::Rapids, &["cudf", "cuml", "cugraph", "/rmm/", "raft/"]),
+    (Program::OnnxRuntime, &["onnxruntime"]),
+    (Program::TensorRt, &["[TRT]", "tensorrt", "TensorRT", "nvinfer"]),
+    (Program::Jax, &["jaxlib", "jax.", "jax/"]),
+    (Program::Tensorflow, &["tensorflow", "keras"]),
+    (Program::Candle, &["candle_core", "candle-core"]),
+    (Program::Burn, &["burn_cuda", "burn-cuda", "cubecl"]),
+    (Program::Julia, &["CUDA.jl", "CuArrays", ".julia/"]),
+    (Program::Taichi, &["taichi", "Taichi"]),
+    (Program::Lammps, &["LAMMPS"]),
+    (Program::Gromacs, &["GROMACS", "gromacs", "gmx mdrun"]),
+    (Program::Namd, &["NAMD"]),
+    (Program::Kokkos, &["Kokkos"]),
+    (Program::OpenCv, &["cv::Exception", "OpenCV"]),
+    (Program::Blender, &["Blender", "Cycles"]),
+    (Program::Ffmpeg, &["ffmpeg", "cuvid", "nvenc"]),
+    (Program::OpenMm, &["openmm", "OpenMM"]),
+    (Program::Amber, &["pmemd.cuda", "GpuBuffer::Allocate"]),
+    (Program::Colmap, &["COLMAP", "colmap"]),
 ];
 
 /// Lines around the error in which a program may show itself.
@@ -55,7 +56,7 @@ const PHRASES: [Phrase; 6] = [
         words: &["StandardGpuResources:allocfail", "allocfailtype"],
         and: &["outofmemory"],
         dialect: "faiss-alloc-fail",
-        framework: "faiss",
+        program: Program::Faiss,
         sizes: &[(Fact::Requested, "size")],
         lines: 3,
         ..PHRASE
@@ -63,7 +64,7 @@ const PHRASES: [Phrase; 6] = [
     Phrase {
         words: &["error==cudaSuccess(2vs.0)outofmemory"],
         dialect: "caffe-check",
-        framework: "caffe",
+        program: Program::Caffe,
         signs: &[Sign::Disguised],
         lines: 2,
         ..PHRASE
@@ -71,7 +72,7 @@ const PHRASES: [Phrase; 6] = [
     Phrase {
         words: &["CUDAError:outofmemory"],
         dialect: "darknet-cuda-error",
-        framework: "darknet",
+        program: Program::Darknet,
         signs: &[Sign::Disguised],
         lines: 2,
         ..PHRASE
@@ -80,7 +81,7 @@ const PHRASES: [Phrase; 6] = [
     Phrase {
         words: &["OpenEncodeSessionExfailed:outofmemory"],
         dialect: "nvenc-session",
-        framework: "ffmpeg",
+        program: Program::Ffmpeg,
         signs: &[Sign::Disguised, Sign::ForeignLibrary],
         lines: 1,
         ..PHRASE
@@ -88,8 +89,8 @@ const PHRASES: [Phrase; 6] = [
     Phrase {
         words: &["Cudafailure2'outofmemory'", "Cudafailure'outofmemory'", "Cudafailure2:outofmemory"],
         dialect: "nccl-cuda-failure",
-        framework: "cuda",
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        program: Program::Cuda,
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::Nccl],
         lines: 2,
         ..PHRASE
     },
@@ -110,7 +111,7 @@ const PHRASES: [Phrase; 6] = [
         ],
         and: &["outofmemory"],
         dialect: "cuda-call",
-        framework: "cuda",
+        program: Program::Cuda,
         signs: &[Sign::Disguised],
         lines: 2,
         ..PHRASE
@@ -119,8 +120,8 @@ const PHRASES: [Phrase; 6] = [
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     if let Some((mut event, notice)) = first_of(document, position, &PHRASES) {
-        if event.framework == "cuda" {
-            event.framework = program(document, position).unwrap_or("cuda");
+        if event.program == Program::Cuda {
+            event.program = program(document, position).unwrap_or(Program::Cuda);
         }
         if event.dialect == "faiss-alloc-fail"
             && let Some((index, _)) = notice.count("dev", notice.text.find("type", 0).unwrap_or(0))
@@ -131,18 +132,18 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return Some(event);
     }
     let mut event = super::pytorch::library::read(document, position)?;
-    if event.framework == "cuda" {
+    if event.program == Program::Cuda {
         if let Some(program) = program(document, position) {
-            event.framework = program;
+            event.program = program;
         } else if event.has(Sign::Hip) {
-            event.framework = "rocm";
+            event.program = Program::Rocm;
         }
     }
     Some(event)
 }
 
 /// The program that shows itself nearest to the error.
-fn program(document: &Document, position: usize) -> Option<&'static str> {
+fn program(document: &Document, position: usize) -> Option<Program> {
     let named = |text: &str| {
         PROGRAMS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(program, _)| *program)
     };
@@ -151,4 +152,16 @@ fn program(document: &Document, position: usize) -> Option<&'static str> {
     let before = document.lines.get(from..=position).unwrap_or_default().iter().rev();
     let after = document.lines.get(position + 1..to).unwrap_or_default().iter();
     before.chain(after).find_map(|line| named(&line.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The errors of CUDA are found on a line by PyTorch's triggers.
+    #[test]
+    fn triggers_are_among_those_of_pytorch() {
+        let known = crate::dialect::pytorch::DIALECT.triggers;
+        assert!(DIALECT.triggers.iter().all(|trigger| known.contains(trigger)));
+    }
 }

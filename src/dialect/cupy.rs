@@ -2,6 +2,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub const DIALECT: Dialect =
@@ -12,7 +13,7 @@ const PHRASES: [Phrase; 3] = [
         words: &["Outofmemoryallocating"],
         and: &["allocatedsofar:"],
         dialect: "cupy-pool",
-        framework: "cupy",
+        program: Program::Cupy,
         sizes: &[
             (Fact::Requested, "Outofmemoryallocating"),
             (Fact::Allocated, "allocatedsofar:"),
@@ -26,7 +27,7 @@ const PHRASES: [Phrase; 3] = [
         words: &["outofmemorytoallocate", "Outofmemoryallocating"],
         and: &["bytes"],
         dialect: "cupy-pool",
-        framework: "cupy",
+        program: Program::Cupy,
         sizes: &[
             (Fact::Requested, "outofmemorytoallocate"),
             (Fact::Requested, "Outofmemoryallocating"),
@@ -37,7 +38,7 @@ const PHRASES: [Phrase; 3] = [
     Phrase {
         words: &["CUDARuntimeError:cudaErrorMemoryAllocation", "CUDADriverError:CUDA_ERROR_OUT_OF_MEMORY"],
         dialect: "cupy-runtime",
-        framework: "cupy",
+        program: Program::Cupy,
         signs: &[Sign::Disguised],
         ..PHRASE
     },

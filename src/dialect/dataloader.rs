@@ -3,6 +3,7 @@
 
 use super::proof::{self, Witness};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, kernel};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -48,7 +49,7 @@ fn full_device(document: &Document, position: usize) -> Option<Event> {
             // Another error's message ends this one's traceback.
             .take_while(|line| !line.contains("Error: "))
             .any(in_shared_memory);
-    let mut event = field::event(document, position, "shared-memory-full", "python", Resource::Shm);
+    let mut event = field::event(document, position, "shared-memory-full", Program::Python, Resource::Shm);
     event.sign(Sign::NoFigures);
     if !shared {
         event.standing = Standing::Harmless;
@@ -103,13 +104,13 @@ fn death(message: &str) -> Option<(Option<u64>, End)> {
 fn worker(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     let (pid, end) = death(line).or_else(|| death(&field::unwrapped(document, position, 3)))?;
-    let mut event = field::event(document, position, "dataloader-worker", "pytorch", Resource::Host);
+    let mut event = field::event(document, position, "dataloader-worker", Program::Pytorch, Resource::Host);
     event.sign(Sign::DataLoaderWorker);
     event.sign(Sign::NoFigures);
     field::note_pid(&mut event, pid);
-    field::note_number(&mut event, "worker_pid", pid.map(|pid| pid as f64));
+    field::note_number(&mut event, Number::WorkerPid, pid.map(|pid| pid as f64));
     if let End::Exited(Some(code)) = end {
-        field::note_number(&mut event, "exit_code", Some(code as f64));
+        field::note_number(&mut event, Number::ExitCode, Some(code as f64));
     }
     match end {
         End::Bus => {
@@ -208,13 +209,13 @@ fn bus_error(document: &Document, position: usize) -> Option<Event> {
         && position > 0
         && field::text(document, position - 1).contains("bus error encountered in worker");
     let start = if wrapped { position - 1 } else { position };
-    let mut event = field::event(document, start, "dataloader-bus-error", "pytorch", Resource::Shm);
+    let mut event = field::event(document, start, "dataloader-bus-error", Program::Pytorch, Resource::Shm);
     event.at.last = field::number(document, position);
     event.sign(Sign::DataLoaderWorker);
     event.sign(Sign::NoFigures);
     let pid = pid_told_later(document, position);
     field::note_pid(&mut event, pid);
-    field::note_number(&mut event, "worker_pid", pid.map(|pid| pid as f64));
+    field::note_number(&mut event, Number::WorkerPid, pid.map(|pid| pid as f64));
     if field::before(start, NEAR).any(|at| tells_of_full_shm(field::text(document, at))) {
         event.standing = Standing::Follower;
     }
@@ -237,7 +238,7 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
     .into_iter()
     .find_map(|wording| line.find(wording))?;
     let message = &line[wording..];
-    let mut event = field::event(document, position, "torch-shared-file", "pytorch", Resource::Shm);
+    let mut event = field::event(document, position, "torch-shared-file", Program::Pytorch, Resource::Shm);
     let next = field::text(document, position + 1);
     let errno = field::after(message, "(")
         .into_iter()
@@ -247,7 +248,7 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
     let told = |errno_wanted: u64, words: &str| {
         errno == Some(errno_wanted) || message.contains(words) || message.ends_with(':') && next.contains(words)
     };
-    field::note_number(&mut event, "errno", errno.map(|errno| errno as f64));
+    field::note_number(&mut event, Number::Errno, errno.map(|errno| errno as f64));
     if let Some(bytes) = field::number_after(message, "unable to mmap") {
         let at = event.at;
         event.facts.note(Fact::Requested, Figure { bytes, half_width: 0, at });

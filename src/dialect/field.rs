@@ -2,6 +2,7 @@
 
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{self, Base, Figure, Size};
@@ -125,10 +126,10 @@ pub fn event(
     document: &Document,
     position: usize,
     dialect: &'static str,
-    framework: &'static str,
+    program: Program,
     resource: crate::dialect::Resource,
 ) -> Event {
-    let mut event = Event::new(dialect, framework, resource, Span::line(number(document, position)));
+    let mut event = Event::new(dialect, program, resource, Span::line(number(document, position)));
     event.message = quoted(text(document, position));
     event.rank = document.lines.get(position).and_then(|line| line.rank);
     event
@@ -151,10 +152,10 @@ pub fn note_pid(event: &mut Event, pid: Option<u64>) {
 }
 
 /// Notes a count or ratio.
-pub fn note_number(event: &mut Event, name: &'static str, value: Option<f64>) {
+pub fn note_number(event: &mut Event, number: Number, value: Option<f64>) {
     if let Some(value) = value {
         let at = event.at;
-        event.facts.numbers.entry(name).or_insert((value, at));
+        event.facts.numbers.entry(number).or_insert((value, at));
     }
 }
 

@@ -127,9 +127,8 @@ impl Joined {
     /// A unit is needed: a bare number is no size.
     pub fn size_at(&self, offset: usize, base: Base) -> Option<(Printed, usize)> {
         let rest = self.squeezed.get(offset..)?;
-        let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(rest.len());
-        let number = rest[..digits].trim_end_matches([',', '.']);
-        if number.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit()) {
+        let (number, digits) = units::number_in_front(rest, units::GROUPED);
+        if !number.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
         let unit = unit_in_front(&rest[digits..])?;
@@ -141,6 +140,12 @@ impl Joined {
             _ => Printed::Unreadable(at),
         };
         Some((printed, end))
+    }
+
+    /// The decimal number that starts at `offset`, such as a share of the device, with the offset after it.
+    pub fn decimal_at(&self, offset: usize) -> Option<(f64, usize)> {
+        let (number, _) = units::number_in_front(self.squeezed.get(offset..)?, units::POINT);
+        number.parse().ok().map(|value| (value, offset + number.len()))
     }
 
     /// The size that ends at `end` (the offset after its unit), with the offset of its first digit.

@@ -6,6 +6,7 @@
 
 use super::notice::{Notice, settle};
 use super::{Dialect, Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect { name: "julia", triggers: &["GPU memory", "OUT_OF_", "OutOfMemory"], read };
@@ -27,7 +28,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         "CUDAdrv.CuError(0x00000002",
     ])?;
     let to = notice.text.find(")", from).map_or(notice.text.squeezed.len(), |at| at + 1);
-    let mut event = notice.event("julia-cuda-error", "julia", Resource::Gpu, from, to);
+    let mut event = notice.event("julia-cuda-error", Program::Julia, Resource::Gpu, from, to);
     if event.message.contains("hip") {
         event.sign(Sign::Hip);
     }
@@ -89,7 +90,7 @@ fn out_of_memory(notice: &Notice, from: usize) -> Option<Event> {
     // 3.x; with the pool's split it says the same or the pool's sum.
     keep(Fact::Allocated, notice.size("CUDAallocatorusage:", from));
     keep(Fact::Limit, notice.size("Hardmemorylimit:", from).or_else(|| notice.size("hardlimit:", from)));
-    let mut event = notice.event("julia-out-of-gpu-memory", "julia", Resource::Gpu, from, end);
+    let mut event = notice.event("julia-out-of-gpu-memory", Program::Julia, Resource::Gpu, from, end);
     for (fact, figure) in figures {
         event.facts.note(fact, figure);
     }

@@ -5,6 +5,7 @@
 //! Pastes often hold one of these only, so each is read by itself. Whatever is there becomes one event.
 
 use super::{Dialect, Event, Fact, Resource, Sign, field};
+use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Figure, KIB};
@@ -47,8 +48,8 @@ pub fn adopt(event: &mut Event, report: &Event) {
     for (fact, figure) in &report.facts.sizes {
         event.facts.note(*fact, *figure);
     }
-    for (name, value) in &report.facts.numbers {
-        event.facts.numbers.entry(name).or_insert(*value);
+    for (number, value) in &report.facts.numbers {
+        event.facts.numbers.entry(*number).or_insert(*value);
     }
     for (known, told) in [
         (&mut event.facts.process_name, &report.facts.process_name),
@@ -393,7 +394,7 @@ struct Report {
     usage_kb: Option<(u64, Span)>,
     memsw_limit_kb: Option<(u64, Span)>,
     /// Bytes of the cgroup's `memory.stat`, of the whole subtree where both are printed.
-    counters: BTreeMap<&'static str, (u64, Span)>,
+    counters: BTreeMap<Number, (u64, Span)>,
     machine_pages: Option<(u64, Span)>,
     swap_free_kb: Option<(u64, Span)>,
     swap_total_kb: Option<(u64, Span)>,
@@ -412,16 +413,16 @@ const KILL_FIGURES: [(&str, &str); 6] = [
     ("pgtables:", "pgtables"),
 ];
 
-/// Counters of a cgroup that a diagnosis weighs: as printed, and the name they get among the numbers.
-const COUNTERS: [(&str, &str); 8] = [
-    ("shmem", "shmem_bytes"),
-    ("anon", "anon_bytes"),
-    ("rss", "anon_bytes"),
-    ("file", "file_bytes"),
-    ("cache", "file_bytes"),
-    ("pagetables", "pagetables_bytes"),
-    ("slab_unreclaimable", "slab_unreclaimable_bytes"),
-    ("swap", "swap_bytes"),
+/// Counters of a cgroup that a diagnosis weighs: as printed, and the number that each is.
+const COUNTERS: [(&str, Number); 8] = [
+    ("shmem", Number::Shmem),
+    ("anon", Number::Anon),
+    ("rss", Number::Anon),
+    ("file", Number::File),
+    ("cache", Number::File),
+    ("pagetables", Number::Pagetables),
+    ("slab_unreclaimable", Number::SlabUnreclaimable),
+    ("swap", Number::Swap),
 ];
 
 impl Report {
@@ -524,9 +525,9 @@ impl Report {
             } else if text.starts_with("memory+swap: usage") {
                 self.memsw_limit_kb = limit.map(|kb| (kb, span));
             } else if text.starts_with("kmem: usage") {
-                self.counters.insert("kmem_bytes", (usage.saturating_mul(KIB), span));
+                self.counters.insert(Number::Kmem, (usage.saturating_mul(KIB), span));
             } else if text.starts_with("swap: usage") {
-                self.counters.insert("swap_bytes", (usage.saturating_mul(KIB), span));
+                self.counters.insert(Number::Swap, (usage.saturating_mul(KIB), span));
             }
         }
     }
@@ -562,9 +563,9 @@ impl Report {
         let (subtree, name) = name.strip_prefix("total_").map_or((false, name), |name| (true, name));
         if let Some((_, id)) = COUNTERS.iter().find(|(printed, _)| *printed == name) {
             if subtree {
-                self.counters.insert(id, (bytes, span));
+                self.counters.insert(*id, (bytes, span));
             } else {
-                self.counters.entry(id).or_insert((bytes, span));
+                self.counters.entry(*id).or_insert((bytes, span));
             }
         }
     }
@@ -630,7 +631,7 @@ impl Report {
     fn into_event(self, document: &Document) -> Event {
         let resource = if self.memcg { Resource::Cgroup } else { Resource::Host };
         let quoted = self.message.unwrap_or(self.first);
-        let mut event = field::event(document, quoted, "kernel-oom-kill", "linux-kernel", resource);
+        let mut event = field::event(document, quoted, "kernel-oom-kill", Program::LinuxKernel, resource);
         event.message = field::quoted(bare(field::text(document, quoted)));
         event.at = Span::lines(field::number(document, self.first), field::number(document, self.last));
         event.sign(Sign::KilledWithProof);
@@ -659,31 +660,31 @@ impl Report {
         if let Some(machine) = machine {
             event.facts.note(Fact::Capacity, machine);
         }
-        let mut number = |name: &'static str, value: Option<(f64, Span)>| {
+        let mut number = |number: Number, value: Option<(f64, Span)>| {
             if let Some(value) = value {
-                event.facts.numbers.entry(name).or_insert(value);
+                event.facts.numbers.entry(number).or_insert(value);
             }
         };
         let count = |value: Option<(u64, Span)>| value.map(|(value, at)| (value as f64, at));
         let bytes =
             |value: Option<(u64, Span)>| value.and_then(kilobytes).map(|figure| (figure.bytes as f64, figure.at));
-        number("page_size", known_page.map(|page| (page as f64, event.at)));
-        number("ram_bytes", machine.map(|figure| (figure.bytes as f64, figure.at)));
-        number("order", count(self.order));
-        number("chosen_pid", count(self.chosen));
-        number("score", count(self.score));
-        number("oom_score_adj", self.adjustment.map(|(value, at)| (value as f64, at)));
-        number("swap_free_bytes", bytes(self.swap_free_kb));
-        number("swap_total_bytes", bytes(self.swap_total_kb));
-        number("memsw_limit_bytes", bytes(self.memsw_limit_kb));
-        number("victim_pagetables_bytes", bytes(self.kill_kb.get("pgtables").copied()));
+        number(Number::PageSize, known_page.map(|page| (page as f64, event.at)));
+        number(Number::Ram, machine.map(|figure| (figure.bytes as f64, figure.at)));
+        number(Number::Order, count(self.order));
+        number(Number::ChosenPid, count(self.chosen));
+        number(Number::Score, count(self.score));
+        number(Number::OomScoreAdj, self.adjustment.map(|(value, at)| (value as f64, at)));
+        number(Number::SwapFree, bytes(self.swap_free_kb));
+        number(Number::SwapTotal, bytes(self.swap_total_kb));
+        number(Number::MemswLimit, bytes(self.memsw_limit_kb));
+        number(Number::VictimPagetables, bytes(self.kill_kb.get("pgtables").copied()));
         let slab = self.slab_unreclaimable_pages.map(|(pages, at)| (pages.saturating_mul(page) as f64, at));
-        number("slab_unreclaimable_bytes", slab);
-        for (name, value) in &self.counters {
-            number(name, count(Some(*value)));
+        number(Number::SlabUnreclaimable, slab);
+        for (counter, value) in &self.counters {
+            number(*counter, count(Some(*value)));
         }
-        number("kills", (self.kills > 1).then_some((self.kills as f64, event.at)));
-        number("no_killable_process", self.no_victim.then_some((1.0, event.at)));
+        number(Number::Kills, (self.kills > 1).then_some((self.kills as f64, event.at)));
+        number(Number::NoKillableProcess, self.no_victim.then_some((1.0, event.at)));
         if let Some((comm, at)) = &self.trigger {
             event.facts.trigger_process.note(comm.clone(), *at);
         }
@@ -711,11 +712,11 @@ impl Report {
                 }
             }
             if let Some(swap) = pages("swapents") {
-                event.facts.numbers.insert("victim_swap_bytes", (swap.bytes as f64, swap.at));
+                event.facts.numbers.insert(Number::VictimSwap, (swap.bytes as f64, swap.at));
             }
             let tables = row.value("pgtables_bytes").map(|bytes| (bytes as f64, *at));
             if let Some(tables) = tables {
-                event.facts.numbers.insert("victim_pagetables_bytes", tables);
+                event.facts.numbers.insert(Number::VictimPagetables, tables);
             }
         }
         let own = |row: &Row| row.own_pages().saturating_mul(page) as f64;
@@ -723,11 +724,11 @@ impl Report {
             let kb = self.kill_kb.get("anon_rss")?.0.saturating_add(self.kill_kb.get("file_rss")?.0);
             Some(kb.saturating_mul(KIB) as f64)
         });
-        let mut number = |name: &'static str, value: f64, at: Span| event.facts.numbers.insert(name, (value, at));
+        let mut number = |number: Number, value: f64, at: Span| event.facts.numbers.insert(number, (value, at));
         if let (Some(resident), Some(bound)) = (resident, bound)
             && bound.bytes > 0
         {
-            number("victim_share_of_limit", resident / bound.bytes as f64, bound.at);
+            number(Number::VictimShareOfLimit, resident / bound.bytes as f64, bound.at);
         }
         let Some((top, top_at)) = self.rows.iter().max_by_key(|(row, _)| row.own_pages()) else { return };
         let table_at = Span::lines(
@@ -741,12 +742,12 @@ impl Report {
             *pages = pages.saturating_add(row.own_pages());
         }
         let (tasks, pages) = by_name.values().copied().max_by_key(|(_, pages)| *pages).unwrap_or_default();
-        number("table_tasks", self.rows.len() as f64, table_at);
-        number("table_sum", self.rows.iter().map(|(row, _)| own(row)).sum(), table_at);
-        number("table_top_rss", own(top), *top_at);
-        number("table_top_pid", top.pid as f64, *top_at);
-        number("table_like_named_count", tasks as f64, table_at);
-        number("table_like_named_sum", pages.saturating_mul(page) as f64, table_at);
+        number(Number::TableTasks, self.rows.len() as f64, table_at);
+        number(Number::TableSum, self.rows.iter().map(|(row, _)| own(row)).sum(), table_at);
+        number(Number::TableTopRss, own(top), *top_at);
+        number(Number::TableTopPid, top.pid as f64, *top_at);
+        number(Number::TableLikeNamedCount, tasks as f64, table_at);
+        number(Number::TableLikeNamedSum, pages.saturating_mul(page) as f64, table_at);
         event.facts.largest_process = Known::Seen(top.name.clone(), *top_at);
     }
 }

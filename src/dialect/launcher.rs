@@ -6,6 +6,7 @@
 
 use super::proof::{self, Witness};
 use super::{Dialect, Event, Resource, Sign, Standing, field, kernel, slurm};
+use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
 
@@ -50,12 +51,15 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         .or_else(|| pool(line))
         .or_else(|| shell(document, position))
         .or_else(|| code(line))?;
-    let mut event = field::event(document, position, death.dialect, "generic", Resource::Host);
+    let mut event = field::event(document, position, death.dialect, Program::Generic, Resource::Host);
     event.at.last = field::number(document, position + death.lines);
     event.sign(Sign::NoFigures);
+    if matches!(death.dialect, "joblib-worker-killed" | "process-pool-broken") {
+        event.sign(Sign::PoolWorkerKilled);
+    }
     field::note_pid(&mut event, death.pid);
-    field::note_number(&mut event, "exit_code", death.code.map(|code| code as f64));
-    field::note_number(&mut event, "killed_pid", death.pid.map(|pid| pid as f64));
+    field::note_number(&mut event, Number::ExitCode, death.code.map(|code| code as f64));
+    field::note_number(&mut event, Number::KilledPid, death.pid.map(|pid| pid as f64));
     event.rank = rank(document, position).or(event.rank);
 
     if death.code == Some(137) && stopped_by_someone(document, position) {
@@ -71,7 +75,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::KilledWithoutProof);
         return Some(event);
     }
-    event.framework = framework(document, position, &death);
+    event.program = program(document, position, &death);
     let proof = proof::around(document, position, death.pid).or_else(|| proof::around(document, position, None));
     let Some(proof) = proof else {
         event.sign(Sign::KilledWithoutProof);
@@ -214,10 +218,10 @@ fn clean_up(document: &Document, position: usize) -> Option<Event> {
         received_sigkill(line).is_some() || exit_code(line) == Some(-9)
     };
     field::before(position, NEAR).find(|at| killed(*at))?;
-    let mut event = field::event(document, position, "torchrun-clean-up", "pytorch", Resource::Host);
+    let mut event = field::event(document, position, "torchrun-clean-up", Program::Pytorch, Resource::Host);
     event.standing = Standing::Follower;
     field::note_pid(&mut event, field::number_after(line, "(pid:"));
-    field::note_number(&mut event, "exit_code", Some(-15.0));
+    field::note_number(&mut event, Number::ExitCode, Some(-15.0));
     Some(event)
 }
 
@@ -280,10 +284,10 @@ fn rank(document: &Document, position: usize) -> Option<u32> {
 }
 
 /// The program that died: told by the launcher, else by what stands around.
-fn framework(document: &Document, position: usize, death: &Death) -> &'static str {
+fn program(document: &Document, position: usize, death: &Death) -> Program {
     match death.dialect {
-        "torchrun-sigkill" | "torch-spawn-sigkill" | "deepspeed-sigkill" => return "pytorch",
-        "joblib-worker-killed" | "process-pool-broken" => return "python",
+        "torchrun-sigkill" | "torch-spawn-sigkill" | "deepspeed-sigkill" => return Program::Pytorch,
+        "joblib-worker-killed" | "process-pool-broken" => return Program::Python,
         _ => {}
     }
     let around = || {
@@ -292,19 +296,19 @@ fn framework(document: &Document, position: usize, death: &Death) -> &'static st
             .map(|at| field::text(document, at))
     };
     if around().any(|line| proof::is_slurm_kill(line) || line.contains("srun: error")) {
-        return "slurm";
+        return Program::Slurm;
     }
     let torch = ["torch", "DataLoader", "transformers", "accelerate", "deepspeed", "CUDA", "epoch", "Epoch"];
     if around().any(|line| torch.iter().any(|word| line.contains(word))) {
-        return "pytorch";
+        return Program::Pytorch;
     }
     if around().any(|line| line.contains("Last State") || line.contains("kubectl") || line.contains("kubelet")) {
-        return "kubernetes";
+        return Program::Kubernetes;
     }
     if around().any(|line| line.contains("docker") || line.contains("ontainer")) {
-        return "docker";
+        return Program::Docker;
     }
-    if around().any(|line| line.contains("python")) { "python" } else { "generic" }
+    if around().any(|line| line.contains("python")) { Program::Python } else { Program::Generic }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Sign};
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect { name: "metal", triggers: &["metal::malloc", "OutOfMemory", "llocate "], read };
@@ -11,8 +12,8 @@ const PHRASES: [Phrase; 5] = [
     Phrase {
         words: &["[metal::malloc]Attemptingtoallocate"],
         dialect: "mlx-buffer-size",
-        framework: "mlx",
-        signs: &[Sign::Mps, Sign::RefusedByLimit],
+        program: Program::Mlx,
+        signs: &[Sign::Mps, Sign::RefusedByLimit, Sign::BufferSizeLimit],
         sizes: &[(Fact::Requested, "Attemptingtoallocate"), (Fact::Limit, "maximumallowedbuffersizeof")],
         ..PHRASE
     },
@@ -20,7 +21,7 @@ const PHRASES: [Phrase; 5] = [
     Phrase {
         words: &["[metal::malloc]Resourcelimit("],
         dialect: "mlx-resource-limit",
-        framework: "mlx",
+        program: Program::Mlx,
         signs: &[Sign::Mps, Sign::RefusedByLimit],
         lines: 2,
         ..PHRASE
@@ -28,7 +29,7 @@ const PHRASES: [Phrase; 5] = [
     Phrase {
         words: &["[malloc_or_wait]Unabletoallocate", "[metal::malloc]Unabletoallocate"],
         dialect: "mlx-unable-to-allocate",
-        framework: "mlx",
+        program: Program::Mlx,
         signs: &[Sign::Mps],
         sizes: &[(Fact::Requested, "Unabletoallocate")],
         lines: 2,
@@ -38,7 +39,7 @@ const PHRASES: [Phrase; 5] = [
         words: &["kIOGPUCommandBufferCallbackErrorOutOfMemory"],
         and: &[],
         dialect: "metal-command-buffer",
-        framework: "metal",
+        program: Program::Metal,
         signs: &[Sign::Mps],
         lines: 2,
         ..PHRASE
@@ -47,7 +48,7 @@ const PHRASES: [Phrase; 5] = [
         words: &["InsufficientMemory("],
         and: &["kIOGPUCommandBuffer"],
         dialect: "metal-command-buffer",
-        framework: "metal",
+        program: Program::Metal,
         signs: &[Sign::Mps],
         lines: 2,
         ..PHRASE
@@ -59,7 +60,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if event.dialect == "mlx-resource-limit"
         && let Some((count, _)) = notice.count("Resourcelimit(", 0)
     {
-        event.facts.numbers.insert("resource_limit_count", (count as f64, event.at));
+        event.facts.numbers.insert(Number::ResourceLimitCount, (count as f64, event.at));
     }
     if event.dialect == "metal-command-buffer" {
         // llama.cpp and PyTorch print the same code below words of their own.
@@ -67,9 +68,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
             return None;
         }
         if nearby(document, position, 12, 12, &["[METAL]", "mlx"]) {
-            event.framework = "mlx";
+            event.program = Program::Mlx;
         } else if nearby(document, position, 12, 12, &["torch", "MPS"]) {
-            event.framework = "pytorch";
+            event.program = Program::Pytorch;
         }
     }
     Some(event)

@@ -11,6 +11,7 @@ pub mod joined;
 pub mod julia;
 pub mod kernel;
 pub mod launcher;
+pub mod mention;
 pub mod metal;
 pub mod mxnet;
 pub mod nccl_shm;
@@ -37,6 +38,8 @@ pub mod triton_language;
 pub mod triton_server;
 pub mod xla;
 
+use crate::domain::program::{Meter, PROCESS_METER, PytorchAllocator};
+use crate::domain::{Accelerator, Program};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::Figure;
@@ -44,145 +47,7 @@ use aho_corasick::AhoCorasick;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What ran out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Resource {
-    Gpu,
-    Host,
-    Cgroup,
-    Shm,
-    KvCache,
-    CudaSharedMemory,
-}
-
-impl Resource {
-    /// The name of the contract.
-    pub fn id(self) -> &'static str {
-        match self {
-            Resource::Gpu => "gpu",
-            Resource::Host => "host",
-            Resource::Cgroup => "cgroup",
-            Resource::Shm => "shm",
-            Resource::KvCache => "kv-cache",
-            Resource::CudaSharedMemory => "cuda-shared-memory",
-        }
-    }
-
-    /// True for the memory of an accelerator, however it is managed.
-    pub fn on_device(self) -> bool {
-        matches!(self, Resource::Gpu | Resource::KvCache)
-    }
-
-    /// True for the memory of the machine.
-    pub fn on_host(self) -> bool {
-        matches!(self, Resource::Host | Resource::Cgroup | Resource::Shm)
-    }
-}
-
-/// A figure that a message prints. The name of each is fixed by the JSON contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fact {
-    /// What was asked for. In PyTorch ≥ 0.4 messages the segment asked of the driver, not the tensor's size.
-    Requested,
-    /// The device's (or pool's, machine's) total.
-    Capacity,
-    /// A limit below the capacity that applies: cgroup, ulimit, watermark.
-    Limit,
-    Free,
-    /// Handed out by the framework's allocator.
-    Allocated,
-    /// Held by the framework's allocator, handed out or not.
-    Reserved,
-    /// Held by the framework's allocator and not handed out (`cached` in PyTorch 1.0–1.3 messages is this too, see `Cached`).
-    ReservedUnallocated,
-    /// What the driver says this process holds, everything included.
-    Process,
-    /// A cap set by `set_per_process_memory_fraction` or its like.
-    FractionLimit,
-    Peak,
-    LargestFreeChunk,
-    TotalVm,
-    AnonRss,
-    FileRss,
-    ShmemRss,
-    /// Free blocks inside private pools (CUDA graphs, MemPool), as PyTorch 2.4+ prints them.
-    PrivatePools,
-    /// `cached` of PyTorch 1.0–1.3: reserved and not handed out.
-    Cached,
-    /// MPS: what Metal holds beside the allocator's own.
-    OtherAllocations,
-    /// Ascend NPU: `current active`.
-    CurrentActive,
-    /// In use on the whole device or machine, by whomever.
-    Used,
-    /// A need that an engine computed: the KV cache for one full-length request, a buffer, a model.
-    Needed,
-    /// What an engine found available for that need. May be printed negative: then see the event's `negative_available`.
-    Available,
-    /// Memory asked for by a setting: `gpu_memory_utilization`, a pool size.
-    Desired,
-    /// Weights of the model, as loaded.
-    Weights,
-}
-
-impl Fact {
-    pub const ALL: [Fact; 24] = [
-        Fact::Requested,
-        Fact::Capacity,
-        Fact::Limit,
-        Fact::Free,
-        Fact::Allocated,
-        Fact::Reserved,
-        Fact::ReservedUnallocated,
-        Fact::Process,
-        Fact::FractionLimit,
-        Fact::Peak,
-        Fact::LargestFreeChunk,
-        Fact::TotalVm,
-        Fact::AnonRss,
-        Fact::FileRss,
-        Fact::ShmemRss,
-        Fact::PrivatePools,
-        Fact::Cached,
-        Fact::OtherAllocations,
-        Fact::CurrentActive,
-        Fact::Used,
-        Fact::Needed,
-        Fact::Available,
-        Fact::Desired,
-        Fact::Weights,
-    ];
-
-    /// The key in JSON.
-    pub fn id(self) -> &'static str {
-        match self {
-            Fact::Requested => "requested_bytes",
-            Fact::Capacity => "capacity_bytes",
-            Fact::Limit => "limit_bytes",
-            Fact::Free => "free_bytes",
-            Fact::Allocated => "allocated_bytes",
-            Fact::Reserved => "reserved_bytes",
-            Fact::ReservedUnallocated => "reserved_unallocated_bytes",
-            Fact::Process => "process_bytes",
-            Fact::FractionLimit => "fraction_limit_bytes",
-            Fact::Peak => "peak_bytes",
-            Fact::LargestFreeChunk => "largest_free_chunk_bytes",
-            Fact::TotalVm => "total_vm_bytes",
-            Fact::AnonRss => "anon_rss_bytes",
-            Fact::FileRss => "file_rss_bytes",
-            Fact::ShmemRss => "shmem_rss_bytes",
-            Fact::PrivatePools => "private_pools_bytes",
-            Fact::Cached => "cached_bytes",
-            Fact::OtherAllocations => "other_allocations_bytes",
-            Fact::CurrentActive => "current_active_bytes",
-            Fact::Used => "used_bytes",
-            Fact::Needed => "needed_bytes",
-            Fact::Available => "available_bytes",
-            Fact::Desired => "desired_bytes",
-            Fact::Weights => "weights_bytes",
-        }
-    }
-}
+pub use crate::domain::{Fact, Number, Resource, Sign};
 
 /// Another process that a message names, with what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +75,7 @@ pub struct Facts {
     pub largest_process: Known<String>,
     pub cgroup: Known<String>,
     /// Counts and ratios that are no sizes: tokens, exit codes, utilization; printed under `facts.extra`.
-    pub numbers: BTreeMap<&'static str, (f64, Span)>,
+    pub numbers: BTreeMap<Number, (f64, Span)>,
 }
 
 impl Facts {
@@ -223,8 +88,8 @@ impl Facts {
         self.sizes.entry(fact).or_insert(figure);
     }
 
-    pub fn number(&self, name: &str) -> Option<f64> {
-        self.numbers.get(name).map(|(value, _)| *value)
+    pub fn number(&self, number: Number) -> Option<f64> {
+        self.numbers.get(&number).map(|(value, _)| *value)
     }
 }
 
@@ -237,67 +102,6 @@ pub enum Standing {
     Follower,
     /// A message about memory that is no failure: a warning, a retry that worked, an optional buffer refused.
     Harmless,
-}
-
-/// What a dialect noticed beyond figures. Causes weigh these; dialects only report them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Sign {
-    /// The message prints no figures at all.
-    NoFigures,
-    /// The message breaks off or has parts left out.
-    Cut,
-    /// The request is so large that it can only be a size bug (PyTorch's "more than 1EB", 2^64 − x).
-    AbsurdRequest,
-    /// The request is the allocator's own minimum segment (2 MiB or 20 MiB): the tensor was smaller.
-    MinimumSegment,
-    /// The message says a fraction or limit refused the request before the driver was asked.
-    RefusedByLimit,
-    /// The message's tail shows that expandable segments were on.
-    ExpandableSegmentsOn,
-    /// PyTorch 2.15: the request exceeds `expandable_segments_reserve`.
-    ExpandableReserve,
-    /// PyTorch 2.15: a custom allocator behind a MemPool refused.
-    CustomAllocator,
-    /// The cudaMallocAsync backend.
-    AsyncBackend,
-    /// An error of cuBLAS, cuDNN, NCCL or the driver that hides an out-of-memory.
-    Disguised,
-    /// The error may have been raised by an earlier asynchronous operation.
-    Asynchronous,
-    /// Raised while creating a context or library handle, before any tensor.
-    ContextCreation,
-    /// A library other than the framework asked for the memory (NCCL, cuDNN workspace, TensorRT, Dr.Jit …).
-    ForeignLibrary,
-    /// Pinned (page-locked) host memory.
-    PinnedHost,
-    /// The program caught the failure and went on.
-    CaughtAndContinued,
-    /// A process died of SIGKILL with no word on memory: probably, not surely, the kernel's killer.
-    KilledWithoutProof,
-    /// The killer is proved by a kernel, cgroup or scheduler line.
-    KilledWithProof,
-    /// A data-loading worker process died or failed.
-    DataLoaderWorker,
-    /// A system running Windows (WDDM), where other processes are not listed and memory is virtualised.
-    Windows,
-    /// AMD HIP/ROCm wording.
-    Hip,
-    /// Apple MPS wording.
-    Mps,
-    /// Intel XPU wording.
-    Xpu,
-    /// Ascend NPU wording.
-    Npu,
-    /// The failure happened while an engine started or sized its pools.
-    EngineStartup,
-    /// The failure happened in profiling, warm-up or graph capture, after the weights were loaded.
-    EngineWarmup,
-    /// Unified memory: the device's memory is the machine's.
-    UnifiedMemory,
-    /// An address-space or commit limit (ulimit -v, page file) rather than RAM.
-    AddressSpaceLimit,
-    /// Another CUDA error than out-of-memory.
-    OtherCudaError,
 }
 
 /// The versions of the program that can have printed a text, both ends inclusive, as (major, minor).
@@ -323,10 +127,10 @@ impl std::fmt::Display for Versions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub standing: Standing,
-    /// Slug of the message's shape, such as `pytorch-of-which`.
-    pub dialect: &'static str,
-    /// Lower-case name of the program whose memory ran out, as in the JSON contract.
-    pub framework: &'static str,
+    /// Slug of the message's shape, such as `pytorch-of-which`. For reports only: what a shape means is a sign or a fact.
+    dialect: &'static str,
+    /// The program whose memory ran out.
+    pub program: Program,
     pub resource: Resource,
     /// Lines of the message.
     pub at: Span,
@@ -342,11 +146,11 @@ pub struct Event {
 }
 
 impl Event {
-    pub fn new(dialect: &'static str, framework: &'static str, resource: Resource, at: Span) -> Event {
+    pub fn new(dialect: &'static str, program: Program, resource: Resource, at: Span) -> Event {
         Event {
             standing: Standing::Failure,
             dialect,
-            framework,
+            program,
             resource,
             at,
             rank: None,
@@ -358,8 +162,44 @@ impl Event {
         }
     }
 
+    /// The slug of the message's shape, for reports: no diagnosis may rest on it.
+    pub fn wording(&self) -> &'static str {
+        self.dialect
+    }
+
+    /// True when both are messages of one shape.
+    pub fn same_wording(&self, other: &Event) -> bool {
+        self.dialect == other.dialect
+    }
+
     pub fn has(&self, sign: Sign) -> bool {
         self.signs.contains_key(&sign)
+    }
+
+    /// The family of the device: by what the message speaks of, else by the program; NVIDIA's where neither tells.
+    pub fn accelerator(&self) -> Accelerator {
+        let signs = [
+            (Sign::Hip, Accelerator::Hip),
+            (Sign::Mps, Accelerator::Mps),
+            (Sign::Xpu, Accelerator::Xpu),
+            (Sign::Npu, Accelerator::Npu),
+        ];
+        let spoken = signs.into_iter().find(|(sign, _)| self.has(*sign)).map(|(_, accelerator)| accelerator);
+        spoken.or(self.program.accelerator()).unwrap_or(Accelerator::Cuda)
+    }
+
+    /// Where the program's user reads how much of what ran out it uses.
+    pub fn meter(&self) -> Meter {
+        if self.resource.on_host() { PROCESS_METER } else { self.program.meter(self.accelerator()) }
+    }
+
+    /// True where the memory is PyTorch's caching allocator, as far as the program or the figures tell.
+    pub fn on_pytorch(&self) -> bool {
+        match self.program.pytorch_allocator() {
+            PytorchAllocator::Yes => true,
+            PytorchAllocator::Sometimes => self.facts.get(Fact::Allocated).is_some(),
+            PytorchAllocator::No => false,
+        }
     }
 
     pub fn sign(&mut self, sign: Sign) {
@@ -473,6 +313,9 @@ pub fn events(document: &Document) -> Vec<Event> {
         let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
+        }
+        if let Some(event) = event.as_mut().filter(|event| event.message.contains("NCCL")) {
+            event.sign(Sign::Nccl);
         }
         if let Some(event) = event
             && !events.iter().rev().take(16).any(|earlier| {

@@ -3,6 +3,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect { name: "mxnet", triggers: &["out of memory"], read };
@@ -12,7 +13,7 @@ const PHRASES: [Phrase; 2] = [
         words: &["cudaMallocretryfailed:outofmemory", "cudaMallocretryfailed:", "hipMallocretryfailed:outofmemory"],
         and: &["outofmemory"],
         dialect: "mxnet-cudamalloc-retry",
-        framework: "mxnet",
+        program: Program::Mxnet,
         signs: &[Sign::Asynchronous],
         lines: 2,
         ..PHRASE
@@ -21,7 +22,7 @@ const PHRASES: [Phrase; 2] = [
         words: &["MXNetError:"],
         and: &["outofmemory"],
         dialect: "mxnet-cuda-error",
-        framework: "mxnet",
+        program: Program::Mxnet,
         signs: &[Sign::Asynchronous, Sign::Disguised],
         lines: 2,
         ..PHRASE

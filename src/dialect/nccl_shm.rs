@@ -1,7 +1,8 @@
 //! NCCL's shared-memory segments in `/dev/shm` (`src/misc/shmutils.cc` of NCCL).
 
 use super::field;
-use super::{Dialect, Event, Fact, Resource, Standing};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing};
+use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -20,7 +21,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         .filter_map(|wording| message.find(wording, 0))
         .min()
         .filter(|start| message.line_at(*start) == field::number(document, position))?;
-    let mut event = field::event(document, position, "nccl-shm", "pytorch", Resource::Shm);
+    let mut event = field::event(document, position, "nccl-shm", Program::Pytorch, Resource::Shm);
+    event.sign(Sign::Nccl);
     let mut end = start + 1;
     let size = message.after("(size", start).or_else(|| message.after("to", start + "failedto".len()));
     if let Some((bytes, after)) = size.and_then(|offset| message.count_at(offset)) {

@@ -2,9 +2,10 @@
 
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
-use crate::units::{Base, Figure, size};
+use crate::units::{Base, Figure, GROUPED, number_in_front, size};
 
 /// No accelerator has this much memory: a request beyond it is a size computed wrong.
 const ABSURD: u64 = 1 << 50;
@@ -61,8 +62,7 @@ impl Notice {
     /// The size that starts at an offset of the squeezed text.
     pub fn size_at(&self, at: usize) -> Option<(Figure, usize)> {
         let rest = self.text.squeezed.get(at..)?;
-        let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(rest.len());
-        let number = rest[..digits].trim_end_matches([',', '.']);
+        let (number, digits) = number_in_front(rest, GROUPED);
         if !number.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
@@ -81,15 +81,8 @@ impl Notice {
     }
 
     /// An event that spans `from .. to` of the squeezed text and quotes it.
-    pub fn event(
-        &self,
-        dialect: &'static str,
-        framework: &'static str,
-        resource: Resource,
-        from: usize,
-        to: usize,
-    ) -> Event {
-        let mut event = Event::new(dialect, framework, resource, self.text.span(from, to));
+    pub fn event(&self, dialect: &'static str, program: Program, resource: Resource, from: usize, to: usize) -> Event {
+        let mut event = Event::new(dialect, program, resource, self.text.span(from, to));
         event.message = self.text.readable(from, to, LONGEST);
         event.rank = self.rank;
         event
@@ -113,7 +106,7 @@ pub struct Phrase {
     /// All of these stand somewhere in the message.
     pub and: &'static [&'static str],
     pub dialect: &'static str,
-    pub framework: &'static str,
+    pub program: Program,
     pub resource: Resource,
     pub signs: &'static [Sign],
     /// Figures and the words in front of them.
@@ -127,7 +120,7 @@ pub const PHRASE: Phrase = Phrase {
     words: &[],
     and: &[],
     dialect: "",
-    framework: "",
+    program: Program::Generic,
     resource: Resource::Gpu,
     signs: &[],
     sizes: &[],
@@ -149,7 +142,7 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
         phrase.and.iter().all(|and| own.contains(and)).then_some((phrase, from))
     })?;
     let own_end = notice.text.end_of_lines(phrase.lines);
-    let mut event = notice.event(phrase.dialect, phrase.framework, phrase.resource, from, notice.first_line_ends);
+    let mut event = notice.event(phrase.dialect, phrase.program, phrase.resource, from, notice.first_line_ends);
     let mut end = notice.first_line_ends;
     for (fact, words) in phrase.sizes {
         if let Some((figure, at)) = notice.size(words, from).filter(|(_, at)| *at <= own_end) {
@@ -163,12 +156,12 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
         event.sign(*sign);
     }
     if let Some((rounds, at)) = rounds_before(document, position).filter(|(rounds, _)| *rounds >= 1.0) {
-        event.facts.numbers.insert("rounds_before", (rounds, at));
+        event.facts.numbers.insert(Number::RoundsBefore, (rounds, at));
     }
     // A library's error quoted by its caller is no advice, whatever stands in front of it.
     if event.facts.sizes.is_empty()
         && !event.has(Sign::ForeignLibrary)
-        && super::pytorch::is_code_or_advice(&line.text, line.text.find("emory").unwrap_or(0))
+        && super::mention::is_code_or_advice(&line.text, line.text.find("emory").unwrap_or(0))
     {
         return None;
     }

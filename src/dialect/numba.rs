@@ -2,6 +2,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Resource, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect { name: "numba", triggers: &["OUT_OF_", "out of memory"], read };
@@ -11,7 +12,7 @@ const PHRASES: [Phrase; 5] = [
         words: &["CalltocuMemHostAlloc", "CalltocuMemAllocHost", "CalltocuMemHostRegister"],
         and: &["OUT_OF_MEMORY"],
         dialect: "numba-pinned",
-        framework: "numba",
+        program: Program::Numba,
         resource: Resource::Host,
         signs: &[Sign::PinnedHost],
         ..PHRASE
@@ -20,7 +21,7 @@ const PHRASES: [Phrase; 5] = [
         words: &["CalltocuDevicePrimaryCtxRetain", "CalltocuCtxCreate", "CalltocuCtxPushCurrent"],
         and: &["OUT_OF_MEMORY"],
         dialect: "numba-context",
-        framework: "numba",
+        program: Program::Numba,
         signs: &[Sign::ContextCreation, Sign::Disguised],
         ..PHRASE
     },
@@ -28,15 +29,21 @@ const PHRASES: [Phrase; 5] = [
         words: &["Calltocu"],
         and: &["resultsinCUDA_ERROR_OUT_OF_MEMORY"],
         dialect: "numba-driver",
-        framework: "numba",
+        program: Program::Numba,
         ..PHRASE
     },
-    Phrase { words: &["Calltocu"], and: &["OUT_OF_MEMORY"], dialect: "numba-driver", framework: "numba", ..PHRASE },
+    Phrase {
+        words: &["Calltocu"],
+        and: &["OUT_OF_MEMORY"],
+        dialect: "numba-driver",
+        program: Program::Numba,
+        ..PHRASE
+    },
     Phrase {
         words: &["pycuda._driver.MemoryError"],
         and: &["outofmemory"],
         dialect: "pycuda-driver",
-        framework: "pycuda",
+        program: Program::PyCuda,
         ..PHRASE
     },
 ];

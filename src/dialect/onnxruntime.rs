@@ -5,6 +5,7 @@
 
 use super::notice::{PHRASE, Phrase, Words, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
 use aho_corasick::AhoCorasick;
@@ -22,7 +23,7 @@ const PHRASES: [Phrase; 4] = [
     Phrase {
         words: &["Failedtoallocatememoryforrequestedbufferofsize"],
         dialect: "onnxruntime-arena",
-        framework: "onnxruntime",
+        program: Program::OnnxRuntime,
         sizes: &[(Fact::Requested, "requestedbufferofsize")],
         lines: 3,
         ..PHRASE
@@ -31,7 +32,7 @@ const PHRASES: [Phrase; 4] = [
         words: &["Availablememoryof"],
         and: &["smallerthanrequestedbytesof"],
         dialect: "onnxruntime-arena-limit",
-        framework: "onnxruntime",
+        program: Program::OnnxRuntime,
         signs: &[Sign::RefusedByLimit],
         sizes: &[(Fact::Requested, "requestedbytesof"), (Fact::Available, "Availablememoryof")],
         lines: 3,
@@ -40,7 +41,7 @@ const PHRASES: [Phrase; 4] = [
     Phrase {
         words: &["CUDAfailure2:outofmemory", "CUDAerrorcudaErrorMemoryAllocation:outofmemory", "HIPfailure2:"],
         dialect: "onnxruntime-cuda",
-        framework: "onnxruntime",
+        program: Program::OnnxRuntime,
         signs: &[Sign::Disguised],
         lines: 3,
         ..PHRASE
@@ -49,7 +50,7 @@ const PHRASES: [Phrase; 4] = [
         words: &["CUBLASfailure3:CUBLAS_STATUS_ALLOC_FAILED", "CUDNNfailure", "CUBLASfailure"],
         and: &["ALLOC_FAILED"],
         dialect: "onnxruntime-library",
-        framework: "onnxruntime",
+        program: Program::OnnxRuntime,
         signs: &[Sign::Disguised, Sign::ForeignLibrary],
         lines: 3,
         ..PHRASE

@@ -1,6 +1,7 @@
 //! Programs that kill before the kernel must: systemd-oomd and earlyoom.
 
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, Figure, MIB};
@@ -20,7 +21,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     // The service manager saw the kernel kill a process of a unit.
     if line.contains("has been killed by the OOM killer") || line.contains("Failed with result 'oom-kill'") {
-        let mut event = field::event(document, position, "systemd-unit-oom", "linux-kernel", Resource::Host);
+        let mut event = field::event(document, position, "systemd-unit-oom", Program::LinuxKernel, Resource::Host);
         event.sign(Sign::KilledWithProof);
         event.sign(Sign::NoFigures);
         if field::before(position, NEAR).any(|at| field::text(document, at).contains("killed by the OOM killer")) {
@@ -45,10 +46,10 @@ fn gives_reason(line: &str) -> bool {
 }
 
 fn systemd_oomd(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "systemd-oomd", "systemd-oomd", Resource::Host);
+    let mut event = field::event(document, position, "systemd-oomd", Program::SystemdOomd, Resource::Host);
     event.sign(Sign::KilledWithProof);
     let line = field::text(document, position);
-    field::note_number(&mut event, "kills", field::number_after(line, "systemd-oomd killed").map(|n| n as f64));
+    field::note_number(&mut event, Number::Kills, field::number_after(line, "systemd-oomd killed").map(|n| n as f64));
     let told = |at: usize| {
         let line = field::text(document, at);
         line.contains("systemd-oomd killed") || line.contains("oomd") && line.contains("Killed ")
@@ -80,16 +81,16 @@ fn systemd_oomd(document: &Document, position: usize) -> Event {
         }
     }
     if let Some((used, at)) = size(0, "swapused(") {
-        event.facts.numbers.insert("swap_used_bytes", (used.bytes as f64, used.at));
+        event.facts.numbers.insert(Number::SwapUsed, (used.bytes as f64, used.at));
         if let Some((total, _)) = size(at, "total(") {
-            event.facts.numbers.insert("swap_total_bytes", (total.bytes as f64, total.at));
+            event.facts.numbers.insert(Number::SwapTotal, (total.bytes as f64, total.at));
         }
     }
     if let Some(offset) = message.find("pressurefor", 0).and_then(|from| message.after("being", from)) {
         let rest = message.squeezed.get(offset..).unwrap_or_default();
         let percent = rest.split_once('%').and_then(|(number, _)| number.parse::<f64>().ok());
         if let Some(percent) = percent {
-            event.facts.numbers.insert("pressure_percent", (percent, message.span(offset, offset + 1)));
+            event.facts.numbers.insert(Number::PressurePercent, (percent, message.span(offset, offset + 1)));
         }
     }
     event
@@ -100,7 +101,7 @@ fn earlyoom(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     let tail = field::after(line, "to process")?;
     let pid = field::leading_number(tail)?;
-    let mut event = field::event(document, position, "earlyoom", "earlyoom", Resource::Host);
+    let mut event = field::event(document, position, "earlyoom", Program::EarlyOom, Resource::Host);
     event.sign(Sign::KilledWithProof);
     field::note_pid(&mut event, Some(pid));
     let at = event.at;
@@ -109,9 +110,9 @@ fn earlyoom(document: &Document, position: usize) -> Option<Event> {
         event.facts.process_name = Known::Seen(name.to_string(), at);
     }
     if let Some(resident) = field::number_after(line, "VmRSS") {
-        event.facts.numbers.insert("victim_rss_bytes", (resident.saturating_mul(MIB) as f64, at));
+        event.facts.numbers.insert(Number::VictimRss, (resident.saturating_mul(MIB) as f64, at));
     }
-    field::note_number(&mut event, "score", field::number_after(line, "badness").map(|n| n as f64));
+    field::note_number(&mut event, Number::Score, field::number_after(line, "badness").map(|n| n as f64));
     let again = |at: usize| {
         let earlier = field::text(document, at);
         earlier.contains("sending SIG") && field::number_after(earlier, "to process") == Some(pid)
@@ -136,9 +137,9 @@ fn earlyoom(document: &Document, position: usize) -> Option<Event> {
             }
         }
         if let Some((free, total)) = pair("swap free:") {
-            event.facts.numbers.insert("swap_free_bytes", (free.bytes as f64, span));
+            event.facts.numbers.insert(Number::SwapFree, (free.bytes as f64, span));
             if let Some(total) = total {
-                event.facts.numbers.insert("swap_total_bytes", (total.bytes as f64, span));
+                event.facts.numbers.insert(Number::SwapTotal, (total.bytes as f64, span));
             }
         }
     }
@@ -179,12 +180,12 @@ mod tests {
             "systemd-oomd[5]: Killed /user.slice/a.scope due to memory used (8000) / total (8800) and swap used (900) / total (1000) being more than 90.00%",
         );
         assert_eq!(used[0].facts.get(Fact::Capacity).map(|f| f.bytes), Some(8800));
-        assert_eq!(used[0].facts.number("swap_total_bytes"), Some(1000.0));
+        assert_eq!(used[0].facts.number(Number::SwapTotal), Some(1000.0));
         assert_eq!(used[0].facts.cgroup.get().map(String::as_str), Some("/user.slice/a.scope"));
         let pressure = all(
             "systemd-oomd[5]: Killed /a.slice due to memory pressure\n  for /a.slice being 71.25% > 60.00% for > 30s with reclaim activity",
         );
-        assert_eq!(pressure[0].facts.number("pressure_percent"), Some(71.25));
+        assert_eq!(pressure[0].facts.number(Number::PressurePercent), Some(71.25));
         assert!(all("Killed process group /x after 5 s").is_empty());
     }
 }

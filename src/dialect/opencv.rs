@@ -3,6 +3,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub const DIALECT: Dialect =
@@ -13,7 +14,7 @@ const PHRASES: [Phrase; 4] = [
         words: &["(-217:GpuAPIcall)outofmemory", "(-217)outofmemory"],
         and: &["cuda_host_mem.cpp"],
         dialect: "opencv-pinned",
-        framework: "opencv",
+        program: Program::OpenCv,
         resource: Resource::Host,
         signs: &[Sign::PinnedHost],
         lines: 2,
@@ -22,14 +23,14 @@ const PHRASES: [Phrase; 4] = [
     Phrase {
         words: &["(-217:GpuAPIcall)outofmemory", "(-217)outofmemory", "GpuAPIcall(outofmemory)"],
         dialect: "opencv-gpu",
-        framework: "opencv",
+        program: Program::OpenCv,
         lines: 2,
         ..PHRASE
     },
     Phrase {
         words: &["(-4:Insufficientmemory)", "OpenCVError:Insufficientmemory"],
         dialect: "opencv-host",
-        framework: "opencv",
+        program: Program::OpenCv,
         resource: Resource::Host,
         sizes: &[(Fact::Requested, "Failedtoallocate")],
         lines: 2,
@@ -39,7 +40,7 @@ const PHRASES: [Phrase; 4] = [
         words: &["error:(-215"],
         and: &["outofmemory"],
         dialect: "opencv-gpu",
-        framework: "opencv",
+        program: Program::OpenCv,
         lines: 1,
         ..PHRASE
     },

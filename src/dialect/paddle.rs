@@ -3,6 +3,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
 
@@ -13,7 +14,7 @@ const PHRASES: [Phrase; 4] = [
     Phrase {
         words: &["OutofmemoryerroronGPU", "OutofmemoryerroronXPU", "OutofmemoryerroronNPU", "Outofmemoryerroronnpu"],
         dialect: "paddle-out-of-memory",
-        framework: "paddle",
+        program: Program::Paddle,
         sizes: &[
             (Fact::Requested, "Cannotallocate"),
             (Fact::Free, "availablememoryisonly"),
@@ -25,7 +26,7 @@ const PHRASES: [Phrase; 4] = [
     Phrase {
         words: &["Failtoallocmemoryof"],
         dialect: "paddle-host",
-        framework: "paddle",
+        program: Program::Paddle,
         resource: Resource::Host,
         sizes: &[(Fact::Requested, "Failtoallocmemoryof")],
         lines: 2,
@@ -34,7 +35,7 @@ const PHRASES: [Phrase; 4] = [
     Phrase {
         words: &["CUDAerror(2),outofmemory", "ExternalError:CUDAerror(2)"],
         dialect: "paddle-cuda-error",
-        framework: "paddle",
+        program: Program::Paddle,
         signs: &[Sign::Disguised],
         lines: 2,
         ..PHRASE
@@ -43,7 +44,7 @@ const PHRASES: [Phrase; 4] = [
         words: &["CUBLASerror(3)", "CUDNNerror(2)"],
         and: &["ALLOC_FAILED"],
         dialect: "paddle-library",
-        framework: "paddle",
+        program: Program::Paddle,
         signs: &[Sign::Disguised, Sign::ForeignLibrary],
         lines: 2,
         ..PHRASE

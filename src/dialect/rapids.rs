@@ -5,6 +5,7 @@
 
 use super::notice::{Notice, PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Sign};
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect {
@@ -17,7 +18,7 @@ const PHRASES: [Phrase; 5] = [
     Phrase {
         words: &["Maximumpoolsizeexceeded"],
         dialect: "rapids-pool",
-        framework: "rapids",
+        program: Program::Rapids,
         signs: &[Sign::RefusedByLimit],
         sizes: &[(Fact::Requested, "(failedtoallocate"), (Fact::Requested, "failedtoallocate")],
         lines: 3,
@@ -26,7 +27,7 @@ const PHRASES: [Phrase; 5] = [
     Phrase {
         words: &["Exceededmemorylimit(failedtoallocate"],
         dialect: "rapids-limit",
-        framework: "rapids",
+        program: Program::Rapids,
         signs: &[Sign::RefusedByLimit],
         sizes: &[(Fact::Requested, "(failedtoallocate")],
         lines: 3,
@@ -36,7 +37,7 @@ const PHRASES: [Phrase; 5] = [
         words: &["std::bad_alloc", "rmm::out_of_memory", "rmm::bad_alloc"],
         and: &["rmm/"],
         dialect: "rapids-bad-alloc",
-        framework: "rapids",
+        program: Program::Rapids,
         sizes: &[(Fact::Requested, "(failedtoallocate")],
         lines: 3,
         ..PHRASE
@@ -46,7 +47,7 @@ const PHRASES: [Phrase; 5] = [
         words: &["call='cudaMalloc"],
         and: &["cudaErrorMemoryAllocation"],
         dialect: "rapids-outside-pool",
-        framework: "rapids",
+        program: Program::Rapids,
         signs: &[Sign::ForeignLibrary],
         lines: 3,
         ..PHRASE
@@ -55,7 +56,7 @@ const PHRASES: [Phrase; 5] = [
         words: &["CUDAerrorat:", "CUDAerrorencounteredat:"],
         and: &["cudaErrorMemoryAllocation"],
         dialect: "rapids-cuda-error",
-        framework: "rapids",
+        program: Program::Rapids,
         signs: &[Sign::Disguised],
         lines: 3,
         ..PHRASE
@@ -66,7 +67,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, notice) = first_of(document, position, &PHRASES)?;
     let dask = ["dask-cuda", "dask_cuda", "LocalCUDACluster", "dask cuda"];
     if nearby(document, position, 60, 20, &dask) {
-        event.framework = "dask-cuda";
+        event.program = Program::DaskCuda;
     }
     if event.dialect == "rapids-bad-alloc" && pinned(&notice) {
         event.sign(Sign::PinnedHost);
@@ -77,10 +78,11 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         [".reinitialize(", "plugin.setup", "initial_pool_size=", "PoolMemoryResource(", "pool_memory_resource("];
     if nearby(document, position, 12, 12, &setting_up) && !nearby(document, position, 3, 0, &[".DeviceBuffer("]) {
         event.sign(Sign::EngineStartup);
+        event.sign(Sign::PoolCreation);
     }
     let asked = ["pool_allocator=True", "rmm-pool-size", "rmm_pool_size", "rmm_pool", "PoolMemoryResource"];
     if nearby(document, position, 200, 30, &asked) {
-        event.facts.numbers.insert("pool_configured", (1.0, event.at));
+        event.facts.numbers.insert(Number::PoolConfigured, (1.0, event.at));
     }
     Some(event)
 }

@@ -3,6 +3,7 @@
 
 use super::joined::{Joined, Printed};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, Figure, GIB};
@@ -25,13 +26,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     // A count that the driver prints now and then, and the guess of a lost worker.
     if line.contains("killed due to memory pressure (OOM)") && !line.contains(" 0 Workers (tasks / actors) killed") {
-        let mut event = field::event(document, position, "ray-killed-count", "ray", Resource::Host);
+        let mut event = field::event(document, position, "ray-killed-count", Program::Ray, Resource::Host);
         event.sign(Sign::KilledWithProof);
         event.sign(Sign::NoFigures);
         return Some(event);
     }
     if line.contains("killed by SIGKILL by OOM killer due to high memory usage") {
-        let mut event = field::event(document, position, "ray-worker-lost", "ray", Resource::Host);
+        let mut event = field::event(document, position, "ray-worker-lost", Program::Ray, Resource::Host);
         event.sign(Sign::KilledWithoutProof);
         event.sign(Sign::NoFigures);
         return Some(event);
@@ -40,7 +41,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 }
 
 fn monitor_kill(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "ray-memory-monitor", "ray", Resource::Host);
+    let mut event = field::event(document, position, "ray-memory-monitor", Program::Ray, Resource::Host);
     event.sign(Sign::KilledWithProof);
     let message = field::joined(document, position, LINES);
     let mut end = 1;
@@ -63,8 +64,8 @@ fn monitor_kill(document: &Document, position: usize) -> Event {
         task(&message, start, &mut event);
     }
     exact_figures(&message, &mut event);
-    if let Some(threshold) = message.after("thresholdof", 0).and_then(|offset| decimal(&message, offset)) {
-        field::note_number(&mut event, "threshold", Some(threshold));
+    if let Some((threshold, _)) = message.after("thresholdof", 0).and_then(|offset| message.decimal_at(offset)) {
+        field::note_number(&mut event, Number::Threshold, Some(threshold));
     }
     top_users(document, position, &mut event);
     if let Some(last) = message.find("whichexceeds", 0) {
@@ -86,12 +87,6 @@ fn figure(message: &Joined, offset: usize) -> Option<(Figure, usize)> {
         (Printed::Size(figure), end) => Some((figure, end)),
         (Printed::Unreadable(_), _) => None,
     }
-}
-
-fn decimal(message: &Joined, offset: usize) -> Option<f64> {
-    let rest = message.squeezed.get(offset..)?;
-    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
-    rest[..end].trim_end_matches('.').parse().ok()
 }
 
 /// The task, actor or lease that was killed.
@@ -147,8 +142,8 @@ fn top_users(document: &Document, position: usize, event: &mut Event) {
         }
     }
     if let Some((bytes, name, at)) = top {
-        event.facts.numbers.insert("top_users_sum", (sum, at));
-        event.facts.numbers.insert("top_users_max", (bytes, at));
+        event.facts.numbers.insert(Number::TopUsersSum, (sum, at));
+        event.facts.numbers.insert(Number::TopUsersMax, (bytes, at));
         event.facts.largest_process = Known::Seen(field::quoted(&name), at);
     }
 }
@@ -172,7 +167,7 @@ mod tests {
         assert_eq!(bytes(Fact::Process), Some(7 << 29));
         assert_eq!(event.facts.pid.value(), Some(4321));
         assert_eq!(event.facts.process_name.get().map(String::as_str), Some("Trainer.step"));
-        assert_eq!(event.facts.number("threshold"), Some(0.95));
+        assert_eq!(event.facts.number(Number::Threshold), Some(0.95));
         assert_eq!(event.at, Span::lines(1, 3));
     }
 

@@ -3,6 +3,7 @@
 
 use super::joined::Printed;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -39,8 +40,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 }
 
 /// A refused request of the program itself.
-fn refused(document: &Document, position: usize, dialect: &'static str, framework: &'static str) -> Event {
-    field::event(document, position, dialect, framework, Resource::Host)
+fn refused(document: &Document, position: usize, dialect: &'static str, program: Program) -> Event {
+    field::event(document, position, dialect, program, Resource::Host)
 }
 
 fn harmless(mut event: Event, because: crate::text::Text) -> Option<Event> {
@@ -57,7 +58,7 @@ fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
     let message = field::joined(document, position, LINES);
     let start = message.find("Unabletoallocate", 0)?;
     let shape = message.find("arraywithshape", start)?;
-    let mut event = refused(document, position, "numpy-array", "numpy");
+    let mut event = refused(document, position, "numpy-array", Program::Numpy);
     let offset = start + "Unabletoallocate".len();
     match message.size_at(offset, Base::Binary) {
         Some((Printed::Size(figure), _)) => event.facts.note(Fact::Requested, figure),
@@ -81,21 +82,21 @@ fn windows_commit(document: &Document, position: usize, line: &str) -> Option<Ev
             .chain(field::behind(document, position, 6))
             .any(|at| words.iter().any(|word| field::text(document, at).contains(word)))
     };
-    let framework = if around(&["rustc", ".rlib", "cargo", "error[E"]) {
-        "rust"
+    let program = if around(&["rustc", ".rlib", "cargo", "error[E"]) {
+        Program::Rust
     } else if line.contains("os error 1455") {
         // This spelling is Rust's: in a Python program it is the reader of safetensors files.
-        "huggingface"
+        Program::HuggingFace
     } else if around(&["torch", "cudnn", "cublas"]) {
-        "pytorch"
+        Program::Pytorch
     } else {
-        "python"
+        Program::Python
     };
-    let mut event = refused(document, position, "windows-commit-limit", framework);
+    let mut event = refused(document, position, "windows-commit-limit", program);
     event.sign(Sign::Windows);
     event.sign(Sign::AddressSpaceLimit);
     event.sign(Sign::NoFigures);
-    field::note_number(&mut event, "errno", Some(1455.0));
+    field::note_number(&mut event, Number::Errno, Some(1455.0));
     Some(event)
 }
 
@@ -107,7 +108,7 @@ fn python(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !raised {
         return None;
     }
-    let mut event = refused(document, position, "python-memory-error", "python");
+    let mut event = refused(document, position, "python-memory-error", Program::Python);
     event.sign(Sign::NoFigures);
     Some(event)
 }
@@ -128,14 +129,14 @@ fn cpp(document: &Document, position: usize, line: &str) -> Option<Event> {
         return None;
     }
     let near = |word: &str| field::before(position, 40).any(|at| field::text(document, at).contains(word));
-    let framework = if near("torch") {
-        "pytorch"
+    let program = if near("torch") {
+        Program::Pytorch
     } else if near("site-packages") || near("Traceback") {
-        "python"
+        Program::Python
     } else {
-        "generic"
+        Program::Generic
     };
-    let mut event = refused(document, position, "cpp-bad-alloc", framework);
+    let mut event = refused(document, position, "cpp-bad-alloc", program);
     event.sign(Sign::NoFigures);
     Some(event)
 }
@@ -146,7 +147,7 @@ fn rust(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !(line.contains("bytes failed") || field::text(document, position + 1).trim_start().starts_with("failed")) {
         return None;
     }
-    let mut event = refused(document, position, "rust-allocation", "rust");
+    let mut event = refused(document, position, "rust-allocation", Program::Rust);
     field::note_bytes(&mut event, Fact::Requested, Some(bytes));
     Some(event)
 }
@@ -160,7 +161,7 @@ fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !(first || fatal && goroutine()) {
         return None;
     }
-    let mut event = refused(document, position, "go-runtime", "go");
+    let mut event = refused(document, position, "go-runtime", Program::Go);
     field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "cannot allocate"));
     let in_use = line.split_once("block (").and_then(|(_, tail)| field::leading_number(tail));
     field::note_bytes(&mut event, Fact::Allocated, in_use);
@@ -172,13 +173,14 @@ fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
 
 fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
     if line.contains("Native memory allocation (") {
-        let mut event = refused(document, position, "jvm-native", "java");
+        let mut event = refused(document, position, "jvm-native", Program::Java);
+        event.sign(Sign::HeapCommit);
         let bytes = ["failed to map", "failed to allocate"].iter().find_map(|label| field::number_after(line, label));
         field::note_bytes(&mut event, Fact::Requested, bytes);
         return Some(event);
     }
     let reason = field::after(line, "java.lang.OutOfMemoryError")?.trim_start_matches([':', ' ']);
-    let mut event = refused(document, position, "jvm-heap", "java");
+    let mut event = refused(document, position, "jvm-heap", Program::Java);
     if reason.contains("unable to create") && reason.contains("native thread") {
         return harmless(
             event,
@@ -202,7 +204,7 @@ fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !(line.contains("heap out of memory") || line.contains("JavaScript heap")) {
         return None;
     }
-    let mut event = refused(document, position, "node-heap", "node");
+    let mut event = refused(document, position, "node-heap", Program::Node);
     event.sign(Sign::RefusedByLimit);
     let collection = field::before(position, NEAR).find_map(|at| {
         let (_, tail) = field::text(document, at).rsplit_once(" -> ")?;
@@ -222,7 +224,7 @@ fn arrow(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !line.contains("ArrowMemoryError") {
         return None;
     }
-    let mut event = refused(document, position, "arrow-malloc", "pyarrow");
+    let mut event = refused(document, position, "arrow-malloc", Program::PyArrow);
     field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "alloc of size"));
     Some(event)
 }
@@ -230,12 +232,12 @@ fn arrow(document: &Document, position: usize, line: &str) -> Option<Event> {
 /// Libraries with words of their own: OpenBLAS, DuckDB.
 fn libraries(document: &Document, position: usize, line: &str) -> Option<Event> {
     if line.contains("OpenBLAS error: Memory allocation still failed") {
-        let mut event = refused(document, position, "openblas", "openblas");
+        let mut event = refused(document, position, "openblas", Program::OpenBlas);
         event.sign(Sign::NoFigures);
         return Some(event);
     }
     let tail = field::after(line, "Out of Memory Error: failed to allocate data of size")?;
-    let mut event = refused(document, position, "duckdb", "duckdb");
+    let mut event = refused(document, position, "duckdb", Program::DuckDb);
     event.sign(Sign::RefusedByLimit);
     let at = event.at;
     for (text, fact) in
@@ -251,12 +253,12 @@ fn libraries(document: &Document, position: usize, line: &str) -> Option<Event> 
 /// Julia's error, and R's `cannot allocate vector of size 3.7 Gb`, whose `Gb` are 2^30 bytes.
 fn languages(document: &Document, position: usize, line: &str) -> Option<Event> {
     if line.contains("OutOfMemoryError()") && !foreign(line) {
-        let mut event = refused(document, position, "julia", "julia");
+        let mut event = refused(document, position, "julia", Program::Julia);
         event.sign(Sign::NoFigures);
         return Some(event);
     }
     let size = field::size_after(line, "cannot allocate vector of size", Base::Binary)?;
-    let mut event = refused(document, position, "r-vector", "r");
+    let mut event = refused(document, position, "r-vector", Program::R);
     let at = event.at;
     event.facts.note(Fact::Requested, size.at(at));
     Some(event)
@@ -271,7 +273,8 @@ fn compiler(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !(killed || exhausted) {
         return None;
     }
-    let mut event = refused(document, position, "compiler-killed", "gcc");
+    let mut event = refused(document, position, "compiler-killed", Program::Gcc);
+    event.sign(Sign::CompilerKilled);
     if killed {
         event.sign(Sign::KilledWithoutProof);
     }
@@ -289,7 +292,7 @@ fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
         return None;
     }
     if line.contains("static TLS block") {
-        let event = refused(document, position, "static-tls", "generic");
+        let event = refused(document, position, "static-tls", Program::Generic);
         return harmless(
             event,
             text!(
@@ -300,18 +303,20 @@ fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
     }
     // Rust's spelling: in a Python program the reader of safetensors files or tokenizers.
     if line.contains("(os error 12)") {
-        let framework = if line.contains("OSError") || line.contains("Safetensor") { "huggingface" } else { "rust" };
-        let mut event = refused(document, position, "rust-io-no-memory", framework);
+        let program =
+            if line.contains("OSError") || line.contains("Safetensor") { Program::HuggingFace } else { Program::Rust };
+        let mut event = refused(document, position, "rust-io-no-memory", program);
         event.sign(Sign::NoFigures);
-        field::note_number(&mut event, "errno", Some(12.0));
+        field::note_number(&mut event, Number::Errno, Some(12.0));
         return Some(event);
     }
     // A mapped file or device memory has its own reader.
     if line.contains("fork: ") || line.contains("[Errno 12]") && !foreign(line) && !line.contains("/dev/shm") {
-        let framework = if line.contains("fork: ") && !line.contains("rror") { "generic" } else { "python" };
-        let mut event = refused(document, position, "fork-no-memory", framework);
+        let program =
+            if line.contains("fork: ") && !line.contains("rror") { Program::Generic } else { Program::Python };
+        let mut event = refused(document, position, "fork-no-memory", program);
         event.sign(Sign::NoFigures);
-        field::note_number(&mut event, "errno", Some(12.0));
+        field::note_number(&mut event, Number::Errno, Some(12.0));
         return Some(event);
     }
     None
@@ -324,7 +329,7 @@ fn dask(document: &Document, position: usize, line: &str) -> Option<Event> {
         || line.contains("memory usage. Resuming worker");
     if warning {
         return harmless(
-            refused(document, position, "dask-memory-warning", "dask"),
+            refused(document, position, "dask-memory-warning", Program::Dask),
             text!(
                 en: "a warning of Dask's worker about its memory; it went on or paused, and nothing was killed by it",
                 zh: "Dask worker 的内存警告：任务继续或暂停，没有进程因此被杀"
@@ -332,7 +337,7 @@ fn dask(document: &Document, position: usize, line: &str) -> Option<Event> {
         );
     }
     if line.contains("memory budget. Restarting") {
-        let mut event = refused(document, position, "dask-worker-restarted", "dask");
+        let mut event = refused(document, position, "dask-worker-restarted", Program::Dask);
         event.sign(Sign::KilledWithProof);
         event.sign(Sign::RefusedByLimit);
         field::note_pid(&mut event, field::number_after(line, "(pid="));
@@ -343,7 +348,7 @@ fn dask(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !attempted {
         return None;
     }
-    let mut event = refused(document, position, "dask-killed-worker", "dask");
+    let mut event = refused(document, position, "dask-killed-worker", Program::Dask);
     event.sign(Sign::NoFigures);
     let restarted =
         field::before(position, 200).find(|at| field::text(document, *at).contains("memory budget. Restarting"));
@@ -383,56 +388,68 @@ mod tests {
     /// Framework and request of each runtime's message.
     #[test]
     fn each_runtime_names_itself_and_its_request() {
-        for (log, framework, requested) in [
+        for (log, program, requested) in [
             (
                 "MemoryError: Unable to allocate 29.8 GiB for an array with shape (4000000000,) and data type float64",
-                "numpy",
+                Program::Numpy,
                 Some(31_997_506_355),
             ),
             (
                 "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 512. GiB for an array with\nshape (262144, 262144) and data type float64",
-                "numpy",
+                Program::Numpy,
                 Some(512 << 30),
             ),
-            ("MemoryError", "python", None),
-            ("terminate called after throwing an instance of 'std::bad_alloc'", "generic", None),
-            ("memory allocation of 805306368 bytes failed", "rust", Some(805_306_368)),
-            ("runtime: out of memory: cannot allocate 4194304-byte block (66715648 in use)", "go", Some(4_194_304)),
+            ("MemoryError", Program::Python, None),
+            ("terminate called after throwing an instance of 'std::bad_alloc'", Program::Generic, None),
+            ("memory allocation of 805306368 bytes failed", Program::Rust, Some(805_306_368)),
+            (
+                "runtime: out of memory: cannot allocate 4194304-byte block (66715648 in use)",
+                Program::Go,
+                Some(4_194_304),
+            ),
             (
                 "# Native memory allocation (mmap) failed to map 4294967296 bytes for committing reserved memory.",
-                "java",
+                Program::Java,
                 Some(4 << 30),
             ),
-            ("Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space", "java", None),
-            ("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", "node", None),
-            ("Error: cannot allocate vector of size 7.5 Gb", "r", Some(15 << 29)),
-            ("c++: fatal error: Killed signal terminated program cc1plus", "gcc", None),
-            ("collect2: fatal error: ld terminated with signal 9 [Killed]", "gcc", None),
-            ("cc1plus: out of memory allocating 65536 bytes after a total of 4194304 bytes", "gcc", Some(65_536)),
-            ("pyarrow.lib.ArrowMemoryError: malloc of size 4194304 failed", "pyarrow", Some(4_194_304)),
+            ("Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space", Program::Java, None),
+            ("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", Program::Node, None),
+            ("Error: cannot allocate vector of size 7.5 Gb", Program::R, Some(15 << 29)),
+            ("c++: fatal error: Killed signal terminated program cc1plus", Program::Gcc, None),
+            ("collect2: fatal error: ld terminated with signal 9 [Killed]", Program::Gcc, None),
+            (
+                "cc1plus: out of memory allocating 65536 bytes after a total of 4194304 bytes",
+                Program::Gcc,
+                Some(65_536),
+            ),
+            ("pyarrow.lib.ArrowMemoryError: malloc of size 4194304 failed", Program::PyArrow, Some(4_194_304)),
             (
                 "duckdb.OutOfMemoryException: Out of Memory Error: failed to allocate data of size 2.0 GiB (3.5 GiB/4.0 GiB used)",
-                "duckdb",
+                Program::DuckDb,
                 Some(2 << 30),
             ),
-            ("ERROR: LoadError: OutOfMemoryError()", "julia", None),
-            ("OSError: Cannot allocate memory (os error 12)", "huggingface", None),
-            ("OSError: [Errno 12] Cannot allocate memory", "python", None),
-            ("bash: fork: Cannot allocate memory", "generic", None),
+            ("ERROR: LoadError: OutOfMemoryError()", Program::Julia, None),
+            ("OSError: Cannot allocate memory (os error 12)", Program::HuggingFace, None),
+            ("OSError: [Errno 12] Cannot allocate memory", Program::Python, None),
+            ("bash: fork: Cannot allocate memory", Program::Generic, None),
             (
                 "OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading \"C:\\torch\\lib\\cudnn_adv.dll\"",
-                "pytorch",
+                Program::Pytorch,
                 None,
             ),
             (
                 "OSError: The paging file is too small for this operation to complete. (os error 1455)",
-                "huggingface",
+                Program::HuggingFace,
                 None,
             ),
-            ("distributed.scheduler.KilledWorker: Attempted to run task 'x' on 4 different workers", "dask", None),
+            (
+                "distributed.scheduler.KilledWorker: Attempted to run task 'x' on 4 different workers",
+                Program::Dask,
+                None,
+            ),
         ] {
             let event = first(log).unwrap_or_else(|| panic!("{log}"));
-            assert_eq!(event.framework, framework, "{log}");
+            assert_eq!(event.program, program, "{log}");
             assert_eq!(event.standing, Standing::Failure, "{log}");
             assert_eq!(event.facts.get(Fact::Requested).map(|figure| figure.bytes), requested, "{log}");
         }

@@ -2,6 +2,7 @@
 
 use super::notice::{PHRASE, Phrase, Words, first_of};
 use super::{Dialect, Event, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 use aho_corasick::AhoCorasick;
 
@@ -11,15 +12,15 @@ const PHRASES: [Phrase; 2] = [
     Phrase {
         words: &["DriverError(CUDA_ERROR_OUT_OF_MEMORY"],
         dialect: "candle-driver-error",
-        framework: "candle",
+        program: Program::Candle,
         lines: 1,
         ..PHRASE
     },
     Phrase {
         words: &["CublasError(CUBLAS_STATUS_ALLOC_FAILED", "CublasError(CUBLAS_STATUS_NOT_INITIALIZED"],
         dialect: "candle-cublas-error",
-        framework: "candle",
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        program: Program::Candle,
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::Cublas],
         lines: 1,
         ..PHRASE
     },
@@ -37,7 +38,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, _) = first_of(document, position, &PHRASES)?;
     if BURN.nearby(document, position, BACKTRACE, BACKTRACE) && !CANDLE.nearby(document, position, BACKTRACE, BACKTRACE)
     {
-        event.framework = "burn";
+        event.program = Program::Burn;
     }
     if LOADING.nearby(document, position, 0, BACKTRACE) {
         event.sign(Sign::EngineStartup);

@@ -2,6 +2,7 @@
 
 use super::joined::Printed;
 use super::{Dialect, Event, Fact, Resource, Sign, field};
+use crate::domain::Program;
 use crate::input::Document;
 use crate::units::{Base, Figure};
 
@@ -9,8 +10,8 @@ pub const DIALECT: Dialect = Dialect { name: "schedulers", triggers: &["emory li
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    let start = |dialect, framework| {
-        let mut event = field::event(document, position, dialect, framework, Resource::Cgroup);
+    let start = |dialect, program| {
+        let mut event = field::event(document, position, dialect, program, Resource::Cgroup);
         event.sign(Sign::KilledWithProof);
         event.sign(Sign::RefusedByLimit);
         event
@@ -19,7 +20,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return yarn(document, position, start);
     }
     if line.contains("TERM_MEMLIMIT") {
-        let mut event = start("lsf-memory-limit", "lsf");
+        let mut event = start("lsf-memory-limit", Program::Lsf);
         let report = field::before(position, 30).chain(field::behind(document, position, 30));
         let peak = report.into_iter().find_map(|at| {
             let message = field::joined(document, at, 1);
@@ -33,7 +34,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     // A hosted Space tells its limit, a hosted notebook only that it had one.
     if line.contains("Memory limit exceeded (") {
-        let mut event = start("space-memory-limit", "huggingface");
+        let mut event = start("space-memory-limit", Program::HuggingFace);
         let at = event.at;
         if let Some(size) = field::size_after(line, "Memory limit exceeded (", Base::Binary) {
             event.facts.note(Fact::Limit, Figure { bytes: size.bytes, half_width: 0, at });
@@ -41,11 +42,11 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return Some(event);
     }
     if line.contains("tried to allocate more memory than is available") {
-        return Some(start("notebook-memory-limit", "python"));
+        return Some(start("notebook-memory-limit", Program::Python));
     }
     // `=>> PBS: job killed: mem 16805504kb exceeded limit 16777216kb`; the kilobytes are 1024 bytes.
     if line.contains("PBS: job killed:") && line.contains("mem ") && line.contains("exceeded limit") {
-        let mut event = start("pbs-memory-limit", "pbs");
+        let mut event = start("pbs-memory-limit", Program::Pbs);
         let at = event.at;
         for (label, fact) in [("mem ", Fact::Used), ("exceeded limit", Fact::Limit)] {
             if let Some(size) = field::size_after(line, label, Base::Binary) {
@@ -59,13 +60,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 
 /// `Container killed by YARN for exceeding memory limits. A GB of B GB physical memory used`, or NodeManager's own words.
 /// The figures are 2^30 bytes (`TraditionalBinaryPrefix`).
-fn yarn(document: &Document, position: usize, start: impl Fn(&'static str, &'static str) -> Event) -> Option<Event> {
+fn yarn(document: &Document, position: usize, start: impl Fn(&'static str, Program) -> Event) -> Option<Event> {
     let line = field::text(document, position);
     let limit_words = line.contains("exceeding") || line.contains("running beyond");
     if !(limit_words && (line.contains("YARN") || line.contains("ontainer"))) {
         return None;
     }
-    let mut event = start("yarn-container-killed", "spark");
+    let mut event = start("yarn-container-killed", Program::Spark);
     let message = field::joined(document, position, 3);
     let which = if line.contains("virtual memory limits") { "virtualmemoryused" } else { "physicalmemoryused" };
     if let Some(end) = message.find(which, 0)

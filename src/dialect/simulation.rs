@@ -2,6 +2,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure, MIB, size};
@@ -24,7 +25,7 @@ const PHRASES: [Phrase; 15] = [
     Phrase {
         words: &["Insufficientmemoryonaccelerator"],
         dialect: "lammps-accelerator",
-        framework: "lammps",
+        program: Program::Lammps,
         lines: 1,
         ..PHRASE
     },
@@ -33,7 +34,7 @@ const PHRASES: [Phrase; 15] = [
         words: &["cudaCreateTextureObject"],
         and: &["cudaErrorMemoryAllocation"],
         dialect: "kokkos-texture",
-        framework: "kokkos",
+        program: Program::Kokkos,
         signs: &[Sign::Disguised],
         lines: 3,
         ..PHRASE
@@ -42,7 +43,7 @@ const PHRASES: [Phrase; 15] = [
         words: &["Kokkosfailedtoallocatememoryforlabel"],
         and: &["MemorySpacenamed\"Host"],
         dialect: "kokkos-host",
-        framework: "kokkos",
+        program: Program::Kokkos,
         resource: Resource::Host,
         sizes: &[(Fact::Requested, "Allocationofsize")],
         ..PHRASE
@@ -50,7 +51,7 @@ const PHRASES: [Phrase; 15] = [
     Phrase {
         words: &["Kokkosfailedtoallocatememoryforlabel"],
         dialect: "kokkos-space",
-        framework: "kokkos",
+        program: Program::Kokkos,
         sizes: &[(Fact::Requested, "Allocationofsize")],
         ..PHRASE
     },
@@ -58,7 +59,7 @@ const PHRASES: [Phrase; 15] = [
         words: &["ERRORononeproc:Failedtoallocate", "ERROR:Failedtoallocate"],
         and: &["bytesforarray"],
         dialect: "lammps-array",
-        framework: "lammps",
+        program: Program::Lammps,
         resource: Resource::Host,
         sizes: &[(Fact::Requested, "Failedtoallocate")],
         lines: 1,
@@ -68,7 +69,7 @@ const PHRASES: [Phrase; 15] = [
         words: &["[custatevec]%outofmemory", "custatevec"],
         and: &["outofmemory"],
         dialect: "custatevec",
-        framework: "cuquantum",
+        program: Program::Cuquantum,
         lines: 1,
         ..PHRASE
     },
@@ -76,7 +77,7 @@ const PHRASES: [Phrase; 15] = [
         words: &["ErrorinPennyLaneLightning:outofmemory", "PennyLaneLightning"],
         and: &["outofmemory"],
         dialect: "pennylane-lightning",
-        framework: "pennylane",
+        program: Program::PennyLane,
         lines: 1,
         ..PHRASE
     },
@@ -84,7 +85,7 @@ const PHRASES: [Phrase; 15] = [
         words: &["Insufficientmemorytoruncircuit"],
         and: &["Requiredmemory:"],
         dialect: "aer-insufficient-memory",
-        framework: "qiskit",
+        program: Program::Qiskit,
         sizes: &[(Fact::Requested, "Requiredmemory:")],
         lines: 2,
         ..PHRASE
@@ -92,16 +93,22 @@ const PHRASES: [Phrase; 15] = [
     Phrase {
         words: &["SystemisoutofGPUandsharedhostmemory", "outofGPUandsharedhostmemory"],
         dialect: "blender-gpu-and-host",
-        framework: "blender",
+        program: Program::Blender,
         lines: 2,
         ..PHRASE
     },
-    Phrase { words: &["SystemisoutofGPUmemory"], dialect: "blender-gpu", framework: "blender", lines: 2, ..PHRASE },
+    Phrase {
+        words: &["SystemisoutofGPUmemory"],
+        dialect: "blender-gpu",
+        program: Program::Blender,
+        lines: 2,
+        ..PHRASE
+    },
     // A stream or module is no memory of the scene: the driver has none left for itself.
     Phrase {
         words: &["OutofmemoryincuStreamCreate", "OutofmemoryincuCtxCreate", "OutofmemoryincuModuleLoad"],
         dialect: "blender-context",
-        framework: "blender",
+        program: Program::Blender,
         signs: &[Sign::Disguised, Sign::ContextCreation],
         lines: 2,
         ..PHRASE
@@ -115,7 +122,7 @@ const PHRASES: [Phrase; 15] = [
             "OutofmemoryincuLaunch",
         ],
         dialect: "blender-call",
-        framework: "blender",
+        program: Program::Blender,
         lines: 2,
         ..PHRASE
     },
@@ -123,7 +130,7 @@ const PHRASES: [Phrase; 15] = [
         words: &["CUDAdriverAPIerrorCUDA_ERROR_OUT_OF_MEMORY", "CUDAdriverAPIerror"],
         and: &["OUT_OF_MEMORY", "LuxCore"],
         dialect: "luxcore",
-        framework: "luxcore",
+        program: Program::LuxCore,
         lines: 2,
         ..PHRASE
     },
@@ -131,11 +138,17 @@ const PHRASES: [Phrase; 15] = [
         words: &["CUDAdriverAPIerrorCUDA_ERROR_OUT_OF_MEMORY", "CUDAdriverAPIerror"],
         and: &["OUT_OF_MEMORY", "luxrays"],
         dialect: "luxcore",
-        framework: "luxcore",
+        program: Program::LuxCore,
         lines: 2,
         ..PHRASE
     },
-    Phrase { words: &["OutofmemoryincuMemAlloc"], dialect: "blender-call", framework: "blender", lines: 2, ..PHRASE },
+    Phrase {
+        words: &["OutofmemoryincuMemAlloc"],
+        dialect: "blender-call",
+        program: Program::Blender,
+        lines: 2,
+        ..PHRASE
+    },
 ];
 
 fn read(document: &Document, position: usize) -> Option<Event> {
@@ -187,7 +200,7 @@ fn scene(document: &Document, position: usize, event: &mut Event) {
         return;
     };
     let at = Span::line(line.number);
-    for (name, label) in [("scene_bytes", "Mem:"), ("scene_peak_bytes", "(Peak ")] {
+    for (name, label) in [(Number::Scene, "Mem:"), (Number::ScenePeak, "(Peak ")] {
         if let Some(size) = super::field::size_after(&line.text, label, Base::Binary) {
             event.facts.numbers.insert(name, (size.bytes as f64, at));
         }

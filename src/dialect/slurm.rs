@@ -1,6 +1,7 @@
 //! Slurm: kills inside a step's cgroup, the older accounting limit, and what `sacct`, `seff` and `scontrol` say of a job.
 
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, proof};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -30,20 +31,20 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 }
 
 fn start(document: &Document, position: usize, dialect: &'static str) -> Event {
-    let mut event = field::event(document, position, dialect, "slurm", Resource::Cgroup);
+    let mut event = field::event(document, position, dialect, Program::Slurm, Resource::Cgroup);
     event.sign(Sign::KilledWithProof);
     let line = field::text(document, position);
     let job = ["StepId=", "step ", "JobId=", "Job ", "JOB ", "job "]
         .iter()
         .find_map(|label| field::number_after(line, label));
-    field::note_number(&mut event, "job_id", job.map(|job| job as f64));
+    field::note_number(&mut event, Number::JobId, job.map(|job| job as f64));
     event
 }
 
 fn cgroup_kill(document: &Document, position: usize) -> Event {
     let line = field::text(document, position);
     let mut event = start(document, position, "slurm-cgroup-oom");
-    field::note_number(&mut event, "oom_events", field::number_after(line, "Detected").map(|n| n as f64));
+    field::note_number(&mut event, Number::OomEvents, field::number_after(line, "Detected").map(|n| n as f64));
     if told_before(document, position, proof::is_slurm_kill) {
         event.standing = Standing::Follower;
         return event;
@@ -128,8 +129,8 @@ fn state(document: &Document, position: usize) -> Option<Event> {
         return None;
     }
     let mut event = start(document, position, "slurm-state");
-    if row && event.facts.number("job_id").is_none() {
-        field::note_number(&mut event, "job_id", field::leading_number(line.trim_start()).map(|n| n as f64));
+    if row && event.facts.number(Number::JobId).is_none() {
+        field::note_number(&mut event, Number::JobId, field::leading_number(line.trim_start()).map(|n| n as f64));
     }
     let told = |line: &str| proof::is_slurm_kill(line) || line.contains("OUT_OF_ME") || line.contains("Out Of Memory");
     if told_before(document, position, told) {
@@ -262,7 +263,7 @@ mod tests {
             first("slurmstepd: error: Job 4711 exceeded memory limit (9437184 > 8388608), being killed").unwrap();
         assert_eq!(event.facts.get(Fact::Used).unwrap().bytes, 9 << 30);
         assert_eq!(event.facts.get(Fact::Limit).unwrap().bytes, 8 << 30);
-        assert_eq!(event.facts.number("job_id"), Some(4711.0));
+        assert_eq!(event.facts.number(Number::JobId), Some(4711.0));
     }
 
     #[test]

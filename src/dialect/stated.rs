@@ -3,6 +3,7 @@
 //! never counts.
 
 use super::{Event, Fact, Resource, Sign, field};
+use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{self, Base, Size};
@@ -10,9 +11,9 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// Slug of a statement in the text.
-pub const STATED: &str = "stated";
+const STATED: &str = "stated";
 /// Slug of a question put by options alone.
-pub const ASKED: &str = "asked";
+const ASKED: &str = "asked";
 
 /// A statement is looked for in this many lines; write-ups name the failure near their beginning.
 const LINES: usize = 2000;
@@ -76,14 +77,16 @@ pub fn read(document: &Document) -> Option<Event> {
         let size = largest_size(line).filter(|_| CHINESE.states(&lower) || ENGLISH.states(&lower))?;
         Some((position, size))
     })?;
-    let mut event = field::event(document, position, STATED, framework(document), Resource::Host);
+    let mut event = field::event(document, position, STATED, program(document), Resource::Host);
+    event.sign(Sign::Stated);
     event.facts.note(Fact::Capacity, size.at(Span::line(field::number(document, position))));
     Some(event)
 }
 
 /// The failure that the user's options describe, where the text has no message at all.
 pub fn asked(document: &Document) -> Event {
-    let mut event = Event::new(ASKED, framework(document), Resource::Host, Span::line(1));
+    let mut event = Event::new(ASKED, program(document), Resource::Host, Span::line(1));
+    event.sign(Sign::Asked);
     event.sign(Sign::NoFigures);
     event
 }
@@ -96,15 +99,15 @@ fn largest_size(line: &str) -> Option<Size> {
     sizes.max_by_key(|size| size.bytes)
 }
 
-/// The framework that the text is about.
-fn framework(document: &Document) -> &'static str {
+/// The program that the text is about.
+fn program(document: &Document) -> Program {
     let mentions = |word: &str| document.lines.iter().take(LINES).any(|line| line.text.contains(word));
     if mentions("torch") || mentions("DataLoader") || mentions("num_workers") {
-        "pytorch"
+        Program::Pytorch
     } else if mentions("tensorflow") || mentions("keras") {
-        "tensorflow"
+        Program::Tensorflow
     } else {
-        "python"
+        Program::Python
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 use crate::units::{Base, Figure, size};
 
@@ -16,7 +17,7 @@ const PHRASES: [Phrase; 7] = [
             "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
         ],
         dialect: "sycl-out-of-host-memory",
-        framework: "sycl",
+        program: Program::Sycl,
         resource: Resource::Host,
         lines: 1,
         ..PHRASE
@@ -32,7 +33,7 @@ const PHRASES: [Phrase; 7] = [
             "UR_ERROR_OUT_OF_DEVICE_MEMORY",
         ],
         dialect: "sycl-out-of-device-memory",
-        framework: "sycl",
+        program: Program::Sycl,
         signs: &[Sign::Xpu, Sign::Disguised],
         lines: 1,
         ..PHRASE
@@ -41,7 +42,7 @@ const PHRASES: [Phrase; 7] = [
         words: &["can'tallocate"],
         and: &["Bytesofmemoryondevice"],
         dialect: "sycl-buffer",
-        framework: "sycl",
+        program: Program::Sycl,
         signs: &[Sign::Xpu],
         sizes: &[(Fact::Requested, "can'tallocate")],
         lines: 2,
@@ -51,7 +52,7 @@ const PHRASES: [Phrase; 7] = [
         words: &["malloc_device"],
         and: &["failed"],
         dialect: "sycl-malloc-device",
-        framework: "sycl",
+        program: Program::Sycl,
         signs: &[Sign::Xpu],
         lines: 1,
         ..PHRASE
@@ -59,7 +60,7 @@ const PHRASES: [Phrase; 7] = [
     Phrase {
         words: &["CL_OUT_OF_HOST_MEMORY"],
         dialect: "opencl-out-of-host-memory",
-        framework: "opencl",
+        program: Program::OpenCl,
         resource: Resource::Host,
         lines: 1,
         ..PHRASE
@@ -67,7 +68,7 @@ const PHRASES: [Phrase; 7] = [
     Phrase {
         words: &["VK_ERROR_OUT_OF_DEVICE_MEMORY", "VK_ERROR_OUT_OF_POOL_MEMORY"],
         dialect: "vulkan-out-of-device-memory",
-        framework: "vulkan",
+        program: Program::Vulkan,
         signs: &[Sign::Disguised],
         lines: 1,
         ..PHRASE
@@ -75,7 +76,7 @@ const PHRASES: [Phrase; 7] = [
     Phrase {
         words: &["CL_MEM_OBJECT_ALLOCATION_FAILURE", "CL_OUT_OF_RESOURCES"],
         dialect: "opencl-allocation",
-        framework: "opencl",
+        program: Program::OpenCl,
         lines: 1,
         ..PHRASE
     },
@@ -100,7 +101,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
             buffer(document, position, &mut event);
             device(document, position, &mut event);
             if nearby(document, position, 40, 10, &["torch", "ipex", "intel_extension_for_pytorch"]) {
-                event.framework = "pytorch";
+                event.program = Program::Pytorch;
             }
         }
         _ => {}

@@ -2,6 +2,7 @@
 
 use super::notice::{Notice, PHRASE, Phrase, first_of, nearby, settle};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing};
+use crate::domain::Program;
 use crate::input::Document;
 use crate::text::Text;
 
@@ -15,7 +16,7 @@ const PHRASES: [Phrase; 3] = [
     Phrase {
         words: &["RequestedamountofGPUmemory("],
         dialect: "tensorrt-requested",
-        framework: "tensorrt",
+        program: Program::TensorRt,
         sizes: &[(Fact::Requested, "RequestedamountofGPUmemory(")],
         lines: 4,
         ..PHRASE
@@ -23,7 +24,7 @@ const PHRASES: [Phrase; 3] = [
     Phrase {
         words: &["ErrorCode2:OutOfMemory", "ErrorCode2:OutofMemory"],
         dialect: "tensorrt-error-code-2",
-        framework: "tensorrt",
+        program: Program::TensorRt,
         sizes: &[(Fact::Requested, "Requestedsizewas")],
         lines: 3,
         ..PHRASE
@@ -36,7 +37,7 @@ const PHRASES: [Phrase; 3] = [
             "[TRT]CUDAerror:outofmemory",
         ],
         dialect: "tensorrt-cuda-runtime",
-        framework: "tensorrt",
+        program: Program::TensorRt,
         signs: &[Sign::Disguised],
         lines: 2,
         ..PHRASE
@@ -55,7 +56,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let mut event = if nvmap {
         let notice = Notice::at(document, position, LINES)?;
         let end = notice.text.end_of_first_line();
-        let mut event = notice.event("tensorrt-nvmap", "tensorrt", Resource::Gpu, 0, end);
+        let mut event = notice.event("tensorrt-nvmap", Program::TensorRt, Resource::Gpu, 0, end);
+        event.sign(Sign::ContiguousMemory);
         settle(&mut event);
         event
     } else {
@@ -77,7 +79,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::UnifiedMemory);
     }
     if nearby(document, position, 60, 20, &["tensorrt_llm", "TRT-LLM", "tensorrt-llm"]) {
-        event.framework = "tensorrt-llm";
+        event.program = Program::TensorRtLlm;
     }
     settle(&mut event);
     Some(event)
@@ -87,7 +89,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 fn tactic(document: &Document, position: usize) -> Option<Event> {
     let notice = Notice::at(document, position, 2)?;
     let from = notice.starts("kippingtactic")?;
-    let mut event = notice.event("tensorrt-tactic", "tensorrt", Resource::Gpu, 0, notice.text.end_of_first_line());
+    let mut event =
+        notice.event("tensorrt-tactic", Program::TensorRt, Resource::Gpu, 0, notice.text.end_of_first_line());
     event.standing = Standing::Harmless;
     event.sign(Sign::CaughtAndContinued);
     if let Some((requested, _)) = notice.size("requestedsizeof", from) {

@@ -6,6 +6,7 @@
 use super::field;
 use super::joined::{Joined, Printed};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -39,7 +40,7 @@ fn cpu_allocator(document: &Document, position: usize) -> Option<Event> {
         .min()
         .filter(|start| message.line_at(*start) <= field::number(document, position) + 1)?;
     if message.find("negativenumber", start).is_some() {
-        let event = field::event(document, position, "pytorch-cpu-allocator", "pytorch", Resource::Host);
+        let event = field::event(document, position, "pytorch-cpu-allocator", Program::Pytorch, Resource::Host);
         return Some(harmless(
             event,
             text!(
@@ -58,7 +59,7 @@ fn cpu_allocator(document: &Document, position: usize) -> Option<Event> {
     if wording.is_none() && asked.is_none() {
         return None;
     }
-    let mut event = field::event(document, position, "pytorch-cpu-allocator", "pytorch", Resource::Host);
+    let mut event = field::event(document, position, "pytorch-cpu-allocator", Program::Pytorch, Resource::Host);
     let mut end = wording.unwrap_or(start) + 1;
     match asked.and_then(|offset| request(&message, offset)) {
         Some((figure, after)) => {
@@ -75,7 +76,7 @@ fn cpu_allocator(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::Windows);
     }
     if message.find("Errorcode12", start).is_some() {
-        field::note_number(&mut event, "errno", Some(12.0));
+        field::note_number(&mut event, Number::Errno, Some(12.0));
     }
     event.at = Span::lines(event.at.first, message.line_at(end.saturating_sub(1)));
     if event.at.last > event.at.first {
@@ -112,14 +113,14 @@ fn pinned(document: &Document, position: usize) -> Option<Event> {
     if (pinning..position).any(|at| field::text(document, at).starts_with("Traceback (most recent")) {
         return None;
     }
-    let mut event = field::event(document, position, "pytorch-pinned-host", "pytorch", Resource::Host);
+    let mut event = field::event(document, position, "pytorch-pinned-host", Program::Pytorch, Resource::Host);
     event.sign(Sign::PinnedHost);
     event.sign(Sign::NoFigures);
     Some(event)
 }
 
 fn unfinished_checkpoint(document: &Document, position: usize) -> Event {
-    let event = field::event(document, position, "pytorch-checkpoint-write", "pytorch", Resource::Host);
+    let event = field::event(document, position, "pytorch-checkpoint-write", Program::Pytorch, Resource::Host);
     harmless(
         event,
         text!(

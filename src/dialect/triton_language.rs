@@ -3,6 +3,7 @@
 
 use super::notice::{PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Resource, Sign};
+use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::units::Figure;
 
@@ -14,7 +15,7 @@ const PHRASES: [Phrase; 3] = [
         words: &["outofresource:"],
         and: &["Required:"],
         dialect: "triton-out-of-resource",
-        framework: "triton",
+        program: Program::Triton,
         resource: Resource::CudaSharedMemory,
         sizes: &[(Fact::Requested, "Required:"), (Fact::Limit, "Hardwarelimit:")],
         lines: 3,
@@ -23,7 +24,7 @@ const PHRASES: [Phrase; 3] = [
     Phrase {
         words: &["Sharedmemorysizelimitexceeded:", "sharedmemorysizelimitexceeded:"],
         dialect: "xla-shared-memory",
-        framework: "jax",
+        program: Program::Jax,
         resource: Resource::CudaSharedMemory,
         sizes: &[(Fact::Requested, "requested"), (Fact::Limit, "available:")],
         lines: 2,
@@ -32,7 +33,7 @@ const PHRASES: [Phrase; 3] = [
     Phrase {
         words: &["usestoomuchshareddata("],
         dialect: "ptxas-shared-data",
-        framework: "cuda",
+        program: Program::Cuda,
         resource: Resource::CudaSharedMemory,
         lines: 2,
         ..PHRASE
@@ -52,20 +53,20 @@ fn read(document: &Document, position: usize) -> Option<Event> {
             }
             event.signs.remove(&Sign::NoFigures);
             if nearby(document, position, 40, 10, &["triton"]) {
-                event.framework = "triton";
+                event.program = Program::Triton;
             }
         }
         "triton-out-of-resource" => {
             // `registers`, `tensor memory`, `threads` are counts of something else than bytes.
             if !notice.text.contains("outofresource:sharedmemory") {
-                for (fact, name) in [(Fact::Requested, "required"), (Fact::Limit, "hardware_limit")] {
+                for (fact, name) in [(Fact::Requested, Number::Required), (Fact::Limit, Number::HardwareLimit)] {
                     if let Some(figure) = event.facts.sizes.remove(&fact) {
                         event.facts.numbers.insert(name, (figure.bytes as f64, figure.at));
                     }
                 }
             }
             if nearby(document, position, 40, 10, &["flag_gems", "FlagGems", "flaggems"]) {
-                event.framework = "flaggems";
+                event.program = Program::FlagGems;
             }
         }
         _ => {}

@@ -2,6 +2,7 @@
 
 use super::notice::{Notice, PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing};
+use crate::domain::Program;
 use crate::input::Document;
 use crate::text::Text;
 
@@ -11,7 +12,7 @@ const PHRASES: [Phrase; 2] = [
     Phrase {
         words: &["failedtoallocateCUDAmemorywithbytesize", "failedtoallocateGPUmemorywithbytesize"],
         dialect: "triton-server-pool",
-        framework: "triton-server",
+        program: Program::TritonServer,
         sizes: &[(Fact::Requested, "withbytesize")],
         lines: 2,
         ..PHRASE
@@ -19,7 +20,7 @@ const PHRASES: [Phrase; 2] = [
     Phrase {
         words: &["unabletocreatestream:outofmemory", "unabletocreateCUDAstream:outofmemory"],
         dialect: "triton-server-stream",
-        framework: "triton-server",
+        program: Program::TritonServer,
         signs: &[Sign::Disguised, Sign::ContextCreation],
         lines: 1,
         ..PHRASE
@@ -31,7 +32,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.text.contains("falling back to non-pinned") {
         let notice = Notice::at(document, position, 1)?;
         let end = notice.text.squeezed.len();
-        let mut event = notice.event("triton-server-pinned", "triton-server", Resource::Host, 0, end);
+        let mut event = notice.event("triton-server-pinned", Program::TritonServer, Resource::Host, 0, end);
         event.standing = Standing::Harmless;
         event.sign(Sign::CaughtAndContinued);
         event.harmless_because = Some(Text::new(

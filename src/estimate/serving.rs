@@ -4,6 +4,7 @@
 //! (1 − fraction)`. The figures are the engine's own.
 
 use crate::dialect::{Event, Fact, Facts, Resource};
+use crate::domain::{Number, Program};
 use crate::units::GIB;
 
 /// The account as far as the log tells it. Bytes, except where a field says otherwise.
@@ -44,14 +45,14 @@ impl Budget {
         Budget {
             total: size(Fact::Capacity).filter(|total| *total > 0.0),
             free: least(Fact::Free),
-            share: facts.number("gpu_memory_utilization").filter(|share| *share > 0.0 && *share <= 1.0),
+            share: facts.number(Number::GpuMemoryUtilization).filter(|share| *share > 0.0 && *share <= 1.0),
             weights: size(Fact::Weights),
-            room: least(Fact::Available).or_else(|| facts.number("kv_available_bytes")),
+            room: least(Fact::Available).or_else(|| facts.number(Number::KvAvailable)),
             needed: most(Fact::Needed),
-            length: count("max_model_len"),
-            tokens: count("kv_cache_tokens"),
-            estimated: count("estimated_max_model_len"),
-            ranks: count("tensor_parallel_size").unwrap_or(1),
+            length: count(Number::MaxModelLen),
+            tokens: count(Number::KvCacheTokens),
+            estimated: count(Number::EstimatedMaxModelLen),
+            ranks: count(Number::TensorParallelSize).unwrap_or(1),
         }
     }
 
@@ -143,11 +144,11 @@ const HIGHEST_STATIC: f64 = 0.92;
 /// The static fraction that leaves a small cache, where SGLang found no room for any and says what the weights left.
 /// Without the figure from before the weights, a few GiB that the default fraction cannot use are taken as too few.
 pub fn static_fraction_needed(event: &Event) -> Option<Fraction> {
-    if event.framework != "sglang" || event.resource != Resource::KvCache {
+    if event.program != Program::Sglang || event.resource != Resource::KvCache {
         return None;
     }
-    let after = event.facts.number("avail_mem_bytes")?;
-    match event.facts.number("free_before_weights_bytes").filter(|before| *before > after) {
+    let after = event.facts.number(Number::AvailMem)?;
+    match event.facts.number(Number::FreeBeforeWeights).filter(|before| *before > after) {
         Some(before) => {
             let fraction = static_fraction(before, after, SMALLEST_POOL)?;
             Some(if fraction <= HIGHEST_STATIC { Fraction::Possible(fraction) } else { Fraction::Impossible })

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Phase;
 use crate::text;
 
@@ -21,7 +22,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.training_step() || case.framework() != "pytorch" || case.phase() == Some(Phase::OptimizerStep) {
+    if !case.training_step() || !case.pytorch() || case.phase() == Some(Phase::OptimizerStep) {
         return Advice::Silent;
     }
     Draft::new(case, &[(CauseId::Capacity, 0.45), (CauseId::TransientPeak, 0.15)])
@@ -31,8 +32,8 @@ fn advise(case: &Case) -> Advice {
             case.ask_for_peak(),
         )
         .slows(0.05, 0.5)
-        .knob("trl", "SFTConfig(activation_offloading=True)")
-        .knob("deepspeed", "\"activation_checkpointing\": {\"cpu_checkpointing\": true}")
-        .knob("pytorch", "with torch.autograd.graph.save_on_cpu(pin_memory=True):   # around the forward pass")
+        .knob(Target::Trl, "SFTConfig(activation_offloading=True)")
+        .knob(Target::DeepSpeed, "\"activation_checkpointing\": {\"cpu_checkpointing\": true}")
+        .knob(Target::Pytorch, "with torch.autograd.graph.save_on_cpu(pin_memory=True):   # around the forward pass")
         .because(text!(en: "activations wait in host memory instead of on the GPU", zh: "激活在主机内存而不是显存中等待反向"))
 }

@@ -4,6 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -20,9 +21,6 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.framework() != "onnxruntime" {
-        return Advice::Silent;
-    }
     let asked = case.requested().map(|requested| show(requested.middle()));
     Draft::new(
         case,
@@ -37,8 +35,8 @@ fn advise(case: &Case) -> Advice {
     )
     .frees_unknown(text!(en: "up to half of what the arena holds; the log does not print that", zh: "最多为 arena 所占的一半；日志未打印"))
     .slows(0.0, 0.15)
-    .knob("onnxruntime", "providers=[(\"CUDAExecutionProvider\", {\"arena_extend_strategy\": \"kSameAsRequested\"})]")
-    .knob("onnxruntime", "run_options.add_run_config_entry(\"memory.enable_memory_arena_shrinkage\", \"gpu:0\")")
+    .knob(Target::OnnxRuntime, "providers=[(\"CUDAExecutionProvider\", {\"arena_extend_strategy\": \"kSameAsRequested\"})]")
+    .knob(Target::OnnxRuntime, "run_options.add_run_config_entry(\"memory.enable_memory_arena_shrinkage\", \"gpu:0\")")
     .because(match asked {
         Some(asked) => text!(en: "the arena doubles as it grows: for {asked} it may ask the driver for the next power of 2", zh: "arena 以翻倍方式增长：为 {asked} 可能向驱动申请下一个 2 的幂"),
         None => text!(en: "the arena doubles as it grows and never shrinks", zh: "arena 以翻倍方式增长且从不收缩"),

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -31,9 +32,9 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::Capacity, 0.35), (CauseId::TransientPeak, 0.1)])
         .frees_if(case.of_parameters(4.0, 8.0), case.ask_for_parameters())
         .numerics(Numerics::Optimisation)
-        .knob("lightning", "Trainer(precision=\"bf16-true\")")
-        .knob("llamafactory", "pure_bf16: true")
-        .knob("hf-trainer", "from_pretrained(..., torch_dtype=torch.bfloat16)   # and bf16=True")
-        .knob("pytorch", "model.to(torch.bfloat16)   # before the optimizer is made")
+        .knob(Target::Lightning, "Trainer(precision=\"bf16-true\")")
+        .knob(Target::LlamaFactory, "pure_bf16: true")
+        .knob(Target::HfTrainer, "from_pretrained(..., torch_dtype=torch.bfloat16)   # and bf16=True")
+        .knob(Target::Pytorch, "model.to(torch.bfloat16)   # before the optimizer is made")
         .because(text!(en: "states of 16 bytes per parameter shrink to 8", zh: "每参数 16 字节的状态降到 8 字节"))
 }

@@ -4,6 +4,7 @@ use super::case::{Case, bytes, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::estimate::loader::{Cache, Loader};
 use crate::text;
 use crate::units::{GIB, Interval};
@@ -61,7 +62,7 @@ fn advise(case: &Case) -> Advice {
         )
         .slows(0.0, 0.3)
         .certainty(if account.batch_known { Certainty::Arithmetic } else { Certainty::Likely })
-        .knob("pytorch", format!("{workers}cache = LRUCache(max_bytes=int({gib} * 2**30))   # in each of {readers} processes, {samples} samples; evict before inserting"))
+        .knob(Target::Pytorch, format!("{workers}cache = LRUCache(max_bytes=int({gib} * 2**30))   # in each of {readers} processes, {samples} samples; evict before inserting"))
         .because(match now.cache {
             Cache::Bounded(given) => {
                 let given = bytes(given);

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -37,8 +38,11 @@ fn advise(case: &Case) -> Advice {
     // Where the settings alone outgrow memory, copies of Python objects are the lesser part.
     .weight(if case.ledger.loader.is_some_and(|account| !account.fits()) { 0.4 } else { 1.0 })
     .frees_unknown(text!(en: "needs the size of the sample list in the parent", zh: "需要主进程中样本列表的大小"))
-    .knob("pytorch", "self.samples = np.array(paths)   # or datasets.Dataset / pyarrow memory map, not list[dict]")
-    .knob("ultralytics", "cache=False   # or cache=\"disk\"")
+    .knob(
+        Target::Pytorch,
+        "self.samples = np.array(paths)   # or datasets.Dataset / pyarrow memory map, not list[dict]",
+    )
+    .knob(Target::Ultralytics, "cache=False   # or cache=\"disk\"")
     .because(text!(
         en: "each worker copies the Python objects it reads; one array stays shared",
         zh: "每个 worker 都会复制读到的 Python 对象；单个数组则保持共享"

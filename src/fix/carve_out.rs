@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::{Accelerator, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -25,17 +26,27 @@ fn advise(case: &Case) -> Advice {
     if !case.on_device() || !apu {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::FrameworkLimit, 0.5), (CauseId::Capacity, 0.12)])
+    let draft = Draft::new(case, &[(CauseId::FrameworkLimit, 0.5), (CauseId::Capacity, 0.12)])
         .frees_unknown(text!(en: "as much as the partition grows", zh: "等于分区增加的量"))
-        .knob("sycl", "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1   # single buffers above 4 GiB")
+        .knob(Target::Sycl, "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1   # single buffers above 4 GiB")
         .knob(
-            "pytorch",
+            Target::Pytorch,
             if case.sign(Sign::Xpu) {
                 "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1   # single buffers above 4 GiB"
             } else {
                 "rocm-smi --showmeminfo vram gtt   # shows the pools; change them in the BIOS or ttm.pages_limit"
             },
-        )
-        .knob("shell", "nvidia-smi -L; rocm-smi --showmeminfo vram gtt   # shows the partition; change it in MIG, the BIOS or ttm.pages_limit")
-        .because(join(text!(en: "the process sees a part of the machine's memory only", zh: "进程只能看到机器内存的一部分"), case.situation()))
+        );
+    let draft = match case.accelerator() {
+        Accelerator::Cuda => draft.knob(Target::Shell, "nvidia-smi -L   # shows the partition; change it in MIG"),
+        Accelerator::Hip => draft.knob(
+            Target::Shell,
+            "rocm-smi --showmeminfo vram gtt   # shows the pools; change them in the BIOS or ttm.pages_limit",
+        ),
+        _ => draft,
+    };
+    draft.because(join(
+        text!(en: "the process sees a part of the machine's memory only", zh: "进程只能看到机器内存的一部分"),
+        case.situation(),
+    ))
 }

@@ -3,6 +3,9 @@
 use super::{Frees, Knob};
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::program::{Kind, Language, PytorchAllocator};
+use crate::domain::trainer::Purpose;
+use crate::domain::{Accelerator, Program, Target};
 use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Trainer};
 use crate::incident::{Incident, Recording};
 use crate::ledger::Ledger;
@@ -42,8 +45,8 @@ impl<'a> Case<'a> {
         self.resource().on_host()
     }
 
-    pub fn framework(&self) -> &'static str {
-        self.incident.event.framework
+    pub fn program(&self) -> Program {
+        self.incident.event.program
     }
 
     /// The memory snapshot of this very failure, where there is one.
@@ -183,23 +186,8 @@ impl<'a> Case<'a> {
                 | Phase::Checkpoint,
             ) => true,
             _ => {
-                matches!(
-                    self.trainer(),
-                    Some(
-                        Trainer::HfTrainer
-                            | Trainer::Trl
-                            | Trainer::Lightning
-                            | Trainer::DeepSpeed
-                            | Trainer::Ultralytics
-                            | Trainer::Megatron
-                            | Trainer::LlamaFactory
-                            | Trainer::Swift
-                            | Trainer::Fsdp
-                            | Trainer::MmEngine
-                            | Trainer::Fastai
-                            | Trainer::NeMo
-                    )
-                ) || self.context.optimizer.is_known()
+                self.purpose() == Some(Purpose::Training)
+                    || self.context.optimizer.is_known()
                     || self.context.epochs.is_known()
                     || self.context.epoch.is_known()
                     || self.clue(Clue::OptimizerState)
@@ -211,9 +199,7 @@ impl<'a> Case<'a> {
 
     /// True when the log shows that it is not training, or shows nothing that looks like it.
     pub fn inference(&self) -> bool {
-        self.engine().is_some()
-            || matches!(self.phase(), Some(Phase::Inference | Phase::Warmup))
-            || matches!(self.trainer(), Some(Trainer::Diffusers | Trainer::ComfyUi | Trainer::StableDiffusionWebUi))
+        self.engine().is_some() || matches!(self.phase(), Some(Phase::Inference | Phase::Warmup)) || self.diffusion()
     }
 
     pub fn evaluating(&self) -> bool {
@@ -227,7 +213,12 @@ impl<'a> Case<'a> {
     }
 
     pub fn diffusion(&self) -> bool {
-        matches!(self.trainer(), Some(Trainer::Diffusers | Trainer::ComfyUi | Trainer::StableDiffusionWebUi))
+        self.purpose() == Some(Purpose::Diffusion)
+    }
+
+    /// What the framework around the loop is used for, where one is known.
+    fn purpose(&self) -> Option<Purpose> {
+        self.trainer().map(Trainer::purpose)
     }
 
     /// True when the memory in question is PyTorch's caching allocator on a GPU, so that its options count.
@@ -238,33 +229,57 @@ impl<'a> Case<'a> {
             && !self.sign(Sign::Npu)
             && !self.sign(Sign::AsyncBackend)
             && !self.sign(Sign::ContextCreation)
-            && (self.framework() == "pytorch"
-                || matches!(self.framework(), "vllm" | "sglang" | "lmdeploy" | "tgi") && self.allocated().is_some())
+            && match self.program().pytorch_allocator() {
+                PytorchAllocator::Yes if !self.program().is_engine() => true,
+                // An engine says so only by the figures of PyTorch's message that it quotes.
+                PytorchAllocator::Yes => self.allocated().is_some(),
+                PytorchAllocator::Sometimes => self.program().is_engine() && self.allocated().is_some(),
+                PytorchAllocator::No => false,
+            }
     }
 
-    /// The inference engine whose memory it is, by the slug of its knobs.
-    pub fn engine(&self) -> Option<&'static str> {
-        match self.trainer() {
-            Some(Trainer::Vllm) => return Some("vllm"),
-            Some(Trainer::Sglang) => return Some("sglang"),
-            _ => {}
+    /// True where the program is PyTorch's, and its user writes the lines that allocate.
+    pub fn pytorch(&self) -> bool {
+        self.program().pytorch_allocator() == PytorchAllocator::Yes && !self.program().is_engine()
+    }
+
+    /// True where PyTorch may be under it: the program is built on it, or could be and something in the log speaks of it.
+    /// Whoever killed a process on the host leaves open what it ran, unless the process has the name of another program.
+    pub fn may_be_pytorch(&self) -> bool {
+        match self.program().pytorch_allocator() {
+            PytorchAllocator::Yes => true,
+            PytorchAllocator::No => false,
+            PytorchAllocator::Sometimes => {
+                let named = self.incident.event.facts.process_name.get().and_then(|name| Program::named(name));
+                let another = named.is_some_and(|program| {
+                    program.kind() != Kind::Application && program.pytorch_allocator() == PytorchAllocator::No
+                });
+                let spoken = self.trainer().is_some()
+                    || self.context.torch_version.is_known()
+                    || self.context.alloc_conf.is_known()
+                    || self.caching_allocator();
+                spoken || self.on_host() && !another
+            }
         }
-        match self.framework() {
-            "vllm" => Some("vllm"),
-            "sglang" => Some("sglang"),
-            "tgi" => Some("tgi"),
-            "tensorrt-llm" => Some("tensorrt-llm"),
-            "llama.cpp" => Some("llama.cpp"),
-            "ollama" => Some("ollama"),
-            "lmdeploy" => Some("lmdeploy"),
-            "exllama" => Some("exllama"),
-            _ => None,
+    }
+
+    /// The family of the device.
+    pub fn accelerator(&self) -> Accelerator {
+        self.incident.event.accelerator()
+    }
+
+    /// The inference engine whose memory it is.
+    pub fn engine(&self) -> Option<Program> {
+        match self.trainer() {
+            Some(Trainer::Vllm) => Some(Program::Vllm),
+            Some(Trainer::Sglang) => Some(Program::Sglang),
+            _ => Some(self.program()).filter(Program::is_engine),
         }
     }
 
     /// True where a program refused to load a model because the machine's memory would not hold it.
     pub fn model_beyond_ram(&self) -> bool {
-        self.incident.event.dialect == "ollama-system-memory"
+        self.sign(Sign::ModelBeyondRam)
     }
 
     pub fn windows(&self) -> bool {
@@ -283,46 +298,23 @@ impl<'a> Case<'a> {
                 return Some((major, minor));
             }
         }
-        self.incident.event.versions.filter(|_| self.framework() == "pytorch").and_then(|versions| versions.to)
+        self.incident.event.versions.filter(|_| self.pytorch()).and_then(|versions| versions.to)
     }
 
     /// The targets whose knobs this incident's user can turn, nearest first.
-    pub fn targets(&self) -> Vec<&'static str> {
-        let mut targets: Vec<&'static str> = match self.trainer() {
-            Some(Trainer::PlainPytorch) => vec!["pytorch"],
-            Some(Trainer::HfTrainer) => vec!["hf-trainer", "accelerate", "pytorch"],
-            Some(Trainer::Trl) => vec!["trl", "hf-trainer", "accelerate", "pytorch"],
-            Some(Trainer::Accelerate) => vec!["accelerate", "pytorch", "hf-trainer"],
-            Some(Trainer::Lightning) => vec!["lightning", "pytorch"],
-            Some(Trainer::DeepSpeed) => vec!["deepspeed", "hf-trainer", "pytorch"],
-            Some(Trainer::Ultralytics) => vec!["ultralytics", "pytorch"],
-            Some(Trainer::Megatron) => vec!["megatron", "pytorch"],
-            Some(Trainer::LlamaFactory) => vec!["llamafactory", "hf-trainer", "deepspeed", "pytorch"],
-            Some(Trainer::Swift) => vec!["swift", "hf-trainer", "deepspeed", "pytorch"],
-            Some(Trainer::Fsdp) => vec!["fsdp", "pytorch"],
-            Some(Trainer::Diffusers) => vec!["diffusers", "accelerate", "pytorch"],
-            Some(Trainer::ComfyUi) => vec!["comfyui"],
-            Some(Trainer::StableDiffusionWebUi) => vec!["sd-webui"],
-            Some(Trainer::MmEngine) => vec!["mmengine", "pytorch"],
-            Some(Trainer::Fastai) => vec!["fastai", "pytorch"],
-            Some(Trainer::NeMo) => vec!["lightning", "megatron", "pytorch"],
-            Some(Trainer::Vllm) => vec!["vllm"],
-            Some(Trainer::Sglang) => vec!["sglang"],
-            None => Vec::new(),
-        };
-        if !targets.contains(&self.framework()) {
-            targets.push(self.framework());
-        }
-        if self.framework() == "slurm" || self.incident.event.dialect.starts_with("slurm") {
-            targets.insert(0, "slurm");
-        }
-        if self.framework() == "kubernetes" {
-            targets.insert(0, "kubernetes");
+    pub fn targets(&self) -> Vec<Target> {
+        let program = self.program();
+        let mut targets: Vec<Target> = self.trainer().map_or(Vec::new(), |trainer| trainer.targets().to_vec());
+        if program.kind() == Kind::Scheduler {
+            // Its limit is the one that was hit.
+            targets.splice(0..0, program.targets().iter().copied());
+        } else {
+            targets.extend(program.targets());
         }
         if self.windows() {
-            targets.push("windows");
+            targets.push(Target::Windows);
         }
-        targets.extend(["shell", "docker", "kubernetes", "slurm", "linux"]);
+        targets.extend([Target::Shell, Target::Docker, Target::Kubernetes, Target::Slurm, Target::Linux]);
         targets
     }
 
@@ -331,26 +323,30 @@ impl<'a> Case<'a> {
     /// At most five remain; none where the fix has no knob for what runs here.
     pub fn order(&self, mut knobs: Vec<Knob>) -> Vec<Knob> {
         let mut targets = self.targets();
+        let program = self.program();
+        let interpreter = program.kind() == Kind::Runtime && program.languages().contains(&Language::Python);
         if self.trainer().is_none() && self.engine().is_none() {
-            let anonymous =
-                ["cuda", "linux-kernel", "slurm", "kubernetes", "docker", "python", "systemd-oomd", "earlyoom"];
-            if anonymous.contains(&self.framework()) || self.framework() == "pytorch" {
-                targets.extend(["python", "numpy", "pytorch", "hf-trainer", "lightning", "deepspeed", "accelerate"]);
-            }
-            if anonymous.contains(&self.framework()) {
-                targets.extend(["jax", "tensorflow"]);
-            }
-            if self.framework() == "numpy" {
-                targets.push("python");
+            if self.pytorch() || (!program.names_itself() || interpreter) && self.may_be_pytorch() {
+                targets.extend([
+                    Target::Python,
+                    Target::Numpy,
+                    Target::Pytorch,
+                    Target::HfTrainer,
+                    Target::Lightning,
+                    Target::DeepSpeed,
+                    Target::Accelerate,
+                ]);
+            } else if interpreter {
+                targets.extend([Target::Python, Target::Numpy]);
             }
         }
         // What any program understands comes last: a knob of its own is better.
-        targets.push("program");
+        targets.push(Target::Program);
         let place = |knob: &Knob| targets.iter().position(|target| *target == knob.target);
         knobs.retain(|knob| place(knob).is_some());
         knobs.sort_by_key(place);
-        if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != "program") {
-            knobs.retain(|knob| knob.target != "program");
+        if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != Target::Program) {
+            knobs.retain(|knob| knob.target != Target::Program);
         }
         knobs.truncate(5);
         knobs
@@ -358,11 +354,7 @@ impl<'a> Case<'a> {
 
     /// True for a device that NVIDIA's or AMD's tools list processes of.
     pub fn discrete_gpu(&self) -> bool {
-        self.on_device()
-            && !self.sign(Sign::Mps)
-            && !self.sign(Sign::Xpu)
-            && !self.sign(Sign::Npu)
-            && !matches!(self.framework(), "metal" | "mlx" | "sycl")
+        self.on_device() && matches!(self.accelerator(), Accelerator::Cuda | Accelerator::Hip)
     }
 
     /// The physical bound of anything that can be freed here: the device, the limit, or the machine.
@@ -469,9 +461,10 @@ impl Case<'_> {
 
     /// The figure to ask for where activations cannot be told from states.
     pub fn ask_for_peak(&self) -> Text {
+        let peak = self.incident.event.meter().peak;
         crate::text!(
-            en: "the log does not separate activations from states; torch.cuda.max_memory_allocated() of a step at a smaller batch would",
-            zh: "日志无法区分激活与模型状态；在较小批大小下打印一次 torch.cuda.max_memory_allocated() 即可算出"
+            en: "the log does not separate activations from states; `{peak}` after a step at a smaller batch would",
+            zh: "日志无法区分激活与模型状态；在较小批大小下跑一步后查看 `{peak}` 即可算出"
         )
     }
 }
@@ -484,7 +477,7 @@ impl Case<'_> {
 
     /// True for frameworks that train and failures that are a program's own.
     pub fn learns(&self) -> bool {
-        matches!(self.framework(), "pytorch" | "tensorflow" | "jax" | "paddle" | "mxnet") || self.trainer().is_some()
+        self.program().kind() == Kind::TrainingFramework || self.trainer().is_some()
     }
 
     /// 1 where the log proves training, less where it only does not rule it out.
@@ -494,10 +487,8 @@ impl Case<'_> {
 
     /// True when a language model is at work, by the trainer, the clues or the sequence length.
     pub fn language_model(&self) -> bool {
-        matches!(
-            self.trainer(),
-            Some(Trainer::HfTrainer | Trainer::Trl | Trainer::LlamaFactory | Trainer::Swift | Trainer::Megatron)
-        ) || self.clue(Clue::VocabularyLogits)
+        self.trainer().is_some_and(Trainer::trains_language_models)
+            || self.clue(Clue::VocabularyLogits)
             || self.context.sequence_length.is_known()
             || self.context.lora.is_known()
     }
@@ -518,6 +509,9 @@ impl Case<'_> {
 
     /// The figure to ask for where the number of parameters decides.
     pub fn ask_for_parameters(&self) -> Text {
+        if !self.may_be_pytorch() {
+            return Text::new("the log does not tell the number of parameters", "日志没有给出参数量");
+        }
         crate::text!(
             en: "the log does not tell the number of trainable parameters; sum(p.numel() for p in model.parameters() if p.requires_grad) does",
             zh: "日志没有给出可训练参数量；用 sum(p.numel() for p in model.parameters() if p.requires_grad) 可得"

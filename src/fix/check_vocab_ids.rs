@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -22,16 +23,14 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let echo = case.clue(Clue::DeviceAssert)
-        || case.incident.event.dialect.contains("cublas")
-        || case.incident.event.dialect.contains("assert");
+    let echo = case.clue(Clue::DeviceAssert) || case.sign(Sign::Cublas);
     if !case.on_gpu() || !(echo || case.sign(Sign::OtherCudaError)) {
         return Advice::Silent;
     }
     Draft::new(case, &[(CauseId::DriverOrUnrelated, 0.55), (CauseId::Capacity, 0.4), (CauseId::NonFramework, 0.15), (CauseId::SingleHugeAllocation, 0.1)])
         .frees_unknown(text!(en: "frees nothing: memory may not be the matter", zh: "不释放显存：问题可能不在显存"))
         .certainty(Certainty::Likely)
-        .knob("hf-trainer", "model.resize_token_embeddings(len(tokenizer))")
-        .knob("pytorch", "assert input_ids.max() < model.get_input_embeddings().num_embeddings and labels.min() >= -100")
+        .knob(Target::HfTrainer, "model.resize_token_embeddings(len(tokenizer))")
+        .knob(Target::Pytorch, "assert input_ids.max() < model.get_input_embeddings().num_embeddings and labels.min() >= -100")
         .because(text!(en: "an index out of range shows as a failed allocation or library error at the next call", zh: "索引越界会在下一次调用中表现为分配失败或库错误"))
 }

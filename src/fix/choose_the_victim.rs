@@ -5,6 +5,8 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::Program;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -29,10 +31,10 @@ fn advise(case: &Case) -> Advice {
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')).collect();
     let mut draft = Draft::new(case, &[(CauseId::OtherProcess, 0.45), (CauseId::LeakGrowth, 0.05)])
         .frees_unknown(text!(en: "frees nothing: it chooses who is killed", zh: "不释放内存：它决定杀谁"))
-        .knob("linux", format!("earlyoom --avoid '^{name}$'   # in /etc/default/earlyoom"))
-        .knob("linux", "systemctl edit UNIT: [Service] ManagedOOMPreference=avoid   # and MemoryMax= for the unit that fills memory");
-    if case.framework() == "linux-kernel" {
-        draft = draft.knob("shell", "echo -500 > /proc/PID/oom_score_adj   # as root, of the process to spare");
+        .knob(Target::Linux, format!("earlyoom --avoid '^{name}$'   # in /etc/default/earlyoom"))
+        .knob(Target::Linux, "systemctl edit UNIT: [Service] ManagedOOMPreference=avoid   # and MemoryMax= for the unit that fills memory");
+    if case.program() == Program::LinuxKernel {
+        draft = draft.knob(Target::Shell, "echo -500 > /proc/PID/oom_score_adj   # as root, of the process to spare");
     }
     draft.because(text!(
         en: "the process that was killed held next to nothing of what was in use",

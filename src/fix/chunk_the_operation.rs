@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::Interval;
@@ -39,10 +40,10 @@ fn advise(case: &Case) -> Advice {
         )
         .slows(0.0, 0.2)
         .certainty(if requested.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob("pytorch", frame(case))
-        .knob("program", "process the input in blocks, e.g. 1024 rows at a time, and reduce each before the next")
-        .knob("jax", "jax.lax.map(f, xs, batch_size=1024)   # instead of jax.vmap(f)(xs)")
-        .knob("tensorflow", "tf.map_fn(f, xs)   # over blocks, instead of one broadcast")
+        .knob(Target::Pytorch, frame(case))
+        .knob(Target::Program, "process the input in blocks, e.g. 1024 rows at a time, and reduce each before the next")
+        .knob(Target::Jax, "jax.lax.map(f, xs, batch_size=1024)   # instead of jax.vmap(f)(xs)")
+        .knob(Target::TensorFlow, "tf.map_fn(f, xs)   # over blocks, instead of one broadcast")
         .because(join(text!(en: "one operation makes an intermediate that need not exist as a whole", zh: "某个操作产生了不必整体存在的中间结果"), case.situation()))
 }
 

@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::Interval;
@@ -22,7 +23,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.training_step() || !case.language_model() || case.framework() != "pytorch" {
+    if !case.training_step() || !case.language_model() || !case.pytorch() {
         return Advice::Silent;
     }
     let logits = case.clue(Clue::VocabularyLogits);
@@ -36,9 +37,9 @@ fn advise(case: &Case) -> Advice {
         )
         .slows(-0.2, 0.05)
         .certainty(if logits { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob("llamafactory", "enable_liger_kernel: true")
-        .knob("swift", "--use_liger_kernel true")
-        .knob("hf-trainer", "use_liger_kernel=True")
-        .knob("pytorch", "loss = cut_cross_entropy.linear_cross_entropy(hidden, lm_head.weight, labels)")
+        .knob(Target::LlamaFactory, "enable_liger_kernel: true")
+        .knob(Target::Swift, "--use_liger_kernel true")
+        .knob(Target::HfTrainer, "use_liger_kernel=True")
+        .knob(Target::Pytorch, "loss = cut_cross_entropy.linear_cross_entropy(hidden, lm_head.weight, labels)")
         .because(join(text!(en: "logits and their gradient over the whole vocabulary need not exist at once", zh: "整个词表的 logits 及其梯度不必同时存在"), case.situation()))
 }

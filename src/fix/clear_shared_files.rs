@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Resource;
+use crate::domain::Target;
 use crate::ledger::Holder;
 use crate::text;
 use crate::units::Interval;
@@ -37,7 +38,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::SharedMemory, if held.is_some() { 0.6 } else { 0.25 })])
         .frees_if(amount, text!(en: "what `du -sh /dev/shm` shows beyond the live job", zh: "`du -sh /dev/shm` 中不属于当前任务的部分"))
         .certainty(if held.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob("shell", "ls -lS /dev/shm | head   # then delete what no running process maps: lsof +D /dev/shm")
+        .knob(Target::Shell, "ls -lS /dev/shm | head   # then delete what no running process maps: lsof +D /dev/shm")
         .because(match held {
             Some(held) => {
                 let shown = bytes(held.middle_bytes());

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -23,7 +24,7 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu()
         || !case.training()
         || case.evaluating()
-        || case.framework() != "pytorch"
+        || !case.pytorch()
         || case.context.lora.value() == Some(true)
     {
         return Advice::Silent;
@@ -38,9 +39,9 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::Capacity, 0.5), (CauseId::TransientPeak, 0.2)])
         .frees_if(case.of_parameters(6.0, 12.0), case.ask_for_parameters())
         .slows(0.25, 0.9)
-        .knob("deepspeed", "\"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}}")
-        .knob("fsdp", "fully_shard(model, offload_policy=CPUOffloadPolicy())")
-        .knob("hf-trainer", "deepspeed=\"zero2_offload.json\"")
-        .knob("pytorch", "torchao.optim.CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True)")
+        .knob(Target::DeepSpeed, "\"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}}")
+        .knob(Target::Fsdp, "fully_shard(model, offload_policy=CPUOffloadPolicy())")
+        .knob(Target::HfTrainer, "deepspeed=\"zero2_offload.json\"")
+        .knob(Target::Pytorch, "torchao.optim.CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True)")
         .because(text!(en: "optimizer state is touched once per step and can wait in host memory", zh: "优化器状态每步只用一次，可以放在主机内存"))
 }

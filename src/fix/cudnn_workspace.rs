@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::{Sign, Target};
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::Interval;
@@ -25,7 +26,7 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu() || !case.learns() {
         return Advice::Silent;
     }
-    if !case.clue(Clue::ConvWorkspace) && !case.incident.event.dialect.contains("cudnn") {
+    if !case.clue(Clue::ConvWorkspace) && !case.sign(Sign::Cudnn) {
         return Advice::Silent;
     }
     Draft::new(
@@ -48,9 +49,9 @@ fn advise(case: &Case) -> Advice {
         text!(en: "the workspace's size is not in the log", zh: "日志没有给出工作区大小"),
     )
     .slows(0.0, 0.2)
-    .knob("tensorflow", "export TF_CUDNN_WORKSPACE_LIMIT_IN_MB=512")
-    .knob("jax", "export XLA_FLAGS=--xla_gpu_autotune_level=0")
-    .knob("pytorch", "torch.backends.cudnn.benchmark = False")
+    .knob(Target::TensorFlow, "export TF_CUDNN_WORKSPACE_LIMIT_IN_MB=512")
+    .knob(Target::Jax, "export XLA_FLAGS=--xla_gpu_autotune_level=0")
+    .knob(Target::Pytorch, "torch.backends.cudnn.benchmark = False")
     .because(join(
         text!(en: "a convolution's workspace depends on the algorithm chosen", zh: "卷积工作区取决于所选算法"),
         case.situation(),

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -30,6 +31,6 @@ fn advise(case: &Case) -> Advice {
             text!(en: "the size of the gathered outputs is not in the log", zh: "日志没有给出汇集输出的大小"),
         )
         .slows(-0.3, 0.0)
-        .knob("pytorch", "torchrun --nproc_per_node=<GPUs> train.py   # with DistributedDataParallel instead of DataParallel")
+        .knob(Target::Pytorch, "torchrun --nproc_per_node=<GPUs> train.py   # with DistributedDataParallel instead of DataParallel")
         .because(text!(en: "DataParallel gathers outputs and losses on its first GPU", zh: "DataParallel 把输出和损失汇集到第一块 GPU"))
 }

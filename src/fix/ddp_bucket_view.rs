@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -22,19 +23,14 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     let sharded = case.context.zero_stage.is_known() || case.context.fsdp.value() == Some(true);
     let ranks = case.context.world_size.value().or(case.context.local_processes.value());
-    if !case.on_gpu()
-        || !case.training()
-        || sharded
-        || ranks.is_none_or(|ranks| ranks < 2)
-        || case.framework() != "pytorch"
-    {
+    if !case.on_gpu() || !case.training() || sharded || ranks.is_none_or(|ranks| ranks < 2) || !case.pytorch() {
         return Advice::Silent;
     }
     Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.15)])
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
-        .knob("lightning", "DDPStrategy(gradient_as_bucket_view=True)")
-        .knob("accelerate", "DistributedDataParallelKwargs(gradient_as_bucket_view=True)")
-        .knob("pytorch", "DistributedDataParallel(model, gradient_as_bucket_view=True)")
+        .knob(Target::Lightning, "DDPStrategy(gradient_as_bucket_view=True)")
+        .knob(Target::Accelerate, "DistributedDataParallelKwargs(gradient_as_bucket_view=True)")
+        .knob(Target::Pytorch, "DistributedDataParallel(model, gradient_as_bucket_view=True)")
         .because(
             text!(en: "gradients lie in memory twice: as tensors and in the buckets", zh: "梯度存了两份：张量与通信桶"),
         )

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::replayed;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -34,23 +35,24 @@ fn advise(case: &Case) -> Advice {
         Some((held, _)) => format!("losses.append(loss.item())   # no tensor that came from {}", held.place.en),
         None => "running_loss += loss.item()   # not += loss; outputs.append(out.detach().cpu())".to_string(),
     };
+    let now = case.incident.event.meter().now;
     Draft::new(case, &[(CauseId::LeakGrowth, 0.65)])
         .weight(weight)
         .frees_if(
             replayed::growth_freed(case),
             text!(
-                en: "growth per step times steps; two readings of torch.cuda.memory_allocated() some steps apart give it",
-                zh: "每步增长 × 步数；相隔若干步打印两次 torch.cuda.memory_allocated() 即可得到"
+                en: "growth per step times steps; two readings of `{now}` some steps apart give it",
+                zh: "每步增长 × 步数；相隔若干步读取两次 `{now}` 即可得到"
             ),
         )
         .certainty(Certainty::Likely)
-        .knob("pytorch", pytorch)
+        .knob(Target::Pytorch, pytorch)
         .knob(
-            "lightning",
+            Target::Lightning,
             "self.validation_outputs.append(out.detach().cpu())   # and clear() it in on_validation_epoch_end",
         )
-        .knob("tensorflow", "losses.append(float(loss))   # not the tensor")
-        .knob("jax", "losses.append(float(loss))   # not the array")
+        .knob(Target::TensorFlow, "losses.append(float(loss))   # not the tensor")
+        .knob(Target::Jax, "losses.append(float(loss))   # not the array")
         .because(join(
             text!(
                 en: "memory grows over steps: something kept from each step still holds its graph",

@@ -4,6 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::{Number, Target};
 use crate::text;
 use crate::units::Interval;
 
@@ -21,11 +22,11 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !matches!(case.framework(), "jax" | "exla") {
+    if !case.on_gpu() {
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;
-    let (inputs, outputs) = (facts.number("parameter_bytes"), facts.number("output_bytes"));
+    let (inputs, outputs) = (facts.number(Number::Parameter), facts.number(Number::Output));
     let shared = inputs.zip(outputs).map(|(inputs, outputs)| inputs.min(outputs).max(0.0) as u64);
     Draft::new(case, &[(CauseId::Capacity, 0.3), (CauseId::TransientPeak, 0.12), (CauseId::DuplicateModel, 0.6)])
         .frees_if(
@@ -39,6 +40,6 @@ fn advise(case: &Case) -> Advice {
             text!(en: "the smaller of the program's inputs and outputs; XLA's report of the failure prints both", zh: "程序输入与输出中较小者；XLA 的报告会打印两者"),
         )
         .certainty(Certainty::Likely)
-        .knob("jax", "step = jax.jit(step, donate_argnums=(0,))   # the state; do not use the old one afterwards")
+        .knob(Target::Jax, "step = jax.jit(step, donate_argnums=(0,))   # the state; do not use the old one afterwards")
         .because(text!(en: "inputs and outputs of the step are held at the same time", zh: "训练步的输入与输出会同时占用内存"))
 }

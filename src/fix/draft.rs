@@ -3,6 +3,7 @@
 use super::case::{Case, clamp_to, show};
 use super::{Advice, Certainty, Frees, Knob, Numerics, Offer};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
@@ -77,7 +78,7 @@ impl<'a> Draft<'a> {
         self
     }
 
-    pub fn knob(mut self, target: &'static str, line: impl Into<String>) -> Self {
+    pub fn knob(mut self, target: Target, line: impl Into<String>) -> Self {
         self.knobs.push(Knob { target, line: line.into() });
         self
     }

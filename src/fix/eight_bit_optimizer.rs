@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::estimate::states;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
@@ -22,7 +23,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.training() || case.framework() != "pytorch" || case.evaluating() {
+    if !case.on_gpu() || !case.training() || !case.pytorch() || case.evaluating() {
         return Advice::Silent;
     }
     let name = case.context.optimizer.get().cloned();
@@ -52,11 +53,11 @@ fn advise(case: &Case) -> Advice {
         .slows(-0.05, 0.05)
         .numerics(Numerics::Benign)
         .certainty(if stepping { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob("hf-trainer", "optim=\"adamw_8bit\"   # or \"paged_adamw_8bit\"")
-        .knob("llamafactory", "optim: adamw_8bit")
-        .knob("swift", "--optim adamw_8bit")
-        .knob("diffusers", "--use_8bit_adam")
-        .knob("pytorch", "bitsandbytes.optim.AdamW8bit(params, lr=lr)")
+        .knob(Target::HfTrainer, "optim=\"adamw_8bit\"   # or \"paged_adamw_8bit\"")
+        .knob(Target::LlamaFactory, "optim: adamw_8bit")
+        .knob(Target::Swift, "--optim adamw_8bit")
+        .knob(Target::Diffusers, "--use_8bit_adam")
+        .knob(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)")
         .because(text!(
             en: "Adam's state takes 8 bytes per 32-bit parameter, 2.03 in 8 bit",
             zh: "Adam 状态每个 32 位参数 8 字节，8-bit 为 2.03 字节"

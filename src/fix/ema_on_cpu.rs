@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -38,7 +39,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::DuplicateModel, 0.5)])
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
         .slows(0.01, 0.05)
-        .knob("diffusers", "remove --use_ema, or add --offload_ema")
-        .knob("pytorch", "ema_model = copy.deepcopy(model).cpu()   # and update every 10 steps")
+        .knob(Target::Diffusers, "remove --use_ema, or add --offload_ema")
+        .knob(Target::Pytorch, "ema_model = copy.deepcopy(model).cpu()   # and update every 10 steps")
         .because(text!(en: "the averaged copy is used rarely and need not lie on the GPU", zh: "平均副本很少用到，不必放在显存"))
 }

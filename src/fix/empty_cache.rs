@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::Interval;
@@ -12,7 +13,7 @@ use crate::units::Interval;
 pub const FIX: Fix = Fix {
     id: "empty-cache",
     class: Class::AllocConfig,
-    title: || text!(en: "torch.cuda.empty_cache()", zh: "torch.cuda.empty_cache()"),
+    title: || text!(en: "empty_cache()", zh: "empty_cache()"),
     doc: || {
         text!(
             en: "Returns whole unused segments to the driver. PyTorch does exactly that by itself before it raises an out-of-memory error, so it cannot prevent one; calling it every step costs time. It helps another process or library on the same GPU, or once between two phases.",
@@ -32,20 +33,20 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu() {
         return Advice::Silent;
     }
-    if case.sign(Sign::Mps) {
+    if case.sign(Sign::Mps) && case.may_be_pytorch() {
         return Draft::new(
             case,
             &[(CauseId::NonFramework, 0.35), (CauseId::LeakGrowth, 0.3), (CauseId::Capacity, 0.08)],
         )
         .frees_unknown(text!(en: "the cache's size is not in the message", zh: "报错没有给出缓存大小"))
         .slows(0.0, 0.1)
-        .knob("pytorch", "torch.mps.empty_cache()   # between independent pieces of work")
+        .knob(Target::Pytorch, "torch.mps.empty_cache()   # between independent pieces of work")
         .because(text!(
             en: "the watermark counts everything Metal holds for this process, the cache included",
             zh: "水位线统计 Metal 为本进程持有的全部内存，包括缓存"
         ));
     }
-    if case.framework() != "pytorch" && case.trainer().is_none() {
+    if !case.pytorch() && case.trainer().is_none() {
         return Advice::Silent;
     }
     if case.clue(Clue::SecondFramework) || case.sign(Sign::ForeignLibrary) {
@@ -61,7 +62,13 @@ fn advise(case: &Case) -> Advice {
                 text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"),
             )
             .slows(0.0, 0.1)
-            .knob("pytorch", "torch.cuda.empty_cache()   # once, before the other library allocates")
+            .knob(
+                Target::Pytorch,
+                format!(
+                    "{}.empty_cache()   # once, before the other library allocates",
+                    case.accelerator().torch_module()
+                ),
+            )
             .because(text!(
                 en: "a library beside PyTorch asks the driver for memory that PyTorch's cache holds",
                 zh: "PyTorch 之外的库要向驱动申请被 PyTorch 缓存占住的显存"

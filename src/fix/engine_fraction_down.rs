@@ -5,6 +5,8 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
+use crate::domain::program::DeviceUse;
+use crate::domain::{Number, Target};
 use crate::estimate::serving::Budget;
 use crate::text;
 use crate::units::Interval;
@@ -29,9 +31,10 @@ const LOWEST: f64 = 0.1;
 
 fn advise(case: &Case) -> Advice {
     let Some(engine) = case.engine() else { return Advice::Silent };
-    let pools = matches!(engine, "vllm" | "sglang" | "tgi" | "lmdeploy");
-    let cache_of_free = engine == "tensorrt-llm" && case.resource() == Resource::KvCache;
-    if !(case.on_gpu() && (pools || engine == "tensorrt-llm") || cache_of_free) {
+    let pools = engine.sizes_pool_by_device();
+    let of_free = matches!(engine.device_use(), DeviceUse::PoolOfFree { .. });
+    let cache_of_free = of_free && case.resource() == Resource::KvCache;
+    if !(case.on_gpu() && (pools || of_free) || cache_of_free) {
         return Advice::Silent;
     }
     let budget = Budget::of(&case.incident.event.facts);
@@ -54,7 +57,7 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let tried = computed.unwrap_or(if cache_of_free { 0.7 } else { USUAL_LOW });
-    let before = budget.share.or(case.incident.event.facts.number("mem_fraction_static"));
+    let before = budget.share.or(case.incident.event.facts.number(Number::MemFractionStatic));
     let gain = before.zip(budget.total).filter(|(before, _)| *before > tried).map(|(before, total)| {
         let shown = show(total as i128);
         (
@@ -81,11 +84,11 @@ fn advise(case: &Case) -> Advice {
         _ => Certainty::RuleOfThumb,
     })
     .slows(0.0, 0.15)
-    .knob("vllm", format!("--gpu-memory-utilization {tried:.2}"))
-    .knob("sglang", format!("--mem-fraction-static {tried:.2}"))
-    .knob("tgi", format!("--cuda-memory-fraction {tried:.2}"))
-    .knob("lmdeploy", "--cache-max-entry-count 0.5")
-    .knob("tensorrt-llm", format!("kv_cache_config: {{free_gpu_memory_fraction: {tried:.2}}}"))
+    .knob(Target::Vllm, format!("--gpu-memory-utilization {tried:.2}"))
+    .knob(Target::Sglang, format!("--mem-fraction-static {tried:.2}"))
+    .knob(Target::Tgi, format!("--cuda-memory-fraction {tried:.2}"))
+    .knob(Target::Lmdeploy, "--cache-max-entry-count 0.5")
+    .knob(Target::TensorRtLlm, format!("kv_cache_config: {{free_gpu_memory_fraction: {tried:.2}}}"))
     .because(match (computed, at_start, budget.free, budget.total) {
         (Some(_), true, Some(free), Some(total)) => {
             let (free, total) = (show(free as i128), show(total as i128));
@@ -104,7 +107,7 @@ fn advise(case: &Case) -> Advice {
 fn share_beside(case: &Case, budget: &Budget) -> Option<f64> {
     let total = budget.total?;
     let short = (case.requested()?.high - case.free()?.low).max(0) as f64;
-    let set = budget.share.or(case.incident.event.facts.number("mem_fraction_static"));
+    let set = budget.share.or(case.incident.event.facts.number(Number::MemFractionStatic));
     let set = set.or_else(|| Some(case.allocated()?.middle() as f64 / total))?;
     let share = set - short / total - 0.01;
     Some((share * 100.0 + 1e-9).floor() / 100.0)

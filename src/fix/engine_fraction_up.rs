@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
+use crate::domain::Target;
 use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
 use crate::text;
 
@@ -26,7 +27,7 @@ const USUAL_HIGH: f64 = 0.95;
 
 fn advise(case: &Case) -> Advice {
     let Some(engine) = case.engine() else { return Advice::Silent };
-    if !case.on_device() || !matches!(engine, "vllm" | "sglang" | "tgi" | "lmdeploy") {
+    if !case.on_device() || !engine.sizes_pool_by_device() {
         return Advice::Silent;
     }
     let budget = Budget::of(&case.incident.event.facts);
@@ -93,10 +94,10 @@ fn advise(case: &Case) -> Advice {
             text!(en: "5 % of the device for each 0.05", zh: "每提高 0.05 即设备的 5 %"),
         )
         .certainty(if computed.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
-        .knob("vllm", format!("--gpu-memory-utilization {tried:.2}"))
-        .knob("sglang", format!("--mem-fraction-static {:.2}", computed.unwrap_or(0.9)))
-        .knob("tgi", format!("--cuda-memory-fraction {tried:.2}"))
-        .knob("lmdeploy", "--cache-max-entry-count 0.9")
+        .knob(Target::Vllm, format!("--gpu-memory-utilization {tried:.2}"))
+        .knob(Target::Sglang, format!("--mem-fraction-static {:.2}", computed.unwrap_or(0.9)))
+        .knob(Target::Tgi, format!("--cuda-memory-fraction {tried:.2}"))
+        .knob(Target::Lmdeploy, "--cache-max-entry-count 0.9")
         .because(match computed {
             Some(_) => text!(
                 en: "by the printed figures a share of {tried:.2} holds weights, peak and cache, if nobody else needs the rest of the device",

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -20,10 +21,10 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || case.framework() != "mlx" {
+    if !case.on_gpu() {
         return Advice::Silent;
     }
-    let count = case.incident.event.facts.number("resource_limit_count");
+    let count = case.incident.event.facts.number(Number::ResourceLimitCount);
     let factor = if count.is_some() { 1.0 } else { 0.3 };
     Draft::new(
         case,
@@ -33,8 +34,8 @@ fn advise(case: &Case) -> Advice {
     .frees_unknown(text!(en: "buffers of earlier steps; their number is limited, not their bytes", zh: "之前各步的缓冲区；受限的是数量而不是字节"))
     .slows(0.0, 0.05)
     .certainty(if count.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-    .knob("mlx", "mx.eval(model.parameters(), optimizer.state, loss)   # once per step")
-    .knob("mlx", "mx.set_cache_limit(2 << 30)   # bytes of freed buffers that are kept")
+    .knob(Target::Mlx, "mx.eval(model.parameters(), optimizer.state, loss)   # once per step")
+    .knob(Target::Mlx, "mx.set_cache_limit(2 << 30)   # bytes of freed buffers that are kept")
     .because(match count {
         Some(count) => {
             let count = count as u64;

@@ -7,6 +7,7 @@ use super::replayed::{self, Replayed};
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
+use crate::domain::Target;
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
@@ -31,7 +32,7 @@ fn advise(case: &Case) -> Advice {
             zh: "分配器选项只影响显存，而耗尽的是主机内存"
         ));
     }
-    if case.resource() == Resource::KvCache && matches!(case.engine(), Some("vllm" | "sglang" | "lmdeploy")) {
+    if case.resource() == Resource::KvCache && case.engine().is_some_and(|engine| engine.sizes_pool_by_device()) {
         return Advice::WontHelp(text!(
             en: "the cache is planned from sizes before it is allocated: no fragment is in its way, so no allocator option makes it fit",
             zh: "KV cache 在分配前就按大小计算：与碎片无关，任何分配器选项都无法让它放得下"
@@ -91,9 +92,9 @@ fn advise(case: &Case) -> Advice {
         .frees(saves, formula)
         .slows(0.0, 0.03)
         .certainty(Certainty::Arithmetic)
-        .knob("pytorch", conf.export())
-        .knob("shell", conf.export())
-        .knob("pytorch", conf.python())
+        .knob(Target::Pytorch, conf.export())
+        .knob(Target::Shell, conf.export())
+        .knob(Target::Pytorch, conf.python())
         .because(why);
     }
     let formula = case.cached().map(|cached| {
@@ -126,9 +127,9 @@ fn advise(case: &Case) -> Advice {
     )
     .slows(0.0, 0.03)
     .certainty(Certainty::Likely)
-    .knob("pytorch", conf.export())
-    .knob("shell", conf.export())
-    .knob("pytorch", conf.python())
+    .knob(Target::Pytorch, conf.export())
+    .knob(Target::Shell, conf.export())
+    .knob(Target::Pytorch, conf.python())
     .because(join(reserve(case), case.situation()))
 }
 

@@ -6,6 +6,7 @@ use super::draft::Draft;
 use super::replayed::{self, Replayed};
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -31,7 +32,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::Fragmentation, 0.9), (CauseId::Capacity, 0.25), (CauseId::TransientPeak, 0.25)])
         .frees(saves, formula)
         .certainty(Certainty::Arithmetic)
-        .knob("pytorch", conf.export())
-        .knob("pytorch", conf.python())
+        .knob(Target::Pytorch, conf.export())
+        .knob(Target::Pytorch, conf.python())
         .because(why)
 }

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Resource;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -27,8 +28,8 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::OtherProcess, 0.7), (CauseId::HostMemory, 0.3), (CauseId::HostWorkers, 0.3), (CauseId::Capacity, 0.2), (CauseId::DuplicateModel, 0.3)])
         .frees_unknown(text!(en: "what each further process holds; ps or the kernel's table tells", zh: "每个多余进程的占用；ps 或内核表可见"))
         .slows(0.0, 0.5)
-        .knob("ray", "ray.remote(num_cpus=2)   # fewer tasks at a time")
-        .knob("dask", "LocalCluster(n_workers=<fewer>, memory_limit=\"auto\")")
-        .knob("shell", "ps -eo pid,rss,cmd --sort=-rss | head   # then run fewer at a time, e.g. MAX_JOBS=2 or make -j2")
+        .knob(Target::Ray, "ray.remote(num_cpus=2)   # fewer tasks at a time")
+        .knob(Target::Dask, "LocalCluster(n_workers=<fewer>, memory_limit=\"auto\")")
+        .knob(Target::Shell, "ps -eo pid,rss,cmd --sort=-rss | head   # then run fewer at a time, e.g. MAX_JOBS=2 or make -j2")
         .because(text!(en: "memory of processes that run side by side adds up", zh: "并行进程的内存占用相加"))
 }

@@ -5,6 +5,8 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Sign};
+use crate::domain::program::DeviceUse;
+use crate::domain::{Number, Target};
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::units::Interval;
@@ -29,7 +31,7 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
-    if matches!(engine, Some("llama.cpp" | "ollama" | "exllama"))
+    if engine.is_some_and(|engine| engine.device_use() == DeviceUse::FixedBuffers)
         || engine.is_some() && case.sign(Sign::EngineStartup) && case.on_gpu()
     {
         return Advice::Silent;
@@ -40,7 +42,7 @@ fn advise(case: &Case) -> Advice {
     } else {
         0.8
     };
-    let set = case.incident.event.facts.number("cuda_graph_max_bs").filter(|set| (2.0..1e6).contains(set));
+    let set = case.incident.event.facts.number(Number::CudaGraphMaxBs).filter(|set| (2.0..1e6).contains(set));
     let largest = set.map_or(32, |set| (set as u64 / 4).max(1));
     let pools = case.incident.event.facts.get(Fact::PrivatePools).map(|pools| {
         let shown = bytes(pools.bytes);
@@ -49,13 +51,13 @@ fn advise(case: &Case) -> Advice {
             text!(en: "at most the {shown} in private pools", zh: "最多为私有池中的 {shown}"),
         )
     });
-    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::Preallocation, if case.incident.event.dialect == "sglang-capture-graph-failed" { 0.4 } else { 0.15 }), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
+    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.4), (CauseId::Preallocation, if case.sign(Sign::GraphCapture) { 0.4 } else { 0.15 }), (CauseId::NonFramework, 0.25), (CauseId::KvCache, 0.12), (CauseId::Fragmentation, 0.1)])
         .weight(capture)
         .frees_if(pools, text!(en: "the log does not show how much the graphs hold", zh: "日志没有给出 CUDA graph 的占用"))
         .slows(0.0, 0.3)
-        .knob("vllm", "--enforce-eager")
-        .knob("sglang", format!("--cuda-graph-max-bs {largest}   # or --disable-cuda-graph"))
-        .knob("tgi", "--cuda-graphs 0")
-        .knob("pytorch", "torch.compile(model)   # mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"")
+        .knob(Target::Vllm, "--enforce-eager")
+        .knob(Target::Sglang, format!("--cuda-graph-max-bs {largest}   # or --disable-cuda-graph"))
+        .knob(Target::Tgi, "--cuda-graphs 0")
+        .knob(Target::Pytorch, "torch.compile(model)   # mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"")
         .because(text!(en: "captured graphs keep memory of their own beside the cache", zh: "捕获的 CUDA graph 在缓存之外另占显存"))
 }

@@ -4,6 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 use crate::units::Interval;
 
@@ -21,9 +22,6 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !matches!(case.framework(), "cuquantum" | "pennylane" | "qiskit") {
-        return Advice::Silent;
-    }
     // Where half the state is still more than there is, only another method is left.
     let half_fits = match (case.requested(), case.capacity()) {
         (Some(requested), Some(capacity)) => requested.low / 2 <= capacity.high,
@@ -43,8 +41,8 @@ fn advise(case: &Case) -> Advice {
         .weight(if half_fits { 1.0 } else { 0.5 })
         .numerics(Numerics::Benign)
         .certainty(Certainty::Likely)
-        .knob("qiskit", "AerSimulator(method=\"matrix_product_state\")   # or precision=\"single\", blocking_enable=True")
-        .knob("pennylane", "qml.device(\"lightning.gpu\", wires=n, c_dtype=np.complex64)")
-        .knob("cuquantum", "use complex64 state vectors, or distribute the state over twice the GPUs")
+        .knob(Target::Qiskit, "AerSimulator(method=\"matrix_product_state\")   # or precision=\"single\", blocking_enable=True")
+        .knob(Target::PennyLane, "qml.device(\"lightning.gpu\", wires=n, c_dtype=np.complex64)")
+        .knob(Target::Cuquantum, "use complex64 state vectors, or distribute the state over twice the GPUs")
         .because(text!(en: "the state vector is one array that doubles with each qubit", zh: "态矢量是一个随量子比特数翻倍的数组"))
 }

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -29,22 +30,22 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;
-    let set = facts.number("dummy_requests").or(facts.number("max_num_seqs"));
+    let set = facts.number(Number::DummyRequests).or(facts.number(Number::MaxNumSeqs));
     let sequences = fewer(set, 64, 16);
-    let tokens = fewer(facts.number("max_num_batched_tokens"), 4096, 1024);
-    let running = fewer(facts.number("max_running_requests"), 64, 8);
-    let chunk = fewer(facts.number("chunked_prefill_size"), 2048, 512);
+    let tokens = fewer(facts.number(Number::MaxNumBatchedTokens), 4096, 1024);
+    let running = fewer(facts.number(Number::MaxRunningRequests), 64, 8);
+    let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 2048, 512);
     Draft::new(case, &[(CauseId::Preallocation, 0.3), (CauseId::Capacity, 0.4), (CauseId::TransientPeak, 0.6), (CauseId::KvCache, 0.25), (CauseId::SingleHugeAllocation, 0.4), (CauseId::NonFramework, 0.2),
             (CauseId::Preallocation, if case.sign(Sign::EngineWarmup) { 0.5 } else { 0.2 })])
         .frees_unknown(text!(en: "needs the engine's activation peak, which its profiling line prints", zh: "需要引擎 profiling 打印的激活峰值"))
         .slows(0.0, 0.4)
-        .knob("vllm", format!("--max-num-seqs {sequences} --max-num-batched-tokens {tokens}"))
-        .knob("sglang", format!("--max-running-requests {running} --chunked-prefill-size {chunk}"))
-        .knob("tgi", "--max-batch-prefill-tokens 4096")
-        .knob("llama.cpp", "-ub 256 -np 1")
-        .knob("ollama", "OLLAMA_NUM_PARALLEL=1 ollama serve")
-        .knob("lmdeploy", "--max-batch-size 32")
-        .knob("tensorrt-llm", "--max_batch_size 32 --max_num_tokens 4096")
+        .knob(Target::Vllm, format!("--max-num-seqs {sequences} --max-num-batched-tokens {tokens}"))
+        .knob(Target::Sglang, format!("--max-running-requests {running} --chunked-prefill-size {chunk}"))
+        .knob(Target::Tgi, "--max-batch-prefill-tokens 4096")
+        .knob(Target::LlamaCpp, "-ub 256 -np 1")
+        .knob(Target::Ollama, "OLLAMA_NUM_PARALLEL=1 ollama serve")
+        .knob(Target::Lmdeploy, "--max-batch-size 32")
+        .knob(Target::TensorRtLlm, "--max_batch_size 32 --max_num_tokens 4096")
         .because(join(text!(en: "activations grow with what is computed in one step", zh: "激活随单步计算量增长"), case.situation()))
 }
 

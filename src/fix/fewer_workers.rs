@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::Target;
 use crate::estimate::loader::Loader;
 use crate::incident::context::Phase;
 use crate::ledger::LoaderAccount;
@@ -68,9 +69,9 @@ fn advise(case: &Case) -> Advice {
             zh: "每个 worker 为（私有页 + prefetch × 批）；日志未给出，可看 /proc/PID/smaps_rollup 的 PSS"
         ))
         .slows(0.0, 0.4)
-        .knob("hf-trainer", format!("dataloader_num_workers={tried}, dataloader_prefetch_factor=1{from}"))
-        .knob("ultralytics", format!("workers={tried}{from}"))
-        .knob("pytorch", format!("DataLoader(..., num_workers={tried}, prefetch_factor={}, persistent_workers=False){from}", if tried == 0 { "None" } else { "1" }))
+        .knob(Target::HfTrainer, format!("dataloader_num_workers={tried}, dataloader_prefetch_factor=1{from}"))
+        .knob(Target::Ultralytics, format!("workers={tried}{from}"))
+        .knob(Target::Pytorch, format!("DataLoader(..., num_workers={tried}, prefetch_factor={}, persistent_workers=False){from}", if tried == 0 { "None" } else { "1" }))
         .because(match workers {
             Some(workers) if !enough => text!(
                 en: "no number of workers is enough while caches have no bound; {tried} instead of {workers} divide them by as much",

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::replayed;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -25,21 +26,24 @@ fn advise(case: &Case) -> Advice {
         en: "the growth per step is not in the log; two readings some steps apart give it",
         zh: "日志没有每步增长量；相隔若干步的两次读数即可得到"
     ));
+    let now = case.accelerator().torch_meter().now;
     let draft = if case.on_host() {
         draft
             .knob(
-                "shell",
+                Target::Shell,
                 "watch -n 60 'grep -H ^Pss: /proc/PID/smaps_rollup'   # parent and each worker: whose grows?",
             )
-            .knob("pytorch", "tracemalloc.start(25)   # then compare tracemalloc.take_snapshot() of two epochs")
+            .knob(Target::Pytorch, "tracemalloc.start(25)   # then compare tracemalloc.take_snapshot() of two epochs")
+    } else {
+        draft.knob(Target::Pytorch, format!("print(step, {now} >> 20)   # every 100 steps at the same point")).knob(
+            Target::Jax,
+            "jax.profiler.save_device_memory_profile(f\"step{step}.prof\")   # two of them, then: pprof -diff_base",
+        )
+    };
+    let draft = if case.caching_allocator() {
+        draft.knob(Target::Pytorch, "torch.cuda.memory._record_memory_history(max_entries=200_000)")
     } else {
         draft
-            .knob("pytorch", "print(step, torch.cuda.memory_allocated() >> 20)   # every 100 steps at the same point")
-            .knob("pytorch", "torch.cuda.memory._record_memory_history(max_entries=200_000)")
-            .knob(
-                "jax",
-                "jax.profiler.save_device_memory_profile(f\"step{step}.prof\")   # two of them, then: pprof -diff_base",
-            )
     };
     draft.because(join(
         text!(

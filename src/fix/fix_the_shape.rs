@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -35,11 +36,11 @@ fn advise(case: &Case) -> Advice {
             text!(en: "all of the request, if a dimension is wrong", zh: "若维度有误，即全部申请量"),
         )
         .certainty(if absurd { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob("pytorch", match case.context.user_frame().filter(|frame| frame.line > 0) {
+        .knob(Target::Pytorch, match case.context.user_frame().filter(|frame| frame.line > 0) {
             Some(frame) => format!("print(x.shape, x.dtype)   # before {}:{}", frame.file.rsplit(['/', '\\']).next().unwrap_or_default(), frame.line),
             None => "print(x.shape, x.dtype)   # before the failing line".to_string(),
         })
-        .knob("program", "print the sizes that go into the failing allocation")
-        .knob("python", "print(x.shape, x.dtype)   # before the failing line")
+        .knob(Target::Program, "print the sizes that go into the failing allocation")
+        .knob(Target::Python, "print(x.shape, x.dtype)   # before the failing line")
         .because(join(text!(en: "one request asks for far more than the rest of the job", zh: "单次申请远超任务的其余部分"), case.situation()))
 }

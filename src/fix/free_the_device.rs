@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 use crate::units::Interval;
 
@@ -33,7 +34,7 @@ fn advise(case: &Case) -> Advice {
         }
         return unnamed(case);
     };
-    let held = show(others.middle());
+    let (held, tool) = (show(others.middle()), case.accelerator().tool());
     let pids: Vec<String> = case
         .incident
         .event
@@ -56,8 +57,8 @@ fn advise(case: &Case) -> Advice {
     )
     .frees(others, text!(en: "all that other processes hold: {held}", zh: "其他进程占用的全部：{held}"))
     .certainty(Certainty::Arithmetic)
-    .knob("shell", format!("ps -o pid,user,etime,cmd -p {}   # yours and idle: kill {list}", pids.join(",")))
-    .knob("windows", "nvidia-smi   # then end the listed programs in Task Manager")
+    .knob(Target::Shell, format!("ps -o pid,user,etime,cmd -p {}   # yours and idle: kill {list}", pids.join(",")))
+    .knob(Target::Windows, format!("{tool}   # then end the listed programs in Task Manager"))
     .because(text!(
         en: "other processes hold {held} of this GPU; their memory comes back at once when they end",
         zh: "其他进程占用了这块 GPU 的 {held}；进程一结束显存立即归还"
@@ -67,9 +68,10 @@ fn advise(case: &Case) -> Advice {
 /// Memory that nobody named holds, or findings that point to others without a figure.
 fn unnamed(case: &Case) -> Advice {
     let amount = case.ledger.unexplained.map(|held| held.at_least_zero()).filter(|held| held.middle() > 0);
+    let tool = case.accelerator().tool();
     let reason = text!(
-        en: "the message does not say what others hold; nvidia-smi at the time of the failure does",
-        zh: "报错没有给出其他进程占用多少；出错时的 nvidia-smi 可以看到"
+        en: "the message does not say what others hold; {tool} at the time of the failure does",
+        zh: "报错没有给出其他进程占用多少；出错时的 {tool} 可以看到"
     );
     Draft::new(case, &[(CauseId::OtherProcess, 0.75), (CauseId::Preallocation, 0.35)])
         .frees_if(
@@ -83,8 +85,8 @@ fn unnamed(case: &Case) -> Advice {
             reason,
         )
         .certainty(Certainty::Likely)
-        .knob("ollama", "ollama ps   # then: ollama stop MODEL")
-        .knob("shell", "nvidia-smi --query-compute-apps=pid,used_memory,process_name --format=csv")
+        .knob(Target::Ollama, "ollama ps   # then: ollama stop MODEL")
+        .knob(Target::Shell, case.accelerator().processes())
         .because(join(
             text!(
                 en: "the device was taken up by something other than this job: look who it is and end it",

@@ -4,6 +4,7 @@ use super::case::{Case, join};
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -28,8 +29,8 @@ fn advise(case: &Case) -> Advice {
         .frees_unknown(case.ask_for_parameters())
         .slows(-0.3, 0.0)
         .numerics(Numerics::Model)
-        .knob("ultralytics", "freeze=10   # or a smaller model: yolo11n instead of yolo11x")
-        .knob("fastai", "learn.freeze_to(-2)")
-        .knob("pytorch", "for p in model.encoder.parameters(): p.requires_grad_(False)   # or a smaller model of the family")
+        .knob(Target::Ultralytics, "freeze=10   # or a smaller model: yolo11n instead of yolo11x")
+        .knob(Target::Fastai, "learn.freeze_to(-2)")
+        .knob(Target::Pytorch, "for p in model.encoder.parameters(): p.requires_grad_(False)   # or a smaller model of the family")
         .because(join(text!(en: "what is not trained keeps no gradients, state or activations", zh: "不训练的部分不保留梯度、状态和激活"), case.situation()))
 }

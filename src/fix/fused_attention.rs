@@ -4,6 +4,7 @@ use super::case::{Case, join};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -42,13 +43,13 @@ fn advise(case: &Case) -> Advice {
         ))
         .slows(-0.5, 0.0)
         .certainty(if quadratic || eager { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob("hf-trainer", "AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")   # or \"flash_attention_2\"")
-        .knob("llamafactory", "flash_attn: fa2")
-        .knob("swift", "--attn_impl flash_attn")
-        .knob("sd-webui", "--opt-sdp-attention   # or --xformers")
-        .knob("comfyui", "--use-pytorch-cross-attention   # or --use-split-cross-attention")
-        .knob("diffusers", "pipe.enable_attention_slicing()   # PyTorch 2 uses fused attention by itself")
-        .knob("pytorch", "F.scaled_dot_product_attention(q, k, v, is_causal=True)   # instead of softmax(q @ k.T) @ v")
+        .knob(Target::HfTrainer, "AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")   # or \"flash_attention_2\"")
+        .knob(Target::LlamaFactory, "flash_attn: fa2")
+        .knob(Target::Swift, "--attn_impl flash_attn")
+        .knob(Target::SdWebUi, "--opt-sdp-attention   # or --xformers")
+        .knob(Target::ComfyUi, "--use-pytorch-cross-attention   # or --use-split-cross-attention")
+        .knob(Target::Diffusers, "pipe.enable_attention_slicing()   # PyTorch 2 uses fused attention by itself")
+        .knob(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)   # instead of softmax(q @ k.T) @ v")
         .because(join(
             text!(en: "score matrices grow with the square of the length; fused kernels never store them", zh: "分数矩阵随长度平方增长；融合核从不存储它"),
             case.situation(),

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 
@@ -22,15 +23,15 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
-    if !case.on_gpu() || case.framework() != "pytorch" || !stepping {
+    if !case.on_gpu() || !case.pytorch() || !stepping {
         return Advice::Silent;
     }
     Draft::new(case, &[(CauseId::Capacity, 0.25), (CauseId::TransientPeak, 0.45)])
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
         .slows(-0.05, 0.0)
         .certainty(Certainty::Likely)
-        .knob("hf-trainer", "optim=\"adamw_torch_fused\"")
-        .knob("pytorch", "torch.optim.AdamW(params, fused=True)   # or foreach=False")
+        .knob(Target::HfTrainer, "optim=\"adamw_torch_fused\"")
+        .knob(Target::Pytorch, "torch.optim.AdamW(params, fused=True)   # or foreach=False")
         .because(text!(
             en: "it failed in the optimizer's step, whose foreach form makes temporaries of the parameters' size",
             zh: "失败发生在优化器步进，foreach 形式会产生与参数同样大小的临时张量"

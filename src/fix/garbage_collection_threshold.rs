@@ -5,6 +5,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 use crate::units::Interval;
 
@@ -45,9 +46,9 @@ fn advise(case: &Case) -> Advice {
     let mut draft = Draft::new(case, &[(CauseId::NonFramework, 0.35), (CauseId::Fragmentation, 0.15)])
         .frees_if(cached, text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"))
         .slows(0.0, 0.1)
-        .knob("pytorch", line);
+        .knob(Target::Pytorch, line);
     if let Some(extra) = extra {
-        draft = draft.knob("pytorch", extra);
+        draft = draft.knob(Target::Pytorch, extra);
     }
     draft.because(text!(
         en: "memory outside PyTorch's pool is asked of the driver, which PyTorch's cache leaves nothing for",

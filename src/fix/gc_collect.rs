@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -30,7 +31,10 @@ fn advise(case: &Case) -> Advice {
                 en: "what cycles hold is not in the log; len(gc.garbage) and memory_allocated() before and after tell",
                 zh: "循环引用占用多少日志中没有；比较调用前后的 memory_allocated() 可知"
             ))
-            .knob("pytorch", "del model, optimizer, outputs; gc.collect(); torch.cuda.empty_cache()   # in this order")
+            .knob(
+                Target::Pytorch,
+                "del model, optimizer, outputs; gc.collect(); torch.cuda.empty_cache()   # in this order",
+            )
             .because(text!(
                 en: "a long-lived session can hold earlier models in reference cycles or tracebacks",
                 zh: "长时间运行的会话可能通过循环引用或 traceback 持有旧模型"

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::replayed;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 
@@ -42,15 +43,15 @@ fn advise(case: &Case) -> Advice {
             case.ask_for_peak(),
         )
         .slows(0.2, 0.35)
-        .knob("hf-trainer", "gradient_checkpointing=True, gradient_checkpointing_kwargs={\"use_reentrant\": False}")
-        .knob("llamafactory", "disable_gradient_checkpointing: false")
-        .knob("swift", "--gradient_checkpointing true")
-        .knob("megatron", "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1")
-        .knob("diffusers", "--gradient_checkpointing")
-        .knob("mmengine", "model.backbone.with_cp=True")
-        .knob("jax", "loss = jax.checkpoint(block)(params, x)   # per layer")
-        .knob("tensorflow", "block = tf.recompute_grad(block)")
-        .knob("pytorch", "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)   # per block")
+        .knob(Target::HfTrainer, "gradient_checkpointing=True, gradient_checkpointing_kwargs={\"use_reentrant\": False}")
+        .knob(Target::LlamaFactory, "disable_gradient_checkpointing: false")
+        .knob(Target::Swift, "--gradient_checkpointing true")
+        .knob(Target::Megatron, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1")
+        .knob(Target::Diffusers, "--gradient_checkpointing")
+        .knob(Target::MmEngine, "model.backbone.with_cp=True")
+        .knob(Target::Jax, "loss = jax.checkpoint(block)(params, x)   # per layer")
+        .knob(Target::TensorFlow, "block = tf.recompute_grad(block)")
+        .knob(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)   # per block")
         .because(join(
             text!(en: "trades a second forward pass for most of the kept activations", zh: "用多一次前向换掉大部分保留的激活"),
             replayed::activations(case).unwrap_or_else(|| case.situation()),

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -30,9 +31,9 @@ fn advise(case: &Case) -> Advice {
         .frees_unknown(text!(en: "needs the spread of the sample lengths", zh: "需要样本长度的分布"))
         .slows(-0.3, 0.0)
         .numerics(Numerics::Benign)
-        .knob("trl", "SFTConfig(packing=True)")
-        .knob("hf-trainer", "group_by_length=True   # transformers 5: train_sampling_strategy=\"group_by_length\"")
-        .knob("pytorch", "batch_sampler=<sort by length within windows, then shuffle the batches>")
+        .knob(Target::Trl, "SFTConfig(packing=True)")
+        .knob(Target::HfTrainer, "group_by_length=True   # transformers 5: train_sampling_strategy=\"group_by_length\"")
+        .knob(Target::Pytorch, "batch_sampler=<sort by length within windows, then shuffle the batches>")
         .because(text!(
             en: "a batch is padded to its longest sample: similar lengths together waste less",
             zh: "一批会填充到最长样本：长度相近的放一起浪费更少"

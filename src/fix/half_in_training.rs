@@ -23,7 +23,7 @@ fn advise(case: &Case) -> Advice {
     if !case.training_step()
         || !case.training()
         || !matches!(case.precision(), None | Some(Precision::Fp32))
-        || case.framework() != "pytorch"
+        || !case.pytorch()
     {
         return Advice::Silent;
     }

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
 use crate::dialect::Resource;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -46,10 +47,10 @@ fn advise(case: &Case) -> Advice {
     )
     .slows(0.0, 0.2)
     .numerics(Numerics::Same)
-    .knob("program", "read the input in blocks or through a memory map; keep float32 instead of float64")
-    .knob("numpy", "np.load(path, mmap_mode=\"r\")   # or dtype=np.float32, or blocks of rows")
-    .knob("python", "for chunk in pd.read_csv(path, chunksize=100_000): ...")
-    .knob("pytorch", "datasets.load_dataset(..., streaming=True)   # or np.load(path, mmap_mode=\"r\")")
+    .knob(Target::Program, "read the input in blocks or through a memory map; keep float32 instead of float64")
+    .knob(Target::Numpy, "np.load(path, mmap_mode=\"r\")   # or dtype=np.float32, or blocks of rows")
+    .knob(Target::Python, "for chunk in pd.read_csv(path, chunksize=100_000): ...")
+    .knob(Target::Pytorch, "datasets.load_dataset(..., streaming=True)   # or np.load(path, mmap_mode=\"r\")")
     .because(join(
         text!(en: "only a part of the data is needed at any time", zh: "任何时刻只需要数据的一部分"),
         case.situation(),

@@ -4,6 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::{Accelerator, Target};
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::Interval;
@@ -25,6 +26,11 @@ fn advise(case: &Case) -> Advice {
     if !case.discrete_gpu() {
         return Advice::Silent;
     }
+    let tool = case.accelerator().tool();
+    let nodes = match case.accelerator() {
+        Accelerator::Hip => "/dev/kfd /dev/dri/renderD*",
+        _ => "/dev/nvidia*",
+    };
     let hidden = case.ledger.unexplained.map(|held| held.at_least_zero()).filter(|held| held.high > 0);
     let weight = if case.clue(Clue::LongLived) { 1.5 } else { 1.0 };
     let mut draft =
@@ -39,12 +45,12 @@ fn advise(case: &Case) -> Advice {
             )
         }
         None => draft.frees_unknown(text!(
-            en: "how much leftovers hold shows only in nvidia-smi",
-            zh: "残留进程占用多少只能在 nvidia-smi 中看到"
+            en: "how much leftovers hold shows only in {tool}",
+            zh: "残留进程占用多少只能在 {tool} 中看到"
         )),
     };
     draft
-        .knob("shell", "sudo fuser -v /dev/nvidia*   # lists every process that has a GPU open, hidden ones too; kill your own leftovers")
+        .knob(Target::Shell, format!("sudo fuser -v {nodes}   # lists every process that has a GPU open, hidden ones too; kill your own leftovers"))
         .because(text!(
             en: "processes of an earlier run may still hold the GPU, listed or not",
             zh: "上一次运行的进程可能仍占着 GPU，不一定会被列出"

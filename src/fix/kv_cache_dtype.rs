@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix, Numerics};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::Target;
 use crate::estimate::serving::Budget;
 use crate::text;
 
@@ -28,7 +29,7 @@ fn advise(case: &Case) -> Advice {
     let budget = Budget::of(&case.incident.event.facts);
     if case.sign(Sign::EngineStartup) && case.on_gpu() && budget.share.is_some()
         || budget.room.is_some_and(|room| room < 0.0)
-        || case.incident.event.dialect == "sglang-mem-fraction-static"
+        || case.sign(Sign::StaticPool)
     {
         // Nothing is left for a cache of any width, or no cache is at stake yet.
         return Advice::Silent;
@@ -55,10 +56,10 @@ fn advise(case: &Case) -> Advice {
         .slows(-0.1, 0.1)
         .numerics(Numerics::Model)
         .certainty(if needed.is_some() || halved.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
-        .knob("vllm", "--kv-cache-dtype fp8")
-        .knob("sglang", "--kv-cache-dtype fp8_e5m2")
-        .knob("llama.cpp", "-fa on -ctk q8_0 -ctv q8_0")
-        .knob("ollama", "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve")
-        .knob("lmdeploy", "--quant-policy 8")
+        .knob(Target::Vllm, "--kv-cache-dtype fp8")
+        .knob(Target::Sglang, "--kv-cache-dtype fp8_e5m2")
+        .knob(Target::LlamaCpp, "-fa on -ctk q8_0 -ctv q8_0")
+        .knob(Target::Ollama, "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve")
+        .knob(Target::Lmdeploy, "--quant-policy 8")
         .because(text!(en: "the cache holds the same tokens in half the bytes", zh: "同样的 token 只需一半字节"))
 }

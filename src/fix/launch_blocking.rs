@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -30,7 +31,7 @@ fn advise(case: &Case) -> Advice {
         || case.sign(Sign::Disguised)
         || case.clue(Clue::DeviceAssert);
     if !asynchronous {
-        if case.framework() == "pytorch" && case.confidence(CauseId::Capacity) > 0.4 && case.requested().is_some() {
+        if case.pytorch() && case.confidence(CauseId::Capacity) > 0.4 && case.requested().is_some() {
             return Advice::WontHelp(text!(
                 en: "an allocation fails where it is asked for: the traceback is right already, and blocking launches free nothing",
                 zh: "分配失败就发生在申请处：traceback 已经准确，阻塞式启动也不会释放显存"
@@ -38,15 +39,16 @@ fn advise(case: &Case) -> Advice {
         }
         return Advice::Silent;
     }
+    let Some(variable) = case.accelerator().blocking_launches() else { return Advice::Silent };
     Draft::new(case, &[(CauseId::DriverOrUnrelated, 0.45), (CauseId::Capacity, 0.05), (CauseId::NonFramework, 0.05)])
         .frees_unknown(
             text!(en: "frees nothing: it shows which operation failed", zh: "不释放显存：用于显示是哪个操作出错"),
         )
         .slows(0.1, 0.6)
         .certainty(Certainty::Likely)
-        .knob("shell", "CUDA_LAUNCH_BLOCKING=1 <your command>   # once, for the true traceback")
+        .knob(Target::Shell, format!("{variable} <your command>   # once, for the true traceback"))
         .because(text!(
-            en: "the error may stem from an earlier operation: CUDA reports asynchronously",
-            zh: "错误可能来自更早的操作：CUDA 异步报告错误"
+            en: "the error may stem from an earlier operation: the device reports asynchronously",
+            zh: "错误可能来自更早的操作：设备异步报告错误"
         ))
 }

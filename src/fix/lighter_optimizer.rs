@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::estimate::states;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
@@ -42,8 +43,8 @@ fn advise(case: &Case) -> Advice {
         .frees_if(case.of_parameters(state / 4.0, state), case.ask_for_parameters())
         .slows(0.0, 0.2)
         .numerics(Numerics::Optimisation)
-        .knob("hf-trainer", "optim=\"adafactor\"")
-        .knob("pytorch", "torch.optim.Adafactor(params)   # PyTorch 2.5+; or SGD(params, lr, momentum=0.9)")
+        .knob(Target::HfTrainer, "optim=\"adafactor\"")
+        .knob(Target::Pytorch, "torch.optim.Adafactor(params)   # PyTorch 2.5+; or SGD(params, lr, momentum=0.9)")
         .because(text!(
             en: "the optimizer's state is {state} bytes per 32-bit parameter; others keep 0 to 4",
             zh: "优化器状态为每个 32 位参数 {state} 字节；其他优化器为 0 到 4"

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Resource;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -30,8 +31,8 @@ fn advise(case: &Case) -> Advice {
     }
     Draft::new(case, &[(CauseId::HostMemory, if loading { 0.45 } else { 0.1 }), (CauseId::DuplicateModel, 0.7), (CauseId::Capacity, if loading { 0.35 } else { 0.05 }), (CauseId::TransientPeak, 0.3)])
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
-        .knob("hf-trainer", "AutoModel.from_pretrained(..., low_cpu_mem_usage=True, torch_dtype=\"auto\")")
-        .knob("vllm", "--load-format safetensors   # and not fastsafetensors/prefetch on a small host")
-        .knob("pytorch", "torch.load(path, map_location=\"cpu\", mmap=True); model.load_state_dict(state, assign=True)")
+        .knob(Target::HfTrainer, "AutoModel.from_pretrained(..., low_cpu_mem_usage=True, torch_dtype=\"auto\")")
+        .knob(Target::Vllm, "--load-format safetensors   # and not fastsafetensors/prefetch on a small host")
+        .knob(Target::Pytorch, "torch.load(path, map_location=\"cpu\", mmap=True); model.load_state_dict(state, assign=True)")
         .because(text!(en: "while loading, checkpoint and model both lie in host memory, once per process", zh: "加载期间检查点与模型同时在主机内存中，每个进程一份"))
 }

@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -34,8 +35,8 @@ fn advise(case: &Case) -> Advice {
         )
         .slows(-0.1, 0.0)
         .certainty(Certainty::Likely)
-        .knob("vllm", "SamplingParams(prompt_logprobs=None, logprobs=None)   # or --max-num-batched-tokens 2048")
-        .knob("sglang", "return_logprob=False")
-        .knob("pytorch", "model(input_ids, logits_to_keep=1)   # older: num_logits_to_keep")
+        .knob(Target::Vllm, "SamplingParams(prompt_logprobs=None, logprobs=None)   # or --max-num-batched-tokens 2048")
+        .knob(Target::Sglang, "return_logprob=False")
+        .knob(Target::Pytorch, "model(input_ids, logits_to_keep=1)   # older: num_logits_to_keep")
         .because(join(text!(en: "logits of every position are made though few are used", zh: "计算了所有位置的 logits，但只用到少数"), case.situation()))
 }

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -30,9 +31,9 @@ fn advise(case: &Case) -> Advice {
         .frees_if(case.of_parameters(6.0, 14.0), case.ask_for_parameters())
         .slows(-0.3, 0.0)
         .numerics(Numerics::Model)
-        .knob("trl", "SFTTrainer(..., peft_config=LoraConfig(r=16, target_modules=\"all-linear\"))")
-        .knob("llamafactory", "finetuning_type: lora")
-        .knob("swift", "--train_type lora")
-        .knob("pytorch", "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))")
+        .knob(Target::Trl, "SFTTrainer(..., peft_config=LoraConfig(r=16, target_modules=\"all-linear\"))")
+        .knob(Target::LlamaFactory, "finetuning_type: lora")
+        .knob(Target::Swift, "--train_type lora")
+        .knob(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))")
         .because(text!(en: "without gradients and optimizer state for the base, most of the fixed memory goes", zh: "基座不再需要梯度和优化器状态，固定占用大部分消失"))
 }

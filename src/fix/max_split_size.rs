@@ -6,6 +6,7 @@ use super::draft::Draft;
 use super::replayed::{self, Replayed};
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 use crate::units::{Interval, MIB};
 
@@ -34,7 +35,7 @@ fn advise(case: &Case) -> Advice {
                 en: "what the limit wastes shows only in a memory snapshot",
                 zh: "该限制浪费了多少只有内存快照能显示"
             ))
-            .knob("shell", line)
+            .knob(Target::Shell, line)
             .because(text!(
                 en: "max_split_size_mb:{set} is set: requests below {set} MiB cannot use larger cached blocks, so the pool can only grow",
                 zh: "已设置 max_split_size_mb:{set}：小于 {set} MiB 的申请不能使用更大的缓存块，缓存池只会增长"
@@ -48,7 +49,7 @@ fn advise(case: &Case) -> Advice {
                 .frees(saves, formula)
                 .slows(0.0, 0.05)
                 .certainty(Certainty::Arithmetic)
-                .knob("pytorch", conf.with("max_split_size_mb", limit).export())
+                .knob(Target::Pytorch, conf.with("max_split_size_mb", limit).export())
                 .because(why);
         }
         None => {}
@@ -67,7 +68,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::Fragmentation, if other_way { 0.2 } else { 0.45 })])
         .frees(Interval::between(0, cached.high), text!(en: "at most the {c} cached", zh: "最多为缓存的 {c}"))
         .slows(0.0, 0.05)
-        .knob("pytorch", conf.with("max_split_size_mb", limit.to_string()).export())
+        .knob(Target::Pytorch, conf.with("max_split_size_mb", limit.to_string()).export())
         .because(text!(
             en: "{c} is cached while {r} could not be served: keeping blocks above {limit} MiB whole leaves them for requests of that size",
             zh: "缓存有 {c} 却无法满足 {r}：让大于 {limit} MiB 的块保持完整，留给这类大申请"

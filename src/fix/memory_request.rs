@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Fact;
+use crate::domain::{Number, Target};
 use crate::text;
 use crate::units::MIB;
 
@@ -23,7 +24,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let facts = &case.incident.event.facts;
-    let Some(request) = facts.number("memory_request_bytes") else { return Advice::Silent };
+    let Some(request) = facts.number(Number::MemoryRequest) else { return Advice::Silent };
     let used = facts.get(Fact::Used).or(facts.get(Fact::Process)).map(|figure| figure.bytes);
     if used.is_some_and(|used| used as f64 <= request) {
         return Advice::Silent;
@@ -33,7 +34,7 @@ fn advise(case: &Case) -> Advice {
     let request_shown = bytes(request as u64);
     Draft::new(case, &[(CauseId::HostMemory, 0.6), (CauseId::OtherProcess, 0.5), (CauseId::LeakGrowth, 0.1)])
         .frees_unknown(text!(en: "frees nothing: it reserves the memory on a node that has it", zh: "不释放内存：在有余量的节点上预留内存"))
-        .knob("kubernetes", format!("resources: {{requests: {{memory: {line}}}}}"))
+        .knob(Target::Kubernetes, format!("resources: {{requests: {{memory: {line}}}}}"))
         .because(text!(
             en: "the node ran short and the pod used more than the {request_shown} it requests",
             zh: "节点内存不足，而该 pod 的用量超过了其 request {request_shown}"

@@ -4,6 +4,7 @@ use super::case::{Case, join};
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Precision;
 use crate::text;
 
@@ -45,19 +46,19 @@ fn advise(case: &Case) -> Advice {
         )
         .slows(-0.6, 0.0)
         .numerics(Numerics::Benign)
-        .knob("hf-trainer", "bf16=True   # fp16=True before Ampere")
-        .knob("lightning", "Trainer(precision=\"bf16-mixed\")")
-        .knob("accelerate", "Accelerator(mixed_precision=\"bf16\")")
-        .knob("deepspeed", "\"bf16\": {\"enabled\": true}")
-        .knob("ultralytics", "amp=True")
-        .knob("mmengine", "optim_wrapper.type=AmpOptimWrapper")
-        .knob("fastai", "learn.to_fp16()")
-        .knob("diffusers", "torch_dtype=torch.float16")
-        .knob("sd-webui", "remove --no-half and --precision full")
-        .knob("comfyui", "remove --force-fp32")
-        .knob("tensorflow", "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")")
-        .knob("jax", "compute in jnp.bfloat16, keep parameters in float32")
-        .knob("pytorch", "with torch.autocast(\"cuda\", dtype=torch.bfloat16):   # around the forward pass and the loss")
+        .knob(Target::HfTrainer, "bf16=True   # fp16=True before Ampere")
+        .knob(Target::Lightning, "Trainer(precision=\"bf16-mixed\")")
+        .knob(Target::Accelerate, "Accelerator(mixed_precision=\"bf16\")")
+        .knob(Target::DeepSpeed, "\"bf16\": {\"enabled\": true}")
+        .knob(Target::Ultralytics, "amp=True")
+        .knob(Target::MmEngine, "optim_wrapper.type=AmpOptimWrapper")
+        .knob(Target::Fastai, "learn.to_fp16()")
+        .knob(Target::Diffusers, "torch_dtype=torch.float16")
+        .knob(Target::SdWebUi, "remove --no-half and --precision full")
+        .knob(Target::ComfyUi, "remove --force-fp32")
+        .knob(Target::TensorFlow, "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")")
+        .knob(Target::Jax, "compute in jnp.bfloat16, keep parameters in float32")
+        .knob(Target::Pytorch, format!("with torch.autocast(\"{}\", dtype=torch.bfloat16):   # around the forward pass and the loss", case.accelerator().torch_device()))
         .because(join(
             text!(en: "activations at 16 bit take half; nothing in the log shows that they are", zh: "16 位激活只占一半；日志中看不出已经启用"),
             case.situation(),

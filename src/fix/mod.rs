@@ -104,69 +104,47 @@ mod weight_offload;
 mod weight_quantisation;
 
 use crate::cause::Finding;
+use crate::domain::{Target, closed_set};
 use crate::incident::Incident;
 use crate::text::Text;
 use crate::units::Interval;
 
-/// The kind of change, for grouping and for the `class` of the JSON contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    FreeTheDevice,
-    AllocConfig,
-    Batch,
-    Shapes,
-    Activations,
-    Precision,
-    Optimizer,
-    Model,
-    Sharding,
-    Offload,
-    Evaluation,
-    Leak,
-    Loading,
-    Inference,
-    Limits,
-    Host,
-    Libraries,
-    Diagnosis,
-}
-
-impl Class {
-    pub fn id(self) -> &'static str {
-        match self {
-            Class::FreeTheDevice => "free-the-device",
-            Class::AllocConfig => "alloc-config",
-            Class::Batch => "batch",
-            Class::Shapes => "shapes",
-            Class::Activations => "activations",
-            Class::Precision => "precision",
-            Class::Optimizer => "optimizer",
-            Class::Model => "model",
-            Class::Sharding => "sharding",
-            Class::Offload => "offload",
-            Class::Evaluation => "evaluation",
-            Class::Leak => "leak",
-            Class::Loading => "loading",
-            Class::Inference => "inference",
-            Class::Limits => "limits",
-            Class::Host => "host",
-            Class::Libraries => "libraries",
-            Class::Diagnosis => "diagnosis",
-        }
+closed_set! {
+    /// The kind of change, for grouping and for the `class` of the JSON contract.
+    pub enum Class {
+        FreeTheDevice = "free-the-device",
+        AllocConfig = "alloc-config",
+        Batch = "batch",
+        Shapes = "shapes",
+        Activations = "activations",
+        Precision = "precision",
+        Optimizer = "optimizer",
+        Model = "model",
+        Sharding = "sharding",
+        Offload = "offload",
+        Evaluation = "evaluation",
+        Leak = "leak",
+        Loading = "loading",
+        Inference = "inference",
+        Limits = "limits",
+        Host = "host",
+        Libraries = "libraries",
+        Diagnosis = "diagnosis",
     }
 }
 
-/// How a fix changes results, from harmless to deep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Numerics {
-    /// Bit-equal, or equal up to rounding.
-    Same,
-    /// Different in a way that is benign in practice.
-    Benign,
-    /// Changes optimisation: learning dynamics, statistics.
-    Optimisation,
-    /// Changes the model or its quality.
-    Model,
+closed_set! {
+    /// How a fix changes results, from harmless to deep.
+    pub enum Numerics {
+        /// Bit-equal, or equal up to rounding.
+        Same = "same",
+        /// Different in a way that is benign in practice.
+        Benign = "benign",
+        /// Changes optimisation: learning dynamics, statistics.
+        Optimisation = "optimisation",
+        /// Changes the model or its quality.
+        Model = "model",
+    }
 }
 
 /// What a fix frees in this incident.
@@ -178,32 +156,23 @@ pub enum Frees {
     Unknown(Text),
 }
 
-/// How sure it is that the fix cures this incident, in words fixed by the basis it rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Certainty {
-    /// Follows by arithmetic from printed figures.
-    Arithmetic,
-    /// Follows from printed figures and a model with a stated error.
-    Likely,
-    /// A rule of thumb for this cause.
-    RuleOfThumb,
-}
-
-impl Certainty {
-    pub fn id(self) -> &'static str {
-        match self {
-            Certainty::Arithmetic => "arithmetic",
-            Certainty::Likely => "likely",
-            Certainty::RuleOfThumb => "rule-of-thumb",
-        }
+closed_set! {
+    /// How sure it is that the fix cures this incident, in words fixed by the basis it rests on.
+    pub enum Certainty {
+        /// Follows by arithmetic from printed figures.
+        Arithmetic = "arithmetic",
+        /// Follows from printed figures and a model with a stated error.
+        Likely = "likely",
+        /// A rule of thumb for this cause.
+        RuleOfThumb = "rule-of-thumb",
     }
 }
 
 /// The exact thing to change, for one framework.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Knob {
-    /// `pytorch`, `hf-trainer`, `lightning`, `deepspeed`, `accelerate`, `ultralytics`, `shell`, `docker`, `vllm` …
-    pub target: &'static str,
+    /// Whose setting it is.
+    pub target: Target,
     /// The line to write, ready to paste.
     pub line: String,
 }

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -25,7 +26,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let numbers = &case.incident.event.facts.numbers;
-    if numbers.contains_key("resource_limit_count") || case.incident.event.dialect.ends_with("buffer-size") {
+    if numbers.contains_key(&Number::ResourceLimitCount) || case.sign(Sign::BufferSizeLimit) {
         return Advice::Withheld(text!(
             en: "the number of buffers or the size of one is limited here, which no watermark changes",
             zh: "此处受限的是缓冲区个数或单个缓冲区大小，与水位线无关"
@@ -34,13 +35,13 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::FrameworkLimit, 0.65), (CauseId::Capacity, 0.25), (CauseId::LeakGrowth, 0.05)])
         .frees_unknown(text!(en: "as far as the machine's memory reaches", zh: "取决于整机内存"))
         .slows(0.0, 0.5)
-        .knob("pytorch", "export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0   # no limit: save your work first")
-        .knob("pytorch", "torch.mps.empty_cache()   # between independent pieces of work")
+        .knob(Target::Pytorch, "export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0   # no limit: save your work first")
+        .knob(Target::Pytorch, "torch.mps.empty_cache()   # between independent pieces of work")
         .knob(
-            "mlx",
+            Target::Mlx,
             "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>; mx.set_cache_limit(0)   # and mx.eval per step",
         )
-        .knob("metal", "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>")
+        .knob(Target::Metal, "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>")
         .because(join(
             text!(en: "the watermark refused, not the machine", zh: "拒绝的是水位线，而不是机器本身"),
             case.situation(),

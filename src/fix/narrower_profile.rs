@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 use crate::units::Interval;
 
@@ -21,7 +22,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || case.framework() != "tensorrt" {
+    if !case.on_gpu() {
         return Advice::Silent;
     }
     Draft::new(
@@ -44,8 +45,8 @@ fn advise(case: &Case) -> Advice {
         text!(en: "in proportion to the maximum shapes", zh: "与最大形状成正比"),
     )
     .certainty(Certainty::Likely)
-    .knob("tensorrt", "trtexec --maxShapes=input:1x3x512x512 --memPoolSize=workspace:1024 …   # rebuild the engine")
-    .knob("tensorrt", "config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1 << 30)")
+    .knob(Target::TensorRt, "trtexec --maxShapes=input:1x3x512x512 --memPoolSize=workspace:1024 …   # rebuild the engine")
+    .knob(Target::TensorRt, "config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1 << 30)")
     .because(join(
         text!(en: "the context is sized for the profile's maximum shapes", zh: "执行上下文按 profile 的最大形状分配"),
         case.situation(),

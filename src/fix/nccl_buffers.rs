@@ -4,6 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::{Sign, Target};
 use crate::text;
 use crate::units::Interval;
 
@@ -21,8 +22,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let event = &case.incident.event;
-    let nccl = event.dialect.contains("nccl") || event.message.contains("NCCL");
+    let nccl = case.sign(Sign::Nccl);
     let many = case.context.world_size.value().is_some_and(|ranks| ranks > 1);
     if !case.on_gpu() || !(nccl || many) {
         return Advice::Silent;
@@ -37,7 +37,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::NonFramework, if nccl { 0.5 } else { 0.3 }), (CauseId::Capacity, if nccl { 0.3 } else { 0.0 })])
         .frees_if(amount, text!(en: "the log does not separate NCCL's memory", zh: "日志没有单独给出 NCCL 的占用"))
         .slows(0.0, 0.3)
-        .knob("vllm", "NCCL_CUMEM_ENABLE=0 NCCL_NVLS_ENABLE=0 <your command>")
-        .knob("shell", "export NCCL_NVLS_ENABLE=0 NCCL_MAX_NCHANNELS=8 NCCL_BUFFSIZE=2097152")
+        .knob(Target::Vllm, "NCCL_CUMEM_ENABLE=0 NCCL_NVLS_ENABLE=0 <your command>")
+        .knob(Target::Shell, "export NCCL_NVLS_ENABLE=0 NCCL_MAX_NCHANNELS=8 NCCL_BUFFSIZE=2097152")
         .because(text!(en: "the communication library asks the driver for memory beside the framework's pool", zh: "通信库在框架的池之外向驱动申请显存"))
 }

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 
@@ -21,7 +22,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || case.framework() != "pytorch" || case.engine().is_some() || case.loading() {
+    if !case.on_gpu() || !case.pytorch() || case.engine().is_some() || case.loading() {
         return Advice::Silent;
     }
     if case.training() && !case.evaluating() {
@@ -38,8 +39,8 @@ fn advise(case: &Case) -> Advice {
             case.ask_for_peak(),
         )
         .slows(-0.2, 0.0)
-        .knob("lightning", "Trainer(inference_mode=True)   # the default; check for torch.enable_grad() in validation_step")
-        .knob("pytorch", "with torch.inference_mode():   # around the evaluation or prediction loop")
+        .knob(Target::Lightning, "Trainer(inference_mode=True)   # the default; check for torch.enable_grad() in validation_step")
+        .knob(Target::Pytorch, "with torch.inference_mode():   # around the evaluation or prediction loop")
         .because(text!(
             en: "nothing in the log shows that gradients are off where none are needed; if they are on, every activation is kept",
             zh: "日志中看不出在不需要梯度处关闭了梯度；若没有关闭，所有激活都会被保留"

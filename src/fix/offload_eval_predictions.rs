@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -54,10 +55,10 @@ fn advise(case: &Case) -> Advice {
     .slows(0.0, 0.1)
     .certainty(Certainty::Likely)
     .knob(
-        "hf-trainer",
+        Target::HfTrainer,
         "eval_accumulation_steps=1   # and preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1)",
     )
-    .knob("pytorch", "predictions.append(output.argmax(-1).cpu())   # instead of append(output)")
+    .knob(Target::Pytorch, "predictions.append(output.argmax(-1).cpu())   # instead of append(output)")
     .because(text!(
         en: "outputs of all steps are kept on the GPU until the evaluation ends, so it grows with the data set",
         zh: "所有步骤的输出都留在显存直到验证结束，因此随数据集增长"

@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 use crate::units::Interval;
 
@@ -21,7 +22,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !matches!(case.framework(), "jax" | "tensorflow" | "exla") {
+    if !case.on_gpu() || !case.program().preallocates() {
         return Advice::Silent;
     }
     Draft::new(case, &[(CauseId::Fragmentation, 0.7), (CauseId::Capacity, 0.03)])
@@ -33,7 +34,7 @@ fn advise(case: &Case) -> Advice {
             text!(en: "the log does not show how much is free in pieces", zh: "日志没有给出碎片形式的空闲量"),
         )
         .certainty(Certainty::Likely)
-        .knob("tensorflow", "export TF_GPU_ALLOCATOR=cuda_malloc_async   # and unset TF_FORCE_GPU_ALLOW_GROWTH")
-        .knob("jax", "export XLA_PYTHON_CLIENT_PREALLOCATE=true XLA_CLIENT_MEM_FRACTION=.9   # older: XLA_PYTHON_CLIENT_MEM_FRACTION")
+        .knob(Target::TensorFlow, "export TF_GPU_ALLOCATOR=cuda_malloc_async   # and unset TF_FORCE_GPU_ALLOW_GROWTH")
+        .knob(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=true XLA_CLIENT_MEM_FRACTION=.9   # older: XLA_PYTHON_CLIENT_MEM_FRACTION")
         .because(join(text!(en: "enough is free in sum but not in one piece", zh: "总量足够但不连续"), case.situation()))
 }

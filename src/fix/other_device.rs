@@ -4,6 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::{Accelerator, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -23,6 +24,9 @@ fn advise(case: &Case) -> Advice {
     if !case.discrete_gpu() {
         return Advice::Silent;
     }
+    let (Some(visible), tool) = (case.accelerator().visible_devices(), case.accelerator().tool()) else {
+        return Advice::Silent;
+    };
     let used = case.incident.event.facts.device.value();
     let emptiest = case
         .context
@@ -38,21 +42,25 @@ fn advise(case: &Case) -> Advice {
             Draft::new(case, &table)
                 .frees(room, text!(en: "GPU {index} has {shown} free", zh: "GPU {index} 还有 {shown} 空闲"))
                 .certainty(Certainty::Arithmetic)
-                .knob("shell", format!("CUDA_VISIBLE_DEVICES={index} <your command>"))
+                .knob(Target::Shell, format!("{visible}={index} <your command>"))
                 .because(text!(
                     en: "nvidia-smi in the log shows {shown} free on GPU {index}",
                     zh: "日志里的 nvidia-smi 显示 GPU {index} 还有 {shown} 空闲"
                 ))
         }
         None => {
+            let free = match case.accelerator() {
+                Accelerator::Cuda => "nvidia-smi --query-gpu=index,memory.free --format=csv",
+                other => other.driver_meter().now,
+            };
             let device = used.map_or(String::new(), |index| format!(" {index}"));
             Draft::new(case, &table)
                 .frees_unknown(text!(
-                    en: "the log does not show how full the other GPUs are; nvidia-smi does",
-                    zh: "日志没有显示其他 GPU 的占用；用 nvidia-smi 查看"
+                    en: "the log does not show how full the other GPUs are; {tool} does",
+                    zh: "日志没有显示其他 GPU 的占用；用 {tool} 查看"
                 ))
-                .knob("shell", "nvidia-smi --query-gpu=index,memory.free --format=csv   # then: CUDA_VISIBLE_DEVICES=<index> <your command>")
-                .knob("ollama", "CUDA_VISIBLE_DEVICES=<index> ollama serve")
+                .knob(Target::Shell, format!("{free}   # then: {visible}=<index> <your command>"))
+                .knob(Target::Ollama, format!("{visible}=<index> ollama serve"))
                 .because(text!(
                     en: "GPU{device} is taken; where the machine has another, it may be idle",
                     zh: "GPU{device} 已被占用；机器上的其他 GPU 可能空闲"

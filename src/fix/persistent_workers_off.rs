@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -37,8 +38,8 @@ fn advise(case: &Case) -> Advice {
             zh: "worker 跨 epoch 累积的内存；比较一个 epoch 前后 worker 的 PSS 即可得到"
         ))
         .slows(0.0, 0.1)
-        .knob("hf-trainer", "dataloader_persistent_workers=False")
-        .knob("pytorch", "DataLoader(..., persistent_workers=False)")
+        .knob(Target::HfTrainer, "dataloader_persistent_workers=False")
+        .knob(Target::Pytorch, "DataLoader(..., persistent_workers=False)")
         .because(if persistent == Some(true) {
             text!(en: "workers live on over epochs here and keep what they cached", zh: "此处 worker 跨 epoch 存活，缓存的内容一直保留")
         } else {

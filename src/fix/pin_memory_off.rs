@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -37,7 +38,7 @@ fn advise(case: &Case) -> Advice {
     .frees_unknown(text!(en: "the pinned buffers; their size is not in the log", zh: "锁页缓冲；日志没有给出大小"))
     .slows(0.0, 0.1)
     .certainty(Certainty::Likely)
-    .knob("hf-trainer", "dataloader_pin_memory=False")
-    .knob("pytorch", "DataLoader(..., pin_memory=False)")
+    .knob(Target::HfTrainer, "dataloader_pin_memory=False")
+    .knob(Target::Pytorch, "DataLoader(..., pin_memory=False)")
     .because(text!(en: "page-locked host memory is what ran out", zh: "耗尽的是锁页主机内存"))
 }

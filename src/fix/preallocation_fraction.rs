@@ -4,7 +4,7 @@ use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
-use crate::incident::context::Clue;
+use crate::domain::Target;
 use crate::text;
 use crate::units::Interval;
 
@@ -22,11 +22,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu()
-        || !(matches!(case.framework(), "jax" | "exla" | "tensorflow" | "cuda" | "tensorflow-optional-refused")
-            || case.clue(Clue::SecondFramework)
-            || case.confidence(CauseId::Preallocation) > 0.1)
-    {
+    if !case.on_gpu() {
         return Advice::Silent;
     }
     Draft::new(case, &[(CauseId::Preallocation, 0.75), (CauseId::OtherProcess, 0.3), (CauseId::NonFramework, 0.4)])
@@ -39,8 +35,8 @@ fn advise(case: &Case) -> Advice {
         )
         .slows(0.0, 0.1)
         .certainty(Certainty::Likely)
-        .knob("jax", "export XLA_PYTHON_CLIENT_PREALLOCATE=false   # or XLA_CLIENT_MEM_FRACTION=.40 (older: XLA_PYTHON_CLIENT_MEM_FRACTION)")
-        .knob("tensorflow", "export TF_FORCE_GPU_ALLOW_GROWTH=true   # or tf.config.experimental.set_memory_growth(gpu, True)")
-        .knob("exla", "config :exla, :clients, cuda: [platform: :cuda, preallocate: false]   # or memory_fraction: 0.4")
+        .knob(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=false   # or XLA_CLIENT_MEM_FRACTION=.40 (older: XLA_PYTHON_CLIENT_MEM_FRACTION)")
+        .knob(Target::TensorFlow, "export TF_FORCE_GPU_ALLOW_GROWTH=true   # or tf.config.experimental.set_memory_growth(gpu, True)")
+        .knob(Target::Exla, "config :exla, :clients, cuda: [platform: :cuda, preallocate: false]   # or memory_fraction: 0.4")
         .because(text!(en: "a framework that takes the device up front leaves nothing for the others", zh: "预先占满设备的框架不给其他程序留余量"))
 }

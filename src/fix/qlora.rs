@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -31,9 +32,9 @@ fn advise(case: &Case) -> Advice {
         .frees_if(case.of_parameters(1.4, if adapters { 1.5 } else { 15.0 }), case.ask_for_parameters())
         .slows(0.25, 0.4)
         .numerics(Numerics::Model)
-        .knob("llamafactory", "quantization_bit: 4")
-        .knob("swift", "--quant_method bnb --quant_bits 4")
-        .knob("hf-trainer", "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)")
-        .knob("pytorch", "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)")
+        .knob(Target::LlamaFactory, "quantization_bit: 4")
+        .knob(Target::Swift, "--quant_method bnb --quant_bits 4")
+        .knob(Target::HfTrainer, "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)")
+        .knob(Target::Pytorch, "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)")
         .because(text!(en: "the frozen base shrinks from 2 to about 0.52–0.56 bytes per parameter", zh: "冻结的基座从每参数 2 字节降到约 0.52–0.56 字节"))
 }

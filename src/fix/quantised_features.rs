@@ -4,6 +4,7 @@ use super::case::{Case, join};
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -20,7 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !matches!(case.framework(), "xgboost" | "lightgbm" | "catboost") {
+    if !case.on_gpu() {
         return Advice::Silent;
     }
     Draft::new(
@@ -35,9 +36,9 @@ fn advise(case: &Case) -> Advice {
     .frees_unknown(text!(en: "about rows × features × 4 bytes for the float copy; the log prints neither", zh: "float 副本约为 行数 × 特征数 × 4 字节；日志未打印这些数"))
     .slows(0.0, 0.4)
     .numerics(Numerics::Benign)
-    .knob("xgboost", "dtrain = xgb.QuantileDMatrix(X, y, max_bin=128)   # larger data: xgb.ExtMemQuantileDMatrix(iterator)")
-    .knob("lightgbm", "params.update(max_bin=63, num_leaves=63)")
-    .knob("catboost", "CatBoostClassifier(task_type=\"GPU\", border_count=32, max_ctr_complexity=1, gpu_ram_part=0.95)")
+    .knob(Target::Xgboost, "dtrain = xgb.QuantileDMatrix(X, y, max_bin=128)   # larger data: xgb.ExtMemQuantileDMatrix(iterator)")
+    .knob(Target::LightGbm, "params.update(max_bin=63, num_leaves=63)")
+    .knob(Target::Catboost, "CatBoostClassifier(task_type=\"GPU\", border_count=32, max_ctr_complexity=1, gpu_ram_part=0.95)")
     .because(join(
         text!(en: "the data stands on the card more than once", zh: "数据在显存中不止一份"),
         case.situation(),

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Sign};
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -37,9 +38,9 @@ fn advise(case: &Case) -> Advice {
     let draft = draft.frees_if(room, text!(en: "the message does not print the limit", zh: "报错没有打印上限"));
     draft
         .certainty(if cap.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
-        .knob("jax", "export XLA_CLIENT_MEM_FRACTION=.95   # older name: XLA_PYTHON_CLIENT_MEM_FRACTION")
-        .knob("tensorflow", "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=<MB>)])")
-        .knob("pytorch", "torch.cuda.set_per_process_memory_fraction(1.0)")
+        .knob(Target::Jax, "export XLA_CLIENT_MEM_FRACTION=.95   # older name: XLA_PYTHON_CLIENT_MEM_FRACTION")
+        .knob(Target::TensorFlow, "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=<MB>)])")
+        .knob(Target::Pytorch, format!("{}.set_per_process_memory_fraction(1.0)", case.accelerator().torch_module()))
         .because(match cap {
             Some(cap) => {
                 let limit = show(cap.middle());

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Resource};
+use crate::domain::{Number, Target};
 use crate::text;
 use crate::units::{GIB, MIB};
 
@@ -59,19 +60,20 @@ fn advise(case: &Case) -> Advice {
         )
     };
     // What took hours to fill the limit fills a larger one a few hours later.
-    let grew = if facts.number("lifetime_seconds").is_some_and(|seconds| seconds > 6.0 * 3600.0) { 0.5 } else { 1.0 };
+    let grew =
+        if facts.number(Number::LifetimeSeconds).is_some_and(|seconds| seconds > 6.0 * 3600.0) { 0.5 } else { 1.0 };
     let cgroup = if case.resource() == Resource::Cgroup || limit.is_some() { 1.0 } else { 0.5 };
     Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4), (CauseId::SharedMemory, 0.5)])
         .weight(cgroup * grew)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .knob(
-            if limit.is_none() && case.resource() == Resource::Host { "shell" } else { "program" },
+            if limit.is_none() && case.resource() == Resource::Host { Target::Shell } else { Target::Program },
             "free -h   # then a machine or an allocation with more RAM",
         )
-        .knob("slurm", slurm)
-        .knob("kubernetes", kube)
-        .knob("docker", docker)
-        .knob("ray", "ray.remote(memory=<bytes>)   # or RAY_memory_usage_threshold=0.98 for a short peak")
+        .knob(Target::Slurm, slurm)
+        .knob(Target::Kubernetes, kube)
+        .knob(Target::Docker, docker)
+        .knob(Target::Ray, "ray.remote(memory=<bytes>)   # or RAY_memory_usage_threshold=0.98 for a short peak")
         .because(match limit {
             _ if by_settings.flatten().is_some() => text!(
                 en: "by their settings the loaders need {tried} {unit}iB with a tenth of room",

@@ -4,6 +4,7 @@ use super::case::{Case, join};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -21,28 +22,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let java = case.on_host() && case.incident.event.facts.process_name.get().is_some_and(|name| name.contains("java"));
-    let own = java
-        || case.on_host()
-            && matches!(
-                case.framework(),
-                "java"
-                    | "spark"
-                    | "julia"
-                    | "dask"
-                    | "ray"
-                    | "duckdb"
-                    | "go"
-                    | "node"
-                    | "tensorflow"
-                    | "rapids"
-                    | "cupy"
-            );
-    let pool = case.on_gpu()
-        && matches!(case.framework(), "rapids" | "dask-cuda" | "cupy" | "onnxruntime" | "tensorrt" | "rmm");
-    if !(own || pool) {
-        return Advice::Silent;
-    }
-    Draft::new(
+    let draft = Draft::new(
         case,
         &[
             (CauseId::FrameworkLimit, 0.75),
@@ -51,18 +31,31 @@ fn advise(case: &Case) -> Advice {
         ],
     )
     .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
-    .knob(if java { "shell" } else { "java" }, "-Xmx<below the container's limit>   # or -XX:MaxRAMPercentage=75")
-    .knob("spark", "--conf spark.executor.memoryOverhead=4g")
-    .knob("go", "GOMEMLIMIT=<nine tenths of the limit>   # collects earlier; does not lift ulimit -v")
-    .knob("node", "NODE_OPTIONS=--max-old-space-size=8192")
-    .knob("dask", "dask-worker --memory-limit 0   # or a larger one")
-    .knob("ray", "RAY_memory_monitor_refresh_ms=0   # for a short loading peak; or RAY_memory_usage_threshold=0.98")
-    .knob("tensorflow", "TF_CUDA_HOST_MEM_LIMIT_IN_MB=65536")
-    .knob("dask-cuda", "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)")
-    .knob("rapids", "rmm.reinitialize(pool_allocator=True, maximum_pool_size=<below the card's memory>)")
-    .knob("cupy", "cupy.get_default_memory_pool().set_limit(fraction=0.95)")
-    .knob("onnxruntime", "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"")
-    .because(join(
+    .knob(
+        if java { Target::Shell } else { Target::Java },
+        "-Xmx<below the container's limit>   # or -XX:MaxRAMPercentage=75",
+    )
+    .knob(Target::Spark, "--conf spark.executor.memoryOverhead=4g")
+    .knob(Target::Go, "GOMEMLIMIT=<nine tenths of the limit>   # collects earlier; does not lift ulimit -v")
+    .knob(Target::Node, "NODE_OPTIONS=--max-old-space-size=8192")
+    .knob(Target::Dask, "dask-worker --memory-limit 0   # or a larger one")
+    .knob(
+        Target::Ray,
+        "RAY_memory_monitor_refresh_ms=0   # for a short loading peak; or RAY_memory_usage_threshold=0.98",
+    )
+    .knob(Target::Rapids, "rmm.reinitialize(pool_allocator=True, maximum_pool_size=<below the card's memory>)")
+    .knob(Target::Cupy, "cupy.get_default_memory_pool().set_limit(fraction=0.95)");
+    let draft = if case.on_host() {
+        draft.knob(Target::TensorFlow, "TF_CUDA_HOST_MEM_LIMIT_IN_MB=65536")
+    } else {
+        draft
+            .knob(
+                Target::DaskCuda,
+                "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)",
+            )
+            .knob(Target::OnnxRuntime, "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"")
+    };
+    draft.because(join(
         text!(en: "the program stops at a limit of its own", zh: "程序停在了自己设定的上限"),
         case.situation(),
     ))

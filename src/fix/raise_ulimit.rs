@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Sign;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -29,6 +30,6 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::FrameworkLimit, 0.65), (CauseId::HostMemory, if limited { 0.35 } else { 0.05 }), (CauseId::SharedMemory, 0.1)])
         .weight(if limited { 1.0 } else { 0.3 })
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
-        .knob("shell", "ulimit -v unlimited   # and: sysctl vm.overcommit_memory=1")
+        .knob(Target::Shell, "ulimit -v unlimited   # and: sysctl vm.overcommit_memory=1")
         .because(text!(en: "the limit is on addresses or commitments, not on RAM", zh: "受限的是地址空间或提交量，而不是物理内存"))
 }

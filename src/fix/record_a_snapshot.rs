@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::{Accelerator, Target};
 use crate::text;
 use crate::text::Text;
 
@@ -47,11 +48,11 @@ fn advise(case: &Case) -> Advice {
         let old = case.torch_version().is_some_and(|version| version < (2, 1));
         if old {
             return draft
-                .knob("pytorch", "print(torch.cuda.memory_summary())   # in an except block around the step")
+                .knob(Target::Pytorch, "print(torch.cuda.memory_summary())   # in an except block around the step")
                 .because(text!(en: "the summary separates tensors from cache", zh: "该摘要能区分张量与缓存"));
         }
         return draft
-            .knob("pytorch", "torch.cuda.memory._record_memory_history(); ... ; torch.cuda.memory._dump_snapshot(\"oom.pickle\")   # in an except block")
+            .knob(Target::Pytorch, "torch.cuda.memory._record_memory_history(); ... ; torch.cuda.memory._dump_snapshot(\"oom.pickle\")   # in an except block")
             .because(text!(
                 en: "one snapshot of the failing step tells weights, activations and waste apart",
                 zh: "失败步骤的一份快照即可区分权重、激活与浪费"
@@ -60,7 +61,7 @@ fn advise(case: &Case) -> Advice {
     if case.on_host() {
         return draft
             .knob(
-                "shell",
+                Target::Shell,
                 "cat /sys/fs/cgroup/memory.stat /sys/fs/cgroup/memory.events; ps -eo pid,rss,cmd --sort=-rss | head",
             )
             .because(text!(
@@ -71,7 +72,11 @@ fn advise(case: &Case) -> Advice {
     if !case.discrete_gpu() {
         return Advice::Silent;
     }
+    let course = match case.accelerator() {
+        Accelerator::Hip => "while sleep 1; do date; rocm-smi --showmeminfo vram; done > gpu.log",
+        _ => "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv",
+    };
     draft
-        .knob("shell", "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
+        .knob(Target::Shell, course)
         .because(text!(en: "the course of memory tells growth from one jump", zh: "显存曲线能区分缓慢增长与一次跳变"))
 }

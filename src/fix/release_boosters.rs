@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -20,7 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let Some(rounds) = case.incident.event.facts.number("rounds_before").filter(|rounds| *rounds >= 1.0) else {
+    let Some(rounds) = case.incident.event.facts.number(Number::RoundsBefore).filter(|rounds| *rounds >= 1.0) else {
         return Advice::Silent;
     };
     if !case.on_gpu() {
@@ -30,8 +31,8 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::LeakGrowth, 0.65), (CauseId::Capacity, 0.15)])
         .frees_unknown(text!(en: "what {rounds} earlier rounds left behind", zh: "之前 {rounds} 轮遗留的部分"))
         .slows(0.0, 0.05)
-        .knob("program", "del model, data; gc.collect()   # after each round; surest: one process per round")
-        .knob("xgboost", "del booster, dtrain; gc.collect()   # after each trial; surest: one process per trial")
-        .knob("lightgbm", "booster.free_dataset(); del booster; gc.collect()   # after each training")
+        .knob(Target::Program, "del model, data; gc.collect()   # after each round; surest: one process per round")
+        .knob(Target::Xgboost, "del booster, dtrain; gc.collect()   # after each trial; surest: one process per trial")
+        .knob(Target::LightGbm, "booster.free_dataset(); del booster; gc.collect()   # after each training")
         .because(text!(en: "{rounds} rounds had fitted before this one", zh: "此前已有 {rounds} 轮能够放下"))
 }

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -20,7 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !matches!(case.framework(), "rapids" | "dask-cuda") {
+    if !case.on_gpu() {
         return Advice::Silent;
     }
     Draft::new(
@@ -29,7 +30,7 @@ fn advise(case: &Case) -> Advice {
     )
     .frees_unknown(text!(en: "what the pool holds above the need; the log does not print the pool's size", zh: "池中超出实际需要的部分；日志未打印池的大小"))
     .certainty(Certainty::Likely)
-    .knob("rapids", "rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())   # instead of a pool")
-    .knob("dask-cuda", "dask-cuda-worker --rmm-async   # or --rmm-pool-size 0.6, a share of the card")
+    .knob(Target::Rapids, "rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())   # instead of a pool")
+    .knob(Target::DaskCuda, "dask-cuda-worker --rmm-async   # or --rmm-pool-size 0.6, a share of the card")
     .because(text!(en: "the pool is what holds the card", zh: "占住显存的正是内存池"))
 }

@@ -4,6 +4,7 @@ use super::case::{Case, bytes};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -47,7 +48,7 @@ fn advise(case: &Case) -> Advice {
     )
     .slows(0.0, 0.5)
     .certainty(Certainty::Likely)
-    .knob("ultralytics", "cache=False   # or cache=\"disk\"")
-    .knob("pytorch", "functools.lru_cache(maxsize=256)   # a bounded cache, or a memory-mapped file")
+    .knob(Target::Ultralytics, "cache=False   # or cache=\"disk\"")
+    .knob(Target::Pytorch, "functools.lru_cache(maxsize=256)   # a bounded cache, or a memory-mapped file")
     .because(text!(en: "samples are kept in RAM", zh: "样本保存在内存中"))
 }

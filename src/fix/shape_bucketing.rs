@@ -6,6 +6,7 @@ use super::draft::Draft;
 use super::replayed::{self, Replayed};
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::Interval;
@@ -43,8 +44,8 @@ fn advise(case: &Case) -> Advice {
         .weight(weight)
         .frees_if(cached, text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"))
         .slows(0.0, 0.1)
-        .knob("hf-trainer", "data_collator=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)")
-        .knob("pytorch", conf.export())
+        .knob(Target::HfTrainer, "data_collator=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)")
+        .knob(Target::Pytorch, conf.export())
         .because(text!(
             en: "changing shapes leave cached blocks that fit no later request",
             zh: "不断变化的形状会留下后续申请用不上的缓存块"

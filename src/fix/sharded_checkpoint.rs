@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Resource;
+use crate::domain::Target;
 use crate::incident::context::Phase;
 use crate::text;
 
@@ -29,11 +30,11 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::TransientPeak, 0.7), (CauseId::HostMemory, 0.3)])
         .frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters())
         .slows(-0.05, 0.0)
-        .knob("fsdp", "fsdp_state_dict_type: SHARDED_STATE_DICT")
-        .knob("accelerate", "fsdp_state_dict_type: SHARDED_STATE_DICT")
-        .knob("deepspeed", "\"stage3_gather_16bit_weights_on_model_save\": false   # zero_to_fp32.py puts it together later")
-        .knob("hf-trainer", "save_only_model=True   # or fsdp_state_dict_type: SHARDED_STATE_DICT")
-        .knob("pytorch", "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)")
+        .knob(Target::Fsdp, "fsdp_state_dict_type: SHARDED_STATE_DICT")
+        .knob(Target::Accelerate, "fsdp_state_dict_type: SHARDED_STATE_DICT")
+        .knob(Target::DeepSpeed, "\"stage3_gather_16bit_weights_on_model_save\": false   # zero_to_fp32.py puts it together later")
+        .knob(Target::HfTrainer, "save_only_model=True   # or fsdp_state_dict_type: SHARDED_STATE_DICT")
+        .knob(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)")
         .because(text!(
             en: "it died while a checkpoint was saved: gathering the state on one rank needs the whole of it in RAM at once",
             zh: "在保存检查点时被杀：把状态汇集到一个 rank 需要一次性放进内存"

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::estimate::states;
 use crate::text;
 
@@ -41,12 +42,12 @@ fn advise(case: &Case) -> Advice {
             case.ask_for_parameters(),
         )
         .slows(0.05, 0.4)
-        .knob("deepspeed", "\"zero_optimization\": {\"stage\": 3}")
-        .knob("hf-trainer", "fsdp=\"full_shard auto_wrap\"   # or deepspeed=\"zero3.json\"")
-        .knob("lightning", "Trainer(strategy=\"fsdp\")")
-        .knob("accelerate", "accelerate launch --use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP ...")
-        .knob("swift", "--deepspeed zero3")
-        .knob("llamafactory", "deepspeed: examples/deepspeed/ds_z3_config.json")
-        .knob("pytorch", "for block in model.layers: fully_shard(block)\nfully_shard(model)")
+        .knob(Target::DeepSpeed, "\"zero_optimization\": {\"stage\": 3}")
+        .knob(Target::HfTrainer, "fsdp=\"full_shard auto_wrap\"   # or deepspeed=\"zero3.json\"")
+        .knob(Target::Lightning, "Trainer(strategy=\"fsdp\")")
+        .knob(Target::Accelerate, "accelerate launch --use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP ...")
+        .knob(Target::Swift, "--deepspeed zero3")
+        .knob(Target::LlamaFactory, "deepspeed: examples/deepspeed/ds_z3_config.json")
+        .knob(Target::Pytorch, "for block in model.layers: fully_shard(block)\nfully_shard(model)")
         .because(text!(en: "{n} ranks hold the same states now; stage 3 gives each 1/{n}", zh: "现在 {n} 个进程各存一份状态；第 3 阶段各存 1/{n}"))
 }

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -24,6 +25,7 @@ fn advise(case: &Case) -> Advice {
     if !case.on_device() {
         return Advice::Silent;
     }
+    let module = case.accelerator().torch_module();
     let twice = if case.clue(Clue::LoadedTwice) { 1.2 } else { 1.0 };
     Draft::new(
         case,
@@ -36,9 +38,9 @@ fn advise(case: &Case) -> Advice {
     .weight(twice)
     .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
     .certainty(Certainty::Likely)
-    .knob("ollama", "OLLAMA_MAX_LOADED_MODELS=1 ollama serve")
-    .knob("vllm", "--enable-sleep-mode   # when colocated with training: llm.sleep(level=1) before each step")
-    .knob("sd-webui", "Settings → Checkpoints: maximum number of checkpoints loaded = 1")
-    .knob("pytorch", "del model; gc.collect(); torch.cuda.empty_cache()   # before the next one is made")
+    .knob(Target::Ollama, "OLLAMA_MAX_LOADED_MODELS=1 ollama serve")
+    .knob(Target::Vllm, "--enable-sleep-mode   # when colocated with training: llm.sleep(level=1) before each step")
+    .knob(Target::SdWebUi, "Settings → Checkpoints: maximum number of checkpoints loaded = 1")
+    .knob(Target::Pytorch, format!("del model; gc.collect(); {module}.empty_cache()   # before the next one is made"))
     .because(text!(en: "more than one copy of a model holds memory", zh: "不止一份模型副本占用内存"))
 }

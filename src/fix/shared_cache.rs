@@ -4,6 +4,7 @@ use super::case::{Case, bytes, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::estimate::loader::Cache;
 use crate::text;
 use crate::units::Interval;
@@ -45,7 +46,7 @@ fn advise(case: &Case) -> Advice {
     )
     .slows(0.0, 0.15)
     .certainty(Certainty::Likely)
-    .knob("pytorch", "samples = np.memmap(\"decoded.bin\", dtype=np.float16, mode=\"r\", shape=(n, ...))   # page cache: shared, given back under pressure")
+    .knob(Target::Pytorch, "samples = np.memmap(\"decoded.bin\", dtype=np.float16, mode=\"r\", shape=(n, ...))   # page cache: shared, given back under pressure")
     .because(match part {
         Some(part) if part < 99.5 => text!(
             en: "{readers} processes cache the same samples; one cache of {held_shown} holds {part:.0} % of the data set",

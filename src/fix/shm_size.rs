@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
+use crate::domain::Target;
 use crate::estimate::loader;
 use crate::text;
 use crate::units::GIB;
@@ -62,16 +63,16 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &[(CauseId::SharedMemory, 0.9), (CauseId::HostWorkers, 0.25)])
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob("docker", format!("docker run --shm-size={size}g ...   # or --ipc=host"))
+        .knob(Target::Docker, format!("docker run --shm-size={size}g ...   # or --ipc=host"))
         .knob(
-            "kubernetes",
+            Target::Kubernetes,
             format!(
                 "volumes: [{{name: shm, emptyDir: {{medium: Memory, sizeLimit: {size}Gi}}}}]   # mounted at /dev/shm"
             ),
         )
-        .knob("linux", format!("mount -o remount,size={size}G /dev/shm"))
+        .knob(Target::Linux, format!("mount -o remount,size={size}G /dev/shm"))
         .knob(
-            "python",
+            Target::Python,
             "torch.multiprocessing.set_sharing_strategy(\"file_system\")   # if the mount cannot be changed",
         )
         .because(basis)

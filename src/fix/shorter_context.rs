@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::{Number, Target};
 use crate::estimate::serving::Budget;
 use crate::text;
 
@@ -42,7 +43,7 @@ fn advise(case: &Case) -> Advice {
             zh: "在缓存任何 token 之前可用量就是 {room}：权重放不下时，任何长度都放不下"
         ));
     }
-    if case.incident.event.dialect == "sglang-mem-fraction-static" {
+    if case.sign(Sign::StaticPool) {
         return Advice::WontHelp(text!(
             en: "the pool is what the weights leave of the static fraction; it does not grow when requests get shorter",
             zh: "缓存池是静态占比中权重之外的部分，不会因请求变短而变大"
@@ -56,7 +57,7 @@ fn advise(case: &Case) -> Advice {
     let sure = computed.is_some();
     Draft::new(case, &[(CauseId::KvCache, if sure { 0.85 } else { 0.65 }), (CauseId::Preallocation, 0.35), (CauseId::HostMemory, if case.model_beyond_ram() { 0.6 } else { 0.0 }), (CauseId::OtherProcess, if case.model_beyond_ram() { 0.4 } else { 0.0 }), (CauseId::Capacity, 0.35), (CauseId::FrameworkLimit, 0.3), (CauseId::TransientPeak, 0.35)])
         // Sampling's warm-up grows with the number of sequences, not with their length.
-        .weight(if case.incident.event.dialect == "vllm-sampler-warmup" { 0.7 } else { 1.0 })
+        .weight(if case.sign(Sign::SamplerWarmup) { 0.7 } else { 1.0 })
         .frees_if(
             case.missing().filter(|missing| sure && missing.high > 0).map(|missing| {
                 let short = show(missing.middle());
@@ -65,14 +66,14 @@ fn advise(case: &Case) -> Advice {
             text!(en: "bytes per token times the tokens taken off; the log does not tell the bytes per token", zh: "每 token 字节数 × 减少的 token 数；日志没有给出每 token 字节数"),
         )
         .certainty(if sure { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
-        .knob("vllm", format!("--max-model-len {shown}"))
-        .knob("sglang", format!("--context-length {shown}"))
-        .knob("tgi", format!("--max-total-tokens {shown}"))
-        .knob("llama.cpp", format!("-c {shown}"))
-        .knob("ollama", format!("OLLAMA_CONTEXT_LENGTH={shown} ollama serve   # or num_ctx {shown}"))
-        .knob("lmdeploy", format!("--session-len {shown}"))
-        .knob("tensorrt-llm", format!("--max_seq_len {shown}"))
-        .knob("exllama", format!("max_seq_len = {shown}"))
+        .knob(Target::Vllm, format!("--max-model-len {shown}"))
+        .knob(Target::Sglang, format!("--context-length {shown}"))
+        .knob(Target::Tgi, format!("--max-total-tokens {shown}"))
+        .knob(Target::LlamaCpp, format!("-c {shown}"))
+        .knob(Target::Ollama, format!("OLLAMA_CONTEXT_LENGTH={shown} ollama serve   # or num_ctx {shown}"))
+        .knob(Target::Lmdeploy, format!("--session-len {shown}"))
+        .knob(Target::TensorRtLlm, format!("--max_seq_len {shown}"))
+        .knob(Target::Exllama, format!("max_seq_len = {shown}"))
         .because(match (computed, length) {
             (Some(tokens), Some(length)) => text!(
                 en: "the cache has room for {tokens} tokens, {length} are asked for",
@@ -99,10 +100,10 @@ const COMPUTE: f64 = (1u64 << 30) as f64;
 impl BufferOfCache {
     fn of(case: &Case) -> Option<BufferOfCache> {
         let event = &case.incident.event;
-        let size = event.facts.get(Fact::Requested).filter(|_| event.dialect == "llamacpp-kv-buffer")?.bytes as f64;
-        let length = event.facts.number("n_ctx").filter(|tokens| *tokens >= 1.0)? as u64;
+        let size = event.facts.get(Fact::Requested).filter(|_| event.has(Sign::CacheRefused))?.bytes as f64;
+        let length = event.facts.number(Number::NCtx).filter(|tokens| *tokens >= 1.0)? as u64;
         let weights = event.facts.get(Fact::Weights).map(|weights| weights.bytes as f64);
-        let room = event.facts.number("device_free_at_start_bytes").zip(weights).map(|(free, weights)| free - weights);
+        let room = event.facts.number(Number::DeviceFreeAtStart).zip(weights).map(|(free, weights)| free - weights);
         Some(BufferOfCache { length, size, room: room.map(|room| room - COMPUTE) })
     }
 

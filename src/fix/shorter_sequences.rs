@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -38,13 +39,13 @@ fn advise(case: &Case) -> Advice {
     .frees_if(case.share_of_allocated(0.05, 0.5, text!(en: "half the length", zh: "长度减半")), case.ask_for_peak())
     .slows(-0.3, 0.0)
     .numerics(Numerics::Optimisation)
-    .knob("program", format!("sequence length {tried}{from}"))
-    .knob("trl", format!("SFTConfig(max_length={tried}){from}"))
-    .knob("llamafactory", format!("cutoff_len: {tried}{from}"))
-    .knob("swift", format!("--max_length {tried}{from}"))
-    .knob("megatron", format!("--seq-length {tried}{from}"))
-    .knob("hf-trainer", format!("tokenizer(..., truncation=True, max_length={tried}){from}"))
-    .knob("pytorch", format!("tokenizer(..., truncation=True, max_length={tried}){from}"))
+    .knob(Target::Program, format!("sequence length {tried}{from}"))
+    .knob(Target::Trl, format!("SFTConfig(max_length={tried}){from}"))
+    .knob(Target::LlamaFactory, format!("cutoff_len: {tried}{from}"))
+    .knob(Target::Swift, format!("--max_length {tried}{from}"))
+    .knob(Target::Megatron, format!("--seq-length {tried}{from}"))
+    .knob(Target::HfTrainer, format!("tokenizer(..., truncation=True, max_length={tried}){from}"))
+    .knob(Target::Pytorch, format!("tokenizer(..., truncation=True, max_length={tried}){from}"))
     .because(text!(
         en: "activations and logits grow with the length of the longest sample",
         zh: "激活和 logits 随最长样本的长度增长"

@@ -6,6 +6,7 @@ use super::replayed;
 use super::{Advice, Certainty, Class, Fix, Numerics};
 use crate::cause::CauseId;
 use crate::dialect::Resource;
+use crate::domain::Target;
 use crate::estimate::{batch, states};
 use crate::incident::context::{Clue, Phase};
 use crate::text;
@@ -61,7 +62,7 @@ fn advise(case: &Case) -> Advice {
         return Draft::new(case, &table)
             .frees_if(saved(case, count, tried), case.ask_for_peak())
             .certainty(Certainty::Likely)
-            .knob("pytorch", format!("{name}={tried}   # was {count}"))
+            .knob(Target::Pytorch, format!("{name}={tried}   # was {count}"))
             .because(text!(
                 en: "{name} {count} → {tried}: memory grows with it",
                 zh: "{name} {count} → {tried}：显存随之增长"
@@ -73,15 +74,15 @@ fn advise(case: &Case) -> Advice {
             .frees_if(replayed::half_batch(case).or_else(|| halved(case)), case.ask_for_peak())
             .slows(0.0, 0.3)
             .numerics(Numerics::Benign)
-            .knob("hf-trainer", "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
-            .knob("trl", "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
-            .knob("lightning", "Trainer(accumulate_grad_batches=2)  # and half the DataLoader's batch_size")
-            .knob("deepspeed", "\"train_micro_batch_size_per_gpu\": <half>, \"gradient_accumulation_steps\": <twice>")
-            .knob("ultralytics", "batch=<half>   # accumulates to nbs=64 by itself")
-            .knob("pytorch", if case.framework() == "pytorch" { "DataLoader(..., batch_size=<half>)   # or feed the model fewer samples per call" } else { "batch_size=<half>" })
-            .knob("tensorflow", "model.fit(..., batch_size=<half>)   # or dataset.batch(<half>)")
-            .knob("program", "half as many samples, pages, frames or requests at once")
-            .knob("jax", "split the batch: jax.lax.map(step, batch.reshape(2, -1, ...))")
+            .knob(Target::HfTrainer, "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
+            .knob(Target::Trl, "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
+            .knob(Target::Lightning, "Trainer(accumulate_grad_batches=2)  # and half the DataLoader's batch_size")
+            .knob(Target::DeepSpeed, "\"train_micro_batch_size_per_gpu\": <half>, \"gradient_accumulation_steps\": <twice>")
+            .knob(Target::Ultralytics, "batch=<half>   # accumulates to nbs=64 by itself")
+            .knob(Target::Pytorch, if case.pytorch() { "DataLoader(..., batch_size=<half>)   # or feed the model fewer samples per call" } else { "batch_size=<half>" })
+            .knob(Target::TensorFlow, "model.fit(..., batch_size=<half>)   # or dataset.batch(<half>)")
+            .knob(Target::Program, "half as many samples, pages, frames or requests at once")
+            .knob(Target::Jax, "split the batch: jax.lax.map(step, batch.reshape(2, -1, ...))")
             .because(join(
                 text!(en: "activations grow with the batch; its size is not in the log, so halve it", zh: "激活随批大小增长；日志里没有批大小，先减半"),
                 replayed::activations(case).unwrap_or_else(|| case.situation()),
@@ -102,20 +103,20 @@ fn advise(case: &Case) -> Advice {
         .slows(0.0, 0.3)
         .numerics(Numerics::Benign)
         .certainty(if first(case, batch).is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob("hf-trainer", format!("per_device_train_batch_size={b}, gradient_accumulation_steps={a}"))
-        .knob("llamafactory", format!("per_device_train_batch_size: {b}\ngradient_accumulation_steps: {a}"))
-        .knob("swift", format!("--per_device_train_batch_size {b} --gradient_accumulation_steps {a}"))
-        .knob("lightning", format!("DataLoader(batch_size={b}); Trainer(accumulate_grad_batches={a})"))
-        .knob("deepspeed", format!("\"train_micro_batch_size_per_gpu\": {b}, \"gradient_accumulation_steps\": {a}"))
-        .knob("accelerate", format!("Accelerator(gradient_accumulation_steps={a})  # with DataLoader(batch_size={b})"))
-        .knob("ultralytics", format!("batch={b}   # accumulates to nbs=64 by itself"))
-        .knob("megatron", format!("--micro-batch-size {b}"))
-        .knob("mmengine", format!("train_dataloader.batch_size={b}, optim_wrapper.accumulative_counts={a}"))
-        .knob("diffusers", format!("--train_batch_size={b} --gradient_accumulation_steps={a}"))
-        .knob("tensorflow", format!("model.fit(..., batch_size={b})"))
-        .knob("jax", format!("batch_size = {b}   # optax.MultiSteps(optimizer, every_k_schedule={a}) keeps the effective batch"))
-        .knob("program", format!("batch size {b}   # was {batch}"))
-        .knob("pytorch", format!("DataLoader(..., batch_size={b})   # loss / {a}, optimizer.step() every {a} steps"))
+        .knob(Target::HfTrainer, format!("per_device_train_batch_size={b}, gradient_accumulation_steps={a}"))
+        .knob(Target::LlamaFactory, format!("per_device_train_batch_size: {b}\ngradient_accumulation_steps: {a}"))
+        .knob(Target::Swift, format!("--per_device_train_batch_size {b} --gradient_accumulation_steps {a}"))
+        .knob(Target::Lightning, format!("DataLoader(batch_size={b}); Trainer(accumulate_grad_batches={a})"))
+        .knob(Target::DeepSpeed, format!("\"train_micro_batch_size_per_gpu\": {b}, \"gradient_accumulation_steps\": {a}"))
+        .knob(Target::Accelerate, format!("Accelerator(gradient_accumulation_steps={a})  # with DataLoader(batch_size={b})"))
+        .knob(Target::Ultralytics, format!("batch={b}   # accumulates to nbs=64 by itself"))
+        .knob(Target::Megatron, format!("--micro-batch-size {b}"))
+        .knob(Target::MmEngine, format!("train_dataloader.batch_size={b}, optim_wrapper.accumulative_counts={a}"))
+        .knob(Target::Diffusers, format!("--train_batch_size={b} --gradient_accumulation_steps={a}"))
+        .knob(Target::TensorFlow, format!("model.fit(..., batch_size={b})"))
+        .knob(Target::Jax, format!("batch_size = {b}   # optax.MultiSteps(optimizer, every_k_schedule={a}) keeps the effective batch"))
+        .knob(Target::Program, format!("batch size {b}   # was {batch}"))
+        .knob(Target::Pytorch, format!("DataLoader(..., batch_size={b})   # loss / {a}, optimizer.step() every {a} steps"))
         .because(join(
             text!(
                 en: "batch {batch} → {b}, accumulated over {a} steps; one failure bounds the peak from below only, so this is a first try",
@@ -150,7 +151,7 @@ fn on_host(case: &Case) -> Advice {
             .slows(0.0, 0.2)
             .numerics(Numerics::Benign)
             .certainty(Certainty::Likely)
-            .knob("pytorch", format!("DataLoader(..., batch_size={batch})   # was {was}; accumulate to keep the effective batch"))
+            .knob(Target::Pytorch, format!("DataLoader(..., batch_size={batch})   # was {was}; accumulate to keep the effective batch"))
             .because(text!(
                 en: "prefetched batches alone fill a third of memory and more",
                 zh: "仅预取批次就占去三分之一以上的内存"

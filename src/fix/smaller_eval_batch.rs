@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Phase;
 use crate::text;
 
@@ -44,9 +45,9 @@ fn advise(case: &Case) -> Advice {
             case.ask_for_peak(),
         )
         .slows(0.0, 0.05)
-        .knob("hf-trainer", format!("per_device_eval_batch_size={tried}"))
-        .knob("ultralytics", "val=False   # validate afterwards: yolo val batch=<half>")
-        .knob("pytorch", format!("val_loader = DataLoader(val_set, batch_size={tried})"))
+        .knob(Target::HfTrainer, format!("per_device_eval_batch_size={tried}"))
+        .knob(Target::Ultralytics, "val=False   # validate afterwards: yolo val batch=<half>")
+        .knob(Target::Pytorch, format!("val_loader = DataLoader(val_set, batch_size={tried})"))
         .because(text!(
             en: "it failed in validation, which has a batch of its own; results do not depend on it",
             zh: "失败发生在验证阶段，它有自己的批大小；结果不受影响"

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::{Clue, Trainer};
 use crate::text;
 
@@ -54,11 +55,11 @@ fn advise(case: &Case) -> Advice {
     )
     .slows(-0.4, 0.0)
     .numerics(Numerics::Model)
-    .knob("ultralytics", format!("imgsz={shown}{from}"))
-    .knob("diffusers", format!("pipe(..., height={shown}, width={shown}){from}"))
-    .knob("comfyui", format!("Empty Latent Image: width {shown}, height {shown}{from}"))
-    .knob("sd-webui", format!("width {shown}, height {shown}; upscale afterwards with tiling{from}"))
-    .knob("pytorch", format!("transforms.Resize({shown}){from}"))
+    .knob(Target::Ultralytics, format!("imgsz={shown}{from}"))
+    .knob(Target::Diffusers, format!("pipe(..., height={shown}, width={shown}){from}"))
+    .knob(Target::ComfyUi, format!("Empty Latent Image: width {shown}, height {shown}{from}"))
+    .knob(Target::SdWebUi, format!("width {shown}, height {shown}; upscale afterwards with tiling{from}"))
+    .knob(Target::Pytorch, format!("transforms.Resize({shown}){from}"))
     .because(text!(
         en: "activations grow with the number of pixels",
         zh: "激活随像素数增长"

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::Resource;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -28,7 +29,8 @@ fn advise(case: &Case) -> Advice {
         .frees_unknown(text!(en: "tile bytes × stages; a stage less divides accordingly", zh: "分块字节 × 级数；减少一级相应减少"))
         .slows(0.0, 0.3)
         .certainty(Certainty::Likely)
-        .knob("triton", "triton.Config({\"BLOCK_M\": 64, \"BLOCK_N\": 64}, num_stages=2)   # drop configurations above the chip's limit")
-        .knob("pytorch", "torch._inductor.config.max_autotune_gemm = False   # or the library's smaller block size")
+        .knob(Target::Triton, "triton.Config({\"BLOCK_M\": 64, \"BLOCK_N\": 64}, num_stages=2)   # drop configurations above the chip's limit")
+        .knob(Target::Pytorch, "torch._inductor.config.max_autotune_gemm = False   # or the library's smaller block size")
+        .knob(Target::Program, "smaller blocks or tiles, or fewer pipeline stages, where the kernel's sizes are set")
         .because(join(text!(en: "one thread block asks for more shared memory than the chip gives", zh: "一个线程块申请的共享内存超过芯片上限"), case.situation()))
 }

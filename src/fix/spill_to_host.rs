@@ -4,6 +4,7 @@ use super::case::{Case, join};
 use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -20,7 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !matches!(case.framework(), "rapids" | "dask-cuda") {
+    if !case.on_gpu() {
         return Advice::Silent;
     }
     Draft::new(
@@ -35,8 +36,8 @@ fn advise(case: &Case) -> Advice {
     )
     .frees_unknown(text!(en: "what is not in use at the moment moves to RAM; the log does not say how much", zh: "暂不使用的数据移到内存；日志未给出数量"))
     .slows(0.1, 0.9)
-    .knob("rapids", "rmm.reinitialize(managed_memory=True)   # or cudf.set_option(\"spill\", True)")
-    .knob("dask-cuda", "LocalCUDACluster(enable_cudf_spill=True, rmm_managed_memory=True)")
+    .knob(Target::Rapids, "rmm.reinitialize(managed_memory=True)   # or cudf.set_option(\"spill\", True)")
+    .knob(Target::DaskCuda, "LocalCUDACluster(enable_cudf_spill=True, rmm_managed_memory=True)")
     .because(join(
         text!(en: "the data of the step is larger than the card", zh: "该步骤的数据超过显存"),
         case.situation(),

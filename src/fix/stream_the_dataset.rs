@@ -4,6 +4,7 @@ use super::case::Case;
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
+use crate::domain::{Number, Target};
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -20,10 +21,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu()
-        || case.framework() != "tensorflow"
-        || !case.incident.event.facts.numbers.contains_key("constant_copied")
-    {
+    if !case.on_gpu() || !case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied) {
         return Advice::Silent;
     }
     Draft::new(
@@ -41,6 +39,6 @@ fn advise(case: &Case) -> Advice {
     )
     .slows(0.0, 0.1)
     .certainty(Certainty::Likely)
-    .knob("tensorflow", "with tf.device(\"CPU\"): ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).prefetch(2)")
+    .knob(Target::TensorFlow, "with tf.device(\"CPU\"): ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).prefetch(2)")
     .because(text!(en: "it failed while copying an array to the device as a constant", zh: "失败发生在将数组作为常量拷贝到设备时"))
 }

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::{Advice, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Resource, Sign};
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -22,7 +23,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     if case.on_gpu() {
-        if case.framework() == "pytorch" && case.windows() {
+        if case.pytorch() && case.windows() {
             return Advice::WontHelp(text!(
                 en: "swap and more RAM do not extend what PyTorch may allocate on the GPU",
                 zh: "swap 或更多内存并不能增加 PyTorch 可用的显存"
@@ -38,7 +39,7 @@ fn advise(case: &Case) -> Advice {
         .weight(commit)
         .frees_unknown(text!(en: "as much as the swap added", zh: "等于新增的 swap"))
         .slows(0.05, 0.8)
-        .knob("windows", "System → Advanced → Performance → Virtual memory: a page file of at least the RAM's size")
-        .knob("shell", "sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile")
+        .knob(Target::Windows, "System → Advanced → Performance → Virtual memory: a page file of at least the RAM's size")
+        .knob(Target::Shell, "sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile")
         .because(text!(en: "a short peak can go to disk instead of killing the job", zh: "短时峰值可以落到磁盘而不是杀死任务"))
 }

@@ -4,6 +4,7 @@ use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::estimate::serving::Budget;
 use crate::text;
 use crate::text::Text;
@@ -41,13 +42,13 @@ fn advise(case: &Case) -> Advice {
         )
         .slows(0.0, 0.3)
         .numerics(Numerics::Same)
-        .knob("vllm", format!("--tensor-parallel-size {tried}"))
-        .knob("sglang", format!("--tp {tried}"))
-        .knob("tgi", format!("--num-shard {tried}"))
-        .knob("tensorrt-llm", format!("--tp_size {tried}"))
-        .knob("lmdeploy", format!("--tp {tried}"))
-        .knob("llama.cpp", "-sm layer -ts 1,1")
-        .knob("pytorch", "from_pretrained(..., device_map=\"auto\")")
+        .knob(Target::Vllm, format!("--tensor-parallel-size {tried}"))
+        .knob(Target::Sglang, format!("--tp {tried}"))
+        .knob(Target::Tgi, format!("--num-shard {tried}"))
+        .knob(Target::TensorRtLlm, format!("--tp_size {tried}"))
+        .knob(Target::Lmdeploy, format!("--tp {tried}"))
+        .knob(Target::LlamaCpp, "-sm layer -ts 1,1")
+        .knob(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")")
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .because(match (computed, budget.weights) {
             (Some(devices), Some(weights)) => {

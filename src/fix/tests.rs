@@ -3,6 +3,7 @@
 use super::*;
 use crate::cause;
 use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
+use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::incident::Context;
 use crate::incident::context::{Clue, Phase, Precision, Trainer};
@@ -12,8 +13,8 @@ fn seen<T>(value: T) -> Known<T> {
     Known::Seen(value, Span::line(3))
 }
 
-fn incident(framework: &'static str, resource: Resource, figures: &[(Fact, &str)], context: Context) -> Incident {
-    let mut event = Event::new("test", framework, resource, Span::line(7));
+fn incident(program: Program, resource: Resource, figures: &[(Fact, &str)], context: Context) -> Incident {
+    let mut event = Event::new("test", program, resource, Span::line(7));
     for (fact, text) in figures {
         event.facts.note(*fact, units::parse(text, Base::Binary).unwrap().at(Span::line(7)));
     }
@@ -67,9 +68,9 @@ fn ids_are_slugs_and_stand_once() {
 #[test]
 fn a_smaller_batch_comes_with_numbers_and_its_accumulation() {
     let context = Context { batch_size: seen(16), trainer: seen(Trainer::HfTrainer), ..Context::default() };
-    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    let plan = planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context));
     let batch = offered(&plan, "smaller-batch").expect("a smaller batch");
-    assert_eq!(batch.offer.knobs[0].target, "hf-trainer");
+    assert_eq!(batch.offer.knobs[0].target, Target::HfTrainer);
     assert_eq!(batch.offer.knobs[0].line, "per_device_train_batch_size=8, gradient_accumulation_steps=2");
     assert!(plan.offers.iter().take(5).any(|ranked| ranked.fix.id == "smaller-batch"));
     assert!(refused(&plan, "empty-cache") && refused(&plan, "expandable-segments"));
@@ -78,7 +79,7 @@ fn a_smaller_batch_comes_with_numbers_and_its_accumulation() {
 #[test]
 fn one_sample_cannot_be_split() {
     let context = Context { batch_size: seen(1), phase: seen(Phase::Backward), ..Context::default() };
-    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    let plan = planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context));
     assert!(refused(&plan, "smaller-batch") && refused(&plan, "gradient-accumulation"));
     assert!(offered(&plan, "gradient-checkpointing").is_some());
 }
@@ -88,7 +89,7 @@ fn optimizer_state_is_not_cured_by_accumulation() {
     let mut context = Context { batch_size: seen(4), phase: seen(Phase::OptimizerStep), ..Context::default() };
     context.clues.insert(Clue::OptimizerState, Span::line(5));
     context.parameters = seen(1.4e9);
-    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    let plan = planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context));
     assert!(refused(&plan, "gradient-accumulation") && refused(&plan, "gradient-checkpointing"));
     assert!(offered(&plan, "eight-bit-optimizer").is_some());
 }
@@ -96,7 +97,7 @@ fn optimizer_state_is_not_cured_by_accumulation() {
 #[test]
 fn splintered_cache_asks_for_expandable_segments_first() {
     let context = Context { alloc_conf: seen("garbage_collection_threshold:0.8".to_string()), ..Context::default() };
-    let plan = planned(&incident("pytorch", Resource::Gpu, SPLINTERED, context));
+    let plan = planned(&incident(Program::Pytorch, Resource::Gpu, SPLINTERED, context));
     let first = &plan.offers[0];
     assert_eq!(first.fix.id, "expandable-segments");
     assert_eq!(
@@ -110,10 +111,10 @@ fn splintered_cache_asks_for_expandable_segments_first() {
 #[test]
 fn expandable_segments_are_withheld_where_they_are_on_or_unsupported() {
     let on = Context { alloc_conf: seen("expandable_segments:True".to_string()), ..Context::default() };
-    assert!(withheld(&planned(&incident("pytorch", Resource::Gpu, SPLINTERED, on)), "expandable-segments"));
+    assert!(withheld(&planned(&incident(Program::Pytorch, Resource::Gpu, SPLINTERED, on)), "expandable-segments"));
     let old = Context { torch_version: seen("1.13.1".to_string()), ..Context::default() };
-    assert!(withheld(&planned(&incident("pytorch", Resource::Gpu, SPLINTERED, old)), "expandable-segments"));
-    let mut event = incident("pytorch", Resource::Gpu, SPLINTERED, Context::default()).event;
+    assert!(withheld(&planned(&incident(Program::Pytorch, Resource::Gpu, SPLINTERED, old)), "expandable-segments"));
+    let mut event = incident(Program::Pytorch, Resource::Gpu, SPLINTERED, Context::default()).event;
     event.sign(Sign::Windows);
     assert!(withheld(&planned(&Incident::alone(event, Context::default())), "expandable-segments"));
 }
@@ -121,7 +122,7 @@ fn expandable_segments_are_withheld_where_they_are_on_or_unsupported() {
 #[test]
 fn the_variable_has_its_new_name_from_torch_2_10() {
     let new = Context { torch_version: seen("2.10.0+cu128".to_string()), ..Context::default() };
-    let plan = planned(&incident("pytorch", Resource::Gpu, SPLINTERED, new));
+    let plan = planned(&incident(Program::Pytorch, Resource::Gpu, SPLINTERED, new));
     assert_eq!(
         offered(&plan, "expandable-segments").unwrap().offer.knobs[0].line,
         "export PYTORCH_ALLOC_CONF=expandable_segments:True"
@@ -131,7 +132,7 @@ fn the_variable_has_its_new_name_from_torch_2_10() {
 #[test]
 fn memory_of_others_is_freed_first() {
     let mut event = incident(
-        "pytorch",
+        Program::Pytorch,
         Resource::Gpu,
         &[
             (Fact::Requested, "512.00 MiB"),
@@ -159,11 +160,11 @@ fn shared_memory_is_sized_from_workers_and_batch() {
         sample_size: seen(units::parse("3 MiB", Base::Binary).unwrap().at(Span::line(2))),
         ..Context::default()
     };
-    let plan = planned(&incident("pytorch", Resource::Shm, &[], context));
+    let plan = planned(&incident(Program::Pytorch, Resource::Shm, &[], context));
     assert_eq!(plan.offers[0].fix.id, "shm-size");
     // 1.5 × 18 × 96 MiB = 2592 MiB.
     assert!(plan.offers[0].offer.knobs.iter().any(|knob| knob.line.contains("--shm-size=3g")));
-    let plan = planned(&incident("pytorch", Resource::Shm, &[], Context::default()));
+    let plan = planned(&incident(Program::Pytorch, Resource::Shm, &[], Context::default()));
     assert!(plan.offers[0].offer.knobs.iter().any(|knob| knob.line.contains("--shm-size=8g")));
 }
 
@@ -171,7 +172,7 @@ fn shared_memory_is_sized_from_workers_and_batch() {
 fn the_context_that_fits_follows_from_need_and_room() {
     let figures = [(Fact::Needed, "4.00 GiB"), (Fact::Available, "3.00 GiB")];
     let context = Context { sequence_length: seen(32_768), ..Context::default() };
-    let plan = planned(&incident("vllm", Resource::KvCache, &figures, context));
+    let plan = planned(&incident(Program::Vllm, Resource::KvCache, &figures, context));
     let context = offered(&plan, "max-model-len").expect("a shorter context");
     assert_eq!(context.offer.knobs[0].line, "--max-model-len 24320");
     assert_eq!(context.offer.certainty, Certainty::Arithmetic);
@@ -182,7 +183,7 @@ fn what_cannot_reach_is_withheld() {
     // An 8-bit optimizer for 10 M parameters frees 60 MB where gigabytes are missing.
     let mut context = Context { parameters: seen(1e7), phase: seen(Phase::OptimizerStep), ..Context::default() };
     context.clues.insert(Clue::OptimizerState, Span::line(5));
-    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    let plan = planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context));
     assert!(withheld(&plan, "eight-bit-optimizer"));
 }
 
@@ -191,7 +192,7 @@ fn growth_in_evaluation_comes_before_the_batch() {
     let mut context =
         Context { phase: seen(Phase::Validation), trainer: seen(Trainer::HfTrainer), ..Context::default() };
     context.clues.insert(Clue::Accumulates, Span::line(5));
-    let plan = planned(&incident("pytorch", Resource::Gpu, FULL, context));
+    let plan = planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context));
     let place = |id: &str| plan.offers.iter().position(|ranked| ranked.fix.id == id);
     assert!(place("offload-eval-predictions").is_some_and(|first| first < 3));
     assert!(place("smaller-batch").is_none_or(|batch| place("offload-eval-predictions").unwrap() < batch));
@@ -215,7 +216,16 @@ fn synthetic() -> Vec<Incident> {
     let mut incidents = Vec::new();
     let figures: [&[(Fact, &str)]; 4] =
         [FULL, SPLINTERED, &[], &[(Fact::Requested, "1024.00 GiB"), (Fact::Capacity, "8.00 GiB")]];
-    let programs = ["pytorch", "jax", "tensorflow", "vllm", "llama.cpp", "linux-kernel", "kubernetes", "dask"];
+    let programs = [
+        Program::Pytorch,
+        Program::Jax,
+        Program::Tensorflow,
+        Program::Vllm,
+        Program::LlamaCpp,
+        Program::LinuxKernel,
+        Program::Kubernetes,
+        Program::Dask,
+    ];
     let resources = [Resource::Gpu, Resource::Host, Resource::Cgroup, Resource::Shm, Resource::KvCache];
     let phases = [None, Some(Phase::Load), Some(Phase::Backward), Some(Phase::OptimizerStep), Some(Phase::Validation)];
     let trainers = [None, Some(Trainer::HfTrainer), Some(Trainer::Diffusers), Some(Trainer::Vllm)];
@@ -266,7 +276,7 @@ fn every_offer_keeps_its_promises() {
         for ranked in &plan.offers {
             let (id, offer) = (ranked.fix.id, &ranked.offer);
             assert!(!offer.knobs.is_empty(), "{id}");
-            assert!(offer.knobs.iter().all(|knob| !knob.line.is_empty() && !knob.target.is_empty()), "{id}");
+            assert!(offer.knobs.iter().all(|knob| !knob.line.is_empty()), "{id}");
             assert!((0.0..=1.0).contains(&offer.cures), "{id}");
             assert!(offer.slowdown.0 <= offer.slowdown.1, "{id}");
             same_in_both(&offer.why, id);
@@ -291,10 +301,14 @@ fn every_offer_keeps_its_promises() {
 
 #[test]
 fn knobs_of_programs_that_the_log_rules_out_are_dropped() {
-    let plan = planned(&incident("lightgbm", Resource::Gpu, &[], Context::default()));
+    let plan = planned(&incident(Program::LightGbm, Resource::Gpu, &[], Context::default()));
     for ranked in &plan.offers {
         for knob in &ranked.offer.knobs {
-            assert!(!["jax", "hf-trainer", "pytorch", "ollama"].contains(&knob.target), "{}", ranked.fix.id);
+            assert!(
+                ![Target::Jax, Target::HfTrainer, Target::Pytorch, Target::Ollama].contains(&knob.target),
+                "{}",
+                ranked.fix.id
+            );
         }
     }
     assert!(offered(&plan, "smaller-batch").is_some(), "a generic knob remains");
@@ -303,7 +317,7 @@ fn knobs_of_programs_that_the_log_rules_out_are_dropped() {
 #[test]
 fn a_limit_in_mebibytes_is_raised_by_half() {
     let figures = [(Fact::Limit, "128 MiB")];
-    let plan = planned(&incident("kubernetes", Resource::Cgroup, &figures, Context::default()));
+    let plan = planned(&incident(Program::Kubernetes, Resource::Cgroup, &figures, Context::default()));
     let raise = offered(&plan, "raise-host-limit").expect("a higher limit");
     assert!(raise.offer.knobs.iter().any(|knob| knob.line == "resources: {limits: {memory: 192Mi}}"));
 }
@@ -317,7 +331,7 @@ fn a_request_that_grows_with_an_unknown_batch_shrinks_with_it() {
         (Fact::Allocated, "13.00 GiB"),
         (Fact::ReservedUnallocated, "1.90 GiB"),
     ];
-    let plan = planned(&incident("pytorch", Resource::Gpu, &figures, Context::default()));
+    let plan = planned(&incident(Program::Pytorch, Resource::Gpu, &figures, Context::default()));
     let Frees::Bytes { range, .. } = &offered(&plan, "smaller-batch").expect("half the batch").offer.frees else {
         panic!("a range")
     };
@@ -326,25 +340,27 @@ fn a_request_that_grows_with_an_unknown_batch_shrinks_with_it() {
 
 #[test]
 fn programs_outside_pytorch_get_their_own_knobs() {
-    let first_knob = |framework, figures: &[(Fact, &str)], id: &str| {
-        let plan = planned(&incident(framework, Resource::Gpu, figures, Context::default()));
-        offered(&plan, id).and_then(|ranked| ranked.offer.knobs.first().map(|knob| knob.target)).unwrap_or("none")
+    let first_knob = |program, figures: &[(Fact, &str)], id: &str| {
+        let plan = planned(&incident(program, Resource::Gpu, figures, Context::default()));
+        offered(&plan, id)
+            .and_then(|ranked| ranked.offer.knobs.first().map(|knob| knob.target))
+            .unwrap_or(Target::Program)
     };
     let request = [(Fact::Requested, "6.00 GiB")];
-    assert_eq!(first_knob("rapids", &request, "spill-to-host"), "rapids");
-    assert_eq!(first_knob("dask-cuda", &request, "spill-to-host"), "dask-cuda");
-    assert_eq!(first_knob("tensorrt", &request, "narrower-profile"), "tensorrt");
-    assert_eq!(first_knob("xgboost", &request, "quantised-features"), "xgboost");
-    assert_eq!(first_knob("onnxruntime", &request, "arena-growth"), "onnxruntime");
-    assert_eq!(first_knob("qiskit", &request, "smaller-state-vector"), "qiskit");
-    assert_eq!(first_knob("pytorch", &request, "spill-to-host"), "none");
+    assert_eq!(first_knob(Program::Rapids, &request, "spill-to-host"), Target::Rapids);
+    assert_eq!(first_knob(Program::DaskCuda, &request, "spill-to-host"), Target::DaskCuda);
+    assert_eq!(first_knob(Program::TensorRt, &request, "narrower-profile"), Target::TensorRt);
+    assert_eq!(first_knob(Program::Xgboost, &request, "quantised-features"), Target::Xgboost);
+    assert_eq!(first_knob(Program::OnnxRuntime, &request, "arena-growth"), Target::OnnxRuntime);
+    assert_eq!(first_knob(Program::Qiskit, &request, "smaller-state-vector"), Target::Qiskit);
+    assert_eq!(first_knob(Program::Pytorch, &request, "spill-to-host"), Target::Program);
 }
 
 #[test]
 fn donated_inputs_free_at_most_the_smaller_side() {
-    let mut incident = incident("jax", Resource::Gpu, &[(Fact::Requested, "4.00 GiB")], Context::default());
-    incident.event.facts.numbers.insert("parameter_bytes", (3.0 * GIB as f64, Span::line(2)));
-    incident.event.facts.numbers.insert("output_bytes", (2.0 * GIB as f64, Span::line(3)));
+    let mut incident = incident(Program::Jax, Resource::Gpu, &[(Fact::Requested, "4.00 GiB")], Context::default());
+    incident.event.facts.numbers.insert(Number::Parameter, (3.0 * GIB as f64, Span::line(2)));
+    incident.event.facts.numbers.insert(Number::Output, (2.0 * GIB as f64, Span::line(3)));
     let plan = planned(&incident);
     let offer = &offered(&plan, "donate-buffers").expect("an offer").offer;
     let Frees::Bytes { range, .. } = &offer.frees else { panic!("{:?}", offer.frees) };
@@ -353,10 +369,10 @@ fn donated_inputs_free_at_most_the_smaller_side() {
 
 #[test]
 fn a_count_of_buffers_is_no_matter_of_a_watermark() {
-    let mut incident = incident("mlx", Resource::Gpu, &[], Context::default());
+    let mut incident = incident(Program::Mlx, Resource::Gpu, &[], Context::default());
     incident.event.sign(Sign::Mps);
     incident.event.sign(Sign::RefusedByLimit);
-    incident.event.facts.numbers.insert("resource_limit_count", (499_000.0, Span::line(2)));
+    incident.event.facts.numbers.insert(Number::ResourceLimitCount, (499_000.0, Span::line(2)));
     let plan = planned(&incident);
     assert!(withheld(&plan, "mps-watermark") && offered(&plan, "evaluate-each-step").is_some());
 }

@@ -4,6 +4,7 @@ use super::case::{Case, join};
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::text;
 
 pub const FIX: Fix = Fix {
@@ -27,8 +28,8 @@ fn advise(case: &Case) -> Advice {
         .frees_unknown(text!(en: "the decoder's peak divided by the number of tiles; its size is not in the log", zh: "解码峰值除以块数；日志没有给出其大小"))
         .slows(0.0, 0.3)
         .numerics(Numerics::Benign)
-        .knob("diffusers", "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()")
-        .knob("comfyui", "use the node VAE Decode (Tiled)")
-        .knob("sd-webui", "--medvram, and the Tiled VAE extension")
+        .knob(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()")
+        .knob(Target::ComfyUi, "use the node VAE Decode (Tiled)")
+        .knob(Target::SdWebUi, "--medvram, and the Tiled VAE extension")
         .because(join(text!(en: "the decoder's activations grow with the number of pixels", zh: "解码器激活随像素数增长"), case.situation()))
 }

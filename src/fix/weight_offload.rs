@@ -5,6 +5,8 @@ use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
 use crate::cause::CauseId;
 use crate::dialect::{Fact, Sign};
+use crate::domain::program::DeviceUse;
+use crate::domain::{Number, Target};
 use crate::estimate::serving::Budget;
 use crate::text;
 use crate::text::Text;
@@ -32,7 +34,10 @@ fn advise(case: &Case) -> Advice {
     let budget = Budget::of(&case.incident.event.facts);
     let beyond = budget.room.filter(|room| *room < 0.0).map(|room| ((GIB as f64 - room) / GIB as f64).ceil() as u64);
     let vllm = beyond.unwrap_or(8);
-    if case.engine() == Some("vllm") && case.sign(Sign::EngineStartup) && case.on_gpu() {
+    if case.engine().is_some_and(|engine| engine.sizes_pool_by_device())
+        && case.sign(Sign::EngineStartup)
+        && case.on_gpu()
+    {
         return Advice::Silent;
     }
     Draft::new(
@@ -40,7 +45,13 @@ fn advise(case: &Case) -> Advice {
         &[
             (
                 CauseId::Capacity,
-                if matches!(case.engine(), Some("llama.cpp" | "ollama")) || case.diffusion() { 0.75 } else { 0.35 },
+                if case.engine().is_some_and(|engine| engine.device_use() == DeviceUse::FixedBuffers)
+                    || case.diffusion()
+                {
+                    0.75
+                } else {
+                    0.35
+                },
             ),
             (CauseId::KvCache, 0.2),
             // An estimate that put too many layers on the device is mended by naming fewer.
@@ -54,22 +65,28 @@ fn advise(case: &Case) -> Advice {
     .certainty(if fitting.is_some() || beyond.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
     .slows(0.2, 0.95)
     .knob(
-        "llama.cpp",
+        Target::LlamaCpp,
         fitting.map_or("--fit on   # instead of a fixed -ngl; for MoE models: --n-cpu-moe N".to_string(), |layers| {
             format!("-ngl {layers}   # or --fit on; for MoE models rather --n-cpu-moe N")
         }),
     )
     .knob(
-        "ollama",
+        Target::Ollama,
         fewer_on_gpu(case).or(fitting).map_or("PARAMETER num_gpu <fewer layers>".to_string(), |layers| {
             format!("PARAMETER num_gpu {layers}   # or options: {{\"num_gpu\": {layers}}}")
         }),
     )
-    .knob("vllm", format!("--cpu-offload-gb {vllm}"))
-    .knob("diffusers", "pipe.enable_model_cpu_offload()   # or enable_sequential_cpu_offload(): least memory, slow")
-    .knob("comfyui", "--lowvram")
-    .knob("sd-webui", "--medvram   # or --lowvram")
-    .knob("pytorch", "from_pretrained(..., device_map=\"auto\", max_memory={0: \"<GPU>GiB\", \"cpu\": \"<RAM>GiB\"})")
+    .knob(Target::Vllm, format!("--cpu-offload-gb {vllm}"))
+    .knob(
+        Target::Diffusers,
+        "pipe.enable_model_cpu_offload()   # or enable_sequential_cpu_offload(): least memory, slow",
+    )
+    .knob(Target::ComfyUi, "--lowvram")
+    .knob(Target::SdWebUi, "--medvram   # or --lowvram")
+    .knob(
+        Target::Pytorch,
+        "from_pretrained(..., device_map=\"auto\", max_memory={0: \"<GPU>GiB\", \"cpu\": \"<RAM>GiB\"})",
+    )
     .because(join(
         text!(en: "what the GPU cannot hold can stay in host memory", zh: "显存放不下的可以留在主机内存"),
         case.situation(),
@@ -87,16 +104,17 @@ impl Layers {
     fn of(case: &Case) -> Option<Layers> {
         let event = &case.incident.event;
         let facts = &event.facts;
-        let refused = event.dialect == "llamacpp-cuda-buffer-alloc" || event.dialect == "ollama-runner-terminated";
+        let refused = event.has(Sign::WeightsBuffer);
         let weights = facts.get(Fact::Weights).or(facts.get(Fact::Requested).filter(|_| refused))?;
-        let count = facts.number("layers_offloaded").or(facts.number("n_gpu_layers"))?;
-        if facts.numbers.contains_key("split_over_devices") {
+        let count = facts.number(Number::LayersOffloaded).or(facts.number(Number::NGpuLayers))?;
+        if facts.numbers.contains_key(&Number::SplitOverDevices) {
             return None;
         }
         // All repeating layers and the output layer.
-        let whole = facts.number("layers_model").or(facts.number("layers_repeating").map(|layers| layers + 1.0));
+        let whole =
+            facts.number(Number::LayersModel).or(facts.number(Number::LayersRepeating).map(|layers| layers + 1.0));
         let whole = whole.unwrap_or(f64::MAX);
-        let free = facts.number("device_free_at_start_bytes")?;
+        let free = facts.number(Number::DeviceFreeAtStart)?;
         // `-ngl 99` means all there are; how many that is must be known.
         let count = if count > whole { whole } else { count };
         (1.0..99.0).contains(&count).then_some(Layers { count, weights: weights.bytes as f64, free })
@@ -122,7 +140,7 @@ impl Layers {
 /// A tenth fewer layers than Ollama's estimate had put on the device, where that estimate proved too low.
 fn fewer_on_gpu(case: &Case) -> Option<u64> {
     let facts = &case.incident.event.facts;
-    facts.number("required_partial_bytes")?;
-    let put = facts.number("layers_offloaded").filter(|put| (2.0..1e4).contains(put))?;
+    facts.number(Number::RequiredPartial)?;
+    let put = facts.number(Number::LayersOffloaded).filter(|put| (2.0..1e4).contains(put))?;
     Some((put * 0.9).floor() as u64)
 }

@@ -4,6 +4,7 @@ use super::case::{Case, join};
 use super::draft::Draft;
 use super::{Advice, Class, Fix, Numerics};
 use crate::cause::CauseId;
+use crate::domain::Target;
 use crate::incident::context::Precision;
 use crate::text;
 
@@ -35,12 +36,12 @@ fn advise(case: &Case) -> Advice {
         .frees_if(case.of_parameters(1.0, 1.45), text!(en: "1 to 1.45 bytes per parameter; the log does not tell their number", zh: "每参数 1 到 1.45 字节；日志没有给出参数量"))
         .slows(-0.3, 0.3)
         .numerics(Numerics::Model)
-        .knob("vllm", "--quantization fp8   # or a checkpoint in AWQ/GPTQ")
-        .knob("sglang", "--quantization fp8")
-        .knob("tgi", "--quantize bitsandbytes-nf4")
-        .knob("llama.cpp", "-m model-Q4_K_M.gguf   # a smaller quantisation")
-        .knob("ollama", "ollama run MODEL:q4_K_M   # a smaller quantisation")
-        .knob("hf-trainer", "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))")
-        .knob("pytorch", "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))")
+        .knob(Target::Vllm, "--quantization fp8   # or a checkpoint in AWQ/GPTQ")
+        .knob(Target::Sglang, "--quantization fp8")
+        .knob(Target::Tgi, "--quantize bitsandbytes-nf4")
+        .knob(Target::LlamaCpp, "-m model-Q4_K_M.gguf   # a smaller quantisation")
+        .knob(Target::Ollama, "ollama run MODEL:q4_K_M   # a smaller quantisation")
+        .knob(Target::HfTrainer, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))")
+        .knob(Target::Pytorch, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))")
         .because(join(text!(en: "weights in 4 bit take a quarter to a third of 16 bit", zh: "4 位权重只需 16 位的四分之一到三分之一"), case.situation()))
 }

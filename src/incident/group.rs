@@ -8,6 +8,7 @@ use super::{
     context::{Clue, Context, ContextReader, Frame},
 };
 use crate::dialect::{Event, Fact, Sign, Standing};
+use crate::domain::Program;
 use crate::input::Document;
 
 /// A logger or launcher repeats a message within this many lines.
@@ -145,7 +146,7 @@ impl Group {
             Tie::SaysMore => self.replace(event),
             Tie::Verdict => self.replace(event),
             Tie::Proves => {
-                if names_program(self.event.framework) {
+                if self.event.program.names_itself() {
                     self.event.resource = event.resource;
                     for (sign, at) in &event.signs {
                         self.event.signs.entry(*sign).or_insert(*at);
@@ -197,8 +198,8 @@ impl Event {
         for (fact, figure) in &other.facts.sizes {
             self.facts.sizes.entry(*fact).or_insert(*figure);
         }
-        for (name, number) in &other.facts.numbers {
-            self.facts.numbers.entry(name).or_insert(*number);
+        for (number, value) in &other.facts.numbers {
+            self.facts.numbers.entry(*number).or_insert(*value);
         }
         complete(&mut self.facts.device, &other.facts.device);
         complete(&mut self.facts.pid, &other.facts.pid);
@@ -230,7 +231,7 @@ fn tie(group: &Group, event: &Event) -> Option<Tie> {
     let other_pid = matches!(pids, (Some(a), Some(b)) if a != b);
 
     if known.resource.on_host() && event.resource.on_host() {
-        let proof = |e: &Event| e.has(Sign::KilledWithProof) || is_warden(e.framework);
+        let proof = |e: &Event| e.has(Sign::KilledWithProof) || e.program.is_warden();
         let symptom = |e: &Event| e.has(Sign::KilledWithoutProof) || e.has(Sign::DataLoaderWorker);
         if !other_pid {
             if symptom(known) && !proof(known) && proof(event) {
@@ -238,7 +239,7 @@ fn tie(group: &Group, event: &Event) -> Option<Tie> {
             }
             if proof(known) && symptom(event) && !proof(event) {
                 // The program's own words name what was killed, wherever they stand.
-                return Some(if names_program(event.framework) && !names_program(known.framework) && same_pid {
+                return Some(if event.program.names_itself() && !known.program.names_itself() && same_pid {
                     Tie::Verdict
                 } else {
                     Tie::Symptom
@@ -261,7 +262,7 @@ fn tie(group: &Group, event: &Event) -> Option<Tie> {
             Some(_) => fall.rank == event.rank,
             None => fall.device == event.facts.device.value(),
         });
-        let same_shape = known.dialect == event.dialect || known.framework == event.framework;
+        let same_shape = known.same_wording(event) || known.program == event.program;
         if fallen {
             // This rank's message was already read: printed again by a launcher, or a second failure of its own.
             return known_again(group, event).then_some(Tie::Repeats);
@@ -275,13 +276,13 @@ fn tie(group: &Group, event: &Event) -> Option<Tie> {
     }
     if distance <= REPEATED_WITHIN {
         if known.resource == event.resource || bare(known) && known.resource.on_device() && event.resource.on_device() {
-            let verdict = is_engine(event.framework) && !is_engine(known.framework);
+            let verdict = event.program.is_engine() && !known.program.is_engine();
             if verdict && (bare(known) || bare(event) || known.resource == event.resource) && agree(known, event) {
                 return Some(Tie::Verdict);
             }
         }
         // The engine spoke first and its framework's message, which it quotes, came after.
-        let quoted = is_engine(known.framework) && matches!(event.framework, "pytorch" | "cuda");
+        let quoted = known.program.is_engine() && matches!(event.program, Program::Pytorch | Program::Cuda);
         if quoted && known.resource == event.resource && (bare(known) || bare(event)) && agree(known, event) {
             return Some(Tie::Repeats);
         }
@@ -337,22 +338,7 @@ fn same_figures(a: &Event, b: &Event) -> bool {
 
 /// True when the same program, or a part of it, can have printed both.
 fn kindred(a: &Event, b: &Event) -> bool {
-    a.framework == b.framework || a.framework == "cuda" || b.framework == "cuda" || a.dialect == b.dialect
-}
-
-/// Serving engines, which print their own verdict after the framework's message.
-fn is_engine(framework: &str) -> bool {
-    matches!(framework, "vllm" | "sglang" | "tgi" | "tensorrt-llm" | "lmdeploy" | "ollama" | "llama.cpp")
-}
-
-/// Programs that kill or report kills: their word on the death of another process is proof.
-fn is_warden(framework: &str) -> bool {
-    matches!(framework, "linux-kernel" | "slurm" | "kubernetes" | "docker" | "systemd-oomd" | "earlyoom")
-}
-
-/// True when the framework names the program that died rather than the shell that noticed it.
-fn names_program(framework: &str) -> bool {
-    !is_warden(framework) && !matches!(framework, "generic" | "shell" | "bash" | "linux" | "process" | "cuda")
+    a.program == b.program || a.program == Program::Cuda || b.program == Program::Cuda || a.same_wording(b)
 }
 
 fn fall(document: &Document, event: &Event) -> RankFall {
@@ -417,8 +403,8 @@ mod tests {
     use crate::evidence::{Known, Span};
     use crate::units::{Figure, GIB, MIB};
 
-    fn event(framework: &'static str, resource: Resource, line: u64) -> Event {
-        Event::new("test", framework, resource, Span::line(line))
+    fn event(program: Program, resource: Resource, line: u64) -> Event {
+        Event::new("test", program, resource, Span::line(line))
     }
 
     fn with(mut event: Event, fact: Fact, bytes: u64) -> Event {
@@ -445,7 +431,7 @@ mod tests {
     fn the_rank_that_fell_first_by_the_clock_speaks_for_the_others() {
         let text = "10:00:07.5 rank 0\n10:00:05.25 rank 3\n10:00:09 rank 1\n";
         let events = [(0, 1), (3, 2), (1, 3)].map(|(rank, line)| {
-            on_rank(with(event("pytorch", Resource::Gpu, line), Fact::Requested, MIB * line), rank)
+            on_rank(with(event(Program::Pytorch, Resource::Gpu, line), Fact::Requested, MIB * line), rank)
         });
         let incidents = incidents(text, events.to_vec());
         assert_eq!(incidents.len(), 1);
@@ -456,14 +442,20 @@ mod tests {
 
     #[test]
     fn the_kernel_proves_what_the_program_noticed() {
-        let noticed = of_pid(event("pytorch", Resource::Host, 1), 77, Sign::KilledWithoutProof);
-        let kernel =
-            with(of_pid(event("linux-kernel", Resource::Cgroup, 9), 77, Sign::KilledWithProof), Fact::AnonRss, GIB);
-        let other =
-            with(of_pid(event("linux-kernel", Resource::Host, 12), 78, Sign::KilledWithProof), Fact::AnonRss, MIB);
+        let noticed = of_pid(event(Program::Pytorch, Resource::Host, 1), 77, Sign::KilledWithoutProof);
+        let kernel = with(
+            of_pid(event(Program::LinuxKernel, Resource::Cgroup, 9), 77, Sign::KilledWithProof),
+            Fact::AnonRss,
+            GIB,
+        );
+        let other = with(
+            of_pid(event(Program::LinuxKernel, Resource::Host, 12), 78, Sign::KilledWithProof),
+            Fact::AnonRss,
+            MIB,
+        );
         let incidents = incidents("", vec![noticed, kernel, other]);
         assert_eq!(incidents.len(), 2);
-        assert_eq!(incidents[0].event.framework, "pytorch");
+        assert_eq!(incidents[0].event.program, Program::Pytorch);
         assert_eq!(incidents[0].event.resource, Resource::Cgroup);
         assert_eq!(incidents[0].event.facts.get(Fact::AnonRss).unwrap().bytes, GIB);
         assert!(!incidents[0].event.has(Sign::KilledWithoutProof));
@@ -471,27 +463,28 @@ mod tests {
 
     #[test]
     fn an_engine_verdict_speaks_and_keeps_the_figures() {
-        let torch = with(event("pytorch", Resource::Gpu, 1), Fact::Requested, GIB);
-        let incidents = incidents("", vec![torch, event("vllm", Resource::Gpu, 2)]);
+        let torch = with(event(Program::Pytorch, Resource::Gpu, 1), Fact::Requested, GIB);
+        let incidents = incidents("", vec![torch, event(Program::Vllm, Resource::Gpu, 2)]);
         assert_eq!(incidents.len(), 1);
-        assert_eq!(incidents[0].event.framework, "vllm");
+        assert_eq!(incidents[0].event.program, Program::Vllm);
         assert_eq!(incidents[0].event.facts.get(Fact::Requested).unwrap().bytes, GIB);
     }
 
     #[test]
     fn an_engine_that_speaks_first_takes_the_figures_of_what_it_quotes() {
-        let torch = with(event("pytorch", Resource::Gpu, 2), Fact::Requested, GIB);
-        let incidents = incidents("", vec![event("sglang", Resource::Gpu, 1), torch]);
-        assert_eq!((incidents.len(), incidents[0].event.framework), (1, "sglang"));
+        let torch = with(event(Program::Pytorch, Resource::Gpu, 2), Fact::Requested, GIB);
+        let incidents = incidents("", vec![event(Program::Sglang, Resource::Gpu, 1), torch]);
+        assert_eq!((incidents.len(), incidents[0].event.program), (1, Program::Sglang));
         assert_eq!(incidents[0].event.facts.get(Fact::Requested).unwrap().bytes, GIB);
     }
 
     #[test]
     fn a_message_without_figures_is_the_one_with_figures_said_again() {
-        let full = with(event("pytorch", Resource::Gpu, 5), Fact::Requested, GIB);
-        for order in
-            [vec![event("pytorch", Resource::Gpu, 2), full.clone()], vec![full, event("pytorch", Resource::Gpu, 8)]]
-        {
+        let full = with(event(Program::Pytorch, Resource::Gpu, 5), Fact::Requested, GIB);
+        for order in [
+            vec![event(Program::Pytorch, Resource::Gpu, 2), full.clone()],
+            vec![full, event(Program::Pytorch, Resource::Gpu, 8)],
+        ] {
             let incidents = incidents("", order);
             assert_eq!(incidents.len(), 1);
             assert!(incidents[0].event.facts.get(Fact::Requested).is_some());
@@ -500,20 +493,20 @@ mod tests {
 
     #[test]
     fn different_failures_and_different_runs_stay_apart() {
-        let one = with(event("pytorch", Resource::Gpu, 2), Fact::Requested, GIB);
-        let two = with(event("pytorch", Resource::Gpu, 4), Fact::Requested, MIB);
+        let one = with(event(Program::Pytorch, Resource::Gpu, 2), Fact::Requested, GIB);
+        let two = with(event(Program::Pytorch, Resource::Gpu, 4), Fact::Requested, MIB);
         assert_eq!(incidents("", vec![one.clone(), two]).len(), 2);
-        let again = with(event("pytorch", Resource::Gpu, 4), Fact::Requested, GIB);
+        let again = with(event(Program::Pytorch, Resource::Gpu, 4), Fact::Requested, GIB);
         assert_eq!(incidents("$ python a.py\nboom\n$ python a.py --batch-size 2\nboom\n", vec![one, again]).len(), 2);
     }
 
     #[test]
     fn a_follower_alone_is_a_failure_and_never_primary_beside_one() {
-        let mut follower = event("pytorch", Resource::Host, 1);
+        let mut follower = event(Program::Pytorch, Resource::Host, 1);
         follower.standing = Standing::Follower;
         let alone = incidents("", vec![follower.clone()]);
         assert_eq!((alone.len(), alone[0].primary, alone[0].event.standing), (1, true, Standing::Failure));
-        let both = incidents("", vec![follower, with(event("pytorch", Resource::Gpu, 3), Fact::Free, 1)]);
+        let both = incidents("", vec![follower, with(event(Program::Pytorch, Resource::Gpu, 3), Fact::Free, 1)]);
         assert_eq!((both.len(), both[0].event.resource, both[0].followers.len()), (1, Resource::Gpu, 1));
     }
 
@@ -521,7 +514,10 @@ mod tests {
     fn a_job_of_many_ranks_is_grouped_in_no_time() {
         let events: Vec<Event> = (0..4096)
             .map(|rank| {
-                on_rank(with(event("pytorch", Resource::Gpu, 1 + 30 * rank), Fact::Requested, MIB + rank), rank as u32)
+                on_rank(
+                    with(event(Program::Pytorch, Resource::Gpu, 1 + 30 * rank), Fact::Requested, MIB + rank),
+                    rank as u32,
+                )
             })
             .collect();
         let incidents = incidents("", events);

@@ -5,6 +5,7 @@
 
 use super::{Incident, RankFall};
 use crate::dialect::{Resource, Sign};
+use crate::domain::Program;
 use regex::Regex;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -39,7 +40,7 @@ pub struct FileIncidents {
 #[derive(PartialEq, Eq, Hash, Clone)]
 struct Kind {
     resource: Resource,
-    framework: &'static str,
+    framework: Program,
     program: Option<String>,
 }
 
@@ -66,7 +67,7 @@ pub fn join(files: Vec<FileIncidents>) -> Vec<(usize, Incident)> {
             incident.event.rank = incident.event.rank.or(named);
             let kind = Kind {
                 resource: incident.event.resource,
-                framework: incident.event.framework,
+                framework: incident.event.program,
                 program: incident.context.program.get().cloned(),
             };
             let slot = known.entry(kind).or_default();
@@ -178,7 +179,7 @@ mod tests {
     use crate::units::{Figure, GIB};
 
     fn incident(resource: Resource, clock: Option<f64>) -> Incident {
-        let mut event = Event::new("test", "pytorch", resource, Span::line(7));
+        let mut event = Event::new("test", Program::Pytorch, resource, Span::line(7));
         event.facts.note(Fact::Requested, Figure { bytes: GIB, half_width: 0, at: event.at });
         Incident { clock, ..Incident::alone(event, Context::default()) }
     }

@@ -61,8 +61,8 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     let event = &diagnosis.incident.event;
     let mut out = Map::new();
     out.insert("primary".into(), diagnosis.incident.primary.into());
-    out.insert("framework".into(), event.framework.into());
-    out.insert("dialect".into(), event.dialect.into());
+    out.insert("framework".into(), event.program.id().into());
+    out.insert("dialect".into(), event.wording().into());
     out.insert("resource".into(), event.resource.id().into());
     if explanation.inputs.len() > 1
         && let Some(summary) = explanation.inputs.get(diagnosis.input)
@@ -79,7 +79,7 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     out.insert("message".into(), event.message.as_str().into());
     out.insert("facts".into(), facts(&event.facts));
     if !event.signs.is_empty() {
-        let signs = event.signs.iter().map(|(sign, at)| json!({"id": wording::slug(sign), "line": at.first}));
+        let signs = event.signs.iter().map(|(sign, at)| json!({"id": sign, "line": at.first}));
         out.insert("signs".into(), signs.collect());
     }
     if let Some(versions) = event.versions {
@@ -255,8 +255,8 @@ fn evidence(evidence: &Evidence, lang: Lang) -> Value {
 fn message(event: &Event, lang: Lang) -> Value {
     let mut out = Map::new();
     out.insert("line".into(), event.at.first.into());
-    out.insert("framework".into(), event.framework.into());
-    out.insert("dialect".into(), event.dialect.into());
+    out.insert("framework".into(), event.program.id().into());
+    out.insert("dialect".into(), event.wording().into());
     out.insert("resource".into(), event.resource.id().into());
     if let Some(rank) = event.rank {
         out.insert("rank".into(), rank.into());
@@ -318,7 +318,7 @@ fn facts(facts: &Facts) -> Value {
         out.insert("cgroup".into(), cgroup.as_str().into());
     }
     for (name, (value, _)) in &facts.numbers {
-        extra.insert((*name).into(), number(*value));
+        extra.insert(name.id().into(), number(*value));
     }
     if !facts.unreadable.is_empty() {
         let names = facts.unreadable.keys().map(|fact| fact.id()).collect::<Vec<_>>();
@@ -473,7 +473,7 @@ fn context(context: &Context) -> Value {
         out.insert("series".into(), context.series.iter().map(series).collect());
     }
     if !context.clues.is_empty() {
-        let clues = context.clues.iter().map(|(clue, at)| json!({"id": wording::slug(clue), "line": at.first}));
+        let clues = context.clues.iter().map(|(clue, at)| json!({"id": clue, "line": at.first}));
         out.insert("clues".into(), clues.collect());
     }
     Value::Object(out)
@@ -481,8 +481,8 @@ fn context(context: &Context) -> Value {
 
 fn series(series: &Series) -> Value {
     let mut out = Map::new();
-    out.insert("measure".into(), wording::slug(series.measure).into());
-    out.insert("per".into(), wording::slug(series.per).into());
+    out.insert("measure".into(), series.measure.id().into());
+    out.insert("per".into(), series.per.id().into());
     if let Some(rank) = series.rank {
         out.insert("rank".into(), rank.into());
     }
@@ -522,7 +522,7 @@ fn offer(ranked: &Ranked, lang: Lang) -> Value {
     }
     let (low, high) = offer.slowdown;
     out.insert("throughput_cost".into(), json!({"low": round(low, 4), "high": round(high, 4)}));
-    out.insert("numerics".into(), wording::numerics_id(offer.numerics).into());
+    out.insert("numerics".into(), offer.numerics.id().into());
     out.insert("certainty".into(), offer.certainty.id().into());
     out.insert("cures".into(), round(offer.cures, 4).into());
     let how = offer.knobs.iter().map(|knob| json!({"for": knob.target, "do": knob.line}));

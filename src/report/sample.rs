@@ -3,6 +3,8 @@
 use super::{Diagnosis, Explanation, InputSummary};
 use crate::cause::{Cause, CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Standing};
+use crate::domain::Program;
+use crate::domain::Target;
 use crate::evidence::{Evidence, Known, Span};
 use crate::fix::{Advice, Certainty, Class, Fix, Frees, Knob, Numerics, Offer, Plan, Ranked};
 use crate::incident::context::{Frame, Phase};
@@ -58,8 +60,8 @@ fn offer(frees: Frees, slowdown: (f64, f64), numerics: Numerics, knob: &str) -> 
         certainty: Certainty::Likely,
         cures: 0.8,
         knobs: vec![
-            Knob { target: "pytorch", line: knob.into() },
-            Knob { target: "shell", line: format!("env X=1 \\\n    {knob}") },
+            Knob { target: Target::Pytorch, line: knob.into() },
+            Knob { target: Target::Shell, line: format!("env X=1 \\\n    {knob}") },
         ],
         why: Text::new(
             "3.56 GiB lie idle in blocks too small for 4.15 GiB; segments that grow can join them.",
@@ -74,7 +76,7 @@ fn evidence(weight: f64, en: &str, zh: &str) -> Evidence {
 
 /// A PyTorch failure on a card of 44.53 GiB, with causes, fixes, context, a follower, and a harmless message.
 pub fn explanation() -> Explanation {
-    let mut event = Event::new("pytorch-of-which", "pytorch", Resource::Gpu, Span::line(412));
+    let mut event = Event::new("pytorch-of-which", Program::Pytorch, Resource::Gpu, Span::line(412));
     event.message =
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.15 GiB. GPU 0 has a total capacity \
                      of 44.53 GiB of which 3.84 GiB is free. <b>|</b> [x](y)"
@@ -90,7 +92,7 @@ pub fn explanation() -> Explanation {
     ] {
         event.facts.note(fact, figure(text));
     }
-    event.facts.numbers.insert("retries", (3.0, Span::line(412)));
+    event.facts.numbers.insert(crate::domain::Number::RestartCount, (3.0, Span::line(412)));
 
     let amount = |text: &str| figure(text).interval();
     let entry = |holder, text: &str| Entry {
@@ -130,10 +132,10 @@ pub fn explanation() -> Explanation {
         }],
         ..Context::default()
     };
-    let mut follower = Event::new("torchrun", "pytorch", Resource::Gpu, Span::line(420));
+    let mut follower = Event::new("torchrun", Program::Pytorch, Resource::Gpu, Span::line(420));
     follower.standing = Standing::Follower;
     follower.message = "ChildFailedError".into();
-    let mut harmless = Event::new("xla-retry", "tensorflow", Resource::Gpu, Span::line(8));
+    let mut harmless = Event::new("xla-retry", Program::Tensorflow, Resource::Gpu, Span::line(8));
     harmless.standing = Standing::Harmless;
     harmless.message = "allocator ran out of memory, retrying without a workspace".into();
     harmless.harmless_because = Some(Text::new("the retry worked", "重试成功"));

@@ -69,9 +69,7 @@ pub fn rows(context: &Context) -> Vec<Row> {
     let mut rows = Rows(Vec::new());
     rows.word("program", Text::new("program", "程序"), &context.program);
     rows.word("command", Text::new("command", "启动命令"), &context.command);
-    rows.add("trainer", Text::new("trainer", "训练框架"), &context.trainer, |t| {
-        (json!(wording::slug(t)), Text::same(wording::trainer(*t)))
-    });
+    rows.add("trainer", Text::new("trainer", "训练框架"), &context.trainer, |t| (json!(t), Text::same(t.name())));
     rows.word("model", Text::new("model", "模型"), &context.model);
     rows.add("parameters", Text::new("parameters", "参数量"), &context.parameters, |n| {
         let shown = if *n >= 1e9 { format!("{:.2}B", n / 1e9) } else { format!("{:.1}M", n / 1e6) };
@@ -79,11 +77,11 @@ pub fn rows(context: &Context) -> Vec<Row> {
     });
     rows.word("torch_version", Text::new("PyTorch", "PyTorch 版本"), &context.torch_version);
     rows.add("platform", Text::new("platform", "平台"), &context.platform, |p| {
-        (json!(wording::slug(p)), Text::same(wording::platform(*p)))
+        (json!(p), Text::same(wording::platform(*p)))
     });
     rows.flag("container", Text::new("container", "容器"), &context.container);
 
-    rows.add("phase", Text::new("phase", "阶段"), &context.phase, |p| (json!(wording::slug(p)), wording::phase(*p)));
+    rows.add("phase", Text::new("phase", "阶段"), &context.phase, |p| (json!(p), wording::phase(*p)));
     rows.number("epoch", Text::new("epoch", "epoch"), &context.epoch);
     rows.number("epochs", Text::new("epochs in all", "总 epoch 数"), &context.epochs);
     rows.number("step", Text::new("step", "步"), &context.step);

@@ -3,7 +3,6 @@
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::cause::Finding;
-use crate::dialect::stated;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
@@ -879,7 +878,7 @@ impl Page {
             self.screen.paragraph(&[run(Tone::Faint, format!("  {label}  "))], width + 4, &body);
         }
         if let Some(versions) = versions {
-            let framework = diagnosis.incident.event.framework;
+            let framework = diagnosis.incident.event.program;
             let text = text!(
                 en: "  The wording proves {framework} {versions}.",
                 zh: "  报错措辞表明 {framework} 版本为 {versions}。"
@@ -980,7 +979,9 @@ impl Page {
 /// What ran out, where, how much was asked and there, in one sentence.
 pub fn verdict(diagnosis: &Diagnosis) -> Text {
     let event = &diagnosis.incident.event;
-    if let (stated::ASKED, Some(account)) = (event.dialect, &diagnosis.incident.ledger.loader) {
+    if event.has(Sign::Asked)
+        && let Some(account) = &diagnosis.incident.ledger.loader
+    {
         let limit = Bytes(account.limit.middle_bytes());
         let first = wording::range(account.need.after_one_epoch());
         let end = wording::range(account.need.in_the_end());

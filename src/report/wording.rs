@@ -4,7 +4,7 @@ use crate::dialect::Resource;
 use crate::evidence::TraceEntry;
 use crate::fix::{Certainty, Frees, Numerics};
 use crate::incident::Recording;
-use crate::incident::context::{Measure, Phase, Platform, Precision, Trainer};
+use crate::incident::context::{Measure, Phase, Platform, Precision};
 use crate::incident::recording::{HeldAt, Rise, Trial, Verdict};
 use crate::ledger::Holder;
 use crate::snapshot::holders::Category;
@@ -167,30 +167,6 @@ pub fn phase(phase: Phase) -> Text {
     }
 }
 
-pub fn trainer(trainer: Trainer) -> &'static str {
-    match trainer {
-        Trainer::PlainPytorch => "PyTorch",
-        Trainer::HfTrainer => "HF Trainer",
-        Trainer::Trl => "TRL",
-        Trainer::Accelerate => "Accelerate",
-        Trainer::Lightning => "Lightning",
-        Trainer::DeepSpeed => "DeepSpeed",
-        Trainer::Ultralytics => "Ultralytics",
-        Trainer::Megatron => "Megatron-LM",
-        Trainer::LlamaFactory => "LLaMA-Factory",
-        Trainer::Swift => "ms-swift",
-        Trainer::Fsdp => "FSDP",
-        Trainer::Diffusers => "Diffusers",
-        Trainer::ComfyUi => "ComfyUI",
-        Trainer::StableDiffusionWebUi => "Stable Diffusion WebUI",
-        Trainer::MmEngine => "MMEngine",
-        Trainer::Fastai => "fastai",
-        Trainer::NeMo => "NeMo",
-        Trainer::Vllm => "vLLM",
-        Trainer::Sglang => "SGLang",
-    }
-}
-
 pub fn precision(precision: Precision) -> &'static str {
     match precision {
         Precision::Fp32 => "fp32",
@@ -229,16 +205,6 @@ pub fn certainty(certainty: Certainty) -> Text {
         Certainty::Arithmetic => Text::new("follows from the printed figures", "由打印的数字直接推出"),
         Certainty::Likely => Text::new("from the figures and a model", "由数字与模型估算"),
         Certainty::RuleOfThumb => Text::new("rule of thumb", "经验法则"),
-    }
-}
-
-/// The name of a kind of numeric change in JSON.
-pub fn numerics_id(numerics: Numerics) -> &'static str {
-    match numerics {
-        Numerics::Same => "same",
-        Numerics::Benign => "benign",
-        Numerics::Optimisation => "optimisation",
-        Numerics::Model => "model",
     }
 }
 
@@ -331,18 +297,6 @@ fn rounded(bytes: f64, half_width: u64) -> String {
         2
     };
     format!("{:.decimals$} {name}", bytes / unit as f64)
-}
-
-/// The name of a variant as a slug: `OptimizerStep` becomes `optimizer-step`.
-pub fn slug(variant: impl std::fmt::Debug) -> String {
-    let mut out = String::new();
-    for c in format!("{variant:?}").chars() {
-        if c.is_ascii_uppercase() && !out.is_empty() {
-            out.push('-');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
 }
 
 /// `oom.pickle, entry 289`.
@@ -456,10 +410,5 @@ mod tests {
         assert_eq!(range(Interval::between(697_932_183, 719_407_023)).en, "≈ 676 MiB");
         assert_eq!(range(Interval::between(-5, 26_843_548)).en, "up to 25.60 MiB");
         assert_eq!(spread(Interval::between(2 * GIB as i128, 3 * GIB as i128)), "2.0–3.0 GiB");
-    }
-
-    #[test]
-    fn slugs() {
-        assert_eq!(slug(Phase::OptimizerStep), "optimizer-step");
     }
 }

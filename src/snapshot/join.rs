@@ -7,6 +7,8 @@ use super::store::NONE;
 use super::what_if::{Change, Outcome, WhatIf};
 use crate::allocator::{LARGE_ROUNDING, LARGE_SEGMENT, MIDDLE_LIMIT, SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use crate::dialect::{Event, Fact, Resource};
+use crate::domain::Program;
+use crate::domain::program::PytorchAllocator;
 use crate::evidence::{Known, Span};
 use crate::incident::context::Frame;
 use crate::incident::recording::{HeldAt, Recording, Rise, Standing, Trial, Verdict};
@@ -62,12 +64,12 @@ fn segment_of(request: u64) -> u64 {
 /// Whether a device's record and an incident are of one failure. `name` is that of the snapshot's file.
 pub fn relation(incident: &Incident, name: &str, device: &DeviceAnalysis) -> Relation {
     let event = &incident.event;
-    if event.resource != Resource::Gpu || event.framework == "jax" || event.framework == "tensorflow" {
+    if event.resource != Resource::Gpu || event.program.pytorch_allocator() == PytorchAllocator::No {
         let resource = event.resource.id();
         return Relation::Other(text!(
             en: "{name} holds GPU memory of PyTorch, and what ran out here is another thing ({resource}, {}): it proves nothing here",
             zh: "{name} 记录的是 PyTorch 的显存，而这里耗尽的是另一种资源（{resource}，{}）：不能作为证据",
-            event.framework
+            event.program
         ));
     }
     let ordinal = device.ordinal;
@@ -305,7 +307,7 @@ pub fn incident(snapshot: &Snapshot, device: &DeviceAnalysis) -> Option<Incident
     let oom = device.ooms.first()?;
     let holes = &oom.fragmentation;
     let exactly = |bytes: u64| Figure { bytes, half_width: 0, at: Span::GIVEN };
-    let mut event = Event::new(FROM_SNAPSHOT, "pytorch", Resource::Gpu, Span::GIVEN);
+    let mut event = Event::new(FROM_SNAPSHOT, Program::Pytorch, Resource::Gpu, Span::GIVEN);
     let (asked, free) = (Bytes(oom.requested), Bytes(oom.device_free));
     let (ordinal, entry) = (device.ordinal, u64::from(oom.event) + 1);
     event.message = format!(
@@ -351,7 +353,7 @@ mod tests {
     use crate::units::{Base, GIB, parse};
 
     fn told(figures: &[(Fact, &str)]) -> Told {
-        let mut event = Event::new("test", "pytorch", Resource::Gpu, Span::line(1));
+        let mut event = Event::new("test", Program::Pytorch, Resource::Gpu, Span::line(1));
         for (fact, text) in figures {
             event.facts.note(*fact, parse(text, Base::Binary).unwrap().at(Span::line(1)));
         }

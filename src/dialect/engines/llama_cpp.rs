@@ -6,6 +6,7 @@
 use super::surroundings;
 use crate::dialect::joined::Printed;
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
@@ -57,7 +58,7 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
         return None;
     }
     let slug = if metal { "llamacpp-metal-error" } else { "llamacpp-cuda-error" };
-    let mut event = field::event(document, position, slug, "llama.cpp", Resource::Gpu);
+    let mut event = field::event(document, position, slug, Program::LlamaCpp, Resource::Gpu);
     event.sign(Sign::NoFigures);
     let device = near().find_map(|line| field::number_after(line, "current device:"));
     if let Some(device) = device.and_then(|device| u32::try_from(device).ok()) {
@@ -149,7 +150,7 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
         document,
         position,
         "llamacpp-cuda-buffer-alloc",
-        "llama.cpp",
+        Program::LlamaCpp,
         if host { Resource::Host } else { Resource::Gpu },
     );
     event.at = Span::lines(event.at.first, text.line_at(verdict));
@@ -186,13 +187,19 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
     match purpose(&report, field::before(position, 3).map(|at| field::text(document, at))) {
         Buffer::Cache => {
             event.dialect = "llamacpp-kv-buffer";
+            event.sign(Sign::CacheRefused);
             event.sign(Sign::EngineStartup);
         }
         Buffer::Compute => {
             event.dialect = if host { "llamacpp-cpu-buffer" } else { "llamacpp-compute-buffer" };
             event.sign(Sign::EngineWarmup);
         }
-        Buffer::Model | Buffer::Unknown => event.sign(Sign::EngineStartup),
+        Buffer::Model | Buffer::Unknown => {
+            event.sign(Sign::EngineStartup);
+            if !host {
+                event.sign(Sign::WeightsBuffer);
+            }
+        }
     }
     if report.iter().any(|line| line.contains("retrying without pipeline")) {
         event.dialect = "llamacpp-retry-without-pipeline";
@@ -226,7 +233,7 @@ fn purpose<'a>(report: &[&str], before: impl Iterator<Item = &'a str>) -> Buffer
 
 /// Page-locked memory only speeds copies up; without it ordinary memory serves.
 fn unpinned(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "llamacpp-unpinned", "llama.cpp", Resource::Host);
+    let mut event = field::event(document, position, "llamacpp-unpinned", Program::LlamaCpp, Resource::Host);
     event.sign(Sign::PinnedHost);
     event.standing = Standing::Harmless;
     event.harmless_because = Some(text!(
@@ -242,8 +249,8 @@ const LOADING: usize = 200;
 /// Completes a refusal with what the lines before it tell of the device; says whether Ollama ran it.
 pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
     let lines = field::before(position, 80).chain(field::behind(document, position, 20));
-    if event.framework == "llama.cpp" && lines.map(|at| field::text(document, at)).any(is_ollama) {
-        event.framework = "ollama";
+    if event.program == Program::LlamaCpp && lines.map(|at| field::text(document, at)).any(is_ollama) {
+        event.program = Program::Ollama;
     }
     memory_of_device(document, position, event);
 }
@@ -261,18 +268,18 @@ fn memory_of_device(document: &Document, position: usize, event: &mut Event) {
                 event.facts.note(Fact::Weights, figure);
             }
             if let Some(figure) = surroundings::buffer(line, device, "KV", span) {
-                event.facts.numbers.entry("kv_buffer_bytes").or_insert((figure.bytes as f64, span));
+                event.facts.numbers.entry(Number::KvBuffer).or_insert((figure.bytes as f64, span));
             }
         } else if line.contains("using device ") {
             let free = line.rsplit_once(") - ").and_then(|(_, tail)| field::leading_size(tail, Base::Binary));
             if !line.contains(&free_label) {
                 others = true;
             } else if let Some(free) = free {
-                event.facts.numbers.entry("device_free_at_start_bytes").or_insert((free.bytes as f64, span));
+                event.facts.numbers.entry(Number::DeviceFreeAtStart).or_insert((free.bytes as f64, span));
             }
         }
     }
     if others {
-        field::note_number(event, "split_over_devices", Some(1.0));
+        field::note_number(event, Number::SplitOverDevices, Some(1.0));
     }
 }

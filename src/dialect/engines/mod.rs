@@ -14,20 +14,21 @@ pub mod vllm;
 
 use super::notice::Notice;
 use super::{Event, Fact, Sign, Standing};
+use crate::domain::Program;
 use crate::input::Document;
-use crate::units::{Base, Figure, size};
+use crate::units::{Base, Figure, POINT, number_in_front, size};
 
 /// Completes an event of an engine, or of PyTorch inside one, with what the lines around it tell. Takes hundreds of lines, so
 /// it is not done for every event of a flood.
 pub fn complete(document: &Document, event: &mut Event) {
-    if event.standing == Standing::Harmless || !event.resource.on_device() && event.framework != "llama.cpp" {
+    if event.standing == Standing::Harmless || !event.resource.on_device() && event.program != Program::LlamaCpp {
         return;
     }
     let first = event.at.first;
     let position = document.lines.partition_point(|line| line.number < first);
-    match event.framework {
-        "pytorch" => surroundings::note_where_an_engine_runs(document, position, event),
-        "vllm" | "sglang" | "tensorrt-llm" | "llama.cpp" | "ollama" | "tgi" | "lmdeploy" | "mlc-llm" => {
+    match event.program {
+        Program::Pytorch => surroundings::note_where_an_engine_runs(document, position, event),
+        program if program.is_engine() => {
             surroundings::note(document, position, event);
             vllm::complete(event);
             llama_cpp::complete(document, position, event);
@@ -51,11 +52,7 @@ fn message(document: &Document, position: usize, words: &[&str], back: usize, li
 
 /// The decimal number behind `words` in a squeezed text, such as a share of the device.
 fn decimal(notice: &Notice, words: &str, from: usize) -> Option<(f64, usize)> {
-    let at = notice.text.after(words, from)?;
-    let rest = notice.text.squeezed.get(at..)?;
-    let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
-    let number = rest[..digits].trim_end_matches('.');
-    number.parse().ok().map(|value| (value, at + number.len()))
+    notice.text.decimal_at(notice.text.after(words, from)?)
 }
 
 /// A figure whose unit stands in its label: `Free GPU memory … (GiB): 12.34`. `label` is what stands before the unit.
@@ -67,9 +64,9 @@ fn labelled(notice: &Notice, label: &str, from: usize) -> Option<(Figure, usize)
     let unit = text.squeezed.get(open..close)?;
     let start = close + "):".len();
     let rest = text.squeezed.get(start..)?;
-    let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
     // Without blanks the next line's words follow directly; a number has at most one point.
-    let figure = size(rest[..digits].trim_end_matches('.'), unit, Base::Binary)?;
+    let (number, digits) = number_in_front(rest, POINT);
+    let figure = size(number, unit, Base::Binary)?;
     Some((figure.at(text.span(start, start + digits)), start + digits))
 }
 

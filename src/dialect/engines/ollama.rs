@@ -4,6 +4,7 @@
 
 use super::{llama_cpp, message};
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub const DIALECT: Dialect =
@@ -31,7 +32,7 @@ fn system_memory(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["requiresmoresystemmemory"], 0, 3)?;
     let text = &notice.text;
     let mut to = from + "requiresmoresystemmemory".len();
-    let mut event = notice.event("ollama-system-memory", "ollama", Resource::Host, from, to);
+    let mut event = notice.event("ollama-system-memory", Program::Ollama, Resource::Host, from, to);
     event.message = field::quoted(field::text(document, position));
     for (fact, words) in [(Fact::Requested, "systemmemory("), (Fact::Free, "isavailable(")] {
         if let Some((figure, end)) = notice.size(words, from).filter(|(_, end)| end - from < 120) {
@@ -41,6 +42,7 @@ fn system_memory(document: &Document, position: usize) -> Option<Event> {
     }
     event.at.last = event.at.last.max(text.span(from, to).last);
     event.sign(Sign::EngineStartup);
+    event.sign(Sign::ModelBeyondRam);
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
     }
@@ -54,7 +56,7 @@ fn reported(document: &Document, position: usize) -> Option<Event> {
         return None;
     }
     if line.contains("signal: killed") {
-        let mut event = field::event(document, position, "ollama-runner-killed", "ollama", Resource::Host);
+        let mut event = field::event(document, position, "ollama-runner-killed", Program::Ollama, Resource::Host);
         event.sign(Sign::KilledWithoutProof);
         event.sign(Sign::NoFigures);
         return Some(event);
@@ -62,13 +64,16 @@ fn reported(document: &Document, position: usize) -> Option<Event> {
     let mut event = match llama_cpp::buffer_refused(document, position) {
         Some(event) => event,
         None if line.contains("out of memory") => {
-            let mut event = field::event(document, position, "ollama-runner-terminated", "ollama", Resource::Gpu);
+            let mut event =
+                field::event(document, position, "ollama-runner-terminated", Program::Ollama, Resource::Gpu);
             event.sign(Sign::NoFigures);
+            event.sign(Sign::WeightsBuffer);
             event
         }
         None => return None,
     };
-    event.framework = "ollama";
+    event.program = Program::Ollama;
+    event.sign(Sign::PassedOn);
     if event.dialect == "llamacpp-cuda-buffer-alloc" {
         event.dialect = "ollama-runner-terminated";
     }
@@ -78,7 +83,7 @@ fn reported(document: &Document, position: usize) -> Option<Event> {
 /// A bare CUDA error behind an estimate of what would fit.
 fn beyond_estimate(document: &Document, position: usize) -> Option<Event> {
     field::before(position, NEAR).find(|at| field::text(document, *at).contains("msg=\"offload"))?;
-    let mut event = field::event(document, position, "ollama-offload-estimate", "ollama", Resource::Gpu);
+    let mut event = field::event(document, position, "ollama-offload-estimate", Program::Ollama, Resource::Gpu);
     event.sign(Sign::NoFigures);
     event.at.last = event.at.last.max(llama_cpp::end_of_report(document, position));
     Some(event)

@@ -2,6 +2,7 @@
 
 use super::{message, note};
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
 pub const DIALECT: Dialect =
@@ -19,7 +20,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return lmdeploy(document, position);
     }
     if line.contains("[TM][") && line.contains("out of memory") {
-        let mut event = field::event(document, position, "lmdeploy-turbomind", "lmdeploy", Resource::Gpu);
+        let mut event = field::event(document, position, "lmdeploy-turbomind", Program::Lmdeploy, Resource::Gpu);
         event.sign(Sign::NoFigures);
         return Some(event);
     }
@@ -30,12 +31,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// server (`server/text_generation_server/models/flash_causal_lm.py`).
 fn tgi(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["Notenoughmemorytohandle"], 0, 3)?;
-    let mut event = notice.event("tgi-warmup", "tgi", Resource::Gpu, from, from + 1);
+    let mut event = notice.event("tgi-warmup", Program::Tgi, Resource::Gpu, from, from + 1);
     event.message = field::quoted(field::text(document, position));
     event.sign(Sign::EngineWarmup);
     event.sign(Sign::NoFigures);
     let tokens = notice.count("tohandle", from).map(|(count, _)| count as f64);
-    field::note_number(&mut event, "prefill_tokens", tokens);
+    field::note_number(&mut event, Number::PrefillTokens, tokens);
     Some(event)
 }
 
@@ -43,7 +44,7 @@ fn tgi(document: &Document, position: usize) -> Option<Event> {
 fn lmdeploy(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     let resource = if line.contains("kv cache") { Resource::KvCache } else { Resource::Gpu };
-    let mut event = field::event(document, position, "lmdeploy-gpu-memory", "lmdeploy", resource);
+    let mut event = field::event(document, position, "lmdeploy-gpu-memory", Program::Lmdeploy, resource);
     event.sign(Sign::EngineStartup);
     event.sign(Sign::NoFigures);
     Some(event)
@@ -53,7 +54,7 @@ fn lmdeploy(document: &Document, position: usize) -> Option<Event> {
 /// temporary buffer size (2048.000 MB).` (`cpp/serve/engine.cc`)
 fn mlc(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["InsufficientGPUmemoryerror"], 0, 8)?;
-    let mut event = notice.event("mlc-gpu-memory", "mlc-llm", Resource::Gpu, from, from + 1);
+    let mut event = notice.event("mlc-gpu-memory", Program::MlcLlm, Resource::Gpu, from, from + 1);
     event.message = notice.text.readable(from, from + 400, 400);
     event.sign(Sign::EngineStartup);
     let mut end = from;
@@ -61,7 +62,7 @@ fn mlc(document: &Document, position: usize) -> Option<Event> {
         end = note(&mut event, fact, notice.size(words, from)).unwrap_or(end).max(end);
     }
     if let Some((figure, at)) = notice.size("buffersize(", from) {
-        field::note_number(&mut event, "temporary_buffer_bytes", Some(figure.bytes as f64));
+        field::note_number(&mut event, Number::TemporaryBuffer, Some(figure.bytes as f64));
         end = end.max(at);
     }
     event.at.last = event.at.last.max(notice.text.span(from, end.max(from + 1)).last);

@@ -5,6 +5,7 @@
 use super::{message, take_pytorch};
 use crate::dialect::pytorch::allocator;
 use crate::dialect::{Dialect, Event, Resource, Sign, Standing, field};
+use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
 use crate::units::GIB;
@@ -43,8 +44,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 fn pool_too_small(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["Notenoughmemory.Pleasetryto"], 0, LINES)?;
     let end = notice.text.after("mem-fraction-static", from)?;
-    let mut event = notice.event("sglang-mem-fraction-static", "sglang", Resource::KvCache, from, end);
+    let mut event = notice.event("sglang-mem-fraction-static", Program::Sglang, Resource::KvCache, from, end);
     event.sign(Sign::EngineStartup);
+    event.sign(Sign::StaticPool);
     event.sign(Sign::NoFigures);
     Some(event)
 }
@@ -53,10 +55,11 @@ fn pool_too_small(document: &Document, position: usize) -> Option<Event> {
 /// may be occupied by other processes. pre_model_load_memory=57.4, local_gpu_memory=78.0`, in GB of 2^30 bytes.
 fn unbalanced(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["Thememorycapacityisunbalanced"], 0, 3)?;
-    let mut event = notice.event("sglang-unbalanced", "sglang", Resource::Gpu, from, from + 1);
+    let mut event = notice.event("sglang-unbalanced", Program::Sglang, Resource::Gpu, from, from + 1);
     event.message = field::quoted(field::text(document, position));
     event.sign(Sign::EngineStartup);
-    for (name, label) in [("least_free_bytes", "pre_model_load_memory="), ("own_free_bytes", "local_gpu_memory=")] {
+    event.sign(Sign::UnevenDevices);
+    for (name, label) in [(Number::LeastFree, "pre_model_load_memory="), (Number::OwnFree, "local_gpu_memory=")] {
         let gib = super::decimal(&notice, label, from).map(|(gib, _)| (gib * GIB as f64).round());
         field::note_number(&mut event, name, gib);
     }
@@ -70,11 +73,14 @@ fn unbalanced(document: &Document, position: usize) -> Option<Event> {
 fn wrapped(document: &Document, position: usize, words: &[&str], dialect: &'static str) -> Option<Event> {
     let (notice, from) = message(document, position, words, 0, LINES)?;
     let inner = allocator::read(document, position)?;
-    let mut event = notice.event(dialect, "sglang", Resource::Gpu, from, from + 1);
+    let mut event = notice.event(dialect, Program::Sglang, Resource::Gpu, from, from + 1);
     event.message = crate::dialect::field::quoted(field::text(document, position));
     take_pytorch(&mut event, inner);
     if dialect == "sglang-capture-graph-failed" {
         event.sign(Sign::EngineWarmup);
+        event.sign(Sign::GraphCapture);
+    } else {
+        event.sign(Sign::WhileServing);
     }
     Some(event)
 }
@@ -88,9 +94,10 @@ fn batch_too_large(document: &Document, position: usize) -> Option<Event> {
     let words = ["Decodeoutofmemory.", "Prefilloutofmemory."];
     let (notice, from) = message(document, position, &words, 0, LINES)?;
     let end = notice.text.after("outofmemory", from)?;
-    let mut event = notice.event("sglang-batch-too-large", "sglang", Resource::KvCache, from, end);
+    let mut event = notice.event("sglang-batch-too-large", Program::Sglang, Resource::KvCache, from, end);
     event.message = field::quoted(line);
-    for (name, words) in [("tokens_requested", "Trytoallocate"), ("tokens_available", "Availabletokens:")] {
+    event.sign(Sign::CacheRefused);
+    for (name, words) in [(Number::TokensRequested, "Trytoallocate"), (Number::TokensAvailable, "Availabletokens:")] {
         field::note_number(&mut event, name, notice.count(words, end).map(|(count, _)| count as f64));
     }
     Some(event)
@@ -99,7 +106,7 @@ fn batch_too_large(document: &Document, position: usize) -> Option<Event> {
 /// The cache was full and requests were set back; before 0.4.9 it is told in words that sound worse:
 /// `Decode out of memory happened. #retracted_reqs: 1`.
 fn retracted(document: &Document, position: usize) -> Event {
-    let mut event = field::event(document, position, "sglang-retracted", "sglang", Resource::KvCache);
+    let mut event = field::event(document, position, "sglang-retracted", Program::Sglang, Resource::KvCache);
     event.standing = Standing::Harmless;
     event.harmless_because = Some(text!(
         en: "the cache was full for a moment; requests were set back and run again, which costs time and nothing else",

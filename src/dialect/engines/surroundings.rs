@@ -1,6 +1,7 @@
 //! What an engine was told and what it reported before it failed, read from the lines around its message.
 
 use crate::dialect::{Event, Fact, field};
+use crate::domain::Number;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure, KIB, MIB, parse, size};
@@ -16,78 +17,78 @@ const BEHIND: usize = 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tells {
     /// A count or ratio of this name.
-    Number(&'static str),
+    Count(Number),
     /// The same, where the phrase is a short flag and counts only in a command of llama.cpp.
-    Flag(&'static str),
+    Flag(Number),
     /// A size that is a fact.
     Size(Fact),
     /// A size among the numbers, in bytes; it may be negative.
-    Bytes(&'static str),
+    Bytes(Number),
     /// The parts in front of and behind a slash: `offloaded 33/41 layers`.
-    Pair(&'static str, &'static str),
+    Pair(Number, Number),
 }
 
-use Tells::{Bytes, Flag, Number, Pair, Size};
+use Tells::{Bytes, Count, Flag, Pair, Size};
 
 /// Phrases with `-` written as `_`, so that flags, keys of dumps and keyword arguments read alike.
 const PHRASES: &[(&str, Tells)] = &[
-    ("gpu_memory_utilization", Number("gpu_memory_utilization")),
-    ("max_model_len", Number("max_model_len")),
-    ("max_seq_len", Number("max_model_len")),
-    ("max_num_seqs", Number("max_num_seqs")),
-    ("max_num_batched_tokens", Number("max_num_batched_tokens")),
-    ("tensor_parallel_size", Number("tensor_parallel_size")),
-    ("__tp_size", Number("tensor_parallel_size")),
-    ("__tp ", Number("tensor_parallel_size")),
-    ("pipeline_parallel_size", Number("pipeline_parallel_size")),
-    ("block_size", Number("block_size")),
-    ("mem_fraction_static", Number("mem_fraction_static")),
-    ("cuda_graph_max_bs", Number("cuda_graph_max_bs")),
-    ("chunked_prefill_size", Number("chunked_prefill_size")),
-    ("max_running_requests", Number("max_running_requests")),
-    ("context_length", Number("max_model_len")),
-    ("free_gpu_memory_fraction", Number("free_gpu_memory_fraction")),
-    ("free_gpu_mem_fraction", Number("free_gpu_memory_fraction")),
-    ("cache_max_entry_count", Number("cache_max_entry_count")),
-    ("session_len", Number("max_model_len")),
-    ("n_gpu_layers", Number("n_gpu_layers")),
-    ("num_gpu", Number("n_gpu_layers")),
-    ("ctx_size", Number("n_ctx")),
-    ("n_ctx ", Number("n_ctx")),
-    ("n_ctx=", Number("n_ctx")),
-    ("num_ctx", Number("n_ctx")),
-    ("OLLAMA_NUM_PARALLEL", Number("n_parallel")),
-    ("__parallel ", Number("n_parallel")),
-    ("n_batch", Number("n_batch")),
-    ("n_ubatch", Number("n_ubatch")),
-    (" _ngl ", Flag("n_gpu_layers")),
-    (" _c ", Flag("n_ctx")),
-    (" _np ", Flag("n_parallel")),
-    (" _b ", Flag("n_batch")),
-    (" _ub ", Flag("n_ubatch")),
-    ("GPU KV cache size:", Number("kv_cache_tokens")),
-    ("# GPU blocks:", Number("gpu_blocks")),
-    ("estimated maximum model length is", Number("estimated_max_model_len")),
+    ("gpu_memory_utilization", Count(Number::GpuMemoryUtilization)),
+    ("max_model_len", Count(Number::MaxModelLen)),
+    ("max_seq_len", Count(Number::MaxModelLen)),
+    ("max_num_seqs", Count(Number::MaxNumSeqs)),
+    ("max_num_batched_tokens", Count(Number::MaxNumBatchedTokens)),
+    ("tensor_parallel_size", Count(Number::TensorParallelSize)),
+    ("__tp_size", Count(Number::TensorParallelSize)),
+    ("__tp ", Count(Number::TensorParallelSize)),
+    ("pipeline_parallel_size", Count(Number::PipelineParallelSize)),
+    ("block_size", Count(Number::BlockSize)),
+    ("mem_fraction_static", Count(Number::MemFractionStatic)),
+    ("cuda_graph_max_bs", Count(Number::CudaGraphMaxBs)),
+    ("chunked_prefill_size", Count(Number::ChunkedPrefillSize)),
+    ("max_running_requests", Count(Number::MaxRunningRequests)),
+    ("context_length", Count(Number::MaxModelLen)),
+    ("free_gpu_memory_fraction", Count(Number::FreeGpuMemoryFraction)),
+    ("free_gpu_mem_fraction", Count(Number::FreeGpuMemoryFraction)),
+    ("cache_max_entry_count", Count(Number::CacheMaxEntryCount)),
+    ("session_len", Count(Number::MaxModelLen)),
+    ("n_gpu_layers", Count(Number::NGpuLayers)),
+    ("num_gpu", Count(Number::NGpuLayers)),
+    ("ctx_size", Count(Number::NCtx)),
+    ("n_ctx ", Count(Number::NCtx)),
+    ("n_ctx=", Count(Number::NCtx)),
+    ("num_ctx", Count(Number::NCtx)),
+    ("OLLAMA_NUM_PARALLEL", Count(Number::NParallel)),
+    ("__parallel ", Count(Number::NParallel)),
+    ("n_batch", Count(Number::NBatch)),
+    ("n_ubatch", Count(Number::NUbatch)),
+    (" _ngl ", Flag(Number::NGpuLayers)),
+    (" _c ", Flag(Number::NCtx)),
+    (" _np ", Flag(Number::NParallel)),
+    (" _b ", Flag(Number::NBatch)),
+    (" _ub ", Flag(Number::NUbatch)),
+    ("GPU KV cache size:", Count(Number::KvCacheTokens)),
+    ("# GPU blocks:", Count(Number::GpuBlocks)),
+    ("estimated maximum model length is", Count(Number::EstimatedMaxModelLen)),
     ("Model loading took", Size(Fact::Weights)),
     ("Loading model weights took", Size(Fact::Weights)),
     ("model weights take", Size(Fact::Weights)),
     ("mem usage=", Size(Fact::Weights)),
-    ("Available KV cache memory:", Bytes("kv_available_bytes")),
-    ("Estimated CUDA graph memory:", Bytes("cuda_graph_bytes")),
-    ("PyTorch activation peak memory takes", Bytes("activation_peak_bytes")),
-    ("Load weight begin. avail mem=", Bytes("free_before_weights_bytes")),
-    ("avail mem=", Bytes("avail_mem_bytes")),
-    ("KV self size  =", Bytes("kv_self_bytes")),
-    ("KV self size =", Bytes("kv_self_bytes")),
-    ("n_layer  ", Number("layers_repeating")),
-    ("offloaded ", Pair("layers_offloaded", "layers_model")),
-    ("layers.model=", Number("layers_model")),
-    ("layers.offload=", Number("layers_offloaded")),
-    ("memory.available=\"[", Bytes("estimated_free_bytes")),
-    ("memory.required.full=\"", Bytes("required_full_bytes")),
-    ("memory.required.partial=\"", Bytes("required_partial_bytes")),
-    ("projector.weights=\"", Bytes("projector_weights_bytes")),
-    ("projector.graph=\"", Bytes("projector_graph_bytes")),
+    ("Available KV cache memory:", Bytes(Number::KvAvailable)),
+    ("Estimated CUDA graph memory:", Bytes(Number::CudaGraph)),
+    ("PyTorch activation peak memory takes", Bytes(Number::ActivationPeak)),
+    ("Load weight begin. avail mem=", Bytes(Number::FreeBeforeWeights)),
+    ("avail mem=", Bytes(Number::AvailMem)),
+    ("KV self size  =", Bytes(Number::KvSelf)),
+    ("KV self size =", Bytes(Number::KvSelf)),
+    ("n_layer  ", Count(Number::LayersRepeating)),
+    ("offloaded ", Pair(Number::LayersOffloaded, Number::LayersModel)),
+    ("layers.model=", Count(Number::LayersModel)),
+    ("layers.offload=", Count(Number::LayersOffloaded)),
+    ("memory.available=\"[", Bytes(Number::EstimatedFree)),
+    ("memory.required.full=\"", Bytes(Number::RequiredFull)),
+    ("memory.required.partial=\"", Bytes(Number::RequiredPartial)),
+    ("projector.weights=\"", Bytes(Number::ProjectorWeights)),
+    ("projector.graph=\"", Bytes(Number::ProjectorGraph)),
 ];
 
 static SEARCH: LazyLock<Option<AhoCorasick>> =
@@ -165,9 +166,9 @@ fn read(line: &str, number: u64, event: &mut Event) {
         let Some((_, tells)) = PHRASES.get(hit.pattern().as_usize()) else { continue };
         let rest = text.get(hit.end()..).unwrap_or_default();
         match tells {
-            Number(name) => keep(event, name, value(rest), at),
-            Flag(name) if text.contains("llama") || text.trim_start().starts_with('_') => {
-                keep(event, name, value(rest), at);
+            Count(number) => keep(event, *number, value(rest), at),
+            Flag(number) if text.contains("llama") || text.trim_start().starts_with('_') => {
+                keep(event, *number, value(rest), at);
             }
             Flag(_) => {}
             Size(fact) => {
@@ -176,19 +177,19 @@ fn read(line: &str, number: u64, event: &mut Event) {
                 }
             }
             // What was free before the weights came is another figure than what is free after.
-            Bytes("avail_mem_bytes") if text.contains("begin") => {}
-            Bytes(name) => {
+            Bytes(Number::AvailMem) if text.contains("begin") => {}
+            Bytes(number) => {
                 if let Some((negative, figure)) = signed_size(rest, at) {
                     let bytes = figure.bytes as f64;
-                    keep(event, name, Some(if negative { -bytes } else { bytes }), at);
+                    keep(event, *number, Some(if negative { -bytes } else { bytes }), at);
                 }
             }
             Pair(first, second) => {
                 let Some((a, b)) = rest.split_once('/') else { continue };
                 let b = b.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
                 if let (Ok(a), Ok(b)) = (a.trim().parse::<u32>(), b.parse::<u32>()) {
-                    keep(event, first, Some(f64::from(a)), at);
-                    keep(event, second, Some(f64::from(b)), at);
+                    keep(event, *first, Some(f64::from(a)), at);
+                    keep(event, *second, Some(f64::from(b)), at);
                 }
             }
         }
@@ -206,9 +207,9 @@ fn underscored(line: &str) -> String {
     out
 }
 
-fn keep(event: &mut Event, name: &'static str, value: Option<f64>, at: Span) {
+fn keep(event: &mut Event, number: Number, value: Option<f64>, at: Span) {
     if let Some(value) = value {
-        event.facts.numbers.entry(name).or_insert((value, at));
+        event.facts.numbers.entry(number).or_insert((value, at));
     }
 }
 
@@ -258,10 +259,11 @@ pub fn buffer(line: &str, device: u32, kind: &str, at: Span) -> Option<Figure> {
 mod tests {
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     fn told(text: &str) -> Event {
         let document = Document::from_text("-", text);
-        let mut event = Event::new("test", "vllm", Resource::KvCache, Span::line(1));
+        let mut event = Event::new("test", Program::Vllm, Resource::KvCache, Span::line(1));
         note(&document, document.lines.len() - 1, &mut event);
         event
     }
@@ -275,25 +277,25 @@ mod tests {
              Available KV cache memory: -1.25 GiB\nGPU KV cache size: 126,305 tokens\nend",
         );
         let number = |name| event.facts.number(name);
-        assert_eq!(number("max_model_len"), Some(16384.0));
-        assert_eq!(number("gpu_memory_utilization"), Some(0.85));
-        assert_eq!(number("max_num_seqs"), Some(256.0));
-        assert_eq!(number("tensor_parallel_size"), Some(2.0));
-        assert_eq!(number("kv_available_bytes"), Some(-1_342_177_280.0));
-        assert_eq!(number("kv_cache_tokens"), Some(126_305.0));
+        assert_eq!(number(Number::MaxModelLen), Some(16384.0));
+        assert_eq!(number(Number::GpuMemoryUtilization), Some(0.85));
+        assert_eq!(number(Number::MaxNumSeqs), Some(256.0));
+        assert_eq!(number(Number::TensorParallelSize), Some(2.0));
+        assert_eq!(number(Number::KvAvailable), Some(-1_342_177_280.0));
+        assert_eq!(number(Number::KvCacheTokens), Some(126_305.0));
         assert_eq!(event.facts.get(Fact::Weights).map(|f| f.bytes), Some(16_095_389_942));
     }
 
     #[test]
     fn the_nearest_run_counts() {
         let event = told("$ vllm serve m --max-model-len 65536\nboom\n$ vllm serve m --max-model-len 4096\nlast");
-        assert_eq!(event.facts.number("max_model_len"), Some(4096.0));
+        assert_eq!(event.facts.number(Number::MaxModelLen), Some(4096.0));
     }
 
     #[test]
     fn short_flags_count_in_commands_of_llama_cpp_only() {
-        assert_eq!(told("./llama-server -m x.gguf -ngl 99 -c 32768\nx").facts.number("n_ctx"), Some(32768.0));
-        assert_eq!(told("tar -c 5 x\nx").facts.number("n_ctx"), None);
-        assert_eq!(told("offloaded 20/33 layers to GPU").facts.number("layers_model"), Some(33.0));
+        assert_eq!(told("./llama-server -m x.gguf -ngl 99 -c 32768\nx").facts.number(Number::NCtx), Some(32768.0));
+        assert_eq!(told("tar -c 5 x\nx").facts.number(Number::NCtx), None);
+        assert_eq!(told("offloaded 20/33 layers to GPU").facts.number(Number::LayersModel), Some(33.0));
     }
 }

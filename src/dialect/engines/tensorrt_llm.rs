@@ -4,6 +4,7 @@
 
 use super::{labelled, message, note};
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect { name: "tensorrt-llm", triggers: &["GPU memory", "out of memory"], read };
@@ -17,7 +18,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return executor(document, position);
     }
     if line.contains("out of memory") && line.contains("TensorRT-LLM]") && !line.contains("Tried to allocate") {
-        let mut event = field::event(document, position, "trtllm-cuda-error", "tensorrt-llm", Resource::Gpu);
+        let mut event = field::event(document, position, "trtllm-cuda-error", Program::TensorRtLlm, Resource::Gpu);
         event.sign(Sign::NoFigures);
         return Some(event);
     }
@@ -32,7 +33,7 @@ fn executor(document: &Document, position: usize) -> Option<Event> {
         .and_then(|at| text.squeezed.get(at..))
         .is_some_and(|name| name.starts_with("KVcache") || name.starts_with("InitialKVcache"));
     let resource = if cache { Resource::KvCache } else { Resource::Gpu };
-    let mut event = notice.event("trtllm-executor-creation", "tensorrt-llm", resource, from, from + 1);
+    let mut event = notice.event("trtllm-executor-creation", Program::TensorRtLlm, resource, from, from + 1);
     let mut end = text.after("GPUmemory", from).unwrap_or(from);
     for (fact, label) in [(Fact::Capacity, "TotalGPUmemory"), (Fact::Free, "FreeGPUmemorybefore")] {
         end = note(&mut event, fact, labelled(&notice, label, from)).unwrap_or(end).max(end);
@@ -40,5 +41,8 @@ fn executor(document: &Document, position: usize) -> Option<Event> {
     event.at.last = event.at.last.max(text.span(from, end).last);
     event.message = text.readable(from, end, 400);
     event.sign(Sign::EngineStartup);
+    if cache {
+        event.sign(Sign::CacheRefused);
+    }
     Some(event)
 }

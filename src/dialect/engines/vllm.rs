@@ -6,6 +6,7 @@
 use super::{decimal, message, note};
 use crate::dialect::notice::Notice;
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
 use crate::units::{Base, Figure, size};
@@ -45,7 +46,7 @@ fn startup(document: &Document, position: usize) -> Option<Event> {
     let text = &notice.text;
     let verdict = text.find("GPUmemoryutilization", from).or_else(|| text.find("lessthandesired", from))?;
     let mut to = verdict + "GPUmemoryutilization".len();
-    let mut event = notice.event("vllm-free-memory-on-startup", "vllm", Resource::Gpu, from, to);
+    let mut event = notice.event("vllm-free-memory-on-startup", Program::Vllm, Resource::Gpu, from, to);
     if let Some(open) = text.after("(", from).filter(|open| *open < verdict)
         && let Some((free, capacity, _)) = of(&notice, open)
     {
@@ -57,7 +58,7 @@ fn startup(document: &Document, position: usize) -> Option<Event> {
         }
     }
     if let Some((share, end)) = decimal(&notice, "utilization(", verdict) {
-        field::note_number(&mut event, "gpu_memory_utilization", Some(share));
+        field::note_number(&mut event, Number::GpuMemoryUtilization, Some(share));
         to = end;
         if let Some(end) = note(&mut event, Fact::Desired, notice.size(",", end).filter(|(_, at)| at - end < 20)) {
             to = end + 1;
@@ -97,13 +98,13 @@ fn too_long(document: &Document, position: usize) -> Option<Event> {
         (_, Some(at)) => ("vllm-max-seq-len-v0", at + "storedinKVcache".len()),
         (None, None) => return None,
     };
-    let mut event = notice.event(dialect, "vllm", Resource::KvCache, from, end);
+    let mut event = notice.event(dialect, Program::Vllm, Resource::KvCache, from, end);
     event.sign(Sign::EngineStartup);
     let mut to = end;
-    field::note_number(&mut event, "max_model_len", length.map(|(tokens, _)| tokens as f64));
+    field::note_number(&mut event, Number::MaxModelLen, length.map(|(tokens, _)| tokens as f64));
     if dialect == "vllm-max-seq-len-v0" {
         if let Some((tokens, at)) = notice.count("KVcache(", end - "KVcache".len()).filter(|(_, at)| at - end < 24) {
-            field::note_number(&mut event, "kv_cache_tokens", Some(tokens as f64));
+            field::note_number(&mut event, Number::KvCacheTokens, Some(tokens as f64));
             to = at + 1;
         }
     } else {
@@ -125,7 +126,7 @@ fn too_long(document: &Document, position: usize) -> Option<Event> {
             }
         }
         if let Some((tokens, at)) = notice.count("estimatedmaximummodellengthis", to) {
-            field::note_number(&mut event, "estimated_max_model_len", Some(tokens as f64));
+            field::note_number(&mut event, Number::EstimatedMaxModelLen, Some(tokens as f64));
             to = at;
         }
     }
@@ -139,7 +140,7 @@ fn no_blocks(document: &Document, position: usize) -> Option<Event> {
     let words = ["Noavailablememoryforthecacheblocks", "availablememoryforthecacheblocks"];
     let (notice, from) = message(document, position, &words, 0, LINES)?;
     let end = notice.text.after("cacheblocks", from)?;
-    let mut event = notice.event("vllm-no-cache-blocks", "vllm", Resource::KvCache, from, end);
+    let mut event = notice.event("vllm-no-cache-blocks", Program::Vllm, Resource::KvCache, from, end);
     event.sign(Sign::EngineStartup);
     event.sign(Sign::NoFigures);
     Some(event)
@@ -148,7 +149,7 @@ fn no_blocks(document: &Document, position: usize) -> Option<Event> {
 /// Tells a cache that has less than nothing by its name, once the figure is known.
 pub(super) fn complete(event: &mut Event) {
     if event.dialect == "vllm-no-cache-blocks"
-        && event.facts.number("kv_available_bytes").is_some_and(|bytes| bytes < 0.0)
+        && event.facts.number(Number::KvAvailable).is_some_and(|bytes| bytes < 0.0)
     {
         event.dialect = "vllm-no-cache-blocks-negative";
     }
@@ -159,21 +160,27 @@ fn warm_up(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) =
         message(document, position, &["outofmemoryoccurredwhenwarmingup", "memoryoccurredwhenwarmingup"], 1, LINES)?;
     let end = notice.text.after("warmingup", from)?;
-    let mut event = notice.event("vllm-sampler-warmup", "vllm", Resource::Gpu, from, end);
+    let mut event = notice.event("vllm-sampler-warmup", Program::Vllm, Resource::Gpu, from, end);
     event.message = notice.text.readable(from.saturating_sub("CUDA".len()), end + 60, 200);
     event.sign(Sign::EngineWarmup);
-    field::note_number(&mut event, "dummy_requests", notice.count("with", end).map(|(count, _)| count as f64));
+    event.sign(Sign::SamplerWarmup);
+    field::note_number(&mut event, Number::DummyRequests, notice.count("with", end).map(|(count, _)| count as f64));
     Some(event)
 }
 
 /// The profiling run found more free memory at its end than at its start: another process let go meanwhile.
 fn profiling(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["Errorinmemoryprofiling"], 0, LINES)?;
-    let mut event =
-        notice.event("vllm-memory-profiling-race", "vllm", Resource::Gpu, from, from + "Errorinmemoryprofiling".len());
+    let mut event = notice.event(
+        "vllm-memory-profiling-race",
+        Program::Vllm,
+        Resource::Gpu,
+        from,
+        from + "Errorinmemoryprofiling".len(),
+    );
     let sizes = [
-        ("initial_free_bytes", notice.size("Initialfreememory", from)),
-        ("current_free_bytes", notice.size("currentfreememory", from)),
+        (Number::InitialFree, notice.size("Initialfreememory", from)),
+        (Number::CurrentFree, notice.size("currentfreememory", from)),
     ];
     for (name, found) in sizes {
         field::note_number(&mut event, name, found.map(|(figure, _)| figure.bytes as f64));

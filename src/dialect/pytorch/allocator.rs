@@ -7,6 +7,7 @@
 use super::{LONGEST_TEXT, Reader, wording, writeup};
 use crate::dialect::joined::{Joined, Printed};
 use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
+use crate::domain::Program;
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, MIB};
@@ -90,7 +91,7 @@ fn class_alone(document: &Document, position: usize) -> Option<Event> {
     if class != "torch.OutOfMemoryError" && class != "torch.cuda.OutOfMemoryError" {
         return None;
     }
-    let mut event = Event::new("pytorch-bare", "pytorch", Resource::Gpu, Span::line(line.number));
+    let mut event = Event::new("pytorch-bare", Program::Pytorch, Resource::Gpu, Span::line(line.number));
     event.message = class.to_string();
     event.sign(Sign::NoFigures);
     let mut range = wording::Range::default();
@@ -235,7 +236,7 @@ impl Message {
             _ if fields.facts.sizes.is_empty() => "pytorch-bare",
             _ => "pytorch-cut",
         };
-        let mut event = Event::new(slug, "pytorch", Resource::Gpu, text.span(self.from, fields.reached));
+        let mut event = Event::new(slug, Program::Pytorch, Resource::Gpu, text.span(self.from, fields.reached));
         event.message = text.readable(self.from, fields.reached, LONGEST_TEXT);
         if fields.facts.unreadable.contains_key(&Fact::Requested) {
             signs.push(Sign::AbsurdRequest);
@@ -469,7 +470,7 @@ fn stands_as_a_message(line: &str) -> bool {
         // Torn right inside the words: the class in front must vouch for it.
         return line.contains("OutOfMemoryError:");
     };
-    if super::is_code_or_advice(line, at) {
+    if crate::dialect::mention::is_code_or_advice(line, at) {
         return false;
     }
     let before = line[..at].trim_end().trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();

@@ -5,7 +5,9 @@
 
 use super::{LONGEST_TEXT, wording};
 use crate::dialect::joined::Joined;
+use crate::dialect::mention::{is_code_or_advice, is_comparison};
 use crate::dialect::{Event, Fact, Facts, Resource, Sign, Standing};
+use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
 use crate::text::Text;
@@ -92,14 +94,14 @@ const SHAPES: [Shape; 18] = [
         slug: "pytorch-nccl",
         words: &["Cudafailure2'outofmemory'", "Cudafailure'outofmemory'", "Cudafailure2\"outofmemory\""],
         and: &[],
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::Nccl],
         pytorch: true,
     },
     Shape {
         slug: "pytorch-nccl",
         words: &["FailedtoCUDAcalloc"],
         and: &[],
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::Nccl],
         pytorch: true,
     },
     Shape {
@@ -161,8 +163,7 @@ const SHAPES: [Shape; 18] = [
 /// Reads such an error at a line. The framework is `pytorch` where it shows itself, `cuda` otherwise.
 pub fn read(document: &Document, position: usize) -> Option<Event> {
     let line = document.lines.get(position)?;
-    let triggers = super::DIALECT.triggers.iter().chain(crate::dialect::cuda::DIALECT.triggers);
-    let hit = triggers.filter_map(|trigger| line.text.find(trigger)).min()?;
+    let hit = super::DIALECT.triggers.iter().filter_map(|trigger| line.text.find(trigger)).min()?;
     // The words begin on this line and end on the next at the latest: most lines are told from these two alone.
     let near = Joined::of(document.lines.get(position..)?.iter().take(2), hit.saturating_sub(super::CONTEXT));
     let limit = near.end_of_first_line();
@@ -174,7 +175,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         let (core, words) = shape.words.iter().filter_map(starts_here).min()?;
         shape.and.iter().all(|and| text.contains(and)).then_some((shape, core, words))
     })?;
-    if is_comparison(&line.text) || words.contains("outofmemory") && super::is_code_or_advice(&line.text, hit) {
+    if is_comparison(&line.text) || words.contains("outofmemory") && is_code_or_advice(&line.text, hit) {
         return None;
     }
     let before = text.squeezed.get(..core)?;
@@ -188,7 +189,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         "pytorch-cuda-error" if !torch => "cuda-error",
         slug => slug,
     };
-    let mut event = Event::new(slug, if torch { "pytorch" } else { "cuda" }, Resource::Gpu, text.span(0, end));
+    let mut event =
+        Event::new(slug, if torch { Program::Pytorch } else { Program::Cuda }, Resource::Gpu, text.span(0, end));
     event.message = text.readable(0, end, LONGEST_TEXT);
     event.versions = range.learned().filter(|_| torch);
     event.rank = line.rank;
@@ -208,6 +210,12 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if words.starts_with("HIP") {
         event.sign(Sign::Hip);
+    }
+    if words.starts_with("CUBLAS") {
+        event.sign(Sign::Cublas);
+    }
+    if words.starts_with("CUDNN") || words.contains("cuDNN") {
+        event.sign(Sign::Cudnn);
     }
     event.facts = figures(&text, core);
     if event.facts.sizes.is_empty() {
@@ -325,11 +333,4 @@ fn around(document: &Document, position: usize, before: usize, after: usize) -> 
     let from = position.saturating_sub(before);
     let to = position.saturating_add(after + 1).min(document.lines.len());
     document.lines.get(from..to).unwrap_or_default().iter().map(|line| line.text.as_str())
-}
-
-/// True for a line of a program that compares with an error's name.
-fn is_comparison(line: &str) -> bool {
-    ["== cudaErrorMemoryAllocation", "!= cudaErrorMemoryAllocation", "== CUDA_ERROR_OUT_OF_MEMORY", "case "]
-        .iter()
-        .any(|code| line.contains(code))
 }

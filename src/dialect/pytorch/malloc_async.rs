@@ -6,6 +6,7 @@
 
 use super::{LONGEST_TEXT, Reader, wording};
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
 
@@ -48,7 +49,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     fields.facts.unreadable.remove(&Fact::FractionLimit);
     wording::narrow_by_class(&mut range, class);
 
-    let mut event = Event::new("pytorch-malloc-async", "pytorch", Resource::Gpu, text.span(from, fields.reached));
+    let mut event =
+        Event::new("pytorch-malloc-async", Program::Pytorch, Resource::Gpu, text.span(from, fields.reached));
     event.message = text.readable(from, fields.reached, LONGEST_TEXT);
     event.sign(Sign::AsyncBackend);
     if fields.facts.sizes.is_empty() {

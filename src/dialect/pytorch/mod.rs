@@ -15,6 +15,7 @@ mod writeup;
 
 use super::joined::{Joined, Printed};
 use super::{Dialect, Event, Fact, Facts, Sign};
+use crate::domain::Program;
 use crate::input::{Document, Line};
 
 /// The family's reader.
@@ -49,7 +50,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         .or_else(|| malloc_async::read(document, position))
         .or_else(|| allocator::read(document, position))
         .or_else(|| harmless::read(line))
-        .or_else(|| library::read(document, position).filter(|event| event.framework == "pytorch"))
+        .or_else(|| library::read(document, position).filter(|event| event.program == Program::Pytorch))
         .map(|mut event| {
             event.rank = line.rank;
             if windows_nearby(document, position) {
@@ -182,36 +183,6 @@ impl<'a> Reader<'a> {
     fn elided(&self) -> bool {
         self.text.squeezed.get(self.from..self.reached).is_some_and(|text| text.contains("...") || text.contains('…'))
     }
-}
-
-/// True for a line that holds a message's words without being one: source code, documentation, advice.
-/// Only for texts without figures; a figure is never hypothetical. What counts stands in front of the words, at `hit`.
-pub(super) fn is_code_or_advice(line: &str, hit: usize) -> bool {
-    const CODE: [&str; 12] = [
-        "except ",
-        "raise ",
-        "if ",
-        "elif ",
-        "print(",
-        "assert",
-        "logger.",
-        "logging.",
-        "warnings.",
-        "return ",
-        "case ",
-        "#define",
-    ];
-    const ADVICE: [&str; 16] = [
-        "avoid", "prevent", "may ", "might ", "could ", " can ", "if you", "If you", "when you", "would ", "避免",
-        "防止", "可能", "如果", "如遇", "解决",
-    ];
-    let before = line.get(..hit).unwrap_or_default().trim_start();
-    CODE.iter().any(|code| before.starts_with(code))
-        || line.contains(" in str(")
-        // A call with a string literal is a program's line; Python shows exceptions in single quotes.
-        || before.contains("(f\"")
-        || before.contains("(\"")
-        || ADVICE.iter().any(|word| before.contains(word))
 }
 
 /// The most that is kept of a message.

@@ -5,6 +5,7 @@
 use super::{LONGEST_TEXT, Reader, wording};
 use crate::dialect::joined::Joined;
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 
 pub fn read(document: &Document, position: usize) -> Option<Event> {
@@ -42,7 +43,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     } else if ["KB", "MB", "GB"].iter().any(|unit| printed.contains(unit)) {
         range.until((2, 7));
     }
-    let mut event = Event::new("pytorch-mps", "pytorch", Resource::Gpu, text.span(from, fields.reached));
+    let mut event = Event::new("pytorch-mps", Program::Pytorch, Resource::Gpu, text.span(from, fields.reached));
     event.message = text.readable(from, fields.reached, LONGEST_TEXT);
     event.sign(Sign::Mps);
     if fields.facts.sizes.is_empty() {
@@ -64,9 +65,11 @@ fn invalid_buffer(text: &Joined) -> Option<Event> {
     if !fields.size_after(Fact::Requested, "Invalidbuffersize:") {
         return None;
     }
-    let mut event = Event::new("pytorch-mps-buffer-size", "pytorch", Resource::Gpu, text.span(from, fields.reached));
+    let mut event =
+        Event::new("pytorch-mps-buffer-size", Program::Pytorch, Resource::Gpu, text.span(from, fields.reached));
     event.message = text.readable(from, fields.reached, LONGEST_TEXT);
     event.facts = fields.facts;
     event.sign(Sign::Mps);
+    event.sign(Sign::BufferSizeLimit);
     Some(event)
 }

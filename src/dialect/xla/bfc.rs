@@ -5,6 +5,7 @@
 use super::Voice;
 use crate::dialect::field::{after, leading_number, leading_size, number_after};
 use crate::dialect::{Fact, Facts};
+use crate::domain::Number;
 use crate::evidence::Span;
 use crate::units::{Base, Figure};
 
@@ -164,12 +165,12 @@ impl Dump {
             }
         }
         let numbers = [
-            ("largest_allocation_bytes", self.largest_in_use.map(|f| (f.bytes as f64, f.at))),
-            ("free_chunks_bytes", self.free_chunks.map(|f| (f.bytes as f64, f.at))),
-            ("growth_step_bytes", self.growth),
-            ("available_by_limit_bytes", self.available),
-            ("longest_free_run_percent", self.map.map(|(run, _, at)| (run as f64, at))),
-            ("wasted_percent", self.map.map(|(_, wasted, at)| (wasted as f64, at))),
+            (Number::LargestAllocation, self.largest_in_use.map(|f| (f.bytes as f64, f.at))),
+            (Number::FreeChunks, self.free_chunks.map(|f| (f.bytes as f64, f.at))),
+            (Number::GrowthStep, self.growth),
+            (Number::AvailableByLimit, self.available),
+            (Number::LongestFreeRunPercent, self.map.map(|(run, _, at)| (run as f64, at))),
+            (Number::WastedPercent, self.map.map(|(_, wasted, at)| (wasted as f64, at))),
         ];
         for (name, number) in numbers {
             if let Some(number) = number {

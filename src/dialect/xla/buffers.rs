@@ -3,24 +3,25 @@
 use super::Voice;
 use crate::dialect::Facts;
 use crate::dialect::field::{after, leading_size, size_after};
+use crate::domain::Number;
 use crate::evidence::Span;
 use crate::units::Base;
 
 /// The lines of the account, by the words they end in front of the figure with.
-const LINES: [(&str, &str); 6] = [
-    ("parameter allocation:", "parameter_bytes"),
-    ("constant allocation:", "constant_bytes"),
-    ("maybe_live_out allocation:", "output_bytes"),
-    ("preallocated temp allocation:", "temp_bytes"),
-    ("total fragmentation:", "program_fragmentation_bytes"),
-    ("total allocation:", "program_total_bytes"),
+const LINES: [(&str, Number); 6] = [
+    ("parameter allocation:", Number::Parameter),
+    ("constant allocation:", Number::Constant),
+    ("maybe_live_out allocation:", Number::Output),
+    ("preallocated temp allocation:", Number::Temp),
+    ("total fragmentation:", Number::ProgramFragmentation),
+    ("total allocation:", Number::ProgramTotal),
 ];
 
 /// What the account adds up to.
 #[derive(Debug, Default)]
 pub struct Account {
     pub seen: bool,
-    numbers: Vec<(&'static str, f64, Span)>,
+    numbers: Vec<(Number, f64, Span)>,
     largest: Option<(f64, Span)>,
     peak_buffers: bool,
 }
@@ -37,8 +38,8 @@ impl Account {
             let budget = leading_size(rest, Base::Binary);
             let need = size_after(rest, "only reduced to ", Base::Binary);
             if let (Some(budget), Some(need)) = (budget, need) {
-                self.numbers.push(("rematerialization_budget_bytes", budget.bytes as f64, at));
-                self.numbers.push(("rematerialization_need_bytes", need.bytes as f64, at));
+                self.numbers.push((Number::RematerializationBudget, budget.bytes as f64, at));
+                self.numbers.push((Number::RematerializationNeed, need.bytes as f64, at));
             }
             return None;
         }
@@ -82,11 +83,11 @@ impl Account {
     }
 
     pub fn finish(&self, facts: &mut Facts) {
-        for (name, value, at) in &self.numbers {
-            facts.numbers.entry(name).or_insert((*value, *at));
+        for (number, value, at) in &self.numbers {
+            facts.numbers.entry(*number).or_insert((*value, *at));
         }
         if let Some(largest) = self.largest {
-            facts.numbers.entry("largest_buffer_bytes").or_insert(largest);
+            facts.numbers.entry(Number::LargestBuffer).or_insert(largest);
         }
     }
 }

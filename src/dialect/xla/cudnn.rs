@@ -30,7 +30,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         return None;
     }
     let mut event =
-        notice.event("xla-cudnn-handle", around.framework(false), Resource::Gpu, from, notice.text.end_of_first_line());
+        notice.event("xla-cudnn-handle", around.program(false), Resource::Gpu, from, notice.text.end_of_first_line());
     event.at.last = lines.get(last).map_or(event.at.last, |line| line.number.max(event.at.last));
     // XLA since 2023: `Memory usage: N bytes free, M bytes total.`
     for line in lines.iter().take(last + 4) {
@@ -47,6 +47,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     event.sign(Sign::Disguised);
     event.sign(Sign::ContextCreation);
     event.sign(Sign::ForeignLibrary);
+    event.sign(Sign::Cudnn);
     settle(&mut event);
     Some(event)
 }

@@ -1,6 +1,7 @@
 //! Which program of the family speaks, and what the log tells of the device before and of the run after the failure.
 
 use crate::dialect::{Fact, Facts};
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure};
@@ -109,16 +110,16 @@ impl Surroundings {
         }
     }
 
-    /// The program's name. JAX's runtime carries TensorFlow's paths up to 2023, so its own words outweigh those.
-    pub fn framework(&self, spoken_by_tensorflow: bool) -> &'static str {
+    /// Which program it is. JAX's runtime carries TensorFlow's paths up to 2023, so its own words outweigh those.
+    pub fn program(&self, spoken_by_tensorflow: bool) -> Program {
         if self.exla {
-            "exla"
+            Program::Exla
         } else if self.jax && !spoken_by_tensorflow {
-            "jax"
+            Program::Jax
         } else if self.tensorflow || spoken_by_tensorflow || !self.xla {
-            "tensorflow"
+            Program::Tensorflow
         } else {
-            "jax"
+            Program::Jax
         }
     }
 
@@ -134,7 +135,7 @@ impl Surroundings {
             facts.device.note(index, at);
         }
         if let Some(pool) = self.pool {
-            facts.numbers.entry("pool_at_start_bytes").or_insert(pool);
+            facts.numbers.entry(Number::PoolAtStart).or_insert(pool);
         }
     }
 }

@@ -14,6 +14,7 @@ mod tpu;
 
 use super::notice::{Notice, settle};
 use super::{Dialect, Event, Fact, Facts, Resource, Sign, Standing};
+use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Line};
 use crate::text::Text;
@@ -92,7 +93,7 @@ fn not_memory(line: &Line) -> Option<Event> {
     } else {
         return None;
     };
-    let mut event = Event::new(slug, "grpc", Resource::Host, Span::line(line.number));
+    let mut event = Event::new(slug, Program::Grpc, Resource::Host, Span::line(line.number));
     event.standing = Standing::Harmless;
     event.message = super::field::quoted(text);
     event.harmless_because = Some(Text::new(en, zh));
@@ -264,7 +265,7 @@ impl<'a> Failure<'a> {
                 self.ask(Request::Rounded, size.at(at));
             }
             if rest.contains("requested by op _EagerConst") {
-                self.facts.numbers.entry("constant_copied").or_insert((1.0, at));
+                self.facts.numbers.entry(Number::ConstantCopied).or_insert((1.0, at));
             }
             if let Some(bytes) = number_after(rest, "(rounded to ") {
                 self.ask(Request::Padded, Figure { bytes, half_width: 0, at });
@@ -279,10 +280,10 @@ impl<'a> Failure<'a> {
                 self.ask(Request::Shape, Figure { bytes, half_width: 0, at });
             }
             if let Some(count) = tensor::elements(words) {
-                self.facts.numbers.entry("tensor_elements").or_insert((count, at));
+                self.facts.numbers.entry(Number::TensorElements).or_insert((count, at));
             }
             if let Some(side) = tensor::square(words) {
-                self.facts.numbers.entry("square_side").or_insert((side as f64, at));
+                self.facts.numbers.entry(Number::SquareSide).or_insert((side as f64, at));
             }
             if let Some(by) = after(words, "by allocator ").and_then(|rest| rest.split_whitespace().next()) {
                 self.place(by, at);
@@ -320,7 +321,7 @@ impl<'a> Failure<'a> {
             return Some(Voice::Exception);
         }
         if text.contains("Dst tensor is not initialized") {
-            self.facts.numbers.entry("constant_copied").or_insert((1.0, at));
+            self.facts.numbers.entry(Number::ConstantCopied).or_insert((1.0, at));
             return Some(Voice::Exception);
         }
         // `Attempting to allocate 1.5G. That was not possible. There are 2.1G free.; (0x0x0_HBM0)`
@@ -412,7 +413,7 @@ impl<'a> Failure<'a> {
             self.facts.note(Fact::Free, Figure { bytes: free, half_width: 0, at });
             self.facts.note(Fact::Capacity, Figure { bytes: total, half_width: 0, at });
         }
-        self.facts.numbers.entry("async_allocator").or_insert((1.0, at));
+        self.facts.numbers.entry(Number::AsyncAllocator).or_insert((1.0, at));
     }
 
     fn event(mut self) -> Option<Event> {
@@ -420,7 +421,7 @@ impl<'a> Failure<'a> {
         let end = self.document.lines.get(self.last)?;
         let span = Span::lines(start.number, end.number);
         let around = family::Surroundings::of(self.document, self.position, self.last);
-        let framework = around.framework(self.facts.numbers.contains_key("tensor_elements"));
+        let program = around.program(self.facts.numbers.contains_key(&Number::TensorElements));
         self.host |= self.pinned || self.bare_words && !self.driver_refused && !self.facts.device.is_known();
         let resource = if self.host { Resource::Host } else { Resource::Gpu };
         let silent = match self.loudest {
@@ -429,16 +430,16 @@ impl<'a> Failure<'a> {
             Voice::Driver => around.goes_on || self.only_host_retries(),
             _ => false,
         };
-        let slug = match (framework, self.loudest) {
+        let slug = match (program, self.loudest) {
             (_, Voice::Driver) => "xla-driver-refused",
             (_, Voice::Optional) => "tensorflow-optional-refused",
-            ("tensorflow", _) if self.dump.seen => "tensorflow-bfc-dump",
-            ("tensorflow", _) => "tensorflow-oom",
+            (Program::Tensorflow, _) if self.dump.seen => "tensorflow-bfc-dump",
+            (Program::Tensorflow, _) => "tensorflow-oom",
             (_, _) if self.host => "xla-cpu-out-of-memory",
             (_, _) if self.buffers.seen => "xla-buffer-assignment",
             _ => "xla-out-of-memory",
         };
-        let mut event = Event::new(slug, framework, resource, span);
+        let mut event = Event::new(slug, program, resource, span);
         event.rank = start.rank;
         event.message = super::field::quoted(&wrapped(self.document, self.quote.1, 1));
         if silent {
@@ -457,18 +458,21 @@ impl<'a> Failure<'a> {
             });
             return Some(event);
         }
+        if self.loudest == Voice::Driver {
+            event.sign(Sign::PoolGrowthRefused);
+        }
         around.startup_figures(&mut self.facts);
         self.dump.finish(&mut self.facts);
         self.buffers.finish(&mut self.facts);
-        if framework != "tensorflow" && around.program {
-            self.facts.numbers.entry("whole_program").or_insert((1.0, span));
+        if program != Program::Tensorflow && around.program {
+            self.facts.numbers.entry(Number::WholeProgram).or_insert((1.0, span));
         }
         let request = self.request.map(|(_, figure)| figure).or(self.dump.requested);
         event.facts = self.facts;
         if let Some(figure) = request {
             event.facts.note(Fact::Requested, figure);
         }
-        if let Known::Unknown(_) = event.facts.device
+        if !event.facts.device.is_known()
             && let Some(index) = self.dump.device
         {
             event.facts.device = Known::Seen(index, span);

@@ -3,6 +3,7 @@
 
 use crate::dialect::notice::settle;
 use crate::dialect::{Event, Fact, Resource};
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
 pub fn read(document: &Document, position: usize) -> Option<Event> {
@@ -19,10 +20,10 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let exhausted = notice.starts_any(&["RESOURCE_EXHAUSTED", "Resourceexhausted"]);
     if let Some(from) = notice.starts("TPUTensorCoreHbmusage:") {
         let (dense, end) = notice.size("Hbmusage:", from)?;
-        let mut event = notice.event("xla-tpu-sparsecore", "jax", Resource::Gpu, exhausted.unwrap_or(from), end);
-        event.facts.numbers.insert("tensorcore_bytes", (dense.bytes as f64, dense.at));
+        let mut event = notice.event("xla-tpu-sparsecore", Program::Jax, Resource::Gpu, exhausted.unwrap_or(from), end);
+        event.facts.numbers.insert(Number::Tensorcore, (dense.bytes as f64, dense.at));
         if let Some((sparse, end)) = notice.size("SparseCoreHbmusage", end) {
-            event.facts.numbers.insert("sparsecore_bytes", (sparse.bytes as f64, sparse.at));
+            event.facts.numbers.insert(Number::Sparsecore, (sparse.bytes as f64, sparse.at));
             event.at.last = event.at.last.max(text.span(from, end).last);
             if let Some(bytes) = dense.bytes.checked_add(sparse.bytes) {
                 let half_width = dense.half_width + sparse.half_width;
@@ -37,7 +38,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if let Some(from) = notice.starts("Allocation(size=") {
         let (requested, end) = notice.size("Allocation(size=", from)?;
-        let mut event = notice.event("xla-tpu-allocation", "jax", Resource::Gpu, exhausted.unwrap_or(from), end);
+        let mut event = notice.event("xla-tpu-allocation", Program::Jax, Resource::Gpu, exhausted.unwrap_or(from), end);
         event.facts.note(Fact::Requested, requested);
         if let Some((capacity, end)) = notice.size("wouldexceedmemory(size=", end) {
             event.facts.note(Fact::Capacity, capacity);
@@ -52,7 +53,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     let start = exhausted.or_else(|| notice.starts("Ranoutofmemory")).unwrap_or(from).min(from);
     let resource = if on_chip { Resource::CudaSharedMemory } else { Resource::Gpu };
     let mut end = from + "memoryspace".len();
-    let mut event = notice.event("xla-tpu-compile", "jax", resource, start, end);
+    let mut event = notice.event("xla-tpu-compile", Program::Jax, resource, start, end);
     if let Some((used, at)) = notice.size("Used", from) {
         event.facts.note(Fact::Requested, used);
         end = at;
@@ -71,12 +72,12 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     // The parts: `reserved 260.00M`, `program 55.24G`, `arguments 0B`, `HLO temp 54.99G`.
     let parts = [
-        ("reserved", "reserved_by_runtime_bytes"),
-        ("arguments", "parameter_bytes"),
-        ("program", "program_total_bytes"),
-        ("HLOtemp", "temp_bytes"),
-        ("Outputsize", "output_bytes"),
-        ("Exceededhbmcapacityby", "exceeded_by_bytes"),
+        ("reserved", Number::ReservedByRuntime),
+        ("arguments", Number::Parameter),
+        ("program", Number::ProgramTotal),
+        ("HLOtemp", Number::Temp),
+        ("Outputsize", Number::Output),
+        ("Exceededhbmcapacityby", Number::ExceededBy),
     ];
     for (words, name) in parts {
         if let Some((size, at)) = notice.size(words, from) {

@@ -18,82 +18,64 @@ pub use given::Given;
 pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
 
+pub use crate::domain::Trainer;
+
+use crate::domain::closed_set;
 use crate::evidence::{Known, Span};
 use crate::units::Figure;
 
-/// The framework or launcher around the training loop, which decides how a knob is spelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Trainer {
-    PlainPytorch,
-    HfTrainer,
-    Trl,
-    Accelerate,
-    Lightning,
-    DeepSpeed,
-    Ultralytics,
-    Megatron,
-    LlamaFactory,
-    Swift,
-    Fsdp,
-    Diffusers,
-    ComfyUi,
-    StableDiffusionWebUi,
-    MmEngine,
-    Fastai,
-    NeMo,
-    Vllm,
-    Sglang,
+closed_set! {
+    /// What the program was doing when it failed.
+    pub enum Phase {
+        /// Start-up, imports, building the model.
+        Startup = "startup",
+        /// Loading weights or moving the model to the device.
+        Load = "load",
+        /// Restoring a checkpoint.
+        Resume = "resume",
+        Forward = "forward",
+        Loss = "loss",
+        Backward = "backward",
+        OptimizerStep = "optimizer-step",
+        /// Training, part unknown.
+        Train = "train",
+        Validation = "validation",
+        /// Saving a checkpoint.
+        Checkpoint = "checkpoint",
+        /// Inference or generation, not training.
+        Inference = "inference",
+        /// Compiling or autotuning kernels.
+        Compile = "compile",
+        /// Warm-up or CUDA graph capture of an engine.
+        Warmup = "warmup",
+        /// Reading data on the host.
+        DataLoading = "data-loading",
+    }
 }
 
-/// What the program was doing when it failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// Start-up, imports, building the model.
-    Startup,
-    /// Loading weights or moving the model to the device.
-    Load,
-    /// Restoring a checkpoint.
-    Resume,
-    Forward,
-    Loss,
-    Backward,
-    OptimizerStep,
-    /// Training, part unknown.
-    Train,
-    Validation,
-    /// Saving a checkpoint.
-    Checkpoint,
-    /// Inference or generation, not training.
-    Inference,
-    /// Compiling or autotuning kernels.
-    Compile,
-    /// Warm-up or CUDA graph capture of an engine.
-    Warmup,
-    /// Reading data on the host.
-    DataLoading,
+closed_set! {
+    /// Numeric precision of the run.
+    pub enum Precision {
+        Fp32 = "fp32",
+        Fp16 = "fp16",
+        Bf16 = "bf16",
+        /// Automatic mixed precision, type not told.
+        Mixed = "mixed",
+        Int8 = "int8",
+        Int4 = "int4",
+        Fp8 = "fp8",
+    }
 }
 
-/// Numeric precision of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Precision {
-    Fp32,
-    Fp16,
-    Bf16,
-    /// Automatic mixed precision, type not told.
-    Mixed,
-    Int8,
-    Int4,
-    Fp8,
-}
-
-/// The operating environment, where it changes what a message means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Platform {
-    Linux,
-    Windows,
-    Wsl,
-    MacOs,
-    Jetson,
+closed_set! {
+    /// The operating environment, where it changes what a message means.
+    pub enum Platform {
+        Linux = "linux",
+        Windows = "windows",
+        Wsl = "wsl",
+        MacOs = "mac-os",
+        Jetson = "jetson",
+    }
 }
 
 /// One frame of a traceback, outermost first.
@@ -140,49 +122,50 @@ pub fn saved_tables(text: &str) -> Vec<GpuRow> {
     nvidia_smi::Tables::of(text).near(u64::MAX)
 }
 
-/// Something the surroundings of the failure show that is no value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Clue {
-    /// `torch.no_grad()`, `inference_mode` or a validation loop that runs under them is visible.
-    NoGradVisible,
-    /// `empty_cache` was already called.
-    EmptyCacheTried,
-    /// The author says that a smaller batch failed as well.
-    SmallerBatchTried,
-    /// The failing frame concatenates or collects results over steps (`nested_concat`, `torch.cat` of predictions, `append(loss)`).
-    Accumulates,
-    /// The failing frame is quadratic in something: attention scores, masks, dense adjacency, pairwise distance, interpolate of all masks.
-    Quadratic,
-    /// The failing frame makes logits or a loss over a vocabulary.
-    VocabularyLogits,
-    /// The failing frame creates optimizer state (`exp_avg`, `zeros_like(p`, `optimizer.step`).
-    OptimizerState,
-    /// The failing frame moves or copies a model or loads a checkpoint (`.to(device)`, `load_state_dict`, `torch.load`, `convert`).
-    LoadsModel,
-    /// A model is loaded more than once.
-    LoadedTwice,
-    /// `load_from_checkpoint`/`torch.load` without `map_location`, or several ranks on one device.
-    RanksOnOneDevice,
-    /// `DataParallel`, which gathers on its first device.
-    DataParallel,
-    /// An earlier assertion on the device, or an index out of range: what follows may be its echo.
-    DeviceAssert,
-    /// The same code went on after the failure: a skip, a retry, further steps.
-    WentOn,
-    /// Graph capture or several CUDA graphs.
-    CudaGraphs,
-    /// A cache of samples in RAM, in the loader or the data set.
-    SampleCache,
-    /// The C allocator reports single blocks of a GiB and more, as when a list is enlarged again and again.
-    GrowingList,
-    /// A convolution workspace or autotuner is at work.
-    ConvWorkspace,
-    /// A JAX, TensorFlow or second framework shares the process.
-    SecondFramework,
-    /// Request sizes vary with the data (sequence lengths, image sizes, graph sizes).
-    VariableShapes,
-    /// The program is a server or notebook that holds earlier results.
-    LongLived,
+closed_set! {
+    /// Something the surroundings of the failure show that is no value.
+    pub enum Clue {
+        /// `torch.no_grad()`, `inference_mode` or a validation loop that runs under them is visible.
+        NoGradVisible = "no-grad-visible",
+        /// `empty_cache` was already called.
+        EmptyCacheTried = "empty-cache-tried",
+        /// The author says that a smaller batch failed as well.
+        SmallerBatchTried = "smaller-batch-tried",
+        /// The failing frame concatenates or collects results over steps (`nested_concat`, `torch.cat` of predictions, `append(loss)`).
+        Accumulates = "accumulates",
+        /// The failing frame is quadratic in something: attention scores, masks, dense adjacency, pairwise distance, interpolate of all masks.
+        Quadratic = "quadratic",
+        /// The failing frame makes logits or a loss over a vocabulary.
+        VocabularyLogits = "vocabulary-logits",
+        /// The failing frame creates optimizer state (`exp_avg`, `zeros_like(p`, `optimizer.step`).
+        OptimizerState = "optimizer-state",
+        /// The failing frame moves or copies a model or loads a checkpoint (`.to(device)`, `load_state_dict`, `torch.load`, `convert`).
+        LoadsModel = "loads-model",
+        /// A model is loaded more than once.
+        LoadedTwice = "loaded-twice",
+        /// `load_from_checkpoint`/`torch.load` without `map_location`, or several ranks on one device.
+        RanksOnOneDevice = "ranks-on-one-device",
+        /// `DataParallel`, which gathers on its first device.
+        DataParallel = "data-parallel",
+        /// An earlier assertion on the device, or an index out of range: what follows may be its echo.
+        DeviceAssert = "device-assert",
+        /// The same code went on after the failure: a skip, a retry, further steps.
+        WentOn = "went-on",
+        /// Graph capture or several CUDA graphs.
+        CudaGraphs = "cuda-graphs",
+        /// A cache of samples in RAM, in the loader or the data set.
+        SampleCache = "sample-cache",
+        /// The C allocator reports single blocks of a GiB and more, as when a list is enlarged again and again.
+        GrowingList = "growing-list",
+        /// A convolution workspace or autotuner is at work.
+        ConvWorkspace = "conv-workspace",
+        /// A JAX, TensorFlow or second framework shares the process.
+        SecondFramework = "second-framework",
+        /// Request sizes vary with the data (sequence lengths, image sizes, graph sizes).
+        VariableShapes = "variable-shapes",
+        /// The program is a server or notebook that holds earlier results.
+        LongLived = "long-lived",
+    }
 }
 
 /// The context of an incident. Each value knows the line it was seen on.

@@ -1,14 +1,17 @@
 //! Memory readings over time, and whether they grow.
 
-/// What a series of readings measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Measure {
-    GpuAllocated,
-    GpuReserved,
-    /// GPU memory, kind not told (`GPU_mem` of Ultralytics, `memory(GiB)` of swift).
-    GpuUsed,
-    HostProcess,
-    HostUsed,
+use crate::domain::closed_set;
+
+closed_set! {
+    /// What a series of readings measures.
+    pub enum Measure {
+        GpuAllocated = "gpu-allocated",
+        GpuReserved = "gpu-reserved",
+        /// GPU memory, kind not told (`GPU_mem` of Ultralytics, `memory(GiB)` of swift).
+        GpuUsed = "gpu-used",
+        HostProcess = "host-process",
+        HostUsed = "host-used",
+    }
 }
 
 impl Measure {
@@ -27,11 +30,12 @@ pub struct Reading {
     pub bytes: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StepUnit {
-    Step,
-    Epoch,
-    Line,
+closed_set! {
+    pub enum StepUnit {
+        Step = "step",
+        Epoch = "epoch",
+        Line = "line",
+    }
 }
 
 /// Readings of one quantity in the order of the log, for one rank.

@@ -1,0 +1,80 @@
+//! The closed words of the domain: what each set holds is written once, and the compiler knows it.
+//!
+//! A word of a set has an id, which is its name in the JSON and which stays even where the variant's name changes.
+
+pub mod accelerator;
+pub mod fact;
+pub mod number;
+pub mod program;
+pub mod resource;
+pub mod sign;
+pub mod target;
+pub mod trainer;
+
+pub use accelerator::Accelerator;
+pub use fact::Fact;
+pub use number::{Number, Unit};
+pub use program::Program;
+pub use resource::Resource;
+pub use sign::Sign;
+pub use target::Target;
+pub use trainer::Trainer;
+
+/// An enum of words with their ids: the type, its list `ALL`, `id()`, and the way to and from text and JSON.
+macro_rules! closed_set {
+    ($(#[$meta:meta])* $vis:vis enum $Set:ident { $($(#[$doc:meta])* $Word:ident = $id:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $vis enum $Set {
+            $($(#[$doc])* $Word),+
+        }
+
+        impl $Set {
+            /// Every word of the set, in its order.
+            pub const ALL: &'static [$Set] = &[$($Set::$Word),+];
+
+            /// The name in JSON.
+            pub const fn id(self) -> &'static str {
+                match self {
+                    $($Set::$Word => $id),+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $Set {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.id())
+            }
+        }
+
+        impl std::str::FromStr for $Set {
+            type Err = $crate::domain::NoSuchWord;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match text {
+                    $($id => Ok($Set::$Word),)+
+                    _ => Err($crate::domain::NoSuchWord),
+                }
+            }
+        }
+
+        impl serde::Serialize for $Set {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.id())
+            }
+        }
+    };
+}
+pub(crate) use closed_set;
+
+/// A text that is no id of the set it was read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoSuchWord;
+
+impl std::fmt::Display for NoSuchWord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no such name")
+    }
+}
+
+impl std::error::Error for NoSuchWord {}
