@@ -1,15 +1,16 @@
 //! The context of failures and their grouping, on logs as training programs print them.
 
 use oomdoc::dialect::events;
+use oomdoc::dialect::reader;
 use oomdoc::evidence::Known;
 use oomdoc::incident::context::{Clue, Context, Phase, Precision, StepUnit, Trainer};
 use oomdoc::incident::{Incident, assemble};
-use oomdoc::input::{Document, Source, read};
+use oomdoc::input::{Document, Source};
 use oomdoc::units::{GIB, MIB};
 
 fn incidents(case: &str) -> Vec<Incident> {
     let path = format!("{}/fixtures/logs/context/{case}.log", env!("CARGO_MANIFEST_DIR"));
-    let document = read(&Source::File(path.into())).expect("the fixture is there");
+    let document = reader().read(&Source::File(path.into())).expect("the fixture is there");
     assemble(&document, events(&document)).0
 }
 
