@@ -37,7 +37,8 @@ fn primary(document: &Document) -> Incident {
 fn internal_assertion_is_no_index_out_of_range() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs/pytorch");
     let offers = |log: &str| {
-        let document = oomdoc::dialect::reader().read(&Source::File(folder.join(log))).expect("the fixture can be read");
+        let document =
+            oomdoc::dialect::reader().read(&Source::File(folder.join(log))).expect("the fixture can be read");
         let incident = primary(&document);
         let plan = fix::plan(&incident, &rank(&incident));
         plan.offers.iter().any(|ranked| ranked.fix.id == "check-ids")

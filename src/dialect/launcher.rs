@@ -5,10 +5,12 @@
 //! events carry [`Sign::KilledWithoutProof`] unless a line nearby proves the reason.
 
 use super::proof::{self, Witness};
-use super::{Dialect, Event, Resource, Sign, Standing, field, kernel, slurm};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, kernel, shells};
 use crate::domain::{Number, Program};
+use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
+use crate::units::{self, Base};
 
 pub const DIALECT: Dialect = Dialect {
     name: "launcher",
@@ -17,11 +19,42 @@ pub const DIALECT: Dialect = Dialect {
         "exitcode",
         "return code",
         "xit code",
+        "Exit Code",
         "xit status",
         "with code",
         "ProcessPool",
         "illed",
+        "signal 9",
+        "signal: 9",
+        "signal=KILL",
+        "signal=-9",
+        "Error 137",
+        "status 137",
+        "exit_codes",
+        "ExitCode",
+        "exit_status",
+        "Bus error",
+        "bus error",
+        "SIGBUS",
+        "Processus arrêté",
+        "Unicestwiony",
+        "強制終了",
+        "強制結束",
+        "已砍掉",
         "已杀死",
+        "被殺死",
+        "죽었음",
+        "Getötet",
+        "Geëlimineerd",
+        "Matado",
+        "Убито",
+        "Убит ",
+        "Вбито",
+        "Ucciso",
+        "Dödad",
+        "Zabito",
+        " Morto",
+        " Tué ",
     ],
     read,
 };
@@ -47,10 +80,14 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if let Some(event) = clean_up(document, position) {
         return Some(event);
     }
+    if let Some(pid) = shells::bus_error(line) {
+        return Some(bus_error(document, position, pid));
+    }
     let death = elastic(document, position)
         .or_else(|| pool(line))
         .or_else(|| shell(document, position))
-        .or_else(|| code(line))?;
+        .or_else(|| code(line))
+        .or_else(|| code_below(document, position))?;
     let mut event = field::event(document, position, death.dialect, Program::Generic, Resource::Host);
     event.at.last = field::number(document, position + death.lines);
     event.sign(Sign::NoFigures);
@@ -62,11 +99,27 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     field::note_number(&mut event, Number::KilledPid, death.pid.map(|pid| pid as f64));
     event.rank = rank(document, position).or(event.rank);
 
-    if death.code == Some(137) && stopped_by_someone(document, position) {
+    if stopped_by_someone(document, position, &death) {
         event.standing = Standing::Harmless;
         event.harmless_because = Some(text!(
-            en: "the process was killed on purpose: the log shows a time-out, a stop or a cancel before the exit code",
-            zh: "进程是被主动终止的：退出码之前日志中有超时、停止或取消的记录"
+            en: "the process was killed on purpose: the log shows a time-out, a stop or a cancel before its end",
+            zh: "进程是被主动终止的：结束之前日志中有超时、停止或取消的记录"
+        ));
+        return Some(event);
+    }
+    if field::text(document, position).contains("Execution is retried") {
+        event.standing = Standing::Harmless;
+        event.harmless_because = Some(text!(
+            en: "the step was killed and is run again; what ends the job, if anything, is told later",
+            zh: "该步骤被杀死后会重新执行；如果作业最终失败，后文另有说明"
+        ));
+        return Some(event);
+    }
+    if proof::around(document, position, None).is_none() && proof::is_denied(document, position) {
+        event.standing = Standing::Harmless;
+        event.harmless_because = Some(text!(
+            en: "somebody asked whether memory was the reason, and the answer in the log is no",
+            zh: "有人查询过是否因内存被杀，日志中的回答是否"
         ));
         return Some(event);
     }
@@ -75,7 +128,24 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::KilledWithoutProof);
         return Some(event);
     }
+    if death.dialect == "deepspeed-sigkill" {
+        // What it sends the signal to is what it then reports.
+        let sent = field::before(position, 3)
+            .find_map(|at| field::number_after(field::text(document, at), "Killing subprocess"));
+        field::note_pid(&mut event, sent);
+    }
     event.program = program(document, position, &death);
+    if event.program == Program::Sge {
+        let peak = field::before(position, 30).chain(field::behind(document, position, 30)).find_map(|at| {
+            let value = field::text(document, at).trim_start().strip_prefix("maxvmem")?.trim();
+            let size = units::parse(value, Base::Binary).filter(|_| !value.ends_with(|c: char| c.is_ascii_digit()))?;
+            Some(size.at(Span::line(field::number(document, at))))
+        });
+        if let Some(peak) = peak {
+            event.facts.note(Fact::Peak, peak);
+            event.signs.remove(&Sign::NoFigures);
+        }
+    }
     let proof = proof::around(document, position, death.pid).or_else(|| proof::around(document, position, None));
     let Some(proof) = proof else {
         event.sign(Sign::KilledWithoutProof);
@@ -115,20 +185,36 @@ fn elastic(document: &Document, position: usize) -> Option<Death> {
         death.pid = field::number_after(line, "(pid");
         return Some(death);
     }
-    const KILLED: [&str; 6] = [
+    const KILLED: [&str; 18] = [
         "died with <Signals.SIGKILL",
         "was sent SIGKILL! Perhaps out of memory?",
         "prematurely: signal 9 (SIGKILL)",
         "terminated by SIGKILL",
         "exited on signal 9 (Killed)",
+        "exited with signal 9",
+        "exited with 'signal 9 (SIGKILL)'",
         "KILLED BY SIGNAL: 9",
+        "killed by signal 9",
+        "terminated by signal 9",
+        "died due to signal 9",
+        "(signal: 9, SIGKILL: kill)",
+        ": signal: killed",
+        "Negsignal.SIGKILL",
+        "signal_name=\"SIGKILL\"",
+        "code=killed, signal=KILL",
+        "status of 9(SIGKILL)",
+        "slow to accept SIGTERM; sending SIGKILL",
     ];
-    KILLED.iter().any(|words| line.contains(words)).then_some(Death {
-        dialect: "subprocess-sigkill",
-        pid: None,
-        code: Some(-9),
-        lines: 0,
-    })
+    let pid =
+        ["(pid:", "(pid=", " pid:", "(PID ", "PID: ", "PID "].iter().find_map(|label| field::number_after(line, label));
+    // An exception's text may be wrapped between its words.
+    let wrapped = || field::unwrapped(document, position, 2);
+    let killed = KILLED.iter().any(|words| line.contains(words))
+        || ["died ", "signal ", "SIGKILL"].iter().any(|word| line.contains(word)) && {
+            let joined = wrapped();
+            KILLED.iter().any(|words| joined.contains(words) && !field::text(document, position + 1).contains(words))
+        };
+    killed.then_some(Death { dialect: "subprocess-sigkill", pid, code: Some(-9), lines: 0 })
 }
 
 /// The code behind `exitcode`, in the table (`exitcode  : -9`) and in the agent's line (`(exitcode: -9)`).
@@ -153,33 +239,46 @@ fn pool(line: &str) -> Option<Death> {
     broken.then_some(Death { dialect: "process-pool-broken", pid: None, code: None, lines: 0 })
 }
 
-/// A shell's word on a process: `N Killed COMMAND`, `[1]+ Killed COMMAND`, or `Killed` alone.
+/// A shell's word on a process.
 fn shell(document: &Document, position: usize) -> Option<Death> {
     let line = field::text(document, position).trim();
     let killed = |pid| Some(Death { dialect: "shell-killed", pid, code: None, lines: 0 });
-    if line == "Killed" || line == "已杀死" || line.starts_with("zsh: killed ") {
-        // The compiler's own message follows and says which program it was.
-        let compiler = field::behind(document, position, 2)
-            .any(|at| field::text(document, at).contains("Killed signal terminated"));
-        return if compiler { None } else { killed(None) };
-    }
     // `make: *** [train] Killed`, `srun: error: node7: task 3: Killed`
     if line.ends_with("] Killed") || line.ends_with(": Killed") && line.contains("error: ") && line.contains("task") {
         return killed(None);
     }
-    if let Some(pid) = slurm::shell_kill(line) {
-        return killed(Some(pid));
+    let kill = shells::kill(line)?;
+    // The compiler's own message follows and says which program it was.
+    let compiler = line == "Killed"
+        && field::behind(document, position, 2)
+            .any(|at| field::text(document, at).contains("Killed signal terminated"));
+    if compiler { None } else { killed(kill.pid) }
+}
+
+/// A process that touched shared memory for which there was no room.
+fn bus_error(document: &Document, position: usize, pid: Option<u64>) -> Event {
+    let death = Death { dialect: "shell-bus-error", pid, code: None, lines: 0 };
+    let mut event = field::event(document, position, death.dialect, program(document, position, &death), Resource::Shm);
+    event.sign(Sign::NoFigures);
+    field::note_pid(&mut event, pid);
+    if field::before(position, NEAR).any(|at| field::text(document, at).contains("us error")) {
+        event.standing = Standing::Follower;
     }
-    let job = line.starts_with('[') && line.contains(']');
-    let (front, tail) = line.split_once(" Killed ").or_else(|| line.split_once(" 已杀死 "))?;
-    let front = front.trim_end();
-    let interactive = job && front.trim_end_matches(['+', '-']).ends_with(']');
-    (interactive && !tail.trim().is_empty()).then(|| killed(None))?
+    event
 }
 
 /// Exit codes that stand for SIGKILL, as launchers and containers print them.
 fn code(line: &str) -> Option<Death> {
-    const LABELS: [&str; 9] = [
+    // `make` and accounting tables.
+    if line.contains("*** [") && line.trim_end().ends_with("Error 137")
+        || line.trim_start().starts_with("exit_status ") && line.contains("137") && line.contains("(Killed)")
+    {
+        return Some(Death { dialect: "exit-code-sigkill", pid: None, code: Some(137), lines: 0 });
+    }
+    const LABELS: [&str; 12] = [
+        "exit_codes",
+        "ExitCode",
+        "exit status (",
         "return code",
         "exit code",
         "Exit code",
@@ -203,6 +302,13 @@ fn code(line: &str) -> Option<Death> {
         .or_else(|| field::number_after(line, "pid:"))
         .or_else(|| field::number_after(line, "pid "));
     Some(Death { dialect, pid, code: Some(found), lines: 0 })
+}
+
+/// A code that stands on a line of its own below the word, as workflow managers print it.
+fn code_below(document: &Document, position: usize) -> Option<Death> {
+    let headed = field::text(document, position).trim() == "Command exit status:"
+        && field::text(document, position + 1).trim() == "137";
+    headed.then_some(Death { dialect: "exit-code-sigkill", pid: None, code: Some(137), lines: 1 })
 }
 
 /// The end that a launcher prepares for the processes that were still alive.
@@ -242,7 +348,7 @@ fn told_before(document: &Document, position: usize, death: &Death) -> bool {
 }
 
 /// True when a time-out, a stop or a person ended the process.
-fn stopped_by_someone(document: &Document, position: usize) -> bool {
+fn stopped_by_someone(document: &Document, position: usize, death: &Death) -> bool {
     const WORDS: [&str; 14] = [
         "imed out",
         "imeout",
@@ -259,9 +365,26 @@ fn stopped_by_someone(document: &Document, position: usize) -> bool {
         "did not stop",
         "iveness probe failed",
     ];
+    /// Words that name who sent the signal, whatever the shape of the report.
+    const SENDERS: [&str; 10] = [
+        "DUE TO TIME LIMIT",
+        "DUE TO PREEMPTION",
+        "timeout: sending signal KILL",
+        "stop-sigterm' timed out",
+        "docker stop",
+        "docker kill",
+        "$ kill -9",
+        "$ kill -KILL",
+        "pkill -9",
+        "killall -9",
+    ];
     field::before(position + 1, 12).any(|at| {
         let line = field::text(document, at);
-        WORDS.iter().any(|word| line.contains(word))
+        death.code == Some(137) && WORDS.iter().any(|word| line.contains(word))
+            || SENDERS.iter().any(|word| line.contains(word))
+            // A server that kills its own worker after a time-out names it.
+            || line.contains("WORKER TIMEOUT")
+                && death.pid.is_some_and(|pid| field::number_after(line, "(pid:") == Some(pid))
     })
 }
 
@@ -283,12 +406,45 @@ fn rank(document: &Document, position: usize) -> Option<u32> {
         })
 }
 
+/// Words by which the program that died, or the one that tells of it, is known on the line or near it.
+const PROGRAMS: [(&[&str], Program); 20] = [
+    (&["local_task_job_runner", "standard_task_runner", "airflow"], Program::Airflow),
+    (&["nvcc error", "'cicc'", "'cudafe++'"], Program::Nvcc),
+    (&["rustc --", "build-script-build", "/bin/rustc", "cargo build"], Program::Rust),
+    (&["/pkg/tool/"], Program::Go),
+    (&["DAMN ! worker", "uWSGI"], Program::Uwsgi),
+    (&["LOG:  server process"], Program::Postgres),
+    (&["ForkPoolWorker", "celery"], Program::Celery),
+    (&["gunicorn", "Worker (pid:"], Program::Gunicorn),
+    (&["AlgorithmError", "UnexpectedStatusException", "/opt/ml/"], Program::SageMaker),
+    (&["workerpool"], Program::VertexAi),
+    (&["AzureMLCompute", "azureml"], Program::AzureMl),
+    (&["distributed.nanny"], Program::Dask),
+    (&["ERROR: Job failed: command terminated with exit code", "gitlab-runner"], Program::GitlabRunner),
+    (&["Error executing process >", "Command exit status:", "Process `"], Program::Nextflow),
+    (&["DBR ", "databricks", "Fatal error: The Python kernel is unresponsive"], Program::Databricks),
+    (&["YarnAllocator", "ExecutorLostFailure", "TaskSchedulerImpl"], Program::Spark),
+    (&["code=killed, signal=KILL", "systemd[1]"], Program::Systemd),
+    (&["Last State:", "kubelet", "kubectl"], Program::Kubernetes),
+    (&["failed to solve:", "docker compose", "docker-compose", "docker run"], Program::Docker),
+    (&["qsub_time", "ru_maxrss"], Program::Sge),
+];
+
 /// The program that died: told by the launcher, else by what stands around.
 fn program(document: &Document, position: usize, death: &Death) -> Program {
     match death.dialect {
         "torchrun-sigkill" | "torch-spawn-sigkill" | "deepspeed-sigkill" => return Program::Pytorch,
         "joblib-worker-killed" | "process-pool-broken" => return Program::Python,
         _ => {}
+    }
+    let line = field::text(document, position);
+    let named = |text: &str| PROGRAMS.iter().find(|(words, _)| words.iter().any(|word| text.contains(word)));
+    if let Some((_, program)) = named(line) {
+        return *program;
+    }
+    let near = field::before(position, 12).chain(field::behind(document, position, 8));
+    if let Some((_, program)) = near.map(|at| field::text(document, at)).find_map(named) {
+        return *program;
     }
     let around = || {
         field::before(position + 1, 120)
@@ -314,7 +470,6 @@ fn program(document: &Document, position: usize, death: &Death) -> Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Span;
 
     fn all(log: &str) -> Vec<Event> {
         let document = Document::from_text("-", log);

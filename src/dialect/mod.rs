@@ -1,6 +1,8 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod allocators;
 pub mod boosting;
+pub mod compilers;
 pub mod containers;
 pub mod cuda;
 pub mod cupy;
@@ -11,10 +13,12 @@ pub mod joined;
 pub mod julia;
 pub mod kernel;
 pub mod launcher;
+pub mod macos;
 pub mod mention;
 pub mod metal;
 pub mod mxnet;
 pub mod nccl_shm;
+pub mod notebooks;
 pub mod notice;
 pub mod numba;
 pub mod onnxruntime;
@@ -28,6 +32,8 @@ pub mod ray;
 pub mod runtimes;
 pub mod rust_gpu;
 pub mod schedulers;
+pub mod services;
+mod shells;
 pub mod simulation;
 pub mod slurm;
 pub mod stated;
@@ -36,6 +42,8 @@ pub mod tensorrt;
 pub mod torch_host;
 pub mod triton_language;
 pub mod triton_server;
+pub mod windows;
+mod wording;
 pub mod xla;
 
 use crate::domain::program::{Meter, PROCESS_METER, PytorchAllocator};
@@ -256,6 +264,12 @@ pub const DIALECTS: &[&Dialect] = &[
     &ray::DIALECT,
     &containers::DIALECT,
     &schedulers::DIALECT,
+    &windows::DIALECT,
+    &macos::DIALECT,
+    &compilers::DIALECT,
+    &allocators::DIALECT,
+    &services::DIALECT,
+    &notebooks::DIALECT,
     &runtimes::DIALECT,
     &launcher::DIALECT,
     &cuda::DIALECT,

@@ -3,6 +3,7 @@
 use super::mutate::Variant;
 use super::shapes::{Outcome, Placed, Shape};
 use oomdoc::command::explain::{FileEvents, diagnose};
+use oomdoc::domain::Fact;
 use oomdoc::incident::context::Given;
 use oomdoc::input::Document;
 use oomdoc::report::json;
@@ -74,6 +75,12 @@ fn facts(facts: &Value) -> BTreeMap<String, Vec<u64>> {
     for (key, value) in facts.as_object().into_iter().flatten() {
         if let Some(number) = value.as_u64() {
             got.entry(key.clone()).or_default().push(number);
+        }
+    }
+    // Sizes that the contract does not name stand among the extras, with counts that are none.
+    for fact in Fact::ALL {
+        if let Some(number) = facts["extra"][fact.id()].as_u64() {
+            got.entry(fact.id().to_string()).or_default().push(number);
         }
     }
     for process in facts["other_processes"].as_array().into_iter().flatten() {
