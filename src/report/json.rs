@@ -3,14 +3,14 @@
 //! Bytes are integers. What is not known is absent: never 0, never a guess.
 
 use super::{Diagnosis, Explanation, InputSummary, surroundings, wording};
+use crate::account::proof::Holds;
+use crate::account::{Entry, Holder, LoaderAccount};
 use crate::dialect::{Event, Fact, Facts};
 use crate::evidence::Evidence;
 use crate::fix::{Fix, Frees, Ranked};
-use crate::incident::Context;
-use crate::incident::Recording;
 use crate::incident::context::Series;
 use crate::incident::recording::{Trial, Verdict};
-use crate::ledger::{Entry, Holder, Ledger, LoaderAccount};
+use crate::incident::{Context, Incident, Recording};
 use crate::text::{Lang, Text};
 use crate::units::Interval;
 use serde_json::{Map, Value, json};
@@ -93,7 +93,7 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
         }
         out.insert("versions".into(), Value::Object(range));
     }
-    out.insert("derived".into(), derived(&diagnosis.incident.ledger, lang));
+    out.insert("derived".into(), derived(&diagnosis.incident, lang));
     out.insert("context".into(), context(&diagnosis.incident.context));
     if let Some(recording) = &diagnosis.incident.recording {
         out.insert("snapshot".into(), snapshot(recording, lang));
@@ -351,7 +351,8 @@ fn range(interval: Interval) -> Value {
     json!({"low": bytes(interval.low), "high": bytes(interval.high)})
 }
 
-fn derived(ledger: &Ledger, lang: Lang) -> Value {
+fn derived(incident: &Incident, lang: Lang) -> Value {
+    let ledger = &incident.ledger;
     let mut out = Map::new();
     let amounts = [
         ("capacity", ledger.capacity),
@@ -384,8 +385,32 @@ fn derived(ledger: &Ledger, lang: Lang) -> Value {
         out.insert("account".into(), ledger.entries.iter().map(|e| entry(e, lang)).collect());
     }
     if !ledger.contradictions.is_empty() {
-        let list = ledger.contradictions.iter().map(|c| json!({"text": c.text.in_lang(lang), "lines": c.lines}));
+        let list = ledger
+            .contradictions
+            .iter()
+            .map(|c| json!({"id": c.id.id(), "text": c.text.in_lang(lang), "lines": c.lines, "resolved": c.resolved}));
         out.insert("contradictions".into(), list.collect());
+    }
+    out.insert("consistent".into(), ledger.consistent().into());
+    let in_doubt = ledger.in_doubt();
+    if !in_doubt.is_empty() {
+        out.insert("in_doubt".into(), in_doubt.iter().map(|part| part.id()).collect());
+    }
+    let proofs = incident.proofs().into_iter().filter(|proof| proof.holds != Holds::Open);
+    let proofs: Vec<Value> = proofs
+        .map(|proof| {
+            json!({
+                "id": proof.kind.id(),
+                "holds": proof.holds.id(),
+                "amount": range(proof.amount),
+                "against": range(proof.against),
+                "text": proof.statement.in_lang(lang),
+                "lines": proof.lines,
+            })
+        })
+        .collect();
+    if !proofs.is_empty() {
+        out.insert("proofs".into(), proofs.into());
     }
     Value::Object(out)
 }

@@ -1,7 +1,9 @@
 //! What the rest of the log says about the run: program, batch, phase, settings, memory over time.
 
+mod account;
 mod command;
 mod given;
+mod keys;
 mod pairs;
 mod progress;
 mod reader;
@@ -14,6 +16,7 @@ mod topics;
 mod traceback;
 
 pub use given::Given;
+pub use keys::examples as setting_examples;
 pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
 
