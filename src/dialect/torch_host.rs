@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn forms_without_a_plain_number() {
         let unfilled = "[enforce fail at ..\\c10\\core\\CPUAllocator.cpp:72] data. DefaultCPUAllocator: not enough memory: \
-                        you tried to allocate %dGB. Buy new RAM!13";
+                        you tried to allocate %dGB. Buy new RAM!13\n";
         assert_eq!(requested(unfilled), Some(13 * GIB));
         let oldest = "RuntimeError: [enforce fail at CPUAllocator.cpp:56] posix_memalign(&data, gAlignment, nbytes) == 0. 12 vs 0";
         assert!(event(oldest).unwrap().has(Sign::NoFigures));

@@ -3,13 +3,13 @@
 //! Most programs around a job have one sentence for memory that ran out. A [`Wording`] is such a sentence; the reader finds
 //! it without regard to blanks, case, wraps and tears, so a row of a table is all that a program needs.
 
-use super::joined::Joined;
+use super::joined::{Joined, Printed};
 use super::{Event, Fact, Resource, Sign, Standing, mention};
 use crate::domain::Program;
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Line};
 use crate::text::Text;
-use crate::units::{self, Base, Figure, GROUPED, Size};
+use crate::units::{Base, Figure};
 
 /// Lines before the hit on which a message may have begun: a wrap may have torn the words that were searched for.
 const BACK: usize = 2;
@@ -118,7 +118,7 @@ impl Message {
         let lines_before = chosen.len();
         let count = lines + WRAPS;
         chosen.extend(document.lines[position..].iter().take(4 * count).filter(same).take(count));
-        let text = Joined::of(chosen, 0);
+        let text = Joined::of(chosen, 0).within(document);
         let hit = text.end_of_lines(lines_before)..text.end_of_lines(lines_before + 1);
         let lower = text.squeezed.to_ascii_lowercase();
         Some(Message { text, lower, hit, rank: first.rank, lines_before })
@@ -149,8 +149,8 @@ impl Message {
             let mut at = from;
             while let Some(found) = self.lower.get(at..end).and_then(|rest| rest.find(label)) {
                 at += found + label.len();
-                if let Some((size, after)) = self.size(at, *unit) {
-                    event.facts.note(*fact, Figure { at: self.text.span(at, after), ..size.at(event.at) });
+                if let Some((figure, after)) = self.figure(at, *unit) {
+                    event.facts.note(*fact, figure);
                     reach = reach.max(after);
                     break;
                 }
@@ -199,78 +199,26 @@ impl Message {
         (0..).map(|line| self.text.end_of_lines(line)).find(|end| *end >= offset).unwrap_or(offset)
     }
 
-    /// The size at an offset; marks between a label and its figure are passed over.
-    fn size(&self, at: usize, unit: Unit) -> Option<(Size, usize)> {
+    /// The figure at an offset; marks between a label and its figure are passed over.
+    fn figure(&self, at: usize, unit: Unit) -> Option<(Figure, usize)> {
         let rest = self.text.squeezed.get(at..)?;
         let marks = rest.find(|c: char| !":=\"'([~<>".contains(c)).filter(|marks| *marks <= 3)?;
         let at = at + marks;
+        let printed = |base| match self.text.size_at(at, base)? {
+            (Printed::Size(figure), after) => Some((figure, after)),
+            (Printed::Unreadable(_), _) => None,
+        };
         match unit {
             Unit::Of(bytes) => {
-                let (count, after) = self.text.count_at(at)?;
-                Some((Size { bytes: count.checked_mul(bytes)?, half_width: 0 }, after))
+                let (count, after) = self.text.number_of(at, "", Base::Binary)?;
+                Some((Figure { bytes: count.bytes.checked_mul(bytes)?, ..count }, after))
             }
-            Unit::In(unit) => {
-                let (number, digits) = units::number_in_front(&rest[marks..], GROUPED);
-                Some((units::size(number, unit, Base::Binary)?, at + digits))
-            }
-            Unit::Printed(base) => printed(&rest[marks..], base).map(|(size, long)| (size, at + long)),
-            Unit::CutOff(base) => printed(&rest[marks..], base).map(|(size, long)| {
-                let half_width = size.half_width.saturating_mul(2);
-                (Size { half_width, ..size }, at + long)
-            }),
+            Unit::In(unit) => self.text.number_of(at, unit, Base::Binary),
+            Unit::Printed(base) => printed(base),
+            Unit::CutOff(base) => printed(base)
+                .map(|(figure, after)| (Figure { half_width: figure.half_width.saturating_mul(2), ..figure }, after)),
         }
     }
-}
-
-/// Unit words as host programs print them, longer ones first; `o` is the French byte.
-const UNITS: [&str; 28] = [
-    "bytes",
-    "byte",
-    "octets",
-    "kib",
-    "mib",
-    "gib",
-    "tib",
-    "kb",
-    "mb",
-    "gb",
-    "tb",
-    "ko",
-    "mo",
-    "go",
-    "to",
-    "ki",
-    "mi",
-    "gi",
-    "ti",
-    "megabytes",
-    "kilobytes",
-    "gigabytes",
-    "b",
-    "k",
-    "m",
-    "g",
-    "t",
-    "字节",
-];
-
-/// The size that a text without blanks begins with, and how long it is. A number without a unit is none.
-fn printed(text: &str, base: Base) -> Option<(Size, usize)> {
-    let (number, digits) = units::number_in_front(text, GROUPED);
-    if number.len() != digits {
-        return None;
-    }
-    let behind = text[digits..].to_ascii_lowercase();
-    let word = UNITS.iter().filter(|word| behind.starts_with(**word)).max_by_key(|word| word.len())?;
-    let unit = match *word {
-        "octets" | "字节" => "bytes",
-        "ko" | "kilobytes" => "kb",
-        "mo" | "megabytes" => "mb",
-        "go" | "gigabytes" => "gb",
-        "to" => "tb",
-        word => word,
-    };
-    Some((units::size(number, unit, base)?, digits + word.len()))
 }
 
 fn nearby(document: &Document, position: usize, words: &[&str]) -> bool {

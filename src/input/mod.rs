@@ -118,6 +118,8 @@ pub struct Document {
     pub repairs: Vec<Repair>,
     /// The lines kept, in order. Numbers may have gaps in a large input.
     pub lines: Vec<Line>,
+    /// True where the last line has no end: it may have been cut in the middle of a number.
+    pub open_ended: bool,
 }
 
 impl Document {
