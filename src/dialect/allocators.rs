@@ -7,7 +7,15 @@ use crate::units::Base;
 
 pub const DIALECT: Dialect = Dialect {
     name: "allocators",
-    triggers: &["zsh: fatal error", "<jemalloc>:", "tcmalloc", "mimalloc", "xmalloc", "xrealloc", "LLVM ERROR"],
+    triggers: &[
+        "(?i)zsh: fatal error",
+        "(?i)<jemalloc>:",
+        "(?i)tcmalloc",
+        "(?i)mimalloc",
+        "(?i)xmalloc",
+        "(?i)xrealloc",
+        "(?i)llvm error",
+    ],
     read: |document, position| wording::read(document, position, TABLE),
 };
 

@@ -14,16 +14,16 @@ pub const DIALECT: Dialect = Dialect {
     name: "kubernetes",
     triggers: &[
         "illed",
-        "low on resource",
-        "OutOfMemory",
-        "TaskOOM",
-        "container oom",
-        "tasks/oom",
-        "OOM received",
-        "memory limit could be",
-        "SystemOOM",
-        "EmptyDir volume",
-        "ResourceExhausted",
+        "(?i)low on resource",
+        "(?i)outofmemory",
+        "(?i)taskoom",
+        "(?i)container oom",
+        "(?i)tasks/oom",
+        "(?i)oom received",
+        "(?i)memory limit could be",
+        "(?i)systemoom",
+        "(?i)emptydir volume",
+        "(?i)resourceexhausted",
     ],
     read,
 };
@@ -239,7 +239,9 @@ fn memory_limit(document: &Document, position: usize) -> Option<Figure> {
 /// A configured quantity is exact, however few digits it has.
 fn quantity(text: &str, label: &str, base: Base, line: u64) -> Option<Figure> {
     let value = field::after(text, label)?.trim_start_matches(['"', '\'', ' ']);
-    let size = field::leading_size(value, base).filter(|size| size.bytes > 0)?;
+    // Nothing runs in less, so a smaller one is a figure whose end is missing.
+    const SMALLEST: u64 = 4 << 20;
+    let size = field::leading_size(value, base).filter(|size| size.bytes >= SMALLEST)?;
     Some(Figure { bytes: size.bytes, half_width: 0, at: Span::line(line) })
 }
 
@@ -287,9 +289,8 @@ fn eviction(document: &Document, position: usize) -> Option<Event> {
     for (label, fact) in [("wasusing", Fact::Process), ("available:", Fact::Free), ("Thresholdquantity:", Fact::Limit)]
     {
         let Some(offset) = message.after(label, start) else { continue };
-        let rest = message.squeezed.get(offset..).unwrap_or_default();
-        if let Some(size) = field::leading_size(rest, Base::Decimal) {
-            event.facts.note(fact, size.at(message.span(offset, offset + 1)));
+        if let Some((Printed::Size(figure), _)) = message.size_at(offset, Base::Decimal) {
+            event.facts.note(fact, figure);
         }
     }
     if let Some(offset) = message.after("itsrequestof", start).or_else(|| message.after("requestis", start))

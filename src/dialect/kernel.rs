@@ -72,11 +72,11 @@ pub fn adopt(event: &mut Event, report: &Event) {
 
 /// `oom_kill N` of a cgroup's `memory.events`, the kernel's count of deaths there.
 fn counted_kills(document: &Document, position: usize) -> Option<Event> {
-    let line = field::text(document, position).trim();
+    let line = bare(field::text(document, position)).trim();
     let kills: u64 = line.strip_prefix("oom_kill ")?.trim().parse().ok().filter(|kills| *kills > 0)?;
     // The file's other lines stand around, or its name does; `/proc/vmstat` counts for the whole machine since its start.
     let counters = field::before(position, 6)
-        .map(|at| field::text(document, at).trim())
+        .map(|at| bare(field::text(document, at)).trim())
         .any(|line| line.starts_with("oom ") || line.contains("memory.events") || line.starts_with("under_oom "));
     if !counters {
         return None;
@@ -153,7 +153,7 @@ fn is_trigger(line: &str) -> bool {
 
 /// A kernel message without what logs put in front: quote marks, syslog or journal header, time stamps, caller ids.
 fn bare(line: &str) -> &str {
-    let mut rest = line.trim_start_matches(['>', '#', '|', ' ', '\t']);
+    let mut rest = super::bare::bare(line).trim_start_matches(['>', '#', '|', ' ', '\t']);
     if let Some((_, tail)) = rest.split_once("kernel: ") {
         rest = tail.trim_start();
     }
@@ -559,7 +559,8 @@ impl Report {
             if let Some(name) = between(text, ",task=", ",pid=") {
                 self.name.note(name.to_string(), span);
             }
-            if let Some(pid) = field::after(text, ",task=").and_then(|tail| field::number_after(tail, ",pid=")) {
+            let pid = field::after(text, ",task=").and_then(|tail| between(tail, ",pid=", ","));
+            if let Some(pid) = pid.and_then(|pid| pid.trim().parse().ok()) {
                 self.pid.note(pid, span);
             }
         }
@@ -571,8 +572,8 @@ impl Report {
             self.memcg = true;
             self.cgroup.note(path.trim().to_string(), span);
         }
-        if let Some(usage) = field::number_after(text, ": usage") {
-            let limit = field::number_after(text, "limit").filter(|kb| *kb < UNLIMITED_KB);
+        if let Some(usage) = kilobytes_after(text, ": usage ") {
+            let limit = kilobytes_after(text, "limit ").filter(|kb| *kb < UNLIMITED_KB);
             if text.starts_with("memory: usage") {
                 self.memcg = true;
                 self.usage_kb = Some((usage, span));
@@ -654,7 +655,9 @@ impl Report {
         let from = squeezed.find("Killedprocess", 0).unwrap_or(0);
         for (label, name) in KILL_FIGURES {
             let Some(offset) = squeezed.after(label, from) else { continue };
-            if let Some((kb, end)) = squeezed.count_at(offset) {
+            // Digits that no unit follows may go on.
+            let is_kb = |end: usize| squeezed.squeezed[end..].starts_with("kB");
+            if let Some((kb, end)) = squeezed.count_at(offset).filter(|(_, end)| is_kb(*end)) {
                 self.kill_kb.entry(name).or_insert((kb, squeezed.span(offset, end)));
                 self.last = self.last.max(document.position(squeezed.line_at(end.saturating_sub(1))).unwrap_or(at));
             }
@@ -663,8 +666,11 @@ impl Report {
             let adjustment = field::signed_after(&squeezed.squeezed[offset..], "");
             self.adjustment = adjustment.map(|adjustment| (adjustment, span));
         }
-        if let Some(pid) = field::number_after(line, "Killed process") {
-            self.pid = Known::Seen(pid, span);
+        // The name follows in brackets, or a comma: what ends elsewhere was cut.
+        let named = |end: usize| squeezed.squeezed[end..].starts_with(['(', ',']);
+        let pid = squeezed.after("Killedprocess", from).and_then(|offset| squeezed.count_at(offset));
+        if let Some((pid, end)) = pid.filter(|(_, end)| named(*end)) {
+            self.pid = Known::Seen(pid, squeezed.span(from, end));
         }
         if let Some(name) = victim_name(line) {
             self.name = Known::Seen(name.to_string(), span);
@@ -805,6 +811,14 @@ impl Report {
         number(Number::TableLikeNamedSum, pages.saturating_mul(page) as f64, table_at);
         event.facts.largest_process = Known::Seen(top.name.clone(), *top_at);
     }
+}
+
+/// The number of kB behind a label, with marks between its groups of digits or without.
+fn kilobytes_after(text: &str, label: &str) -> Option<u64> {
+    let (_, tail) = text.split_once(label)?;
+    let (number, _) = tail.split_once("kB")?;
+    let number: String = number.chars().filter(|c| !c.is_whitespace() && !matches!(c, ',' | '.' | '\'')).collect();
+    number.parse().ok()
 }
 
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {

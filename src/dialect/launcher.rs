@@ -4,13 +4,14 @@
 //! A process that was killed prints nothing itself. SIGKILL is what the kernel's killer sends, but not only it: these
 //! events carry [`Sign::KilledWithoutProof`] unless a line nearby proves the reason.
 
+use super::bare::bare;
+use super::labelled::{Labelled, Unit, spoken};
 use super::proof::{self, Witness};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, kernel, shells};
 use crate::domain::{Number, Program};
-use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
-use crate::units::{self, Base};
+use crate::units::Base;
 
 pub const DIALECT: Dialect = Dialect {
     name: "launcher",
@@ -84,9 +85,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return Some(bus_error(document, position, pid));
     }
     let death = elastic(document, position)
-        .or_else(|| pool(line))
+        .or_else(|| pool(document, position))
         .or_else(|| shell(document, position))
-        .or_else(|| code(line))
+        .or_else(|| code(document, position))
         .or_else(|| code_below(document, position))?;
     let mut event = field::event(document, position, death.dialect, Program::Generic, Resource::Host);
     event.at.last = field::number(document, position + death.lines);
@@ -132,14 +133,16 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         // What it sends the signal to is what it then reports.
         let sent = field::before(position, 3)
             .find_map(|at| field::number_after(field::text(document, at), "Killing subprocess"));
+        if sent.is_some() {
+            event.facts.pid = crate::evidence::Known::default();
+        }
         field::note_pid(&mut event, sent);
     }
     event.program = program(document, position, &death);
     if event.program == Program::Sge {
         let peak = field::before(position, 30).chain(field::behind(document, position, 30)).find_map(|at| {
-            let value = field::text(document, at).trim_start().strip_prefix("maxvmem")?.trim();
-            let size = units::parse(value, Base::Binary).filter(|_| !value.ends_with(|c: char| c.is_ascii_digit()))?;
-            Some(size.at(Span::line(field::number(document, at))))
+            field::text(document, at).contains("maxvmem").then_some(())?;
+            Labelled::at(document, at, 1).figure("maxvmem", Unit::Printed(Base::Binary))
         });
         if let Some(peak) = peak {
             event.facts.note(Fact::Peak, peak);
@@ -171,50 +174,45 @@ fn elastic(document: &Document, position: usize) -> Option<Death> {
         if code != -9 {
             return None;
         }
-        let signal =
-            field::behind(document, position, ENTRY).find(|at| received_sigkill(field::text(document, *at)).is_some());
-        let pid = field::number_after(line, "(pid:")
-            .or_else(|| signal.and_then(|at| received_sigkill(field::text(document, at))?));
+        let signal = field::behind(document, position, ENTRY).find(|at| received_sigkill(field::text(document, *at)));
+        let pid =
+            pid_at(document, position, &["(pid:"]).or_else(|| signal.and_then(|at| pid_at(document, at, &["bypid"])));
         return killed(pid, Some(code), signal.map_or(0, |at| at - position));
     }
-    if let Some(pid) = received_sigkill(line) {
-        return killed(pid, Some(-9), 0);
+    if received_sigkill(line) {
+        return killed(pid_at(document, position, &["bypid"]), Some(-9), 0);
     }
     if line.contains("terminated with signal SIGKILL") {
         let mut death = Death { dialect: "torch-spawn-sigkill", pid: None, code: Some(-9), lines: 0 };
-        death.pid = field::number_after(line, "(pid");
+        death.pid = pid_at(document, position, &["(pid"]);
         return Some(death);
     }
     const KILLED: [&str; 18] = [
-        "died with <Signals.SIGKILL",
-        "was sent SIGKILL! Perhaps out of memory?",
-        "prematurely: signal 9 (SIGKILL)",
-        "terminated by SIGKILL",
-        "exited on signal 9 (Killed)",
-        "exited with signal 9",
-        "exited with 'signal 9 (SIGKILL)'",
-        "KILLED BY SIGNAL: 9",
-        "killed by signal 9",
-        "terminated by signal 9",
-        "died due to signal 9",
-        "(signal: 9, SIGKILL: kill)",
-        ": signal: killed",
-        "Negsignal.SIGKILL",
-        "signal_name=\"SIGKILL\"",
-        "code=killed, signal=KILL",
-        "status of 9(SIGKILL)",
-        "slow to accept SIGTERM; sending SIGKILL",
+        "diedwith<signals.sigkill",
+        "wassentsigkill!perhapsoutofmemory?",
+        "prematurely:signal9(sigkill)",
+        "terminatedbysigkill",
+        "exitedonsignal9(killed)",
+        "exitedwithsignal9",
+        "exitedwith'signal9(sigkill)'",
+        "killedbysignal:9",
+        "killedbysignal9",
+        "terminatedbysignal9",
+        "diedduetosignal9",
+        "(signal:9,sigkill:kill)",
+        ":signal:killed",
+        "negsignal.sigkill",
+        "signal_name=\"sigkill\"",
+        "code=killed,signal=kill",
+        "statusof9(sigkill)",
+        "slowtoacceptsigterm;sendingsigkill",
     ];
-    let pid =
-        ["(pid:", "(pid=", " pid:", "(PID ", "PID: ", "PID "].iter().find_map(|label| field::number_after(line, label));
-    // An exception's text may be wrapped between its words.
-    let wrapped = || field::unwrapped(document, position, 2);
-    let killed = KILLED.iter().any(|words| line.contains(words))
-        || ["died ", "signal ", "SIGKILL"].iter().any(|word| line.contains(word)) && {
-            let joined = wrapped();
-            KILLED.iter().any(|words| joined.contains(words) && !field::text(document, position + 1).contains(words))
-        };
-    killed.then_some(Death { dialect: "subprocess-sigkill", pid, code: Some(-9), lines: 0 })
+    let at = spoken(document, position, &KILLED)?;
+    let labelled = Labelled::at(document, position, 2);
+    let labels = ["(pid:", "(pid=", "'pid:", "(pid", "pid:"];
+    let pid = labels.iter().find_map(|label| labelled.count(label)).map(|(pid, _)| pid);
+    let lines = usize::from(at.last > field::number(document, position));
+    Some(Death { dialect: "subprocess-sigkill", pid, code: Some(-9), lines })
 }
 
 /// The code behind `exitcode`, in the table (`exitcode  : -9`) and in the agent's line (`(exitcode: -9)`).
@@ -224,19 +222,27 @@ fn exit_code(line: &str) -> Option<i64> {
 }
 
 /// `Signal 9 (SIGKILL) received by PID N`.
-fn received_sigkill(line: &str) -> Option<Option<u64>> {
-    line.contains("Signal 9 (SIGKILL)").then(|| field::number_after(line, "by PID"))
+fn received_sigkill(line: &str) -> bool {
+    line.contains("Signal 9 (SIGKILL)")
+}
+
+/// The process behind the first of some labels, written without blanks and in lower case, on one line.
+fn pid_at(document: &Document, position: usize, labels: &[&str]) -> Option<u64> {
+    let labelled = Labelled::at(document, position, 1);
+    labels.iter().find_map(|label| labelled.count(label)).map(|(pid, _)| pid)
 }
 
 /// A process pool that lost a worker.
-fn pool(line: &str) -> Option<Death> {
-    if line.contains("SIGKILL(-9)") {
+fn pool(document: &Document, position: usize) -> Option<Death> {
+    let death = |dialect, code| Some(Death { dialect, pid: None, code, lines: 0 });
+    if spoken(document, position, &["sigkill(-9)"]).is_some() {
         // joblib says what happened a few lines before the codes.
-        return Some(Death { dialect: "joblib-worker-killed", pid: None, code: Some(-9), lines: 0 });
+        return death("joblib-worker-killed", Some(-9));
     }
-    let broken =
-        line.contains("BrokenProcessPool:") && (line.contains("terminated abruptly") || line.contains("not usable"));
-    broken.then_some(Death { dialect: "process-pool-broken", pid: None, code: None, lines: 0 })
+    spoken(document, position, &["brokenprocesspool:"])?;
+    let said = &Labelled::at(document, position.saturating_sub(1), 4).lower;
+    let broken = said.contains("terminatedabruptly") || said.contains("notusable");
+    if broken { death("process-pool-broken", None) } else { None }
 }
 
 /// A shell's word on a process.
@@ -268,46 +274,48 @@ fn bus_error(document: &Document, position: usize, pid: Option<u64>) -> Event {
 }
 
 /// Exit codes that stand for SIGKILL, as launchers and containers print them.
-fn code(line: &str) -> Option<Death> {
+fn code(document: &Document, position: usize) -> Option<Death> {
+    let line = field::text(document, position);
     // `make` and accounting tables.
     if line.contains("*** [") && line.trim_end().ends_with("Error 137")
-        || line.trim_start().starts_with("exit_status ") && line.contains("137") && line.contains("(Killed)")
+        || bare(line).starts_with("exit_status ") && line.contains("137") && line.contains("(Killed)")
     {
         return Some(Death { dialect: "exit-code-sigkill", pid: None, code: Some(137), lines: 0 });
     }
-    const LABELS: [&str; 12] = [
-        "exit_codes",
-        "ExitCode",
-        "exit status (",
-        "return code",
-        "exit code",
-        "Exit code",
-        "Exit Code",
-        "exit status",
-        "Exit status",
-        "with code",
-        "exited with",
-        "returncode",
-    ];
+    const LABELS: [&str; 8] =
+        ["exit_codes", "exitcode", "exitstatus", "returncode", "withcode", "exitedwith", "exit_code", "exitvalue"];
+    let labelled = Labelled::at(document, position, 2);
+    let first_line = labelled.text.end_of_lines(1);
     let found = LABELS.iter().find_map(|label| {
-        let tail = field::after(line, label)?.trim_start_matches([':', '=', ' ', '(']);
-        field::signed_after(tail, "").filter(|_| tail.starts_with(|c: char| c.is_ascii_digit() || c == '-'))
+        let begins = |(at, _): &(usize, &str)| *at < first_line;
+        let mut places = labelled.lower.match_indices(label).take_while(begins).map(|(at, _)| at + label.len());
+        places.find_map(|at| signed_on_its_line(&labelled, at))
     })?;
     // Advice on what the codes mean is no report of one.
     if !matches!(found, -9 | 137) || line.contains("means") || line.contains('?') {
         return None;
     }
-    let dialect = if line.contains("exits with return code") { "deepspeed-sigkill" } else { "exit-code-sigkill" };
-    let pid = field::number_after(line, "pid=")
-        .or_else(|| field::number_after(line, "pid:"))
-        .or_else(|| field::number_after(line, "pid "));
+    let dialect =
+        if labelled.lower.contains("exitswithreturncode") { "deepspeed-sigkill" } else { "exit-code-sigkill" };
+    // A worker's pid in front of every line is not that of the process that is spoken of.
+    let own = line.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(line, |(_, own)| own);
+    let pid = ["pid=", "pid:", "pid "].iter().find_map(|label| field::number_after(own, label));
     Some(Death { dialect, pid, code: Some(found), lines: 0 })
+}
+
+/// The number with its sign at an offset of a text without blanks, as far as its line goes.
+fn signed_on_its_line(labelled: &Labelled, at: usize) -> Option<i64> {
+    let line_ends =
+        (1..).map(|line| labelled.text.end_of_lines(line)).find(|end| *end > at || *end == labelled.lower.len())?;
+    let rest = labelled.lower.get(at..line_ends)?.trim_start_matches([':', '=', '(', '\'', '"']);
+    let (sign, digits) = rest.strip_prefix('-').map_or((1, rest), |digits| (-1, digits));
+    Some(sign * i64::try_from(field::leading_number(digits)?).ok()?)
 }
 
 /// A code that stands on a line of its own below the word, as workflow managers print it.
 fn code_below(document: &Document, position: usize) -> Option<Death> {
-    let headed = field::text(document, position).trim() == "Command exit status:"
-        && field::text(document, position + 1).trim() == "137";
+    let headed = bare(field::text(document, position)).trim() == "Command exit status:"
+        && bare(field::text(document, position + 1)).trim() == "137";
     headed.then_some(Death { dialect: "exit-code-sigkill", pid: None, code: Some(137), lines: 1 })
 }
 
@@ -321,7 +329,7 @@ fn clean_up(document: &Document, position: usize) -> Option<Event> {
     // Alone it says that someone stopped the job, which is no matter of memory.
     let killed = |at: usize| {
         let line = field::text(document, at);
-        received_sigkill(line).is_some() || exit_code(line) == Some(-9)
+        received_sigkill(line) || exit_code(line) == Some(-9)
     };
     field::before(position, NEAR).find(|at| killed(*at))?;
     let mut event = field::event(document, position, "torchrun-clean-up", Program::Pytorch, Resource::Host);
@@ -338,7 +346,7 @@ fn told_before(document: &Document, position: usize, death: &Death) -> bool {
         if !(line.contains("-9") || line.contains("SIGKILL") || line.contains("illed")) {
             return false;
         }
-        let same = elastic(document, at).or_else(|| code(line)).or_else(|| shell(document, at));
+        let same = elastic(document, at).or_else(|| code(document, at)).or_else(|| shell(document, at));
         match (same, death.pid) {
             (Some(earlier), Some(pid)) => earlier.pid.is_none_or(|earlier| earlier == pid),
             (Some(_), None) => true,
@@ -470,6 +478,7 @@ fn program(document: &Document, position: usize, death: &Death) -> Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Span;
 
     fn all(log: &str) -> Vec<Event> {
         let document = Document::from_text("-", log);

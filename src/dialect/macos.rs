@@ -9,11 +9,11 @@ use crate::units::{Base, KIB, MIB};
 pub const DIALECT: Dialect = Dialect {
     name: "macos",
     triggers: &[
-        "memorystatus:",
-        "largestProcess",
-        "exceeded mem limit",
-        "run out of application memory",
-        "system is out of application",
+        "(?i)memorystatus:",
+        "(?i)largestprocess",
+        "(?i)exceeded mem limit",
+        "(?i)run out of application memory",
+        "(?i)system is out of application",
     ],
     read: |document, position| wording::read(document, position, TABLE),
 };

@@ -1,6 +1,7 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
 pub mod allocators;
+mod bare;
 pub mod boosting;
 pub mod compilers;
 pub mod containers;
@@ -12,6 +13,7 @@ pub mod field;
 pub mod joined;
 pub mod julia;
 pub mod kernel;
+mod labelled;
 pub mod launcher;
 pub mod macos;
 pub mod mention;

@@ -10,15 +10,14 @@ use crate::input::Document;
 pub const DIALECT: Dialect = Dialect {
     name: "notebooks",
     triggers: &[
-        "your session crashed",
-        "Your session crashed",
-        "all available RAM",
-        "appears to have died",
-        "KernelRestarter",
-        "AutoRestarter",
-        "Kernel crashed while",
-        "terminated unexpectedly",
-        "ran out of memory",
+        "(?i)your session crashed",
+        "(?i)all available ram",
+        "(?i)appears to have died",
+        "(?i)kernelrestarter",
+        "(?i)autorestarter",
+        "(?i)kernel crashed while",
+        "(?i)terminated unexpectedly",
+        "(?i)ran out of memory",
     ],
     read,
 };

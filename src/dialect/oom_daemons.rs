@@ -1,6 +1,7 @@
 //! Programs that kill before the kernel must: systemd-oomd, earlyoom, nohang, Facebook's oomd; and what systemd tells of
 //! the units that died.
 
+use super::labelled::Labelled;
 use super::wording::{self, Unit, WORDING, Wording};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::domain::{Number, Program};
@@ -12,15 +13,15 @@ pub const DIALECT: Dialect = Dialect {
     name: "oom-daemons",
     triggers: &[
         "illed",
-        "sending SIG",
+        "(?i)sending sig",
         "oom-kill",
-        "for killing due",
-        "taking action",
-        "oomd kill:",
-        "Killing process '",
-        "Could not find a process to kill",
-        "requires corrective actions",
-        "require corrective actions",
+        "(?i)for killing due",
+        "(?i)taking action",
+        "(?i)oomd kill:",
+        "(?i)killing process '",
+        "(?i)could not find a process to kill",
+        "(?i)requires corrective actions",
+        "(?i)require corrective actions",
     ],
     read,
 };
@@ -197,8 +198,9 @@ fn systemd_oomd(document: &Document, position: usize) -> Event {
     let message = field::joined(document, reason, 3);
     let size = |from: usize, label: &str| {
         let offset = message.after(label, from)?;
-        let size = field::leading_size(message.squeezed.get(offset..)?, Base::Binary)?;
-        Some((size.at(message.span(offset, offset + 1)), offset))
+        let (bytes, end) = message.count_at(offset)?;
+        let closed = message.squeezed[end..].starts_with(')');
+        closed.then_some((Figure { bytes, half_width: 0, at: message.span(offset, end) }, offset))
     };
     if let Some((used, at)) = size(0, "memoryused(") {
         event.facts.note(Fact::Used, used);
@@ -226,7 +228,8 @@ fn systemd_oomd(document: &Document, position: usize) -> Event {
 fn earlyoom(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     let tail = field::after(line, "to process")?;
-    let pid = field::leading_number(tail)?;
+    let labelled = Labelled::at(document, position, 2);
+    let (pid, _) = labelled.count("toprocess")?;
     let mut event = field::event(document, position, "earlyoom", Program::EarlyOom, Resource::Host);
     event.sign(Sign::KilledWithProof);
     field::note_pid(&mut event, Some(pid));
@@ -235,12 +238,10 @@ fn earlyoom(document: &Document, position: usize) -> Option<Event> {
     if let Some(name) = name {
         event.facts.process_name = Known::Seen(name.to_string(), at);
     }
-    if let Some(resident) = field::number_after(line, "VmRSS") {
-        event.facts.numbers.insert(Number::VictimRss, (resident.saturating_mul(MIB) as f64, at));
-        // Cut down to whole MiB.
-        if let Some(figure) = field::exactly(resident, MIB, at) {
-            event.facts.note(Fact::Process, Figure { half_width: MIB, ..figure });
-        }
+    // Cut down to whole MiB.
+    if let Some(resident) = labelled.figure("vmrss", Unit::Counted(MIB, "mib")) {
+        event.facts.numbers.insert(Number::VictimRss, (resident.bytes as f64, at));
+        event.facts.note(Fact::Process, Figure { half_width: MIB, ..resident });
     }
     field::note_number(&mut event, Number::Score, field::number_after(line, "badness").map(|n| n as f64));
     let again = |at: usize| {
@@ -252,25 +253,22 @@ fn earlyoom(document: &Document, position: usize) -> Option<Event> {
     }
     let state = field::before(position, 5).find(|at| field::text(document, *at).contains("mem avail:"));
     if let Some(state) = state {
-        let line = field::text(document, state);
-        let span = Span::line(field::number(document, state));
-        // Whole MiB.
+        let labelled = Labelled::at(document, state, 1);
+        // Whole MiB: of the free ones, before `of` the total.
         let pair = |label: &str| {
-            let tail = field::after(line, label)?;
-            let figure = |mib: u64| Some(Figure { half_width: MIB / 2, ..field::exactly(mib, MIB, span)? });
-            Some((figure(field::leading_number(tail)?)?, field::number_after(tail, "of").and_then(figure)))
+            let from = labelled.lower.find(label)?;
+            let rest = from..labelled.lower.len();
+            let (total, end) = labelled.figure_within(rest, "of", Unit::Counted(MIB, "mib"))?;
+            let free = labelled.figure_within(from..end, label, Unit::Of(MIB)).map(|(free, _)| free);
+            Some((Figure { half_width: MIB / 2, ..free? }, Figure { half_width: MIB / 2, ..total }))
         };
-        if let Some((free, total)) = pair("mem avail:") {
+        if let Some((free, total)) = pair("memavail:") {
             event.facts.note(Fact::Free, free);
-            if let Some(total) = total {
-                event.facts.note(Fact::Capacity, total);
-            }
+            event.facts.note(Fact::Capacity, total);
         }
-        if let Some((free, total)) = pair("swap free:") {
-            event.facts.numbers.insert(Number::SwapFree, (free.bytes as f64, span));
-            if let Some(total) = total {
-                event.facts.numbers.insert(Number::SwapTotal, (total.bytes as f64, span));
-            }
+        if let Some((free, total)) = pair("swapfree:") {
+            event.facts.numbers.insert(Number::SwapFree, (free.bytes as f64, free.at));
+            event.facts.numbers.insert(Number::SwapTotal, (total.bytes as f64, total.at));
         }
     }
     Some(event)

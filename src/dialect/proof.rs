@@ -84,7 +84,7 @@ pub fn is_denied(document: &Document, position: usize) -> bool {
         if state.is_some_and(|state| state.starts_with("false") || state.starts_with("False")) {
             return true;
         }
-        if asked_state(document, at) == Some(false) || line.trim() == "oom_kill 0" {
+        if asked_state(document, at) == Some(false) || super::bare::bare(line).trim() == "oom_kill 0" {
             return true;
         }
         let search = ["dmesg", "journalctl", "/var/log/"].iter().any(|place| line.contains(place))
@@ -101,7 +101,7 @@ pub fn asked_state(document: &Document, position: usize) -> Option<bool> {
     let (front, _) = line.split_once(".OOMKilled")?;
     let template = front.rfind(['\'', '"'])?;
     let fields_before = front[template..].matches("{{").count().checked_sub(1)?;
-    let answer = field::text(document, position + 1)
+    let answer = super::bare::bare(field::text(document, position + 1))
         .split([' ', '\t', ',', '|'])
         .filter(|word| !word.is_empty())
         .nth(fields_before)?;

@@ -11,7 +11,14 @@ use crate::units::{Base, Figure, GIB};
 
 pub const DIALECT: Dialect = Dialect {
     name: "ray",
-    triggers: &["MemoryError", "low on memory", "illed", "SIGKILL", "% of the memory on node", "ObjectStoreFullError"],
+    triggers: &[
+        "MemoryError",
+        "(?i)low on memory",
+        "illed",
+        "SIGKILL",
+        "(?i)% of the memory on node",
+        "(?i)objectstorefullerror",
+    ],
     read,
 };
 

@@ -1,7 +1,9 @@
 //! Allocations on the host that a language's runtime or a library refused: NumPy, Python, C++, Rust, Go, the JVM, Node, R,
 //! MATLAB, data frames, `fork`, Dask's worker memory.
 
+use super::bare::bare;
 use super::joined::Printed;
+use super::labelled::{Labelled, spoken};
 use super::wording::{self, Means, Unit, WORDING, Wording};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::domain::{Number, Program};
@@ -14,35 +16,35 @@ pub const DIALECT: Dialect = Dialect {
     name: "runtimes",
     triggers: &[
         "llocate ",
-        "[Errno 12]",
-        "alloc of size",
-        ": fork: ",
-        "fork failed",
-        "Cannot fork",
-        "array size preference",
-        "Out of memory.",
-        "Out of Memory Error",
-        "cap exceeded",
-        "llocation failed",
-        "tokenizing data",
-        "Error: OOM:",
-        "array is too big",
-        "enough space for",
-        "DirectMemoryError",
-        "of direct buffer",
-        "UNABLE_TO_ACQUIRE",
-        "nable to acquire",
-        "spark.driver.maxResultSize",
-        "Fatal process OOM",
-        "reaching memory limit",
-        "cannot map pages",
-        "runtime: mmap(",
-        "vector memory",
-        "kann Vektor",
-        "un vecteur de",
-        "vector de tama",
-        "vetor de tamanho",
-        "vettore di dimensione",
+        "(?i)[errno 12]",
+        "(?i)alloc of size",
+        "(?i): fork: ",
+        "(?i)fork failed",
+        "(?i)cannot fork",
+        "(?i)array size preference",
+        "(?i)out of memory.",
+        "(?i)out of memory error",
+        "(?i)cap exceeded",
+        "(?i)llocation failed",
+        "(?i)tokenizing data",
+        "(?i)error: oom:",
+        "(?i)array is too big",
+        "(?i)enough space for",
+        "(?i)directmemoryerror",
+        "(?i)of direct buffer",
+        "(?i)unable_to_acquire",
+        "(?i)nable to acquire",
+        "(?i)spark.driver.maxresultsize",
+        "(?i)fatal process oom",
+        "(?i)reaching memory limit",
+        "(?i)cannot map pages",
+        "(?i)runtime: mmap(",
+        "(?i)vector memory",
+        "(?i)kann vektor",
+        "(?i)un vecteur de",
+        "(?i)vector de tama",
+        "(?i)vetor de tamanho",
+        "(?i)vettore di dimensione",
         "вектор размером",
         "无法分配大小为",
         "ベクトルを割り当て",
@@ -50,9 +52,10 @@ pub const DIALECT: Dialect = Dialect {
         "MemoryError",
         "emory allocation",
         "bad_alloc",
-        "rror 1455",
+        "(?i)rror 1455",
         "out of memory",
         "illed",
+        "(?i)killedworker",
         "memory budget",
         "emory limit",
     ],
@@ -67,7 +70,7 @@ const NEAR: usize = 15;
 type Reader = fn(&Document, usize, &str) -> Option<Event>;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
-    const READERS: [Reader; 11] = [numpy, python, cpp, rust, go, sentences, jvm, julia, node, fork, dask];
+    const READERS: [Reader; 10] = [numpy, python, cpp, go, sentences, jvm, julia, node, fork, dask];
     let line = field::text(document, position);
     READERS.iter().find_map(|reader| reader(document, position, line))
 }
@@ -107,7 +110,7 @@ fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
 
 /// A bare `MemoryError`.
 fn python(document: &Document, position: usize, line: &str) -> Option<Event> {
-    let text = line.trim();
+    let text = bare(line).trim_end();
     let raised = text == "MemoryError"
         || text.strip_prefix("MemoryError:").is_some_and(|tail| !foreign(tail) && !tail.contains("bad_alloc"));
     if !raised {
@@ -128,7 +131,9 @@ fn cpp(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !line.contains("std::bad_alloc") || foreign(line) {
         return None;
     }
-    let raised = line.contains("terminate called") || line.contains("rror: ") || line.contains("what():");
+    let before = field::text(document, position.saturating_sub(1));
+    let wrapped = position > 0 && before.contains("terminate called");
+    let raised = wrapped || line.contains("terminate called") || line.contains("rror: ") || line.contains("what():");
     let told = field::before(position, 4).any(|at| field::text(document, at).contains("bad_alloc"));
     if !raised || told || foreign(field::text(document, position + 1)) {
         return None;
@@ -146,17 +151,6 @@ fn cpp(document: &Document, position: usize, line: &str) -> Option<Event> {
     Some(event)
 }
 
-fn rust(document: &Document, position: usize, line: &str) -> Option<Event> {
-    let message = if line.contains("memory allocation of") { line } else { return None };
-    let bytes = field::number_after(message, "memory allocation of")?;
-    if !(line.contains("bytes failed") || field::text(document, position + 1).trim_start().starts_with("failed")) {
-        return None;
-    }
-    let mut event = refused(document, position, "rust-allocation", Program::Rust);
-    field::note_bytes(&mut event, Fact::Requested, Some(bytes));
-    Some(event)
-}
-
 /// `runtime: out of memory: cannot allocate N-byte block (M in use)`, then `fatal error: out of memory`.
 fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
     let first = line.contains("runtime: out of memory");
@@ -167,9 +161,15 @@ fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
         return None;
     }
     let mut event = refused(document, position, "go-runtime", Program::Go);
-    field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "cannot allocate"));
-    let in_use = line.split_once("block (").and_then(|(_, tail)| field::leading_number(tail));
-    field::note_bytes(&mut event, Fact::Allocated, in_use);
+    let labelled = Labelled::at(document, position, 2);
+    for (fact, label, unit) in [
+        (Fact::Requested, "cannotallocate", Unit::Counted(1, "-byte")),
+        (Fact::Allocated, "block(", Unit::Counted(1, "inuse")),
+    ] {
+        if let Some(figure) = labelled.figure(label, unit).filter(|_| first) {
+            event.facts.note(fact, figure);
+        }
+    }
     if fatal && field::before(position, 3).any(|at| field::text(document, at).contains("runtime: out of memory")) {
         event.standing = Standing::Follower;
     }
@@ -180,8 +180,13 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
     if line.contains("Native memory allocation (") {
         let mut event = refused(document, position, "jvm-native", Program::Java);
         event.sign(Sign::HeapCommit);
-        let bytes = ["failed to map", "failed to allocate"].iter().find_map(|label| field::number_after(line, label));
-        field::note_bytes(&mut event, Fact::Requested, bytes);
+        let labelled = Labelled::at(document, position, 3);
+        let asked = ["failedtomap", "failedtoallocate"]
+            .iter()
+            .find_map(|label| labelled.figure(label, Unit::Printed(Base::Binary)));
+        if let Some(asked) = asked {
+            event.facts.note(Fact::Requested, asked);
+        }
         return Some(event);
     }
     let reason = field::after(line, "java.lang.OutOfMemoryError")?.trim_start_matches([':', ' ']);
@@ -217,10 +222,9 @@ fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
     });
     field::note_pid(&mut event, pid);
     let collection = field::before(position, NEAR).find_map(|at| {
-        let (_, tail) = field::text(document, at).rsplit_once(" -> ")?;
-        tail.contains(" MB")
-            .then(|| field::leading_size(&format!("{} MB", tail.split_whitespace().next()?), Base::Binary))?
-            .map(|size| size.at(Span::line(field::number(document, at))))
+        let line = field::text(document, at);
+        (line.contains(" -> ") && line.contains(" MB")).then_some(())?;
+        Labelled::at(document, at, 1).figure("->", Unit::In("MiB"))
     });
     match collection {
         Some(used) => event.facts.note(Fact::Used, used),
@@ -289,7 +293,8 @@ const SENTENCES: &[Wording] = &[
         ..WORDING
     },
     Wording {
-        says: &["arrayexceedsmaximumarraysizepreference"],
+        says: &["requested"],
+        and: &["arrayexceedsmaximumarraysizepreference"],
         slug: "matlab-array-limit",
         program: Program::Matlab,
         signs: &[Sign::RefusedByLimit],
@@ -384,6 +389,14 @@ const SENTENCES: &[Wording] = &[
         signs: &[Sign::AbsurdRequest],
         ..WORDING
     },
+    Wording {
+        says: &["memoryallocationof"],
+        and: &["bytesfailed"],
+        slug: "rust-allocation",
+        program: Program::Rust,
+        figures: &[(Fact::Requested, "memoryallocationof", Unit::Printed(Base::Binary))],
+        ..WORDING
+    },
     // The JVM's.
     Wording {
         says: &["couldnotreserveenoughspacefor"],
@@ -437,7 +450,7 @@ const SENTENCES: &[Wording] = &[
         program: Program::Spark,
         signs: &[Sign::RefusedByLimit],
         figures: &[
-            (Fact::Needed, "tasks(", Unit::Printed(Base::Binary)),
+            (Fact::Used, "tasks(", Unit::Printed(Base::Binary)),
             (Fact::Limit, "maxresultsize(", Unit::Printed(Base::Binary)),
         ],
         ..WORDING
@@ -554,18 +567,16 @@ fn dask(document: &Document, position: usize, line: &str) -> Option<Event> {
             ),
         );
     }
-    if line.contains("memory budget. Restarting") {
+    if spoken(document, position, &["memorybudget.restarting"]).is_some() {
         let mut event = refused(document, position, "dask-worker-restarted", Program::Dask);
         event.sign(Sign::KilledWithProof);
         event.sign(Sign::RefusedByLimit);
-        field::note_pid(&mut event, field::number_after(line, "(pid="));
+        let pid = Labelled::at(document, position.saturating_sub(1), 3).count("(pid=");
+        field::note_pid(&mut event, pid.map(|(pid, _)| pid));
         note_dask_limit(document, position, &mut event);
         return Some(event);
     }
-    let attempted = line.contains("KilledWorker: Attempted to run task") || line.contains("KilledWorker: (");
-    if !attempted {
-        return None;
-    }
+    spoken(document, position, &["killedworker:attemptedtoruntask", "killedworker:("])?;
     let mut event = refused(document, position, "dask-killed-worker", Program::Dask);
     event.sign(Sign::NoFigures);
     let restarted =
@@ -585,11 +596,10 @@ fn dask(document: &Document, position: usize, line: &str) -> Option<Event> {
 fn note_dask_limit(document: &Document, position: usize, event: &mut Event) {
     let warning = field::before(position, 60).find(|at| field::text(document, *at).contains("Worker memory limit:"));
     let Some(warning) = warning else { return };
-    let line = field::text(document, warning);
-    let at = Span::line(field::number(document, warning));
-    for (label, fact) in [("Worker memory limit:", Fact::Limit), ("Process memory:", Fact::Process)] {
-        if let Some(size) = field::size_after(line, label, Base::Binary) {
-            event.facts.note(fact, Figure { half_width: size.half_width.min(MIB << 10), ..size.at(at) });
+    let labelled = Labelled::at(document, warning, 1);
+    for (label, fact) in [("workermemorylimit:", Fact::Limit), ("processmemory:", Fact::Process)] {
+        if let Some(figure) = labelled.figure(label, Unit::Printed(Base::Binary)) {
+            event.facts.note(fact, Figure { half_width: figure.half_width.min(MIB << 10), ..figure });
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Schedulers other than Slurm and Kubernetes that enforce a memory limit: YARN with Spark, LSF, PBS, hosted notebooks.
 
 use super::joined::Printed;
+use super::labelled::{Labelled, spoken};
 use super::wording::{self, Unit, WORDING, Wording};
 use super::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::domain::Program;
+use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{Base, Figure, MIB};
 
@@ -13,25 +15,29 @@ pub const DIALECT: Dialect = Dialect {
         "emory limit",
         "illed",
         "llocate ",
-        "kb exceeded limit",
-        "exceeded resource ",
-        "memory resource limit",
-        "exceeds job hard limit",
-        "TERM_SWAP",
-        "held due to OOM",
-        "out-of-memory event",
-        "is out of memory",
-        "request_memory",
-        "run out of memory",
-        "ran out-of-memory",
-        "low on memory",
-        "with more memory",
-        "Process terminated by signal",
-        "terminated for an unknown reason",
-        "driver has stopped unexpectedly",
-        "DRIVER_NOT_RESPONDING",
-        "lost communication with the server",
-        "qsub: out of memory",
+        "(?i)kb exceeded limit",
+        "(?i)exceeding memory",
+        "(?i)running beyond",
+        "(?i) beyond the '",
+        "(?i)physical memory used",
+        "(?i)exceeded resource ",
+        "(?i)memory resource limit",
+        "(?i)exceeds job hard limit",
+        "(?i)term_swap",
+        "(?i)held due to oom",
+        "(?i)out-of-memory event",
+        "(?i)is out of memory",
+        "(?i)request_memory",
+        "(?i)run out of memory",
+        "(?i)ran out-of-memory",
+        "(?i)low on memory",
+        "(?i)with more memory",
+        "(?i)process terminated by signal",
+        "(?i)terminated for an unknown reason",
+        "(?i)driver has stopped unexpectedly",
+        "(?i)driver_not_responding",
+        "(?i)lost communication with the server",
+        "(?i)qsub: out of memory",
     ],
     read,
 };
@@ -282,9 +288,10 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     // A hosted Space tells its limit, a hosted notebook only that it had one.
     if line.contains("Memory limit exceeded (") {
         let mut event = start("space-memory-limit", Program::HuggingFace);
-        let at = event.at;
-        if let Some(size) = field::size_after(line, "Memory limit exceeded (", Base::Binary) {
-            event.facts.note(Fact::Limit, Figure { bytes: size.bytes, half_width: 0, at });
+        if let Some(size) =
+            Labelled::at(document, position, 2).figure("memorylimitexceeded(", Unit::Printed(Base::Binary))
+        {
+            event.facts.note(Fact::Limit, Figure { half_width: 0, ..size });
         }
         return Some(event);
     }
@@ -297,18 +304,22 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// `Container killed by YARN for exceeding memory limits. A GB of B GB physical memory used`, or NodeManager's own words.
 /// The figures are 2^30 bytes (`TraditionalBinaryPrefix`).
 fn yarn(document: &Document, position: usize, start: impl Fn(&'static str, Program) -> Event) -> Option<Event> {
-    let line = field::text(document, position);
-    let limit_words = line.contains("exceeding") || line.contains("running beyond") || line.contains("B beyond the '");
-    if !(limit_words && (line.contains("YARN") || line.contains("ontainer")) && line.contains("emory limit")) {
+    const SAID: [&str; 4] =
+        ["exceedingmemorylimits", "beyondphysicalmemorylimits", "beyondvirtualmemorylimits", "bbeyondthe'"];
+    let at = spoken(document, position, &SAID)?;
+    let lines = Labelled::at(document, position.saturating_sub(1), 4);
+    if !(lines.lower.contains("container") && lines.lower.contains("memorylimit")) {
         return None;
     }
     let by_spark = ["YarnAllocator", "TaskSetManager", "ExecutorLostFailure", "YarnScheduler", "killed by YARN"];
     let around = || field::before(position + 1, 6).chain(field::behind(document, position, 6));
     let spark = around().any(|at| by_spark.iter().any(|word| field::text(document, at).contains(word)));
     let mut event = start("yarn-container-killed", if spark { Program::Spark } else { Program::Yarn });
-    field::note_pid(&mut event, field::number_after(line, "[pid="));
-    let message = field::joined(document, position, 3);
-    let of_virtual = line.contains("virtual memory limits") || line.contains("'VIRTUAL' memory limit");
+    event.at = Span::lines(at.first.min(event.at.first), at.last.max(event.at.last));
+    let pid = lines.count("[pid=").map(|(pid, _)| pid);
+    field::note_pid(&mut event, pid);
+    let message = &lines.text;
+    let of_virtual = lines.lower.contains("beyondvirtualmemorylimits") || lines.lower.contains("'virtual'memorylimit");
     if of_virtual {
         event.sign(Sign::AddressSpaceLimit);
     }

@@ -1,5 +1,6 @@
 //! How shells say that a process was killed: bash and its translations, zsh, fish.
 
+use super::bare::bare;
 use super::field;
 
 /// `Killed` as shells print it in the languages of their users (glibc's names of signals, bash's own), without what may
@@ -40,7 +41,7 @@ pub(super) struct Kill {
 /// Reads `SCRIPT: line N: PID Killed COMMAND`, `[1]+ Killed COMMAND`, `[1]  + PID killed COMMAND`, `zsh: killed COMMAND`,
 /// `fish: Job 1, 'COMMAND' terminated by signal SIGKILL`, or the bare word.
 pub(super) fn kill(line: &str) -> Option<Kill> {
-    let line = line.trim();
+    let line = bare(line).trim_end();
     // A progress bar without a line end stands in front of the word.
     let line = line.rfind("it/s]").map_or(line, |bar| &line[bar + "it/s]".len()..]).trim();
     if line.starts_with("zsh: killed ") || line.starts_with("fish: ") && line.contains("by signal SIGKILL") {
@@ -94,7 +95,7 @@ fn of_a_script(front: &str, lower_case: bool) -> Option<Kill> {
 
 /// True for a shell's word that a process died of a bus error, which is what a full `/dev/shm` does to whoever touches it.
 pub(super) fn bus_error(line: &str) -> Option<Option<u64>> {
-    let line = line.trim();
+    let line = bare(line).trim_end();
     if line.starts_with("zsh: bus error") || line.starts_with("fish: ") && line.contains("by signal SIGBUS") {
         return Some(None);
     }

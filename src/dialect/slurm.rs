@@ -1,6 +1,7 @@
 //! Slurm: kills inside a step's cgroup, the older accounting limit, and what `sacct`, `seff` and `scontrol` say of a job.
 
 use super::joined::Joined;
+use super::labelled::{Labelled, Unit};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, proof, shells};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
@@ -200,14 +201,14 @@ fn state_figures(document: &Document, position: usize, event: &mut Event) {
     let span = |at: usize| Span::line(field::number(document, at));
     for at in field::before(position, NEAR).chain(field::behind(document, position, NEAR)) {
         let line = field::text(document, at);
-        // GB are 2^30 here.
-        if let Some(size) = field::size_after(line, "Memory Utilized:", Base::Binary) {
-            event.facts.note(Fact::Peak, size.at(span(at)));
-        }
-        let of =
-            field::after(line, "Memory Efficiency:").and_then(|tail| field::size_after(tail, "% of", Base::Binary));
-        if let Some(size) = of {
-            event.facts.note(Fact::Limit, size.at(span(at)));
+        if line.contains("Memory Utilized:") || line.contains("Memory Efficiency:") {
+            // GB are 2^30 here.
+            let labelled = Labelled::at(document, at, 1);
+            for (label, fact) in [("memoryutilized:", Fact::Peak), ("%of", Fact::Limit)] {
+                if let Some(figure) = labelled.figure(label, Unit::Printed(Base::Binary)) {
+                    event.facts.note(fact, figure);
+                }
+            }
         }
         if let Some(bytes) = field::after(line, "MinMemoryNode=").and_then(|value| slurm_size(word(value))) {
             event.facts.note(Fact::Limit, Figure { bytes, half_width: 0, at: span(at) });

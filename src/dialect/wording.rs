@@ -3,29 +3,16 @@
 //! Most programs around a job have one sentence for memory that ran out. A [`Wording`] is such a sentence; the reader finds
 //! it without regard to blanks, case, wraps and tears, so a row of a table is all that a program needs.
 
-use super::joined::{Joined, Printed};
+use super::labelled::Labelled;
+pub(crate) use super::labelled::Unit;
 use super::{Event, Fact, Resource, Sign, Standing, mention};
 use crate::domain::Program;
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Line};
 use crate::text::Text;
-use crate::units::{Base, Figure};
 
 /// Lines before the hit on which a message may have begun: a wrap may have torn the words that were searched for.
 const BACK: usize = 2;
-
-/// How a figure is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
-    /// With its unit, `KB` and the like being powers of 1024 or of 1000; decimals are rounded.
-    Printed(Base),
-    /// The same with the decimals cut off: the true value is up to one more of the last digit.
-    CutOff(Base),
-    /// Whole numbers of this many bytes, any unit behind them being this one.
-    Of(u64),
-    /// Numbers with decimals of this unit, which stands elsewhere in the sentence.
-    In(&'static str),
-}
 
 /// What a wording says of the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,9 +84,7 @@ pub(crate) fn read(document: &Document, position: usize, table: &[Wording]) -> O
 
 /// The lines of one rank around a hit.
 struct Message {
-    text: Joined,
-    /// The squeezed text in lower case; the offsets are the same.
-    lower: String,
+    labelled: Labelled,
     /// Where the hit's line begins and ends.
     hit: std::ops::Range<usize>,
     rank: Option<u32>,
@@ -118,22 +103,22 @@ impl Message {
         let lines_before = chosen.len();
         let count = lines + WRAPS;
         chosen.extend(document.lines[position..].iter().take(4 * count).filter(same).take(count));
-        let text = Joined::of(chosen, 0).within(document);
-        let hit = text.end_of_lines(lines_before)..text.end_of_lines(lines_before + 1);
-        let lower = text.squeezed.to_ascii_lowercase();
-        Some(Message { text, lower, hit, rank: first.rank, lines_before })
+        let labelled = Labelled::of(document, chosen);
+        let hit = labelled.text.end_of_lines(lines_before)..labelled.text.end_of_lines(lines_before + 1);
+        Some(Message { labelled, hit, rank: first.rank, lines_before })
     }
 
     fn read(&self, document: &Document, position: usize, wording: &Wording) -> Option<Event> {
+        let Labelled { text, lower } = &self.labelled;
         let (start, words_end) = wording.says.iter().find_map(|words| {
-            let start = self.lower.match_indices(words).map(|(at, _)| at).take_while(|at| *at < self.hit.end).last()?;
+            let start = lower.match_indices(words).map(|(at, _)| at).take_while(|at| *at < self.hit.end).last()?;
             Some((start, start + words.len()))
         })?;
         // The line on which the message begins, and how far it may reach.
-        let line = (0..=self.lines_before).rev().find(|line| self.text.end_of_lines(*line) <= start)?;
-        let end = self.text.end_of_lines(line + wording.lines + WRAPS);
-        let from = self.text.end_of_lines(line);
-        let own = self.lower.get(from..end)?;
+        let line = (0..=self.lines_before).rev().find(|line| text.end_of_lines(*line) <= start)?;
+        let end = text.end_of_lines(line + wording.lines + WRAPS);
+        let from = text.end_of_lines(line);
+        let own = lower.get(from..end)?;
         let mut reach = words_end;
         for words in wording.and {
             reach = reach.max(from + own.find(words)? + words.len());
@@ -146,35 +131,31 @@ impl Message {
         }
         let mut event = Event::new(wording.slug, wording.program, wording.resource, Span::line(0));
         for (fact, label, unit) in wording.figures {
-            let mut at = from;
-            while let Some(found) = self.lower.get(at..end).and_then(|rest| rest.find(label)) {
-                at += found + label.len();
-                if let Some((figure, after)) = self.figure(at, *unit) {
-                    event.facts.note(*fact, figure);
-                    reach = reach.max(after);
-                    break;
-                }
+            if let Some((figure, after)) = self.labelled.figure_within(from..end, label, *unit) {
+                event.facts.note(*fact, figure);
+                reach = reach.max(after);
             }
         }
-        for label in wording.pid {
-            let Some(at) = own.find(label).map(|at| from + at + label.len()) else { continue };
-            if let Some((pid, after)) = self.text.count_at(at) {
-                event.facts.pid = Known::Seen(pid, self.text.span(at, after));
-                reach = reach.max(after);
-                break;
-            }
+        // A prefix may hold a label's words: what stands behind the sentence's beginning comes first.
+        let pid = wording.pid.iter().find_map(|label| {
+            let behind = self.labelled.count_within(start..end, label);
+            behind.or_else(|| self.labelled.count_within(from..end, label))
+        });
+        if let Some((pid, at, after)) = pid {
+            event.facts.pid = Known::Seen(pid, text.span(at, after));
+            reach = reach.max(after);
         }
         for (label, stop) in wording.name {
             let Some(at) = own.find(label).map(|at| from + at + label.len()) else { continue };
-            let Some(long) = self.text.squeezed.get(at..end).and_then(|rest| rest.find(*stop)) else { continue };
-            event.facts.process_name.note(self.text.readable(at, at + long, 200), self.text.span(at, at + long));
+            let Some(long) = text.squeezed.get(at..end).and_then(|rest| rest.find(*stop)) else { continue };
+            event.facts.process_name.note(text.readable(at, at + long, 200), text.span(at, at + long));
         }
-        event.at = self.text.span(start, reach);
+        event.at = text.span(start, reach);
         event.rank = self.rank;
-        event.message = self.text.readable(from, reach.max(self.end_of_line_at(reach)), LONGEST_MESSAGE);
+        event.message = text.readable(from, reach.max(self.end_of_line_at(reach)), LONGEST_MESSAGE);
         if event.facts.sizes.is_empty() {
             // Words without a figure may be advice, or a program's text.
-            let before = self.text.readable(from, start, LONGEST_MESSAGE);
+            let before = text.readable(from, start, LONGEST_MESSAGE);
             if mention::is_code_or_advice(&before, before.len()) {
                 return None;
             }
@@ -196,28 +177,7 @@ impl Message {
 
     /// The end of the line that holds the byte before `offset`.
     fn end_of_line_at(&self, offset: usize) -> usize {
-        (0..).map(|line| self.text.end_of_lines(line)).find(|end| *end >= offset).unwrap_or(offset)
-    }
-
-    /// The figure at an offset; marks between a label and its figure are passed over.
-    fn figure(&self, at: usize, unit: Unit) -> Option<(Figure, usize)> {
-        let rest = self.text.squeezed.get(at..)?;
-        let marks = rest.find(|c: char| !":=\"'([~<>".contains(c)).filter(|marks| *marks <= 3)?;
-        let at = at + marks;
-        let printed = |base| match self.text.size_at(at, base)? {
-            (Printed::Size(figure), after) => Some((figure, after)),
-            (Printed::Unreadable(_), _) => None,
-        };
-        match unit {
-            Unit::Of(bytes) => {
-                let (count, after) = self.text.number_of(at, "", Base::Binary)?;
-                Some((Figure { bytes: count.bytes.checked_mul(bytes)?, ..count }, after))
-            }
-            Unit::In(unit) => self.text.number_of(at, unit, Base::Binary),
-            Unit::Printed(base) => printed(base),
-            Unit::CutOff(base) => printed(base)
-                .map(|(figure, after)| (Figure { half_width: figure.half_width.saturating_mul(2), ..figure }, after)),
-        }
+        (0..).map(|line| self.labelled.text.end_of_lines(line)).find(|end| *end >= offset).unwrap_or(offset)
     }
 }
 
@@ -234,6 +194,7 @@ fn nearby(document: &Document, position: usize, words: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Base;
 
     const TABLE: &[Wording] = &[Wording {
         says: &["poolofcakesexhausted"],

@@ -273,7 +273,8 @@ fn cut(message: &Message, random: &mut Random) -> usize {
     at
 }
 
-/// Pieces of two texts by turns: whole lines, or some bytes of lines.
+/// Pieces of two texts by turns: whole lines, or parts of lines. Programs write words and numbers whole, and often the
+/// end of the line apart from it.
 fn interleave(a: String, b: String, random: &mut Random, whole_lines: bool) -> String {
     let mut rest = [a.as_str(), b.as_str()];
     let mut out = String::new();
@@ -281,10 +282,11 @@ fn interleave(a: String, b: String, random: &mut Random, whole_lines: bool) -> S
     while rest.iter().any(|text| !text.is_empty()) {
         let text = rest[turn];
         let line = text.find('\n').map_or(text.len(), |end| end + 1);
+        let mut end = line;
         // Writers are torn seldom: in one of four pieces.
-        let mut end = if whole_lines || random.below(4) != 0 { line } else { random.below(line + 1) };
-        while !text.is_char_boundary(end) {
-            end += 1;
+        if !whole_lines && line > 1 && random.below(4) == 0 {
+            let blanks: Vec<usize> = text[..line - 1].match_indices(' ').map(|(at, _)| at + 1).collect();
+            end = if blanks.is_empty() || random.below(2) == 0 { line - 1 } else { blanks[random.below(blanks.len())] };
         }
         out.push_str(&text[..end]);
         rest[turn] = &text[end..];
