@@ -3,6 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "messages/page.rs"]
+mod page;
+#[path = "messages/shapes.rs"]
+mod shapes;
+
 use clap_complete::Shell;
 use oomdoc::domain::{Fact, Number, Sign};
 use oomdoc::report::rules::{Subject, page};
@@ -92,6 +97,12 @@ fn words_in_the_schema_of_explain() {
     let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
     let name = PathBuf::from("explain.schema.json");
     compare("docs", BTreeMap::from([(name.clone(), generated)]), |path| path == name);
+}
+
+#[test]
+fn docs_of_the_messages() {
+    let generated = [(PathBuf::from("messages.md"), page::page(&shapes::programs()))].into();
+    compare("docs", generated, |name| name == Path::new("messages.md"));
 }
 
 #[test]

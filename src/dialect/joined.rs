@@ -97,7 +97,8 @@ impl Joined {
         let width = |line: &&Line| line.text.trim_end().chars().take(LONGEST).count();
         let widths: Vec<usize> = if lines.len() > 1 { lines.iter().map(width).collect() } else { Vec::new() };
         let before = std::iter::once(Seam::Whole);
-        let between = lines.windows(2).zip(&widths).map(|(pair, width)| Seam::between(pair[0], pair[1], &widths, *width));
+        let between =
+            lines.windows(2).zip(&widths).map(|(pair, width)| Seam::between(pair[0], pair[1], &widths, *width));
         joined.seams = before.chain(between).collect();
         for (i, line) in lines.into_iter().enumerate() {
             let mut text = line.text.as_str();
@@ -279,9 +280,8 @@ impl Joined {
                     // `1 234 567`: groups of three digits, two of them at least.
                     None => {
                         let digits = rest[i..].bytes().enumerate();
-                        let group = digits
-                            .take_while(|(k, b)| b.is_ascii_digit() && (*k == 0 || self.adjoins(at + k)))
-                            .count();
+                        let group =
+                            digits.take_while(|(k, b)| b.is_ascii_digit() && (*k == 0 || self.adjoins(at + k))).count();
                         if group != 3 || groups == 0 && (!self.another_group(at + 3) || i > 3) {
                             break;
                         }
@@ -351,7 +351,9 @@ impl Joined {
         let gap = |at: &usize| !self.adjoins(*at);
         let blank = |at: &usize| gap(at) && self.starts.iter().all(|(start, _)| start != at);
         let until = |ends: &dyn Fn(&usize) -> bool| {
-            let end = (offset + 1..offset + rest.len().min(LONGEST_UNIT)).find(|at| ends(at)).unwrap_or(offset + LONGEST_UNIT);
+            let end = (offset + 1..offset + rest.len().min(LONGEST_UNIT))
+                .find(|at| ends(at))
+                .unwrap_or(offset + LONGEST_UNIT);
             rest.get(..end - offset).or_else(|| rest.get(..).filter(|_| end - offset >= rest.len()))
         };
         let (_, unit) = until(&blank)
@@ -383,10 +385,9 @@ impl Joined {
         let text = self.squeezed.get(..end)?;
         let unit = (1..=text.len().min(9)).rev().find_map(|length| {
             let word = text.get(text.len() - length..)?;
-            word.starts_with(char::is_alphabetic)
-                .then(|| units::unit_in_front(word))
-                .flatten()
-                .filter(|(_, unit)| unit.len() == length && text[..text.len() - length].ends_with(|c: char| c.is_ascii_digit()))
+            word.starts_with(char::is_alphabetic).then(|| units::unit_in_front(word)).flatten().filter(|(_, unit)| {
+                unit.len() == length && text[..text.len() - length].ends_with(|c: char| c.is_ascii_digit())
+            })
         });
         let number = &text[..end - unit?.1.len()];
         let length = number.bytes().rev().take_while(|b| b.is_ascii_digit() || *b == b'.' || *b == b',').count();

@@ -1,6 +1,9 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod allocators;
+mod bare;
 pub mod boosting;
+pub mod compilers;
 pub mod containers;
 pub mod cuda;
 pub mod cupy;
@@ -10,13 +13,16 @@ pub mod field;
 pub mod joined;
 pub mod julia;
 pub mod kernel;
+mod labelled;
 pub mod launcher;
+pub mod macos;
 pub mod mention;
 pub mod metal;
 pub mod mxnet;
 pub mod naming;
 pub mod nccl_shm;
 pub mod net;
+pub mod notebooks;
 pub mod notice;
 pub mod numba;
 pub mod onnxruntime;
@@ -30,6 +36,8 @@ pub mod ray;
 pub mod runtimes;
 pub mod rust_gpu;
 pub mod schedulers;
+pub mod services;
+mod shells;
 pub mod simulation;
 pub mod slurm;
 pub mod stated;
@@ -39,6 +47,8 @@ pub mod torch_host;
 pub mod triton_language;
 pub mod triton_server;
 pub mod wordings;
+pub mod windows;
+mod wording;
 pub mod xla;
 
 use crate::domain::program::{Kind, Meter, PROCESS_METER, PytorchAllocator};
@@ -265,6 +275,12 @@ pub const DIALECTS: &[&Dialect] = &[
     &ray::DIALECT,
     &containers::DIALECT,
     &schedulers::DIALECT,
+    &windows::DIALECT,
+    &macos::DIALECT,
+    &compilers::DIALECT,
+    &allocators::DIALECT,
+    &services::DIALECT,
+    &notebooks::DIALECT,
     &runtimes::DIALECT,
     &launcher::DIALECT,
     &cuda::DIALECT,

@@ -591,10 +591,28 @@ programs! {
     OpenBlas = host("openblas").speaks(&[Cpp]);
     DuckDb = host("duckdb")
         .marked(&["duckdb."]);
+    Hdf5 = host("hdf5").aka(&["h5py"]).speaks(&[Python]);
+    Postgres = host("postgresql").aka(&["postgres"]);
+    Redis = host("redis");
+    Elasticsearch = host("elasticsearch").aka(&["opensearch"]).speaks(&[Java]);
+    Joblib = host("joblib").aka(&["loky"]).speaks(&[Python]).targets(&[Target::Python]);
+    Celery = host("celery").aka(&["billiard"]).speaks(&[Python]);
+    Gunicorn = host("gunicorn").speaks(&[Python]);
+    Uwsgi = host("uwsgi");
+    Pm2 = host("pm2").speaks(&[JavaScript]);
+    Jupyter = host("jupyter").aka(&["jupyterlab", "ipykernel"]).speaks(&[Python]).pytorch(Sometimes);
+    VsCode = host("vscode").aka(&["vscode-jupyter"]).pytorch(Sometimes);
+    RStudio = host("rstudio").aka(&["rsession"]).speaks(&[Language::R]);
     Dask = host("dask").speaks(&[Python]).targets(&[Target::Dask]);
     Ray = host("ray").speaks(&[Python]).pytorch(Sometimes).targets(&[Target::Ray]);
     Spark = host("spark").aka(&["pyspark"]).speaks(&[Java, Python]).targets(&[Target::Spark]);
-    Gcc = host("gcc").aka(&["cc1plus", "clang", "nvcc"]).speaks(&[Shell]);
+    Gcc = host("gcc").aka(&["cc1plus", "g++", "ld"]).speaks(&[Shell]);
+    Clang = host("clang").aka(&["llvm"]);
+    Nvcc = host("nvcc").aka(&["cicc", "ptxas"]);
+    Msvc = host("msvc");
+    Jemalloc = host("jemalloc").speaks(&[Cpp]);
+    Tcmalloc = host("tcmalloc").speaks(&[Cpp]);
+    Mimalloc = host("mimalloc").speaks(&[Cpp]);
     Python = runtime("python", &[Python]).aka(&["python3"]).pytorch(Sometimes);
     Java = runtime("java", &[Java]).aka(&["jvm"]).targets(&[Target::Java]);
     Node = runtime("node", &[JavaScript]).aka(&["nodejs"]).targets(&[Target::Node]);
@@ -605,14 +623,36 @@ programs! {
     // Who starts jobs, and who kills them.
     Slurm = scheduler("slurm").targets(&[Target::Slurm]);
     Kubernetes = scheduler("kubernetes").aka(&["k8s"]).targets(&[Target::Kubernetes]);
-    Docker = scheduler("docker").aka(&["podman"]).targets(&[Target::Docker]);
+    Docker = scheduler("docker").targets(&[Target::Docker]);
     Lsf = scheduler("lsf");
     Pbs = scheduler("pbs");
     HtCondor = scheduler("htcondor").aka(&["condor"]);
+    Sge = scheduler("sge").aka(&["gridengine", "uge"]);
+    Yarn = scheduler("yarn").aka(&["hadoop"]).targets(&[Target::Spark]);
+    Podman = scheduler("podman").aka(&["conmon"]).targets(&[Target::Docker]);
+    Containerd = scheduler("containerd").targets(&[Target::Docker]);
+    Runc = scheduler("runc").targets(&[Target::Docker]);
+    Crun = scheduler("crun").targets(&[Target::Docker]);
+    Systemd = scheduler("systemd");
+    Airflow = scheduler("airflow");
+    Nextflow = scheduler("nextflow");
     AwsLambda = scheduler("aws-lambda");
+    AzureMl = scheduler("azureml").aka(&["azure-ml"]);
+    Databricks = scheduler("databricks").targets(&[Target::Spark]);
+    SageMaker = scheduler("sagemaker");
+    VertexAi = scheduler("vertex-ai").aka(&["vertex"]);
+    Colab = scheduler("colab").aka(&["google-colab"]);
+    Kaggle = scheduler("kaggle");
+    GithubActions = scheduler("github-actions").aka(&["actions-runner"]);
+    GitlabRunner = scheduler("gitlab-runner");
+    Windows = scheduler("windows");
+    Wsl = scheduler("wsl").aka(&["wsl2"]);
     LinuxKernel = killer("linux-kernel");
     SystemdOomd = killer("systemd-oomd");
     EarlyOom = killer("earlyoom");
+    Nohang = killer("nohang");
+    Oomd = killer("oomd");
+    MacOs = killer("macos").aka(&["jetsam"]);
 
     // Drivers' interfaces, where the program does not show.
     Cuda = gpu_api("cuda").pytorch(Sometimes).on(Accelerator::Cuda);

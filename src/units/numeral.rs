@@ -179,7 +179,9 @@ impl Locale {
             let mark = bytes[from + last];
             let behind = run - last - 1;
             let mixed = marks.iter().any(|i| bytes[from + i] != mark);
-            if unit && (mixed && marks.iter().filter(|i| bytes[from + **i] == mark).count() == 1 || marks.len() == 1 && behind != 3)
+            if unit
+                && (mixed && marks.iter().filter(|i| bytes[from + **i] == mark).count() == 1
+                    || marks.len() == 1 && behind != 3)
             {
                 point |= mark == b'.';
                 comma |= mark == b',';
