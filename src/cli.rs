@@ -16,7 +16,7 @@ use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-pub use headroom::{EvidenceOptions, HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
+pub use headroom::{HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -64,10 +64,6 @@ pub struct Ordered {
 }
 
 impl Ordered {
-    pub fn is_empty(&self) -> bool {
-        self.leaves.is_empty()
-    }
-
     /// The first entry at or after `key`.
     #[inline]
     pub fn at_or_after(&self, key: Key) -> Option<Place> {

@@ -36,12 +36,4 @@ impl Peak {
     pub fn interval(&self) -> Interval {
         Interval::between(whole(self.low), whole(self.high))
     }
-
-    pub fn scaled(self, factor: f64) -> Peak {
-        Peak { low: self.low * factor, expected: self.expected * factor, high: self.high * factor }
-    }
-
-    pub fn plus(self, bytes: f64) -> Peak {
-        Peak { low: self.low + bytes, expected: self.expected + bytes, high: self.high + bytes }
-    }
 }

@@ -2,7 +2,6 @@
 
 use super::{Addressing, Gpu};
 use crate::host::Root;
-use crate::reading::Unavailable;
 use crate::text::Text;
 
 /// Why the NVIDIA driver tells nothing.
@@ -81,11 +80,6 @@ impl Degraded {
                 zh: "无法询问 NVIDIA 驱动：其库返回错误 {code}。请对照 nvidia-smi 的输出。"
             ),
         }
-    }
-
-    /// The same as the reason of a reading that is missing.
-    pub fn reason(self) -> Unavailable {
-        self.text().into()
     }
 }
 

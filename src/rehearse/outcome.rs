@@ -125,6 +125,8 @@ pub struct Take {
     pub torch: Option<String>,
     /// What was asked for less what was free when it ran out of memory, where the message tells.
     pub missing: Option<u64>,
+    /// The type of the exception that ended the program.
+    pub exception: Option<String>,
     /// The last lines that the program wrote to standard error, where it failed.
     pub last_words: Vec<String>,
 }
@@ -179,6 +181,7 @@ impl Take {
             batch: processes.iter().find_map(|process| process.batch.as_ref()?.observed),
             torch: processes.iter().find_map(|process| process.torch.clone()),
             missing: None,
+            exception: processes.iter().find_map(|process| process.error.as_ref()).map(|error| error.kind.clone()),
             last_words,
         }
     }
@@ -186,7 +189,7 @@ impl Take {
     /// Whether it failed as some releases of PyTorch do when allocations are recorded: 2.11 with checkpointing, whose
     /// early stop of the recomputation is lost ("returned NULL without setting an exception").
     pub fn fails_by_recording(&self) -> bool {
-        matches!(&self.end, End::Failed(why) if why.en.contains("SystemError"))
+        matches!(self.end, End::Failed(_)) && self.exception.as_deref() == Some("SystemError")
     }
 
     /// What a real GPU needs for it, as far as the take went.

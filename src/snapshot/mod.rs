@@ -19,9 +19,9 @@ mod store;
 pub mod what_if;
 
 use crate::text::Text;
-pub use model::{Block, BlockState, Device, Generation, Segment, Snapshot};
+pub use model::{Device, Generation, Snapshot};
 use std::io::Read;
-pub use store::{Action, Event, Frame, NONE};
+pub use store::NONE;
 
 /// Why a file is no snapshot that can be read, and where it stopped being one.
 #[derive(Debug, Clone, PartialEq)]

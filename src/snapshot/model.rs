@@ -110,8 +110,6 @@ pub struct Snapshot {
     pub devices: Vec<Device>,
     pub settings: Option<Settings>,
     pub annotations: Vec<Annotation>,
-    /// True where the trace says which pool an event belongs to (2.12+).
-    pub trace_has_pools: bool,
     pub strings: Strings,
     pub frames: Vec<store::Frame>,
     pub stacks: Stacks,
@@ -175,7 +173,6 @@ pub(super) fn assemble(mut store: Store, root: Value, encoding: Encoding) -> Res
         devices: devices.into_values().filter(|d| !d.segments.is_empty() || !d.trace.is_empty()).collect(),
         settings,
         annotations,
-        trace_has_pools: store.seen.trace_pool,
         strings: store.strings,
         frames: store.frames,
         stacks: store.stacks,

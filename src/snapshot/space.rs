@@ -455,12 +455,6 @@ impl<'r> Space<'r> {
         self.misfits == before
     }
 
-    /// The private pool of the memory at an address, as the map has it.
-    pub fn pool_at(&self, address: u64) -> Option<(u32, u32)> {
-        let piece = self.pieces.get(*self.at.get(&address)? as usize)?;
-        self.kinds.get(piece.kind as usize).map(|kind| kind.pool)
-    }
-
     /// The map as it is.
     pub fn image(&self) -> Image {
         let mut segments = Vec::with_capacity(self.segments.len());

@@ -208,10 +208,6 @@ impl Stacks {
         self.frames.get(start..end).unwrap_or_default()
     }
 
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

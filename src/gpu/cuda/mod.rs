@@ -14,4 +14,4 @@ mod kernels;
 pub mod parent;
 pub mod probe;
 
-pub use failure::{Failure, Objection, Property, Step, code_name};
+pub use failure::{Failure, Objection, Property};
