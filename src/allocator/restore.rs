@@ -132,7 +132,10 @@ impl<D: Device> CachingAllocator<D> {
     fn pool_of(&mut self, home: Home) -> u32 {
         if let Some(owner) = home.owner {
             if self.private.pools_of(owner).is_none()
-                && self.begin_allocate_to_pool(owner, home.stream).and_then(|()| self.end_allocate_to_pool(owner)).is_err()
+                && self
+                    .begin_allocate_to_pool(owner, home.stream)
+                    .and_then(|()| self.end_allocate_to_pool(owner))
+                    .is_err()
             {
                 // Cannot happen for a pool that is not known: the default pool then serves as well as any.
                 return if home.small { SMALL } else { LARGE };

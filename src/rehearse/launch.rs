@@ -6,8 +6,8 @@
 //!
 //! The environment does it all, so it reaches every process that the command starts. Libraries are found through
 //! `LD_LIBRARY_PATH`; PyTorch looks beside itself first (`DT_RPATH`), so the agent loads the stand-ins by their paths
-//! before PyTorch is imported, and the loader takes what is loaded already. Nothing is preloaded: a shell, a compiler or
-//! a program for another architecture runs as it always does.
+//! before PyTorch is imported, and the loader takes what is loaded already. Nothing is preloaded: a shell, a compiler
+//! or a program for another architecture runs as it always does.
 
 use super::counters;
 use super::elf::{self, Symbols};
@@ -228,8 +228,8 @@ fn missing_text(missing: &Missing) -> Text {
     }
 }
 
-/// A folder of our own, removed with everything in it when it is dropped: in the first of the usual places that code may
-/// be loaded from.
+/// A folder of our own, removed with everything in it when it is dropped: in the first of the usual places that code
+/// may be loaded from.
 fn private_folder() -> io::Result<TempDir> {
     let places = [
         Some(std::env::temp_dir()),

@@ -60,7 +60,7 @@ import sys, json, sysconfig, importlib.util as u
 try: s = u.find_spec('torch')
 except Exception: s = None
 l = list(s.submodule_search_locations or []) if s else []
-m = 'musl' in str(sysconfig.get_config_var('SOABI') or '') or 'musl' in str(sysconfig.get_config_var('HOST_GNU_TYPE') or '')
+m = any('musl' in str(sysconfig.get_config_var(name) or '') for name in ('SOABI', 'HOST_GNU_TYPE'))
 print('\\n' + json.dumps({'executable': sys.executable, 'torch': l[0] if l else None, 'path': sys.path, 'musl': m}))
 ";
 

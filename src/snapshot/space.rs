@@ -380,7 +380,8 @@ impl<'r> Space<'r> {
         let piece = match self.at.get(&address) {
             Some(piece) => *piece,
             None => {
-                // Unmapped granules begin inside a free piece, which begins less than a granule before: rare, so a walk.
+                // Unmapped granules begin inside a free piece, which begins less than a granule before: rare, so a
+                // walk.
                 const LOOK: usize = 4096;
                 let mut candidate = tail;
                 let mut looked = 0;
