@@ -16,7 +16,7 @@ use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-pub use headroom::{EvidenceOptions, HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
+pub use headroom::{HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -519,7 +519,8 @@ enum PrecisionArg {
   oomdoc replay --capacity 24GiB snapshot.pickle   would it fit another GPU?
   oomdoc replay --format html snapshot.pickle > report.html
 
-Snapshots come from torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").
+Snapshots come from torch.cuda.memory._record_memory_history() and \
+torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").
 Exit codes: 0 replayed, 2 bad usage or unreadable input.")]
 struct ReplayArgs {
     /// Snapshots to read: pickle or JSON, also .gz; - reads standard input
@@ -922,8 +923,8 @@ struct RehearseArgs {
     /// What values read from the simulated GPU are: zeros or ones
     #[arg(long, value_enum, value_name = "VALUES", default_value = "zeros", hide_possible_values = true)]
     values: ValuesArg,
-    /// What a program is told that asks what a real GPU is known to answer, such as whether rows are packed or gradients
-    /// finite: likely (that answer), or none (the values above)
+    /// What a program is told that asks what a real GPU is known to answer, such as whether rows are packed or
+    /// gradients finite: likely (that answer), or none (the values above)
     #[arg(long, value_enum, value_name = "ANSWERS", default_value = "likely", hide_possible_values = true)]
     answers: AnswersArg,
     /// Keep the memory snapshots in this folder

@@ -149,9 +149,10 @@ pub const OPTIONS: &[OptionRule] = &[
         default: "native",
         effect: || {
             Text::new(
-                "Which allocator serves requests. `cudaMallocAsync` leaves pooling to the driver; the options that only \
-                 the native allocator knows are then ignored.",
-                "由哪个分配器处理请求。`cudaMallocAsync` 把内存池交给驱动管理，此时仅 native 分配器支持的选项都会被忽略。",
+                "Which allocator serves requests. `cudaMallocAsync` leaves pooling to the driver; the options that \
+                 only the native allocator knows are then ignored.",
+                "由哪个分配器处理请求。`cudaMallocAsync` 把内存池交给驱动管理，此时仅 native 分配器支持的选项都会被忽\
+                 略。",
             )
         },
     },
@@ -179,8 +180,8 @@ pub const OPTIONS: &[OptionRule] = &[
         default: "unlimited",
         effect: || {
             Text::new(
-                "Blocks of at least this size are not split and serve only requests that nearly fill them. Large blocks \
-                 stay whole, but smaller requests can no longer use them, so that reserved memory can also grow.",
+                "Blocks of at least this size are not split and serve only requests that nearly fill them. Large \
+                 blocks stay whole, but smaller requests can no longer use them, so that reserved memory can also grow.",
                 "不小于该值的块不再拆分，只服务于几乎能填满它的请求。大块得以保持完整，但较小的请求无法再使用它们，\
                  预留显存也可能因此增加。",
             )
@@ -207,7 +208,8 @@ pub const OPTIONS: &[OptionRule] = &[
         default: "off",
         effect: || {
             Text::new(
-                "Rounds requests up to one of so many steps between two powers of two: fewer distinct sizes, more reuse, \
+                "Rounds requests up to one of so many steps between two powers of two: fewer distinct sizes, more \
+                 reuse, \
                  some waste inside blocks.",
                 "把请求向上取整到两个 2 的幂之间的若干等分之一：不同大小更少、复用更多，但块内会有浪费。",
             )
@@ -223,7 +225,8 @@ pub const OPTIONS: &[OptionRule] = &[
             Text::new(
                 "Gives cached segments back by age once reserved memory exceeds this share of the limit. Works only \
                  with a memory fraction (2.10+: below 1).",
-                "当预留显存超过上限的这一比例时，按闲置时间归还缓存段。只有设置了显存占比上限才生效（2.10 起须小于 1）。",
+                "当预留显存超过上限的这一比例时，按闲置时间归还缓存段。只有设置了显存占比上限才生效（2.10 起须小于 \
+                 1）。",
             )
         },
     },
@@ -235,7 +238,8 @@ pub const OPTIONS: &[OptionRule] = &[
         default: "1",
         effect: || {
             Text::new(
-                "Most of the device's memory that the allocator may reserve. The CUDA context and libraries come on top.",
+                "Most of the device's memory that the allocator may reserve. The CUDA context and libraries come on \
+                 top.",
                 "分配器最多可预留的显存占比。CUDA 上下文与各库的占用另计。",
             )
         },
@@ -893,7 +897,8 @@ fn remarks_on(config: &Config, keys: &[&'static str], version: Version, platform
         say(
             "garbage_collection_threshold",
             Text::new(
-                "`garbage_collection_threshold` does nothing unless a memory fraction (from 2.10 on below 1) is set too",
+                "`garbage_collection_threshold` does nothing unless a memory fraction (from 2.10 on below 1) is set \
+                 too",
                 "除非同时设置显存占比上限（2.10 起须小于 1），`garbage_collection_threshold` 不起作用",
             ),
         );

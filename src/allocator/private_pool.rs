@@ -74,16 +74,16 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Index of the pool that serves a rounded size on a stream.
     #[inline]
-    pub(super) fn pool_for(&self, size: u64, stream: u32) -> u32 {
+    pub(super) fn get_pool(&self, size: u64, stream: u32) -> u32 {
         if !self.private.begun.is_empty()
-            && let Some(pool) = self.private_pool_for(stream)
+            && let Some(pool) = self.get_private_pool(stream)
         {
             return if size <= SMALL_LIMIT { pool.small } else { pool.large };
         }
         if size <= SMALL_LIMIT { SMALL } else { LARGE }
     }
 
-    fn private_pool_for(&self, stream: u32) -> Option<&Private> {
+    fn get_private_pool(&self, stream: u32) -> Option<&Private> {
         let begun = &self.private.begun;
         let chosen = match self.behaviour.pool_choice {
             PoolChoice::ByStream => begun.iter().find(|begun| begun.stream == stream),
@@ -97,7 +97,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When the pool is already begun or was released.
-    pub fn begin_pool(&mut self, id: u64, stream: u32) -> Result<(), Failure> {
+    pub fn begin_allocate_to_pool(&mut self, id: u64, stream: u32) -> Result<(), Failure> {
         let by_stream = self.behaviour.pool_choice == PoolChoice::ByStream;
         match self.private.pools.get_mut(&id) {
             Some(pool) if pool.users == 0 => {
@@ -126,7 +126,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When it is not begun.
-    pub fn end_pool(&mut self, id: u64) -> Result<(), Failure> {
+    pub fn end_allocate_to_pool(&mut self, id: u64) -> Result<(), Failure> {
         let begun = &mut self.private.begun;
         let at = match self.behaviour.pool_choice {
             PoolChoice::ByStream => begun.len().checked_sub(1),
@@ -145,7 +145,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When there is no such pool or it has no references left.
-    pub fn release_private_pool(&mut self, id: u64) -> Result<(), Failure> {
+    pub fn release_pool(&mut self, id: u64) -> Result<(), Failure> {
         match self.private.pools.get_mut(&id) {
             None => Err(internal("it != graph_pools.end()")),
             Some(pool) if pool.users == 0 => Err(internal("uc >= 0")),

@@ -194,9 +194,9 @@ fn caching_step(
         Op::Settings(text) => allocator.set_config(text)?,
         Op::Snapshot => return Ok(Done::Segments(allocator.snapshot(live.iter().copied().flatten()))),
         Op::HoldEvents(hold) => allocator.hold_events(*hold),
-        Op::BeginPool(id) => allocator.begin_pool(*id, *current)?,
-        Op::EndPool(id) => allocator.end_pool(*id)?,
-        Op::ReleasePool(id) => allocator.release_private_pool(*id)?,
+        Op::BeginPool(id) => allocator.begin_allocate_to_pool(*id, *current)?,
+        Op::EndPool(id) => allocator.end_allocate_to_pool(*id)?,
+        Op::ReleasePool(id) => allocator.release_pool(*id)?,
         Op::ResetPeaks => allocator.stats.reset_peaks(),
     }
     Ok(Done::Nothing)

@@ -374,7 +374,7 @@ struct TrainingArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     image_size: Option<u64>,
     /// ZeRO stage, 0 to 3; 3 for FSDP
-    #[arg(long, value_name = "STAGE", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u8).range(0..=3))]
+    #[arg(long, value_name = "STAGE", default_value = "0", hide_default_value = true, value_parser = zero_stage())]
     zero: u8,
     /// Processes that train together
     #[arg(long, value_name = "N", value_parser = count)]
@@ -565,4 +565,9 @@ impl HeadroomOptions {
             first.join(" ").trim_start_matches("error: ").to_string()
         })
     }
+}
+
+/// 0 to 3.
+fn zero_stage() -> clap::builder::RangedI64ValueParser<u8> {
+    clap::value_parser!(u8).range(0..=3)
 }

@@ -406,7 +406,7 @@ mod tests {
     fn every_trigger_is_found() {
         for trigger in literals() {
             let text = trigger.trim_start_matches("(?i)");
-            assert!(text.len() >= crate::input::SHORTEST, "{trigger} is too short to be found");
+            assert!(text.len() >= crate::input::scan::SHORTEST, "{trigger} is too short to be found");
             for before in ["", "a", "ab", "\u{fffd}", "abcd"] {
                 assert!(reader().literals().any(format!("{before}{text}").as_bytes()), "{trigger}");
             }

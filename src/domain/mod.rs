@@ -13,7 +13,7 @@ pub mod trainer;
 
 pub use accelerator::Accelerator;
 pub use fact::Fact;
-pub use number::{Number, Unit};
+pub use number::Number;
 pub use program::Program;
 pub use resource::Resource;
 pub use sign::Sign;

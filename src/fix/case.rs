@@ -13,7 +13,7 @@ use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Traine
 use crate::incident::{Incident, Recording};
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
-use crate::units::{Bytes, Interval, MIB, signed};
+use crate::units::{Bytes, Interval, signed};
 
 /// Share of the probability that no cause claimed which goes to the plain shortage of the resource.
 const RESIDUAL: f64 = 0.8;
@@ -232,7 +232,7 @@ impl<'a> Case<'a> {
 
     /// True while weights go to the device: no activation exists yet, so no batch matters.
     pub fn loading(&self) -> bool {
-        matches!(self.phase(), Some(Phase::Load | Phase::Startup | Phase::Resume))
+        matches!(self.phase(), Some(Phase::Load | Phase::Resume))
             || (self.phase().is_none() && self.clue(Clue::LoadsModel))
     }
 
@@ -427,11 +427,6 @@ pub fn bytes(count: u64) -> String {
     Bytes(count).to_string()
 }
 
-/// Whole MiB of an interval's middle, for settings given in MB.
-pub fn mib(amount: Interval) -> u64 {
-    amount.middle_bytes() / MIB
-}
-
 /// A range cut to what physically is there.
 pub fn clamp_to(range: Interval, bound: Option<Interval>) -> Interval {
     let range = range.at_least_zero();
@@ -439,11 +434,6 @@ pub fn clamp_to(range: Interval, bound: Option<Interval>) -> Interval {
         Some(bound) => Interval::between(range.low.min(bound.high.max(0)), range.high.min(bound.high.max(0))),
         None => range,
     }
-}
-
-/// What a fix frees when no figure tells.
-pub fn unknown(en: &str, zh: &str) -> Frees {
-    Frees::Unknown(Text::new(en, zh))
 }
 
 /// Two statements, one after the other.

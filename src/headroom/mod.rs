@@ -2,8 +2,8 @@
 //!
 //! * [`measurements`] reads measured peaks from options, tables and logs, [`rehearsal`] what a rehearsal printed,
 //!   [`model_file`] the headers of files with weights; none of them opens a file.
-//! * [`Curve`] answers for any batch, whatever it rests on; [`assess`] holds it against the device. [`host`] does the same
-//!   for the data loaders.
+//! * [`Curve`] answers for any batch, whatever it rests on; [`assess`] holds it against the device. [`host`] does the
+//!   same for the data loaders.
 //! * [`budget`] keeps a repository's limits, [`remedies`] tries what would make room.
 
 pub mod budget;
@@ -117,8 +117,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The peak per sample only falls with the batch, so smaller batches have at least their part of it; nothing bounds it
-    /// from above.
+    /// The peak per sample only falls with the batch, so smaller batches have at least their part of it; nothing bounds
+    /// it from above.
     fn peak(&self, batch: u64) -> Peak {
         let part = batch as f64 / self.batch.max(1) as f64;
         let low = self.needed * part.min(1.0);
@@ -262,7 +262,8 @@ pub fn worse(a: Verdict, b: Verdict) -> Verdict {
 /// No training runs more samples per process and step.
 const LARGEST_BATCH: u64 = 1 << 20;
 
-/// Whether a peak leaves the headroom on a device; unknown where the range reaches from "with room to spare" to "too much".
+/// Whether a peak leaves the headroom on a device; unknown where the range reaches from "with room to spare" to "too
+/// much".
 pub fn judge(peak: Peak, outside: Interval, device: &Device, headroom: f64) -> Verdict {
     let needed = peak.interval() + outside;
     if peak.low + outside.low as f64 > device.capacity as f64 {
@@ -358,7 +359,8 @@ pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
     }
 }
 
-/// The largest batch for which `fits` holds, given that it holds for all smaller ones; 0 where not even one sample does.
+/// The largest batch for which `fits` holds, given that it holds for all smaller ones; 0 where not even one sample
+/// does.
 fn largest_batch(fits: impl Fn(u64) -> bool) -> u64 {
     if !fits(1) {
         return 0;
@@ -398,7 +400,10 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
             let batches: Vec<String> = fit.points().iter().map(|point| point.batch.to_string()).collect();
             let list = batches.join(", ");
             because.push(match n {
-                1 => text!(en: "measured at batch {list} only: other batches are bounded, not known", zh: "只在批大小 {list} 处实测过：其他批大小只有上下界"),
+                1 => text!(
+                    en: "measured at batch {list} only: other batches are bounded, not known",
+                    zh: "只在批大小 {list} 处实测过：其他批大小只有上下界"
+                ),
                 _ => text!(en: "measured at batches {list}", zh: "在批大小 {list} 处实测"),
             });
             if let Some(slope) = fit.slope() {
@@ -406,7 +411,8 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
                 because.push(text!(en: "{k} per sample above {c}", zh: "每个样本 {k}，固定部分 {c}"));
                 if !slope.confirmed && batch.is_some_and(|b| fit.points().iter().all(|point| point.batch < b)) {
                     because.push(Text::new(
-                        "the smaller of two points may show the optimizer's step, which does not grow with the batch: the line can be steeper; a third point would tell",
+                        "the smaller of two points may show the optimizer's step, which does not grow with the batch: \
+                         the line can be steeper; a third point would tell",
                         "两点中较小的一点可能落在不随批大小增长的优化器 step 上：实际斜率可能更大；再测一点即可确定",
                     ));
                 }
@@ -434,7 +440,8 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
             let params = training.model.parameters;
             because.push(if training.model.guessed {
                 text!(
-                    en: "{:.1} M parameters of unknown shape: weights and states are known, activations guessed within a factor",
+                    en: "{:.1} M parameters of unknown shape: weights and states are known, activations guessed within \
+                         a factor",
                     zh: "{:.1} M 参数，结构未知：权重与优化器状态可算，激活只能按倍数估计",
                     params / 1e6
                 )
@@ -478,9 +485,15 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
         because.push(match failure.capacity {
             Some(capacity) => {
                 let capacity = Bytes(capacity);
-                text!(en: "batch {b} failed on {capacity} with {needed} in use and asked for", zh: "批大小 {b} 在 {capacity} 上失败，当时已用与请求共 {needed}")
+                text!(
+                    en: "batch {b} failed on {capacity} with {needed} in use and asked for",
+                    zh: "批大小 {b} 在 {capacity} 上失败，当时已用与请求共 {needed}"
+                )
             }
-            None => text!(en: "batch {b} failed with {needed} in use and asked for", zh: "批大小 {b} 失败，当时已用与请求共 {needed}"),
+            None => text!(
+                en: "batch {b} failed with {needed} in use and asked for",
+                zh: "批大小 {b} 失败，当时已用与请求共 {needed}"
+            ),
         });
     }
     if let Some(device) = &question.device
@@ -490,7 +503,10 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
         because.push(if low == high {
             text!(en: "{low} for the CUDA context", zh: "CUDA 上下文占 {low}")
         } else {
-            text!(en: "{low} to {high} for the CUDA context and its kernels", zh: "CUDA 上下文及其内核占 {low} 到 {high}")
+            text!(
+                en: "{low} to {high} for the CUDA context and its kernels",
+                zh: "CUDA 上下文及其内核占 {low} 到 {high}"
+            )
         });
     }
     because

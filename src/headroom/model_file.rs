@@ -187,9 +187,10 @@ pub fn gguf(bytes: &[u8]) -> Result<Weights, Text> {
     }
     let (tensors, entries) = (reader.u64()?, reader.u64()?);
     if tensors > MOST || entries > MOST {
-        return Err(
-            text!(en: "at byte 8: {tensors} tensors and {entries} entries cannot be", zh: "第 8 字节处：{tensors} 个张量与 {entries} 个条目不可能"),
-        );
+        return Err(text!(
+            en: "at byte 8: {tensors} tensors and {entries} entries cannot be",
+            zh: "第 8 字节处：{tensors} 个张量与 {entries} 个条目不可能"
+        ));
     }
     let mut metadata = Map::new();
     for _ in 0..entries {
@@ -224,8 +225,8 @@ pub fn gguf(bytes: &[u8]) -> Result<Weights, Text> {
     Ok(Weights { parameters, bytes: total, config: config(&metadata) })
 }
 
-/// The metadata of a GGUF file under the names of `config.json`. The layers of all its families keep the same tensors as
-/// those of Llama as far as the cache and the weights go.
+/// The metadata of a GGUF file under the names of `config.json`. The layers of all its families keep the same tensors
+/// as those of Llama as far as the cache and the weights go.
 fn config(metadata: &Map<String, Value>) -> Option<Value> {
     let family = metadata.get("general.architecture")?.as_str()?;
     let value = |key: &str| metadata.get(&format!("{family}.{key}")).filter(|value| value.is_number()).cloned();

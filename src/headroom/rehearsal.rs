@@ -97,9 +97,12 @@ mod tests {
     #[test]
     fn runs_become_points_and_failures() {
         let text = r#"{"schema": "oomdoc.rehearse/1", "capacity_bytes": 1000, "gpu": {"name": "T4"},
-          "peak": {"outside_pytorch": {"context_bytes": {"low": 10, "high": 20}, "libraries_bytes": {"low": 1, "high": 2}}},
-          "runs": [{"batch_size": 8, "verdict": "fits", "lower_bound": false, "allocated_bytes": 500, "reserved_bytes": {"low": 510, "high": 520}},
-                   {"batch_size": 16, "verdict": "does-not-fit", "lower_bound": true, "allocated_bytes": 900, "reserved_bytes": {"low": 900, "high": 900}}]}"#;
+          "peak": {"outside_pytorch": {"context_bytes": {"low": 10, "high": 20},
+                                       "libraries_bytes": {"low": 1, "high": 2}}},
+          "runs": [{"batch_size": 8, "verdict": "fits", "lower_bound": false, "allocated_bytes": 500,
+                    "reserved_bytes": {"low": 510, "high": 520}},
+                   {"batch_size": 16, "verdict": "does-not-fit", "lower_bound": true, "allocated_bytes": 900,
+                    "reserved_bytes": {"low": 900, "high": 900}}]}"#;
         let read = read(text, None).expect("a rehearsal");
         assert_eq!(read.points.len(), 1);
         assert_eq!((read.points[0].batch, read.points[0].reserved), (8, Some(520.0)));

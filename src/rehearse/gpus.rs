@@ -1,4 +1,5 @@
-//! Which GPU is rehearsed on: a product of the table, found under the names that people use, or a bare amount of memory.
+//! Which GPU is rehearsed on: a product of the table, found under the names that people use, or a bare amount of
+//! memory.
 
 use crate::gpu::context_size;
 use crate::gpu::products::{Known, PRODUCTS, Product};
@@ -90,7 +91,8 @@ impl NotFound {
             NotFound::Unknown(list) => {
                 let names = names(list);
                 text!(
-                    en: "GPU {wanted}: not in the table; did you mean {names}? (oomdoc rehearse --like list prints all)",
+                    en: "GPU {wanted}: not in the table; did you mean {names}? (oomdoc rehearse --like list prints \
+                         all)",
                     zh: "GPU {wanted}：表中没有；是否指 {names}？（oomdoc rehearse --like list 可列出全部）"
                 )
             }

@@ -8,7 +8,7 @@ use crate::dialect::Resource;
 use crate::evidence::TraceEntry;
 use crate::fix::{Certainty, Frees, Numerics};
 use crate::incident::Recording;
-use crate::incident::context::{Measure, Phase, Platform, Precision};
+use crate::incident::context::{Phase, Platform, Precision};
 use crate::incident::recording::{HeldAt, Rise, Trial, Verdict};
 use crate::snapshot::holders::Category;
 use crate::text;
@@ -199,7 +199,6 @@ pub fn place(resource: Resource, device: Option<u32>) -> Text {
 
 pub fn phase(phase: Phase) -> Text {
     match phase {
-        Phase::Startup => Text::new("at start-up", "启动阶段"),
         Phase::Load => Text::new("while loading the model", "加载模型时"),
         Phase::Resume => Text::new("while restoring a checkpoint", "恢复检查点时"),
         Phase::Forward => Text::new("in the forward pass", "前向传播时"),
@@ -235,16 +234,6 @@ pub fn platform(platform: Platform) -> &'static str {
         Platform::Wsl => "WSL",
         Platform::MacOs => "macOS",
         Platform::Jetson => "Jetson",
-    }
-}
-
-pub fn measure(measure: Measure) -> Text {
-    match measure {
-        Measure::GpuAllocated => Text::new("GPU memory allocated", "已分配显存"),
-        Measure::GpuReserved => Text::new("GPU memory reserved", "保留显存"),
-        Measure::GpuUsed => Text::new("GPU memory in use", "显存占用"),
-        Measure::HostProcess => Text::new("RAM of the process", "进程内存"),
-        Measure::HostUsed => Text::new("RAM in use", "内存占用"),
     }
 }
 

@@ -24,8 +24,8 @@ const HOLDERS: usize = 24;
 const FRAMES: usize = 128;
 /// Dialect of an incident that only a snapshot tells of.
 pub const FROM_SNAPSHOT: &str = "pytorch-snapshot";
-/// What "allocated" and "reserved" of one failure may differ by in log and snapshot: memory that waits for other streams
-/// counts in one and not in the other, and threads go on while the message is made.
+/// What "allocated" and "reserved" of one failure may differ by in log and snapshot: memory that waits for other
+/// streams counts in one and not in the other, and threads go on while the message is made.
 const SLACK: u64 = 32 * MIB;
 
 /// How a device's record stands to an incident.
@@ -67,7 +67,8 @@ pub fn relation(incident: &Incident, name: &str, device: &DeviceAnalysis) -> Rel
     if event.resource != Resource::Gpu || event.program.pytorch_allocator() == PytorchAllocator::No {
         let resource = event.resource.id();
         return Relation::Other(text!(
-            en: "{name} holds GPU memory of PyTorch, and what ran out here is another thing ({resource}, {}): it proves nothing here",
+            en: "{name} holds GPU memory of PyTorch, and what ran out here is another thing ({resource}, {}): it \
+                 proves nothing here",
             zh: "{name} 记录的是 PyTorch 的显存，而这里耗尽的是另一种资源（{resource}，{}）：不能作为证据",
             event.program
         ));
@@ -103,7 +104,8 @@ pub fn relation(incident: &Incident, name: &str, device: &DeviceAnalysis) -> Rel
         }
         None => Text::new(
             format!(
-                "{name} recorded {}; the log prints no figures by which to tell whether that is this failure. It is not used as proof",
+                "{name} recorded {}; the log prints no figures by which to tell whether that is this failure. It is \
+                 not used as proof",
                 recorded.en
             ),
             format!("{name} 中{}；日志没有打印可供核对的数字，无法确认是否同一次失败。不作为证据使用", recorded.zh),

@@ -1,7 +1,7 @@
 //! The simulated allocator against the record: the same requests, and whether each went where it really went.
 //!
-//! The prediction is checked request by request. Where one fails, the simulator is set to what the record shows and goes
-//! on from there, so that one surprise does not spoil the rest.
+//! The prediction is checked request by request. Where one fails, the simulator is set to what the record shows and
+//! goes on from there, so that one surprise does not spoil the rest.
 
 use super::history::History;
 use super::model::{Device, Snapshot};

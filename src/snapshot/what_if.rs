@@ -264,7 +264,8 @@ struct Ran {
     retries: u64,
 }
 
-/// Runs the program from an empty device, what was there before the trace allocated first. `None` when it takes too long.
+/// Runs the program from an empty device, what was there before the trace allocated first. `None` when it takes too
+/// long.
 fn run(history: &History, program: &Program, variation: &Variation, budget: u64) -> Option<Ran> {
     let config = variation.config.as_ref().ok()?.clone();
     let started = Instant::now();

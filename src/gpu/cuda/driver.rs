@@ -1,8 +1,8 @@
 //! The CUDA driver API as far as the probe needs it: an own table of functions, wrapped so that the rest is safe code.
 //!
-//! cudarc finds the library and lends the types. Its own calls are not used: they panic where a driver lacks a symbol, and
-//! an error code that its `CUresult` does not know is undefined behaviour. Here every function may be absent and every
-//! code is an integer.
+//! cudarc finds the library and lends the types. Its own calls are not used: they panic where a driver lacks a symbol,
+//! and an error code that its `CUresult` does not know is undefined behaviour. Here every function may be absent and
+//! every code is an integer.
 //!
 //! The wrappers hold what they took and give it back when dropped; nothing outlives its context.
 
@@ -184,8 +184,8 @@ impl<'d> Device<'d> {
         Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
     }
 
-    /// As NVML and nvidia-smi write it: `GPU-` and 8-4-4-4-12 digits. Of a MIG device it is the instance's, whose prefix
-    /// there is `MIG-`, so compare without prefix.
+    /// As NVML and nvidia-smi write it: `GPU-` and 8-4-4-4-12 digits. Of a MIG device it is the instance's, whose
+    /// prefix there is `MIG-`, so compare without prefix.
     pub fn uuid(&self) -> Result<String, Failure> {
         let mut bytes = [0; 16];
         // Only where the second version is absent: of a MIG instance the first one tells the whole GPU's.
@@ -553,7 +553,8 @@ impl Kernel<'_> {
     /// Starts it on `blocks` blocks of 256 threads in the default stream.
     ///
     /// # Safety
-    /// The arguments must be those that the kernel takes, with addresses of live device memory as long as it will touch.
+    /// The arguments must be those that the kernel takes, with addresses of live device memory as long as it will
+    /// touch.
     pub unsafe fn launch<const N: usize>(&self, blocks: u32, mut arguments: [u64; N]) -> Result<(), Failure> {
         let mut pointers = arguments.each_mut().map(|argument| ptr::from_mut(argument).cast::<c_void>());
         call!(

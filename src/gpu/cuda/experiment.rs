@@ -1,9 +1,9 @@
 //! The fragmentation experiment: an allocator's state re-created on the device, and the failing request tried on it.
 //!
-//! The device stays off its limit. Memory beyond the state is held as ballast until at least the margin is left free; the
-//! request grows by what that adds, so that it lacks as much as the failing one did. A request that the driver must refuse
-//! takes nothing; one that goes through is tried less the margin, which stays free and counts as if it had been taken. So
-//! the margin is free all the time, and every step that takes memory looks first whether it still is.
+//! The device stays off its limit. Memory beyond the state is held as ballast until at least the margin is left free;
+//! the request grows by what that adds, so that it lacks as much as the failing one did. A request that the driver must
+//! refuse takes nothing; one that goes through is tried less the margin, which stays free and counts as if it had been
+//! taken. So the margin is free all the time, and every step that takes memory looks first whether it still is.
 
 use super::driver::{Context, Memory, Physical, Range};
 use super::failure::Failure;
@@ -228,8 +228,8 @@ impl<'c> Arena<'_, 'c> {
         Ok(None)
     }
 
-    /// Scattered pages must behave as one piece: its beginning and its end, up to the limit on buffers. Both are written
-    /// before either is read, so that a page that stands for two would be seen.
+    /// Scattered pages must behave as one piece: its beginning and its end, up to the limit on buffers. Both are
+    /// written before either is read, so that a page that stands for two would be seen.
     fn touch(&self, memory: &Range) -> Taken<()> {
         let length = align_down(self.buffer.min(memory.bytes()), 16);
         let parts = [memory.part(0, length / 2), memory.part(memory.bytes() - length / 2, length / 2)];
@@ -248,7 +248,8 @@ impl<'c> Arena<'_, 'c> {
         Ok(())
     }
 
-    /// Without the state: as much free as the plan leaves must refuse what the arithmetic refuses, and enough must serve.
+    /// Without the state: as much free as the plan leaves must refuse what the arithmetic refuses, and enough must
+    /// serve.
     fn control(&self) -> Taken<bool> {
         self.watch.undisturbed(self.context, self.before)?;
         let must_fail = self.plan.state.requested > self.plan.state.free.saturating_add(self.plan.granularity);

@@ -6,7 +6,7 @@ use super::probe::{
     Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, Request, Taken,
 };
 use std::ffi::{OsStr, OsString};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,8 +129,9 @@ pub fn probe(request: &Request, guard: Option<Guard>) -> Findings {
     std::thread::spawn(move || {
         let mut stdout = BufReader::new(stdout);
         let mut line = Vec::new();
-        while matches!(std::io::Read::take(&mut stdout, LONGEST_LINE as u64).read_until(b'\n', &mut line), Ok(read) if read > 0)
-        {
+        let mut next =
+            |line: &mut Vec<u8>| stdout.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', line).unwrap_or_default();
+        while next(&mut line) > 0 {
             // What a driver prints to standard output is no finding.
             if let Ok(line) = serde_json::from_slice::<Line>(&line)
                 && sender.send(Event::Line(line)).is_err()
@@ -168,8 +169,8 @@ pub fn probe(request: &Request, guard: Option<Guard>) -> Findings {
     findings
 }
 
-/// Waits for a child that has closed its pipe or was killed, but not for ever: one stuck in the kernel must not keep its
-/// parent.
+/// Waits for a child that has closed its pipe or was killed, but not for ever: one stuck in the kernel must not keep
+/// its parent.
 fn reap(child: &mut Child) -> Option<ExitStatus> {
     let end = Instant::now() + GRACE;
     while Instant::now() < end {
@@ -205,8 +206,8 @@ fn start(request: &Request) -> std::io::Result<Child> {
 /// Where the loader looks first.
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
-/// A list of folders less the toolkit's own for linking. The library is looked up as `libcuda.so` before `libcuda.so.1`,
-/// and what stands there would win over the driver, which programs that were linked find all the same.
+/// A list of folders less the toolkit's own for linking. The library is looked up as `libcuda.so` before
+/// `libcuda.so.1`, and what stands there would win over the driver, which programs that were linked find all the same.
 fn without_stubs(path: &OsStr) -> OsString {
     let folders = std::env::split_paths(path).filter(|folder| folder.file_name() != Some(OsStr::new("stubs")));
     std::env::join_paths(folders).unwrap_or_else(|_| path.to_os_string())

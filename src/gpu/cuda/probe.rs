@@ -113,8 +113,8 @@ pub struct MemoryFacts {
     /// With this process's context present.
     pub free: u64,
     pub total: u64,
-    /// What the context took, by NVML before and CUDA after; unknown without NVML, and where the difference is more than
-    /// a context can cost.
+    /// What the context took, by NVML before and CUDA after; unknown without NVML, and where the difference is more
+    /// than a context can cost.
     pub context: Option<u64>,
     /// By how much the difference is more than any context costs: a limit that NVML does not show, or somebody came.
     pub beyond: u64,
@@ -174,8 +174,8 @@ impl Largest {
     }
 }
 
-/// Device memory that the probe never takes: 512 MiB or 2 % of `total`, whichever is more; 2 GiB or 10 % where the device
-/// is not known to be idle; 1 GiB more where a display is drawn from it.
+/// Device memory that the probe never takes: 512 MiB or 2 % of `total`, whichever is more; 2 GiB or 10 % where the
+/// device is not known to be idle; 1 GiB more where a display is drawn from it.
 pub fn margin(total: u64, known_idle: bool, display: bool) -> u64 {
     let margin = if known_idle { (512 * MIB).max(total / 50) } else { (2 * GIB).max(total / 10) };
     margin.saturating_add(if display { GIB } else { 0 })
@@ -378,8 +378,8 @@ fn unsuitable(request: &Request, facts: &DeviceFacts) -> Option<Property> {
     })
 }
 
-/// The largest plausible cost of a bare context: contexts of three boards cost 2.95–3.1 MiB per multiprocessor, plus what
-/// the driver holds for itself and a display.
+/// The largest plausible cost of a bare context: contexts of three boards cost 2.95–3.1 MiB per multiprocessor, plus
+/// what the driver holds for itself and a display.
 fn context_at_most(multiprocessors: u32) -> u64 {
     u64::from(multiprocessors) * 4 * MIB + 800 * MIB
 }
@@ -531,7 +531,8 @@ fn latencies(
     Ok(found)
 }
 
-/// The largest block that one call gets, and the most that pieces mapped together get, both within free less the margin.
+/// The largest block that one call gets, and the most that pieces mapped together get, both within free less the
+/// margin.
 fn largest(context: &Context, granularity: Option<u64>, limits: &Limits, watch: &Watch) -> Taken<Largest> {
     let step = granularity.unwrap_or(2 * MIB);
     let free_before = context.memory()?.free;
