@@ -4,6 +4,7 @@ mod headroom;
 
 use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
+use crate::domain::Headroom;
 use crate::gpu::cuda::child;
 use crate::gpu::verdict::{Question, RULES};
 use crate::host::{Root, warnings};
@@ -207,8 +208,8 @@ pub struct RehearseOptions {
     pub gpus: u32,
     /// Ranks to pretend.
     pub world_size: Option<u32>,
-    /// Share of the memory that is to stay free, 0 … 1.
-    pub headroom: f64,
+    /// Room that is to stay free.
+    pub headroom: Headroom,
     /// Optimizer steps to run; 0 = until the program ends.
     pub steps: u32,
     pub batch: Option<Batches>,
@@ -896,9 +897,9 @@ struct RehearseArgs {
     /// The largest batch that fits, of any size: short for --batch 1..4096
     #[arg(long, conflicts_with = "batch")]
     find_batch: bool,
-    /// Share of the memory that is to stay free
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "5%")]
-    headroom: f64,
+    /// Room to keep free: 5% or 2GiB
+    #[arg(long, value_name = "ROOM", default_value = "5%")]
+    headroom: Headroom,
     /// Optimizer steps to run; 0 runs the program to its end
     #[arg(long, value_name = "N", default_value_t = 3)]
     steps: u32,
@@ -1017,18 +1018,6 @@ fn batches(text: &str) -> Result<Batches, String> {
     list.sort_unstable();
     list.dedup();
     if list.len() > 64 { Err("at most 64 batches".into()) } else { Ok(Batches::List(list)) }
-}
-
-/// `5%`, `5`, `0.05` → 0.05.
-fn percent(text: &str) -> Result<f64, String> {
-    let usage = || "write a share such as 5%, from 0% to 90%".to_string();
-    let (number, is_share) = match text.trim().strip_suffix('%') {
-        Some(number) => (number, false),
-        None => (text.trim(), text.contains('.')),
-    };
-    let number: f64 = number.trim().parse().map_err(|_| usage())?;
-    let share = if is_share { number } else { number / 100.0 };
-    if (0.0..=0.9).contains(&share) { Ok(share) } else { Err(usage()) }
 }
 
 /// `90`, `90s`, `10m`, `1.5h`.

@@ -4,11 +4,11 @@
 
 mod binary;
 
-use binary::{MESSAGE, conforms, logs, oomdoc, outcome, root};
+use binary::{MESSAGE, conforms, logs, oomdoc, outcome, process, root};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use unicode_width::UnicodeWidthStr;
 
 fn json(arguments: &[&str], input: &str) -> (i32, Value) {
@@ -81,7 +81,7 @@ fn several_files_make_one_report_with_one_primary_incident() {
 fn a_reader_that_leaves_early_does_not_change_the_exit_code() {
     for (text, expected) in [(MESSAGE, 0), ("all went well\n", 1)] {
         for format in ["terminal", "json", "markdown"] {
-            let mut child = Command::new(env!("CARGO_BIN_EXE_oomdoc"))
+            let mut child = process()
                 .args(["explain", "--format", format])
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())

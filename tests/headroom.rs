@@ -2,18 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod binary;
+
+use binary::process;
 use serde_json::Value;
 use std::process::{Command, Output};
 
 fn headroom(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_oomdoc"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_remove("OOMDOC_LANG")
-        .env("LC_ALL", "C.UTF-8")
-        .arg("headroom")
-        .args(args)
-        .output()
-        .unwrap()
+    process().arg("headroom").args(args).output().unwrap()
 }
 
 /// The exit code and the JSON printed.
@@ -50,6 +46,16 @@ fn measured_peaks_answer_with_each_exit_code() {
     assert_eq!((code, not["verdict"].as_str()), (1, Some("does-not-fit")));
     assert!(not["headroom_bytes"].as_i64().unwrap() < 0);
     assert!(not["fixes"].as_array().unwrap().iter().any(|fix| fix["id"] == "gradient-accumulation"), "{not}");
+}
+
+#[test]
+fn the_headroom_is_the_same_however_it_is_written() {
+    let ask = |room: &str| json(&[GPT2, &["--gpu-memory", "24GiB", "--headroom", room]].concat()).1;
+    let largest = |room: &str| ask(room)["max_batch_size"]["safe"].as_u64().unwrap();
+    assert_eq!(ask("25%"), ask("25"));
+    assert_eq!(ask("25%"), ask("0.25"));
+    assert_eq!(largest("25%"), largest("6GiB"));
+    assert!(largest("25%") < largest("5"));
 }
 
 #[test]
@@ -110,7 +116,7 @@ fn bad_input_is_refused_with_its_place() {
         (vec!["--measure", "8=NaN"], "BATCH=SIZE"),
         (vec!["--measure", "8=7.2GiB", "--batch", "0"], "at least 1"),
         (vec!["--measure", "8=7.2GiB", "--headroom", "150%"], "share"),
-        (vec!["--measure", "8=7.2GiB", "--headroom", "5"], "5% or 2GiB"),
+        (vec!["--measure", "8=7.2GiB", "--headroom", "a bit"], "5% or a size such as 2GiB"),
         (vec!["--model", "no/such/config.json"], "no/such/config.json"),
         (vec!["--model", "Cargo.toml"], "not JSON"),
     ] {

@@ -4,9 +4,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod binary;
+
+use binary::process;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
 
 /// Bytes of a measured point.
 struct Measured {
@@ -57,7 +59,7 @@ fn read(file: &str) -> Vec<Case> {
 
 /// The peak that the program foresees: low, expected, high.
 fn predict(arguments: &[String], batch: u64) -> (f64, f64, f64, Value) {
-    let done = Command::new(env!("CARGO_BIN_EXE_oomdoc"))
+    let done = process()
         .args(["headroom", "--json", "--explain", "--batch", &batch.to_string()])
         .args(arguments)
         .output()

@@ -7,9 +7,9 @@
 
 mod binary;
 
-use binary::{oomdoc, outcome};
+use binary::{oomdoc, outcome, skipped};
 use serde_json::Value;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -93,9 +93,7 @@ fn chromium() -> Option<PathBuf> {
         .find(|file| Command::new(file).arg("--version").output().is_ok_and(|output| output.status.success()));
     if found.is_none() {
         let names = names.join(", ");
-        // Not `eprintln!`, which the test harness keeps to itself when a test passes.
-        let line = format!("skipped: no Chromium here (looked for {names}; OOMDOC_CHROMIUM can name one)\n");
-        std::io::stderr().write_all(line.as_bytes()).unwrap();
+        skipped(&format!("no Chromium here (looked for {names}; OOMDOC_CHROMIUM can name one)"));
     }
     found
 }

@@ -1,7 +1,9 @@
 //! Nobody is told to type commands of a program that the log is not about: over every fixture, in both languages and all
 //! formats.
 
-use assert_cmd::Command;
+mod binary;
+
+use binary::oomdoc;
 use oomdoc::domain::program::PytorchAllocator;
 use oomdoc::domain::{Accelerator, Program};
 use std::path::{Path, PathBuf};
@@ -47,7 +49,7 @@ fn fixtures() -> Vec<PathBuf> {
 
 fn explained(log: &Path, format: &str, lang: &str) -> String {
     let arguments = ["explain", "--color", "never", "--verbose", "--format", format, "--lang", lang];
-    let output = Command::cargo_bin("oomdoc").expect("the binary").args(arguments).arg(log).output().expect("a run");
+    let output = oomdoc().args(arguments).arg(log).output().expect("a run");
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 

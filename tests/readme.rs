@@ -1,6 +1,8 @@
 //! The README shows what the program prints.
 
-use std::process::Command;
+mod binary;
+
+use binary::process;
 
 /// The fenced block that follows `marker` in the file.
 fn block_after<'a>(text: &'a str, marker: &str) -> &'a str {
@@ -19,8 +21,7 @@ fn shown_output_is_current(readme: &str, lang: &str, marker: &str, arguments: &[
     let path = format!("{}/{readme}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("the README is there");
     let shown = block_after(&text, marker).to_string();
-    let done = Command::new(env!("CARGO_BIN_EXE_oomdoc"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+    let done = process()
         .args(["explain", "--color", "never", "--width", "80", "--lang", lang])
         .args(arguments)
         .output()

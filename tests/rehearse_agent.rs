@@ -1,9 +1,11 @@
 //! The part of `oomdoc rehearse` that runs inside Python, under a real interpreter with a pretended torch.
 
 #![cfg(unix)]
-#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod binary;
+
+use binary::skipped;
 use oomdoc::rehearse::agent::FILES;
 use oomdoc::rehearse::process::{Ended, ProcessReport, read_all};
 use std::path::{Path, PathBuf};
@@ -47,7 +49,7 @@ fn python() -> Option<PathBuf> {
     };
     let found = names.iter().find(works).map(PathBuf::from);
     if found.is_none() {
-        println!("skipped: no python3 (3.8 or later) on this machine");
+        skipped("no python3 (3.8 or later) on this machine");
     }
     found
 }

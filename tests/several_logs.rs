@@ -1,5 +1,8 @@
 //! Several logs of one job, through the real binary.
 
+mod binary;
+
+use binary::oomdoc;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -16,11 +19,7 @@ fn rank_log(rank: usize, second: f64) -> String {
 }
 
 fn explain(folder: &Path) -> (Value, i32) {
-    let done = assert_cmd::Command::new(env!("CARGO_BIN_EXE_oomdoc"))
-        .args(["explain", "--format", "json"])
-        .arg(folder)
-        .output()
-        .expect("the binary runs");
+    let done = oomdoc().args(["explain", "--format", "json"]).arg(folder).output().expect("the binary runs");
     (serde_json::from_slice(&done.stdout).expect("JSON"), done.status.code().expect("an exit code"))
 }
 
@@ -61,11 +60,7 @@ fn the_folders_of_torchrun_name_the_ranks() {
 #[test]
 fn an_empty_folder_says_what_it_looked_for() {
     let folder = tempfile::tempdir().expect("a folder");
-    let done = assert_cmd::Command::new(env!("CARGO_BIN_EXE_oomdoc"))
-        .arg("explain")
-        .arg(folder.path())
-        .output()
-        .expect("runs");
+    let done = oomdoc().arg("explain").arg(folder.path()).output().expect("runs");
     assert_eq!(done.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&done.stderr).contains("without log files"));
 }

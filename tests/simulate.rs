@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod binary;
+
 use assert_cmd::Command;
+use binary::oomdoc;
 use serde_json::Value;
 
 const TRACE: &str = "# two requests and an error\na 1 100\na 2 30000000 1\nf 1\na 3 9000000000\n";
 
 fn simulate(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("oomdoc").unwrap();
+    let mut command = oomdoc();
     command.args(["simulate", "-", "--capacity", "8GiB", "--lang", "en"]).args(arguments).write_stdin(TRACE);
     command
 }
@@ -51,7 +54,7 @@ fn a_bad_line_is_named() {
 #[test]
 fn a_refused_setting_is_explained_in_both_languages() {
     for (lang, word) in [("en", "did you mean `expandable_segments`"), ("zh", "是否想写 `expandable_segments`")] {
-        let mut command = Command::cargo_bin("oomdoc").unwrap();
+        let mut command = oomdoc();
         command.args(["simulate", "-", "--capacity", "1GiB", "--conf", "expandable_segment:True", "--lang", lang]);
         let done = command.write_stdin(TRACE).assert().code(2);
         let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
@@ -69,7 +72,7 @@ fn the_summary_says_what_ran_out() {
 
 #[test]
 fn the_options_are_documented() {
-    let mut command = Command::cargo_bin("oomdoc").unwrap();
+    let mut command = oomdoc();
     let out = stdout(command.args(["rules", "alloc_conf", "--format", "markdown", "--lang", "en"]));
     for rule in oomdoc::allocator::config::OPTIONS {
         assert!(out.contains(&format!("## {}\n", rule.key)), "{}", rule.key);

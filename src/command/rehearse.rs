@@ -5,7 +5,7 @@ use super::explain::{self, FileEvents};
 use super::proof::Proofs;
 use crate::cli::{AddressOrders, Batches, RehearseFormat, RehearseOptions};
 use crate::dialect::{self, Fact};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::incident::context::{Given, Precision};
 use crate::input::{Document, Source};
 use crate::rehearse::gpus::{self, Gpu};
@@ -19,6 +19,7 @@ use crate::report::rehearse::{self as report, View};
 use crate::snapshot::analysis::SnapshotAnalysis;
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 use anyhow::{Context, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::{OsStr, OsString};
@@ -93,6 +94,14 @@ fn question(options: &RehearseOptions) -> Result<Question, Text> {
             ));
         }
     };
+    let headroom = options.headroom.share(gpu.capacity());
+    if headroom >= 1.0 {
+        let (room, capacity) = (options.headroom.text(), Bytes(gpu.capacity()));
+        return Err(text!(
+            en: "a headroom of {room} leaves nothing of the {capacity} of the GPU",
+            zh: "余量 {room} 不会给这块 {capacity} 的 GPU 留下任何可用显存"
+        ));
+    }
     if options.command.is_empty() {
         return Err(Text::new(
             "which program? Put it after --, such as: oomdoc rehearse --like 3090 -- python train.py",
@@ -111,7 +120,7 @@ fn question(options: &RehearseOptions) -> Result<Question, Text> {
         _ => Ok(Question {
             gpu,
             gpus: options.gpus,
-            headroom: options.headroom,
+            headroom,
             steps: options.steps,
             world: options.world_size,
             command,

@@ -1,8 +1,8 @@
 //! An incident as fixes look at it: what is missing, what holds it, which program's knobs count, and how likely each cause is.
 
+use super::Knob;
 use super::cures::Table;
 use super::work::{self, Work};
-use super::{Frees, Knob};
 use crate::account::Ledger;
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Fact, Resource, Sign};

@@ -36,6 +36,7 @@ fn found(causes: &[(CauseId, f64)]) -> Vec<Finding> {
     let finding = |(id, confidence): &(CauseId, f64)| Finding {
         cause: CAUSES.iter().find(|cause| cause.id == *id).unwrap(),
         confidence: *confidence,
+        proved: false,
         evidence: Vec::new(),
         refute: Text::default(),
     };

@@ -13,13 +13,13 @@ pub mod model_file;
 pub mod rehearsal;
 pub mod remedies;
 
-use crate::estimate::batch::first_try;
+use crate::domain::{Headroom, Verdict};
+use crate::estimate::batch::{BEYOND_A_FAILURE, first_try};
 use crate::estimate::fit::{Counted, Fit};
 use crate::estimate::inference::Serving;
 use crate::estimate::peak::{Peak, whole};
 use crate::estimate::surface::Surface;
 use crate::estimate::training::{Phase, Training};
-use crate::estimate::verdict::Verdict;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval};
@@ -81,31 +81,6 @@ impl Device {
     }
 }
 
-/// Room that is to stay free.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Headroom {
-    /// Of the device, 0 to 1.
-    Share(f64),
-    Bytes(u64),
-}
-
-impl Headroom {
-    /// As a share of a device.
-    pub fn share(self, capacity: u64) -> f64 {
-        match self {
-            Headroom::Share(share) => share,
-            Headroom::Bytes(bytes) => bytes as f64 / capacity.max(1) as f64,
-        }
-    }
-
-    pub fn text(self) -> String {
-        match self {
-            Headroom::Share(share) => format!("{} %", (share * 1000.0).round() / 10.0),
-            Headroom::Bytes(bytes) => Bytes(bytes).to_string(),
-        }
-    }
-}
-
 /// A batch that ran out of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Failure {
@@ -122,9 +97,7 @@ impl Failure {
     fn peak(&self, batch: u64) -> Peak {
         let part = batch as f64 / self.batch.max(1) as f64;
         let low = self.needed * part.min(1.0);
-        // As first_try: a fifth more than what was seen.
-        let expected = if part < 1.0 { low * 1.25 } else { self.needed * part * 1.25 };
-        Peak { low, expected: expected.max(low), high: f64::INFINITY }
+        Peak { low, expected: self.needed * part * BEYOND_A_FAILURE, high: f64::INFINITY }
     }
 
     /// What to try on a device of which so much is usable.
@@ -236,7 +209,7 @@ impl Assessment {
 
     /// The same with the host's answer: both must fit.
     pub fn with_host(mut self, host: HostAnswer) -> Assessment {
-        self.verdict = worse(self.verdict, host.verdict);
+        self.verdict = self.verdict.max(host.verdict);
         self.host = Some(host);
         self
     }
@@ -246,17 +219,6 @@ impl Assessment {
         let device = self.question.device.as_ref()?;
         Some(self.headroom? as f64 / device.capacity.max(1) as f64)
     }
-}
-
-/// The answer to two questions that must both be yes.
-pub fn worse(a: Verdict, b: Verdict) -> Verdict {
-    let rank = |verdict: Verdict| match verdict {
-        Verdict::Fits => 0,
-        Verdict::Unknown => 1,
-        Verdict::Tight => 2,
-        Verdict::DoesNotFit => 3,
-    };
-    if rank(a) >= rank(b) { a } else { b }
 }
 
 /// No training runs more samples per process and step.
@@ -511,3 +473,6 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
     }
     because
 }
+
+#[cfg(test)]
+mod tests;

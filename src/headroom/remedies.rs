@@ -1,11 +1,11 @@
 //! What would make room: the same question with one setting changed. Ids are those of `oomdoc rules`.
 
 use super::{Curve, Device, Largest, Question, judge};
+use crate::domain::Verdict;
 use crate::estimate::batch::split;
 use crate::estimate::peak::Peak;
 use crate::estimate::states::Optimizer;
 use crate::estimate::training::{Attention, Lora, Precision, Setup, Training};
-use crate::estimate::verdict::Verdict;
 use crate::text;
 use crate::text::Text;
 

@@ -6,7 +6,7 @@
 use super::gpus::{self, Gpu};
 use super::launch::{Addresses, Exit};
 use super::process::{Ended, OomReport, PeakPlace, ProcessReport, Trap};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Interval, MIB};
@@ -597,21 +597,13 @@ impl Answer {
             .filter_map(|run| run.batch)
             .find(|batch| may_fit.is_none_or(|may_fit| *batch > may_fit));
         let searching = question.range.is_some();
-        let worst = |verdict: &Verdict| match verdict {
-            Verdict::Fits => 0,
-            Verdict::Tight => 1,
-            Verdict::Unknown => 2,
-            Verdict::DoesNotFit => 3,
-        };
         let unknown = runs.iter().rposition(|run| run.verdict == Verdict::Unknown);
         // A search is answered by what fits; a list is a demand on each of its batches.
         let (verdict, shown) = match (searching, fits.or(unknown)) {
             (true, Some(at)) => (runs.get(at).map_or(Verdict::Unknown, |run| run.verdict), at),
             _ => {
-                let at = (0..runs.len()).max_by_key(|at| runs.get(*at).map_or(0, |run| worst(&run.verdict)));
-                let verdict = at.and_then(|at| runs.get(at)).map_or(Verdict::Unknown, |run| run.verdict);
-                // Of a list, the largest that fits is of more interest than one that failed; where none fits, the
-                // first.
+                let verdict = Verdict::of_all(runs.iter().map(|run| run.verdict)).unwrap_or(Verdict::Unknown);
+                // Of a list, the largest that fits is of more interest than one that failed; where none fits, the first.
                 let shown = fits.or_else(|| runs.iter().position(|run| run.verdict == verdict)).unwrap_or(0);
                 (verdict, shown)
             }

@@ -37,7 +37,6 @@ pub const JOB: Mechanism = Mechanism {
 pub const PHASE: Mechanism = Mechanism {
     id: "phase",
     levels: &[
-        "start-up",
         "load",
         "resume",
         "forward",
@@ -58,7 +57,6 @@ pub const PHASE: Mechanism = Mechanism {
             Known::Unknown => return None,
         };
         let (level, en, zh) = match phase {
-            Phase::Startup => ("start-up", "start-up", "启动"),
             Phase::Load => ("load", "loading the model", "加载模型"),
             Phase::Resume => ("resume", "restoring a checkpoint", "恢复检查点"),
             Phase::Forward => ("forward", "the forward pass", "前向传播"),
@@ -83,7 +81,7 @@ pub const PHASE: Mechanism = Mechanism {
             | Phase::Compile => {
                 text!(en: "it failed in {en}, which needs memory of its own for a moment", zh: "失败发生在{zh}，该阶段会短暂需要额外内存")
             }
-            Phase::Load | Phase::Startup => {
+            Phase::Load => {
                 text!(en: "it failed in {en}, before any work on data", zh: "失败发生在{zh}，尚未处理任何数据")
             }
             _ => text!(en: "it failed in {en}", zh: "失败发生在{zh}"),
@@ -226,7 +224,6 @@ mod tests {
     #[test]
     fn every_phase_has_its_level() {
         let phases = [
-            Phase::Startup,
             Phase::Load,
             Phase::Resume,
             Phase::Forward,

@@ -2,7 +2,7 @@
 //! absent.
 
 use super::{View, wording};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::gpu::products::{Known, PRODUCTS};
 use crate::rehearse::gpus::Gpu;
 use crate::rehearse::launch::Addresses;

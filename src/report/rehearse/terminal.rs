@@ -1,7 +1,7 @@
 //! The rehearsal for people: the answer, the device, the runs, where the peak is, what it rests on.
 
 use super::{View, wording};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::gpu::products::{Known, PRODUCTS};
 use crate::rehearse::gpus::Gpu;
 use crate::rehearse::outcome::{Question, Run, trap_texts};

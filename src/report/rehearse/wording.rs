@@ -1,6 +1,6 @@
 //! Words that the formats share.
 
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::gpu::products::Known;
 use crate::rehearse::launch::Addresses;
 use crate::rehearse::outcome::{Answer, Outside, Run, Take};
