@@ -51,7 +51,7 @@ pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
             return None;
         }
         let rows = &incident.context.gpus;
-        let full = |row: &crate::incident::context::GpuRow| row.used.bytes > row.total.bytes / 10 * 8;
+        let full = |row: &crate::input::nvidia_smi_table::GpuRow| row.used.bytes > row.total.bytes / 10 * 8;
         let failing = match incident.event.facts.device.value() {
             Some(device) => rows.iter().find(|row| row.index == device)?,
             None => rows.iter().find(|row| full(row))?,
@@ -86,7 +86,7 @@ mod tests {
     use crate::cause::trial::{figure, torch, torch_among};
     use crate::dialect::Fact;
     use crate::evidence::Span;
-    use crate::incident::context::GpuRow;
+    use crate::input::nvidia_smi_table::GpuRow;
 
     #[test]
     fn ranks_and_gathering() {
