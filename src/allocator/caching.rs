@@ -1,6 +1,7 @@
 //! The algorithm: where a request goes, when the driver is asked, what is given back.
 //!
-//! Follows `DeviceCachingAllocator` of `c10/cuda/CUDACachingAllocator.cpp` step by step; the order of every search and
+//! Follows `DeviceCachingAllocator` of `c10/cuda/CUDACachingAllocator.cpp` step by step, under its names (the table in
+//! [the module above](super) maps each function); the order of every search and
 //! of every release is part of the contract, because it decides addresses.
 
 use super::block::{Arena, Block, BlockId, NONE, NOT_EXPANDABLE};

@@ -181,7 +181,8 @@ pub const OPTIONS: &[OptionRule] = &[
         effect: || {
             Text::new(
                 "Blocks of at least this size are not split and serve only requests that nearly fill them. Large \
-                 blocks stay whole, but smaller requests can no longer use them, so that reserved memory can also grow.",
+                 blocks stay whole, but smaller requests can no longer use them, so that \
+                 reserved memory can also grow.",
                 "不小于该值的块不再拆分，只服务于几乎能填满它的请求。大块得以保持完整，但较小的请求无法再使用它们，\
                  预留显存也可能因此增加。",
             )
