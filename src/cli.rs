@@ -6,7 +6,7 @@ use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
 use crate::domain::Headroom;
 use crate::gpu::cuda::child;
-use crate::gpu::verdict::{Question, RULES};
+use crate::gpu::verdict::{FailedJob, RULES};
 use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
 use crate::input::Source;
@@ -164,7 +164,7 @@ pub struct ProbeOptions {
     pub from: Option<PathBuf>,
     /// Where `/proc` and `/sys` of the machine lie.
     pub root: Root,
-    pub question: Question,
+    pub question: FailedJob,
     pub cuda: CudaOptions,
     /// Verdicts and warnings that make the exit code 1; `any` stands for all.
     pub fail_on: Vec<String>,
@@ -858,7 +858,7 @@ impl From<ProbeArgs> for ProbeOptions {
             watch: args.watch,
             from: args.from,
             root: Root::at(args.root),
-            question: Question {
+            question: FailedJob {
                 need: args.job.need,
                 pid: args.job.pid,
                 reserved: args.job.reserved,

@@ -28,7 +28,8 @@ impl Span {
 }
 
 /// A value with the place where it was seen. Unknown means that no text gives it, and is never 0 and never a guess;
-/// a figure that is printed and can be no size is kept apart ([`Facts::unreadable`](crate::dialect::Facts::unreadable)).
+/// a figure that is printed and can be no size is kept apart
+/// ([`Facts::unreadable`](crate::dialect::Facts::unreadable)).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Known<T> {
     Seen(T, Span),

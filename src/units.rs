@@ -15,8 +15,8 @@ pub const MIB: u64 = 1 << 20;
 pub const GIB: u64 = 1 << 30;
 pub const TIB: u64 = 1 << 40;
 
-/// A number of bytes that prints with the thresholds of PyTorch (`c10/core/Allocator.h`, `format_size`), so that a figure reads as in the log:
-/// binary units, two decimals, the unit changing only above 1024 of the smaller one.
+/// A number of bytes that prints with the thresholds of PyTorch (`c10/core/Allocator.h`, `format_size`), so that a
+/// figure reads as in the log: binary units, two decimals, the unit changing only above 1024 of the smaller one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use oomdoc::allocator::caching::{Failure, Surroundings};
-use oomdoc::allocator::config::{Config, Platform};
+use oomdoc::allocator::caching::{AllocError, Surroundings};
+use oomdoc::allocator::config::{Config, TorchPlatform};
 use oomdoc::allocator::device::{Call, CallResult, Listing, Process, SimulatedDevice};
-use oomdoc::allocator::replay::{self, Outcome, Setup};
+use oomdoc::allocator::replay::{self, ReplayOutcome, Setup};
 use oomdoc::allocator::snapshot::State;
 use oomdoc::allocator::trace::Trace;
 use oomdoc::allocator::version::Version;
@@ -23,7 +23,7 @@ const RELEASES: [&str; 16] = [
 
 fn setup(torch: &str, conf: &str, capacity: u64, context: u64) -> Setup {
     let version = Version::parse(torch).unwrap();
-    let (config, _) = Config::parse(conf, version, Platform::Linux).unwrap();
+    let (config, _) = Config::parse(conf, version, TorchPlatform::Linux).unwrap();
     Setup {
         device: SimulatedDevice::new(capacity, context),
         surroundings: Surroundings::default(),
@@ -53,7 +53,7 @@ fn lines(trace: &Trace, setup: &Setup) -> String {
 fn refusal(lines: &str, setup: &Setup) -> String {
     let mut found = None;
     replay::run(&trace(lines), setup, |step| {
-        if let Err(Failure::OutOfMemory(text) | Failure::Error(text)) = step.outcome {
+        if let Err(AllocError::OutOfMemory(text) | AllocError::Error(text)) = step.outcome {
             found = Some(text.clone());
         }
         found.is_none()
@@ -214,7 +214,7 @@ fn settings() -> impl Strategy<Value = &'static str> {
 }
 
 /// What every snapshot must satisfy.
-fn check(outcome: &Outcome, device: &BTreeMap<u64, u64>) {
+fn check(outcome: &ReplayOutcome, device: &BTreeMap<u64, u64>) {
     let segments = outcome.segments.as_ref().unwrap();
     let (mut reserved, mut allocated, mut active, mut requested) = (0, 0, 0, 0);
     let mut end = 0;

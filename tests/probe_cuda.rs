@@ -8,8 +8,8 @@ mod fakes;
 
 use binary::process;
 use oomdoc::gpu::cuda::Failure;
-use oomdoc::gpu::cuda::probe::{Finding, Line, Request, Which};
-use oomdoc::gpu::twin::{Block, Layout, Segment, State, TORCH_PAGE, Verdict, Ways};
+use oomdoc::gpu::cuda::probe::{Finding, Line, ProbeRequest, Which};
+use oomdoc::gpu::twin::{Block, FailureMode, Layout, Segment, State, TORCH_PAGE, Ways};
 use oomdoc::units::MIB;
 use serde_json::Value;
 use std::io::Write;
@@ -21,8 +21,8 @@ static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| fakes::build("cuda.rs", "li
 
 static NVML: LazyLock<PathBuf> = LazyLock::new(|| fakes::build("nvml.rs", "libnvidia-ml.so.1", "nvml", &[]));
 
-fn request() -> Request {
-    Request {
+fn request() -> ProbeRequest {
+    ProbeRequest {
         which: Which::Ordinal(0),
         free_before: Some(8192 * MIB),
         known_idle: true,
@@ -39,7 +39,7 @@ fn request() -> Request {
 }
 
 /// Runs the child against the library in `folder`; its lines and whether it ended well.
-fn child_in(folder: &Path, settings: &str, request: &Request) -> (Vec<Line>, std::process::ExitStatus) {
+fn child_in(folder: &Path, settings: &str, request: &ProbeRequest) -> (Vec<Line>, std::process::ExitStatus) {
     let mut child = process()
         .arg("cuda-child")
         .env("LD_LIBRARY_PATH", folder)
@@ -56,7 +56,7 @@ fn child_in(folder: &Path, settings: &str, request: &Request) -> (Vec<Line>, std
 }
 
 /// What the child found with the complete library; it must come to its end.
-fn found(settings: &str, request: &Request) -> Vec<Finding> {
+fn found(settings: &str, request: &ProbeRequest) -> Vec<Finding> {
     let (lines, status) = child_in(&LIBRARY, settings, request);
     assert!(status.success(), "{status} {lines:?}");
     assert_eq!(lines.last(), Some(&Line::Done));
@@ -255,7 +255,7 @@ fn the_experiment_proves_fragmentation() {
     wanted.experiment = vec![holes(30, 80)];
     let outcome = pick!(found("total=12288", &wanted), Experiment).unwrap().remove(0).unwrap();
     assert_eq!(outcome.observed, [Ways { plain: false, torch: true, small: true }; 3]);
-    assert_eq!((outcome.verdict, outcome.agrees), (Some(Verdict::Fragmentation), true));
+    assert_eq!((outcome.verdict, outcome.agrees), (Some(FailureMode::Fragmentation), true));
     assert!(outcome.control && outcome.returned);
     assert_eq!(outcome.halvings, 0);
 }
@@ -269,11 +269,11 @@ fn the_experiment_refutes_fragmentation_where_the_holes_are_crumbs() {
         vec![State { segments: vec![crumbs; 30], requested: 900 * MIB, free: 200 * MIB, layout: Layout::Known }];
     let outcome = pick!(found("total=12288", &wanted), Experiment).unwrap().remove(0).unwrap();
     assert_eq!(outcome.observed, [Ways::default(); 3]);
-    assert_eq!((outcome.verdict, outcome.agrees), (Some(Verdict::Exhaustion), true));
+    assert_eq!((outcome.verdict, outcome.agrees), (Some(FailureMode::Exhaustion), true));
 }
 
 /// The least that was free on the device, in MiB, over a whole run.
-fn lowest(settings: &str, request: &Request) -> u64 {
+fn lowest(settings: &str, request: &ProbeRequest) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lowest");
     found(&format!("{settings} lowest={}", file.display()), request);
@@ -310,7 +310,7 @@ fn a_state_too_large_for_the_device_is_scaled() {
     wanted.free_before = Some(6144 * MIB);
     let outcome = pick!(found("total=6144", &wanted), Experiment).unwrap().remove(0).unwrap();
     assert!(outcome.halvings >= 1, "{outcome:?}");
-    assert_eq!((outcome.verdict, outcome.agrees), (Some(Verdict::Fragmentation), true), "{outcome:?}");
+    assert_eq!((outcome.verdict, outcome.agrees), (Some(FailureMode::Fragmentation), true), "{outcome:?}");
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn somebody_who_comes_amid_the_experiment_makes_it_void() {
             Err(_) => true,
             Ok(outcomes) => match &outcomes[0] {
                 Err(failure) => matches!(failure, Failure::OthersMoved { .. } | Failure::MarginUsed { .. }),
-                Ok(outcome) => outcome.verdict.is_none() || outcome.verdict == Some(Verdict::Fragmentation),
+                Ok(outcome) => outcome.verdict.is_none() || outcome.verdict == Some(FailureMode::Fragmentation),
             },
         };
         assert!(void, "{at} of {calls}: {outcome:?}");

@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use oomdoc::rehearse::elf::{self, Import, Library, Symbols};
-use oomdoc::rehearse::launch::{Addresses, Device, DeviceCalls, DeviceFigures, Exit, RawOutcome, Request, Values};
+use oomdoc::rehearse::launch::{
+    Addresses, DeviceCalls, DeviceFigures, DeviceModel, Exit, LaunchRequest, RawOutcome, Values,
+};
 use oomdoc::rehearse::{device, launch, stubs, torch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -370,10 +372,10 @@ fn counters_are_not_read_from_anything_else() {
 
 // The launcher.
 
-fn request(command: &[&str]) -> Request {
-    Request {
+fn request(command: &[&str]) -> LaunchRequest {
+    LaunchRequest {
         command: command.iter().map(Into::into).collect(),
-        device: Device {
+        device: DeviceModel {
             name: "NVIDIA Test 1".into(),
             total: 100 * MIB,
             context: 0,

@@ -1,6 +1,7 @@
 //! The algorithm: where a request goes, when the driver is asked, what is given back.
 //!
-//! Follows `DeviceCachingAllocator` of `c10/cuda/CUDACachingAllocator.cpp` step by step; the order of every search and
+//! Follows `DeviceCachingAllocator` of `c10/cuda/CUDACachingAllocator.cpp` step by step, under its names (the table in
+//! [the module above](super) maps each function); the order of every search and
 //! of every release is part of the contract, because it decides addresses.
 
 use super::block::{Arena, Block, BlockId, NONE, NOT_EXPANDABLE};
@@ -23,7 +24,7 @@ pub(super) const SMALL: u32 = 1;
 
 /// Why a call did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum AllocError {
     /// `torch.OutOfMemoryError` with its exact text.
     OutOfMemory(String),
     /// Any other error of the library.
@@ -154,9 +155,9 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When the fraction lies outside 0 to 1.
-    pub fn set_memory_fraction(&mut self, fraction: f64) -> Result<(), Failure> {
+    pub fn set_memory_fraction(&mut self, fraction: f64) -> Result<(), AllocError> {
         if !(0.0..=1.0).contains(&fraction) {
-            return Err(Failure::Error(format!("invalid fraction:{fraction}. Please set within [0, 1].")));
+            return Err(AllocError::Error(format!("invalid fraction:{fraction}. Please set within [0, 1].")));
         }
         self.set_limit(fraction);
         Ok(())
@@ -171,8 +172,8 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When the text cannot be parsed; the options before the faulty one are then set already.
-    pub fn set_config(&mut self, text: &str) -> Result<(), Failure> {
-        self.config.apply(text, self.version).map(|_| ()).map_err(|error| Failure::Error(error.message))
+    pub fn set_config(&mut self, text: &str) -> Result<(), AllocError> {
+        self.config.apply(text, self.version).map(|_| ()).map_err(|error| AllocError::Error(error.message))
     }
 
     /// Keeps the events recorded from now on pending, or lets all complete.
@@ -189,9 +190,9 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// With the exact text of PyTorch when the memory cannot be had.
-    pub fn allocate(&mut self, bytes: u64, stream: u32) -> Result<Option<BlockId>, Failure> {
+    pub fn allocate(&mut self, bytes: u64, stream: u32) -> Result<Option<BlockId>, AllocError> {
         if bytes >= ONE_EXABYTE {
-            return Err(Failure::OutOfMemory(oom::MORE_THAN_AN_EXABYTE.to_string()));
+            return Err(AllocError::OutOfMemory(oom::MORE_THAN_AN_EXABYTE.to_string()));
         }
         if bytes == 0 {
             return Ok(None);
@@ -211,17 +212,17 @@ impl<D: Device> CachingAllocator<D> {
             Some(block) => Ok(Some(self.alloc_found_block(block, bytes, &request))),
             None => {
                 if self.version.is(2, 1) && self.surroundings.listing == Listing::NoLibrary {
-                    return Err(Failure::Error(oom::NO_NVML.to_string()));
+                    return Err(AllocError::Error(oom::NO_NVML.to_string()));
                 }
                 self.stats.num_ooms += 1;
-                Err(Failure::OutOfMemory(self.out_of_memory_text(&request)))
+                Err(AllocError::OutOfMemory(self.out_of_memory_text(&request)))
             }
         }
     }
 
     /// What remains once the cache has nothing: collect, ask, release some, ask, release all, ask.
     #[cold]
-    fn alloc_after_release(&mut self, request: &Request, capturing: bool) -> Result<Option<BlockId>, Failure> {
+    fn alloc_after_release(&mut self, request: &Request, capturing: bool) -> Result<Option<BlockId>, AllocError> {
         if let (Some(limit), Some(threshold)) = (self.limit, self.config.garbage_collection_threshold) {
             self.garbage_collect_cached_blocks(limit, threshold)?;
         }
@@ -391,7 +392,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When the version refuses in advance what would not fit.
-    fn alloc_block(&mut self, request: &Request) -> Result<Option<BlockId>, Failure> {
+    fn alloc_block(&mut self, request: &Request) -> Result<Option<BlockId>, AllocError> {
         let wanted = self.reserved.saturating_add(request.segment_size);
         if self.limit.is_some_and(|limit| wanted > limit) {
             return Ok(None);
@@ -399,7 +400,7 @@ impl<D: Device> CachingAllocator<D> {
         if self.config.throw_on_cudamalloc_oom {
             let share = self.config.per_process_memory_fraction.unwrap_or(1.0);
             if wanted > (share * self.device.total_bytes() as f64) as u64 {
-                return Err(Failure::OutOfMemory(oom::rejected(request.bytes)));
+                return Err(AllocError::OutOfMemory(oom::rejected(request.bytes)));
             }
         }
         if self.expandable_for(request.pool) {
@@ -425,7 +426,7 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Gives back large cached segments by age until the threshold is reached. Counts what it frees against the target
     /// only after each round over all candidates.
-    fn garbage_collect_cached_blocks(&mut self, limit: u64, threshold: f64) -> Result<(), Failure> {
+    fn garbage_collect_cached_blocks(&mut self, limit: u64, threshold: f64) -> Result<(), AllocError> {
         let threshold = (threshold * limit as f64) as u64;
         if self.reserved <= threshold {
             return Ok(());
@@ -468,11 +469,11 @@ impl<D: Device> CachingAllocator<D> {
     /// # Errors
     /// When the driver does not know the address: PyTorch can try to free a part of a segment where a split limit met
     /// blocks that were split without one.
-    pub(super) fn release_block(&mut self, id: BlockId) -> Result<(), Failure> {
+    pub(super) fn release_block(&mut self, id: BlockId) -> Result<(), AllocError> {
         let block = &self.arena[id];
         let (size, pool, previous, next) = (block.size, block.pool, block.previous, block.next);
         if !self.device.free(block.address) {
-            return Err(Failure::Error(oom::driver_error(Cause::InvalidArgument, self.version)));
+            return Err(AllocError::Error(oom::driver_error(Cause::InvalidArgument, self.version)));
         }
         self.remove_free(id);
         self.reserved = self.reserved.saturating_sub(size);
@@ -506,7 +507,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// Up to 2.4 an expandable block on the way is an internal error.
-    fn release_available_cached_blocks(&mut self, request: &Request) -> Result<bool, Failure> {
+    fn release_available_cached_blocks(&mut self, request: &Request) -> Result<bool, AllocError> {
         let Some(most) = self.config.max_split_size else { return Ok(false) };
         let wanted = request.size.max(most);
         let asserts = self.behaviour.release_asserts_on_expandable;
@@ -551,11 +552,11 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// While a private pool is in use, in versions that assert then.
-    pub(super) fn release_cached_blocks(&mut self) -> Result<(), Failure> {
+    pub(super) fn release_cached_blocks(&mut self) -> Result<(), AllocError> {
         if self.capturing() {
             match self.behaviour.empty_cache_in_pool {
                 EmptyCacheInPool::Asserts => {
-                    return Err(Failure::Error(
+                    return Err(AllocError::Error(
                         "captures_underway.empty() INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\"".into(),
                     ));
                 }
@@ -574,13 +575,13 @@ impl<D: Device> CachingAllocator<D> {
         Ok(())
     }
 
-    fn release_default_pools(&mut self) -> Result<(), Failure> {
+    fn release_default_pools(&mut self) -> Result<(), AllocError> {
         self.synchronize_and_free_events();
         self.release_blocks(LARGE)?;
         self.release_blocks(SMALL)
     }
 
-    fn release_blocks(&mut self, pool: u32) -> Result<(), Failure> {
+    fn release_blocks(&mut self, pool: u32) -> Result<(), AllocError> {
         let cached: Vec<BlockId> = self.pools[pool as usize].free.iter().flat_map(Ordered::iter).collect();
         let mut expandable = Vec::new();
         for id in cached {
@@ -600,7 +601,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// While a private pool is in use, in versions that assert then.
-    pub fn empty_cache(&mut self) -> Result<(), Failure> {
+    pub fn empty_cache(&mut self) -> Result<(), AllocError> {
         self.release_cached_blocks()
     }
 
@@ -854,8 +855,8 @@ fn roundup_power2_next_division(bytes: u64, divisions: u64) -> u64 {
 }
 
 /// The internal error of versions up to 2.4 under expandable segments with a split limit.
-fn expandable_assertion() -> Failure {
-    Failure::Error("!block->expandable_segment_ INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\"".into())
+fn expandable_assertion() -> AllocError {
+    AllocError::Error("!block->expandable_segment_ INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\"".into())
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 //!   graphs.
 //! * [`device`] is the driver below: a counter of bytes with a bump pointer for addresses.
 //! * [`trace`] is a list of requests, [`replay`] runs it and tells what happened.
+//!
+#![doc = include_str!("upstream.md")]
 
 pub mod block;
 pub mod caching;

@@ -1,7 +1,7 @@
 //! An allocator that starts in the middle of a program: with the segments and blocks that a memory snapshot shows.
 
 use super::block::{BlockId, NONE, NOT_EXPANDABLE};
-use super::caching::{CachingAllocator, Failure, LARGE, SMALL};
+use super::caching::{AllocError, CachingAllocator, LARGE, SMALL};
 use super::device::Device;
 use super::expandable::Segment;
 
@@ -116,7 +116,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// As [`CachingAllocator::allocate`].
-    pub fn allocate_in_pool(&mut self, bytes: u64, stream: u32, pool: u64) -> Result<Option<BlockId>, Failure> {
+    pub fn allocate_in_pool(&mut self, bytes: u64, stream: u32, pool: u64) -> Result<Option<BlockId>, AllocError> {
         self.begin_allocate_to_pool(pool, stream)?;
         let served = self.allocate(bytes, stream);
         self.end_allocate_to_pool(pool)?;

@@ -4,7 +4,7 @@ use crate::units::{GIB, Interval, MIB};
 
 /// Where the memory that CUDA reports of a product is known from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
+pub enum Provenance {
     /// Printed by CUDA on such boards under Linux, in public reports. A range where drivers differ.
     Reported,
     /// What is sold less what boards of the same generation and memory type lose to the driver and to ECC.
@@ -22,7 +22,7 @@ pub struct Product {
     pub sold: u64,
     /// MiB that `cudaMemGetInfo` gives as the total, lowest and highest. Windows (WDDM) shows more.
     pub total_mib: (u64, u64),
-    pub known: Known,
+    pub known: Provenance,
     /// Major and minor compute capability.
     pub compute: (u8, u8),
     /// Streaming multiprocessors.
@@ -37,14 +37,14 @@ impl Product {
     }
 }
 
-use Known::{Derived, Reported};
+use Provenance::{Derived, Reported};
 
 const fn product(
     name: &'static str,
     aliases: &'static [&'static str],
     sold: u64,
     total_mib: (u64, u64),
-    known: Known,
+    known: Provenance,
     compute: (u8, u8),
     multiprocessors: u32,
 ) -> Product {

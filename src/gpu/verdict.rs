@@ -10,7 +10,7 @@ use crate::units::{Bytes, MIB};
 
 /// What is known of the job whose failure is looked into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Question {
+pub struct FailedJob {
     /// Bytes that it asks for.
     pub need: Option<u64>,
     /// Its process, as the driver numbers it.
@@ -23,7 +23,7 @@ pub struct Question {
 
 /// A judgement about one GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Judgement {
     pub id: &'static str,
     pub text: Text,
 }
@@ -38,7 +38,7 @@ struct Case<'a> {
     gpu: &'a Gpu,
     survey: &'a Survey,
     mapping: &'a Mapping,
-    question: Question,
+    question: FailedJob,
 }
 
 /// The table. Later rows are tested all the same: more than one thing can be wrong.
@@ -57,9 +57,9 @@ pub const RULES: &[Rule] = &[
 ];
 
 /// All verdicts about a GPU, in the order of the table; faults of the hardware are told before any advice on memory.
-pub fn verdicts(gpu: &Gpu, survey: &Survey, mapping: &Mapping, question: Question) -> Vec<Verdict> {
+pub fn verdicts(gpu: &Gpu, survey: &Survey, mapping: &Mapping, question: FailedJob) -> Vec<Judgement> {
     let case = Case { gpu, survey, mapping, question };
-    let mut out: Vec<Verdict> = Vec::new();
+    let mut out: Vec<Judgement> = Vec::new();
     for rule in RULES {
         // The last two are what remains where nothing else holds the memory.
         let last = matches!(rule.id, "fragmentation-candidate" | "demand");
@@ -67,7 +67,7 @@ pub fn verdicts(gpu: &Gpu, survey: &Survey, mapping: &Mapping, question: Questio
             continue;
         }
         if let Some(text) = (rule.test)(&case) {
-            out.push(Verdict { id: rule.id, text });
+            out.push(Judgement { id: rule.id, text });
         }
     }
     out.sort_by_key(|verdict| verdict.id != "hardware");
@@ -396,7 +396,7 @@ mod tests {
     use crate::reading::unavailable;
     use crate::units::GIB;
 
-    fn ids(gpu: &Gpu, question: Question) -> Vec<&'static str> {
+    fn ids(gpu: &Gpu, question: FailedJob) -> Vec<&'static str> {
         let no = || unavailable("not asked", "未读取");
         let visibility = Visibility::default();
         let mapping = Mapping::of(&visibility, std::slice::from_ref(gpu));
@@ -420,9 +420,9 @@ mod tests {
         let mut gpu = Gpu::unread(0, &Text::new("not asked", "未读取").into());
         gpu.memory = Memory::new(24 * GIB, Some(0), 4 * GIB, 20 * GIB);
         gpu.cuda_free = Ok(20 * GIB - 200 * MIB);
-        assert_eq!(ids(&gpu, Question::default()), [""; 0]);
+        assert_eq!(ids(&gpu, FailedJob::default()), [""; 0]);
         gpu.cuda_free = Ok(9 * GIB);
-        assert_eq!(ids(&gpu, Question::default()), ["hidden-limit"]);
+        assert_eq!(ids(&gpu, FailedJob::default()), ["hidden-limit"]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Basis {
 
 /// The device that is asked about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Device {
+pub struct TargetDevice {
     /// As the user named it; empty where only a size was given.
     pub name: String,
     /// Bytes as CUDA counts them.
@@ -69,7 +69,7 @@ pub struct Device {
     pub others: u64,
 }
 
-impl Device {
+impl TargetDevice {
     /// Bytes that the process itself cannot use for tensors.
     pub fn outside(&self) -> Interval {
         self.context + Interval::exactly(self.others)
@@ -83,7 +83,7 @@ impl Device {
 
 /// A batch that ran out of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Failure {
+pub struct FailedBatch {
     pub batch: u64,
     /// Bytes in use and asked for when it failed: its peak is at least this.
     pub needed: f64,
@@ -91,7 +91,7 @@ pub struct Failure {
     pub capacity: Option<u64>,
 }
 
-impl Failure {
+impl FailedBatch {
     /// The peak per sample only falls with the batch, so smaller batches have at least their part of it; nothing bounds
     /// it from above.
     fn peak(&self, batch: u64) -> Peak {
@@ -115,7 +115,7 @@ pub enum Curve {
     Described(Box<Training>),
     /// Concurrent requests in place of samples.
     Served(Box<Serving>),
-    Failed(Failure),
+    Failed(FailedBatch),
 }
 
 impl Curve {
@@ -141,10 +141,10 @@ pub struct Question {
     /// Samples per step and process; without it only the largest batch is sought.
     pub batch: Option<u64>,
     /// Without it only the peak is told.
-    pub device: Option<Device>,
+    pub device: Option<TargetDevice>,
     pub headroom: Headroom,
     /// Batches that are known to have failed.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedBatch>,
     /// Share of the device that an engine may take; 1 for programs that take what they need.
     pub share: f64,
 }
@@ -226,7 +226,7 @@ const LARGEST_BATCH: u64 = 1 << 20;
 
 /// Whether a peak leaves the headroom on a device; unknown where the range reaches from "with room to spare" to "too
 /// much".
-pub fn judge(peak: Peak, outside: Interval, device: &Device, headroom: f64) -> Verdict {
+pub fn judge(peak: Peak, outside: Interval, device: &TargetDevice, headroom: f64) -> Verdict {
     let needed = peak.interval() + outside;
     if peak.low + outside.low as f64 > device.capacity as f64 {
         return Verdict::DoesNotFit;
@@ -241,13 +241,13 @@ pub fn judge(peak: Peak, outside: Interval, device: &Device, headroom: f64) -> V
 
 /// Holds a curve against the device.
 pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
-    let outside = |device: &Device| {
+    let outside = |device: &TargetDevice| {
         if curve.counts_context() { Interval::exactly(device.others) } else { device.outside() }
     };
     // What must stay free: the headroom, and what an engine may not touch.
-    let kept_free = |device: &Device| question.headroom.share(device.capacity).max(1.0 - question.share);
-    let failed = |device: &Device, batch: u64| {
-        let on_no_more = |failure: &Failure| failure.capacity.is_some_and(|capacity| capacity >= device.capacity);
+    let kept_free = |device: &TargetDevice| question.headroom.share(device.capacity).max(1.0 - question.share);
+    let failed = |device: &TargetDevice, batch: u64| {
+        let on_no_more = |failure: &FailedBatch| failure.capacity.is_some_and(|capacity| capacity >= device.capacity);
         question.failures.iter().find(|failure| failure.batch <= batch && on_no_more(failure))
     };
     let largest = question.device.as_ref().map(|device| {

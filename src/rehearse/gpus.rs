@@ -2,7 +2,7 @@
 //! memory.
 
 use crate::gpu::context_size;
-use crate::gpu::products::{Known, PRODUCTS, Product};
+use crate::gpu::products::{PRODUCTS, Product, Provenance};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB};
@@ -14,7 +14,7 @@ pub struct Gpu {
     /// Bytes that CUDA reports as the total.
     pub total: Interval,
     /// Where `total` is from; `None` when the user gave it.
-    pub known: Option<Known>,
+    pub known: Option<Provenance>,
     pub compute: (u8, u8),
     pub multiprocessors: u32,
     /// What the CUDA context of a process takes.

@@ -46,7 +46,7 @@ pub enum Values {
 
 /// The device to be simulated. Sizes in bytes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Device {
+pub struct DeviceModel {
     pub name: String,
     pub total: u64,
     /// What the CUDA context of each process takes.
@@ -62,9 +62,9 @@ pub struct Device {
 
 /// One run.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct LaunchRequest {
     pub command: Vec<OsString>,
-    pub device: Device,
+    pub device: DeviceModel,
     pub devices: u32,
     /// Optimizer steps after which to stop; 0: run to the end.
     pub steps: u32,
@@ -264,7 +264,7 @@ const SHIM: &str = "liboomdoc_device.so";
 /// PyTorch and the stand-ins for it, kept for the next run of the same command.
 type Prepared = (Option<Torch>, BTreeMap<String, Vec<u8>>);
 
-fn prepare(request: &Request, shim: &[u8]) -> Result<Arc<Prepared>, LaunchError> {
+fn prepare(request: &LaunchRequest, shim: &[u8]) -> Result<Arc<Prepared>, LaunchError> {
     type Key = (Vec<OsString>, Option<PathBuf>, Option<PathBuf>);
     static LAST: Mutex<Option<(Key, Arc<Prepared>)>> = Mutex::new(None);
     let key = (request.command.clone(), request.torch.clone(), request.torch_python.clone());
@@ -331,7 +331,7 @@ fn before(folder: &Path, list: Option<OsString>) -> OsString {
     result
 }
 
-fn environment(command: &mut Command, request: &Request, torch: Option<&Torch>, folder: &Path) {
+fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&Torch>, folder: &Path) {
     let device = &request.device;
     let of_user = |name: &str| {
         let own = request.env.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
@@ -483,7 +483,7 @@ fn wait(child: &mut Child, limit: Duration, interrupted: &AtomicBool) -> io::Res
 ///
 /// # Errors
 /// Where nothing could be run; what the command itself does wrong is in the outcome.
-pub fn run(request: &Request) -> Result<RawOutcome, LaunchError> {
+pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
     let shim = device::SHIM.ok_or(LaunchError::Unsupported)?;
     let (program, arguments) = request.command.split_first().ok_or(LaunchError::NoCommand)?;
     let prepared = prepare(request, shim)?;

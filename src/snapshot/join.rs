@@ -4,7 +4,7 @@ use super::analysis::{DeviceAnalysis, Fragmentation, Oom};
 use super::holders::{self, Holding, Site};
 use super::model::{Settings, Snapshot};
 use super::store::NONE;
-use super::what_if::{Change, Outcome, WhatIf};
+use super::what_if::{Change, VariationOutcome, WhatIf};
 use crate::account;
 use crate::allocator::{LARGE_ROUNDING, LARGE_SEGMENT, MIDDLE_LIMIT, SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use crate::dialect::{Event, Fact, Resource};
@@ -265,9 +265,9 @@ fn place(sites: &[Site], site: u32) -> Text {
 fn trial(entry: &WhatIf, oom: Option<&Oom>, holes: &Fragmentation, sites: &[Site]) -> Trial {
     let mut saves = None;
     let verdict = match &entry.outcome {
-        Outcome::Refused(why) => Verdict::Refused(why.clone()),
-        Outcome::GivenUp => Verdict::Unclear,
-        Outcome::Ran { peak_reserved, oom: failed, served, .. } => {
+        VariationOutcome::Refused(why) => Verdict::Refused(why.clone()),
+        VariationOutcome::GivenUp => Verdict::Unclear,
+        VariationOutcome::Ran { peak_reserved, oom: failed, served, .. } => {
             // It counts whether the request in question is served; a later one may still fail.
             let beyond = match (failed, oom) {
                 (Some((event, _)), Some(oom)) => *event != NONE && *event > oom.event,

@@ -9,7 +9,7 @@ use super::driver::{Context, Memory, Physical, Range};
 use super::failure::Failure;
 use super::kernels::Kernels;
 use super::probe::{Limits, Taken, Watch};
-use crate::gpu::twin::{Layout, Prediction, SMALL_PAGE, State, TORCH_PAGE, Verdict, Ways, align_down, align_up};
+use crate::gpu::twin::{FailureMode, Layout, Prediction, SMALL_PAGE, State, TORCH_PAGE, Ways, align_down, align_up};
 use crate::units::GIB;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ const REPEATS: usize = 3;
 const MOST_HALVINGS: u32 = 6;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct ExperimentOutcome {
     pub layout: Layout,
     /// The state was re-created at 1 / 2^halvings of its size.
     pub halvings: u32,
@@ -35,7 +35,7 @@ pub struct Outcome {
     /// What the arithmetic said before.
     pub predicted: Prediction,
     /// `None` where the control failed or the repetitions differ.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<FailureMode>,
     /// Whether the driver did in every repetition what the arithmetic said.
     pub agrees: bool,
     /// Free memory came back to within 16 MiB of what it was.
@@ -54,7 +54,7 @@ pub fn run(
     granularity: u64,
     limits: &Limits,
     watch: &Watch,
-) -> Taken<Outcome> {
+) -> Taken<ExperimentOutcome> {
     let before = context.memory()?.free;
     let plan = Plan::new(state, granularity, limits.margin, before)?;
     let predicted = plan.state.predict(granularity);
@@ -72,7 +72,7 @@ pub fn run(
     // Who came during the last repetition has made its answers worthless.
     watch.undisturbed(context, before)?;
     let after = context.memory()?.free;
-    Ok(Outcome {
+    Ok(ExperimentOutcome {
         layout: state.layout,
         halvings: plan.halvings,
         free: plan.state.free,

@@ -1,9 +1,9 @@
 //! The parent's side: starts the child, collects its findings, stops it when its time is up or a guard objects.
 
-use super::experiment::Outcome;
+use super::experiment::ExperimentOutcome;
 use super::failure::{Ending, Failure, Objection, Step};
 use super::probe::{
-    Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, Request, Taken,
+    Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, ProbeRequest, Taken,
 };
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -31,7 +31,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    fn none(request: &Request) -> Findings {
+    fn none(request: &ProbeRequest) -> Findings {
         let levels =
             [(request.bench, BENCH), (request.fill, FILL), (request.fill && !request.experiment.is_empty(), REPRODUCE)];
         let not_asked = levels.into_iter().filter_map(|(asked, flag)| (!asked).then_some(flag)).collect();
@@ -79,7 +79,7 @@ readings! {
     check -> Check(MemoryCheck) of MemoryCheck, BENCH;
     latencies -> Latencies(Vec<Latency>) of Latencies, BENCH;
     largest -> Largest(Largest) of Largest, FILL;
-    experiment -> Experiment(Vec<Taken<Outcome>>) of Experiment, REPRODUCE;
+    experiment -> Experiment(Vec<Taken<ExperimentOutcome>>) of Experiment, REPRODUCE;
 }
 
 impl Findings {
@@ -105,7 +105,7 @@ enum Event {
 /// Runs the child to its end. `guard` is asked every 50 ms, and the child is stopped when it objects.
 ///
 /// Neither the child nor the guard can hold up the time limit: a driver that hangs may hang both.
-pub fn probe(request: &Request, guard: Option<Guard>) -> Findings {
+pub fn probe(request: &ProbeRequest, guard: Option<Guard>) -> Findings {
     let not_started = |error: String| Findings { cut: Some(Failure::NotStarted { error }), ..Findings::none(request) };
     let mut child = match start(request) {
         Ok(child) => child,
@@ -184,14 +184,14 @@ fn reap(child: &mut Child) -> Option<ExitStatus> {
     None
 }
 
-fn start(request: &Request) -> std::io::Result<Child> {
+fn start(request: &ProbeRequest) -> std::io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     if let Some(path) = std::env::var_os(LIBRARY_PATH) {
         command.env(LIBRARY_PATH, without_stubs(&path));
     }
     let mut child =
         command.arg(super::child::NAME).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    let request = serde_json::to_vec(&Request { parent: Some(std::process::id()), ..request.clone() })?;
+    let request = serde_json::to_vec(&ProbeRequest { parent: Some(std::process::id()), ..request.clone() })?;
     if let Some(mut stdin) = child.stdin.take()
         && let Err(error) = stdin.write_all(&request)
         && error.kind() != std::io::ErrorKind::BrokenPipe

@@ -2,7 +2,7 @@
 
 use super::{View, wording};
 use crate::domain::Verdict;
-use crate::gpu::products::{Known, PRODUCTS};
+use crate::gpu::products::{PRODUCTS, Provenance};
 use crate::rehearse::gpus::Gpu;
 use crate::rehearse::outcome::{Question, Run, trap_texts};
 use crate::report::layout::{self, Screen, Tone, columns, pad, run, shorten};
@@ -85,8 +85,8 @@ pub fn gpus(style: Style) -> String {
             product.multiprocessors.to_string(),
             format!("{} … {}", mib(gpu.context.low), mib(gpu.context.high)),
             match product.known {
-                Known::Reported => say("reports", "实测报告"),
-                Known::Derived => say("derived", "推算"),
+                Provenance::Reported => say("reports", "实测报告"),
+                Provenance::Derived => say("derived", "推算"),
             },
         ];
         screen.line(&row(cells, Tone::Plain));
