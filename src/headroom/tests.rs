@@ -5,11 +5,11 @@ use crate::estimate::fit::Point;
 use crate::units::GIB;
 use proptest::prelude::*;
 
-fn device(capacity: u64, context: Interval, others: u64) -> Device {
-    Device { name: String::new(), capacity, context, others }
+fn device(capacity: u64, context: Interval, others: u64) -> TargetDevice {
+    TargetDevice { name: String::new(), capacity, context, others }
 }
 
-fn question(batch: Option<u64>, device: Device) -> Question {
+fn question(batch: Option<u64>, device: TargetDevice) -> Question {
     Question { batch, device: Some(device), headroom: Headroom::DEFAULT, failures: Vec::new(), share: 1.0 }
 }
 
@@ -39,7 +39,7 @@ fn only_the_low_end_of_the_peak_rules_a_batch_out() {
 
 #[test]
 fn a_failure_bounds_from_below_and_its_try_is_expected_to_fit() {
-    let failure = Failure { batch: 32, needed: (32 * GIB) as f64, capacity: None };
+    let failure = FailedBatch { batch: 32, needed: (32 * GIB) as f64, capacity: None };
     let peak = |batch| failure.peak(batch);
     assert_eq!((peak(16).low, peak(16).expected), ((16 * GIB) as f64, (20 * GIB) as f64));
     // A larger batch needs no less than the one that failed.
@@ -71,7 +71,7 @@ fn a_batch_that_failed_on_no_less_does_not_fit_and_bounds_the_largest() {
     let curve = line_of_half_a_gibibyte(Counted::Allocated);
     let answered = |batch, failed, capacity| {
         let mut question = question(Some(batch), card.clone());
-        question.failures.push(Failure { batch: failed, needed: GIB as f64, capacity });
+        question.failures.push(FailedBatch { batch: failed, needed: GIB as f64, capacity });
         let answer = assess(question, Basis::Measurements, &curve);
         (answer.verdict, answer.largest.expect("a largest").safe)
     };
@@ -165,7 +165,7 @@ proptest! {
     fn what_a_failure_advises_to_try_is_expected_to_fit(
         batch in 2u64..4096, needed in 1u64..200, usable in 1u64..200,
     ) {
-        let failure = Failure { batch, needed: (needed * GIB) as f64, capacity: None };
+        let failure = FailedBatch { batch, needed: (needed * GIB) as f64, capacity: None };
         let tried = failure.first_try(usable * GIB).expect("a batch above one");
         prop_assert!(tried < batch);
         let expected = |batch| failure.peak(batch).expected;
