@@ -24,7 +24,7 @@ mod transient_peak;
 pub(crate) mod trial;
 mod wrong_device;
 
-use crate::domain::closed_set;
+use crate::domain::{Sign, closed_set};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text::Text;
@@ -126,7 +126,9 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
     }
     let facts = &incident.event.facts;
     let without_figures = facts.sizes.is_empty() && facts.numbers.is_empty();
-    let something_else = SOMETHING_ELSE + if without_figures { WITHOUT_FIGURES } else { 0.0 };
+    // Nor does anybody know what a message that no reader knows says besides.
+    let unfamiliar = incident.event.has(Sign::Generic);
+    let something_else = SOMETHING_ELSE + if without_figures || unfamiliar { WITHOUT_FIGURES } else { 0.0 };
     let top = weighed.iter().map(|(.., score)| *score).fold(something_else, f64::max);
     let odds = |score: f64| ((score - top) / TEMPERATURE).exp();
     let all = odds(something_else) + weighed.iter().map(|(.., score)| odds(*score)).sum::<f64>();
@@ -143,6 +145,18 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
         .collect();
     findings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     findings
+}
+
+/// What is said of a message that no reader knows.
+fn unfamiliar(incident: &Incident) -> Evidence {
+    Evidence::new(
+        0.0,
+        Text::new(
+            "no rule knows this program's message: what ran out and what the figures are was told by the words around them, so the confidence is low",
+            "没有规则认识该程序的这条消息：耗尽的是什么、各数字的含义均由其周围的词语推断，因此置信度较低",
+        ),
+    )
+    .at(incident.event.at)
 }
 
 /// Strongest evidence first. A cause that nothing speaks for says so, since no finding goes without evidence.
@@ -162,6 +176,9 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
             )
             .at(incident.event.at),
         );
+    }
+    if incident.event.has(Sign::Generic) {
+        evidence.push(unfamiliar(incident));
     }
     evidence
 }

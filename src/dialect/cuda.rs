@@ -114,7 +114,6 @@ fn ends_with_words(document: &Document, position: usize) -> bool {
     super::field::text(document, position).trim_end().ends_with("out of memory")
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,8 +53,9 @@ pub fn leading_size(text: &str, base: Base) -> Option<Size> {
     // `512. GiB`
     let rest = rest.strip_prefix('.').filter(|rest| rest.starts_with(' ')).unwrap_or(rest).trim_start();
     match units::unit_in_front(rest) {
-        Some((_, unit)) => units::size(number, unit, base)
-            .or_else(|| units::size_in(number, unit, base, Locale::of(text))),
+        Some((_, unit)) => {
+            units::size(number, unit, base).or_else(|| units::size_in(number, unit, base, Locale::of(text)))
+        }
         None => units::size(number, "", base),
     }
 }

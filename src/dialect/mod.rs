@@ -345,7 +345,9 @@ pub fn events(document: &Document) -> Vec<Event> {
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
         }
-        if let Some(event) = event.as_mut().filter(|event| event.program.kind() == Kind::GpuApi && !event.has(Sign::Nccl)) {
+        if let Some(event) =
+            event.as_mut().filter(|event| event.program.kind() == Kind::GpuApi && !event.has(Sign::Nccl))
+        {
             // The interface's own error: whoever called it is named by the lines around.
             let line = field::text(document, position);
             let by_others = event.program == Program::Cuda;

@@ -76,7 +76,8 @@ fn named(word: &str) -> Option<Program> {
     }
     let lower = word.to_ascii_lowercase();
     // Hexadecimal, and words that name a role, a level, a part of any program.
-    if NO_NAMES.contains(&lower.as_str()) || lower.bytes().all(|byte| byte.is_ascii_hexdigit()) && letters < lower.len() {
+    if NO_NAMES.contains(&lower.as_str()) || lower.bytes().all(|byte| byte.is_ascii_hexdigit()) && letters < lower.len()
+    {
         return None;
     }
     let known = |name: &str| Program::named(name).filter(|program| !matches!(program, Program::Unlisted(_)));
@@ -85,27 +86,195 @@ fn named(word: &str) -> Option<Program> {
 
 /// Words in the place of a name that name no program.
 const NO_NAMES: &[&str] = &[
-    "error", "errors", "err", "warning", "warn", "info", "debug", "trace", "notice", "fatal", "critical", "crit", "panic",
-    "exception", "exceptions", "failed", "failure", "fail", "abort", "aborted", "killed", "what", "why", "note", "hint",
-    "help", "usage", "tip", "cause", "caused", "reason", "message", "msg", "status", "state", "result", "code", "errno",
-    "main", "thread", "worker", "workers", "rank", "process", "pid", "tid", "job", "task", "node", "host", "localhost",
-    "server", "client", "service", "app", "application", "program", "module", "core", "common", "utils", "util", "lib",
-    "libs", "src", "bin", "root", "user", "stdout", "stderr", "stdin", "log", "logger", "logging", "console", "output",
-    "gpu", "cpu", "cuda", "cudart", "hip", "rocm", "opencl", "vulkan", "device", "driver", "nvidia", "amd", "intel",
-    "memory", "mem", "malloc", "alloc", "allocator", "allocation", "buffer", "cache", "pool", "heap", "oom", "ram", "vram",
-    "epoch", "step", "iter", "batch", "train", "training", "test", "tests", "eval", "model", "loading", "load", "init",
-    "start", "stop", "run", "runner", "exec", "engine", "runtime", "kernel", "system", "std", "builtins", "exit", "signal",
-    "traceback", "file", "line", "frame", "stack", "backtrace", "type", "value", "name", "path", "http", "https", "time",
-    "date", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
-    "oct", "nov", "dec", "utc", "runtimeerror", "memoryerror", "valueerror", "oserror", "systemerror", "assertionerror",
-    "python", "python3",
+    "error",
+    "errors",
+    "err",
+    "warning",
+    "warn",
+    "info",
+    "debug",
+    "trace",
+    "notice",
+    "fatal",
+    "critical",
+    "crit",
+    "panic",
+    "exception",
+    "exceptions",
+    "failed",
+    "failure",
+    "fail",
+    "abort",
+    "aborted",
+    "killed",
+    "what",
+    "why",
+    "note",
+    "hint",
+    "help",
+    "usage",
+    "tip",
+    "cause",
+    "caused",
+    "reason",
+    "message",
+    "msg",
+    "status",
+    "state",
+    "result",
+    "code",
+    "errno",
+    "main",
+    "thread",
+    "worker",
+    "workers",
+    "rank",
+    "process",
+    "pid",
+    "tid",
+    "job",
+    "task",
+    "node",
+    "host",
+    "localhost",
+    "server",
+    "client",
+    "service",
+    "app",
+    "application",
+    "program",
+    "module",
+    "core",
+    "common",
+    "utils",
+    "util",
+    "lib",
+    "libs",
+    "src",
+    "bin",
+    "root",
+    "user",
+    "stdout",
+    "stderr",
+    "stdin",
+    "log",
+    "logger",
+    "logging",
+    "console",
+    "output",
+    "gpu",
+    "cpu",
+    "cuda",
+    "cudart",
+    "hip",
+    "rocm",
+    "opencl",
+    "vulkan",
+    "device",
+    "driver",
+    "nvidia",
+    "amd",
+    "intel",
+    "memory",
+    "mem",
+    "malloc",
+    "alloc",
+    "allocator",
+    "allocation",
+    "buffer",
+    "cache",
+    "pool",
+    "heap",
+    "oom",
+    "ram",
+    "vram",
+    "epoch",
+    "step",
+    "iter",
+    "batch",
+    "train",
+    "training",
+    "test",
+    "tests",
+    "eval",
+    "model",
+    "loading",
+    "load",
+    "init",
+    "start",
+    "stop",
+    "run",
+    "runner",
+    "exec",
+    "engine",
+    "runtime",
+    "kernel",
+    "system",
+    "std",
+    "builtins",
+    "exit",
+    "signal",
+    "traceback",
+    "file",
+    "line",
+    "frame",
+    "stack",
+    "backtrace",
+    "type",
+    "value",
+    "name",
+    "path",
+    "http",
+    "https",
+    "time",
+    "date",
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sun",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+    "utc",
+    "runtimeerror",
+    "memoryerror",
+    "valueerror",
+    "oserror",
+    "systemerror",
+    "assertionerror",
+    "python",
+    "python3",
 ];
 
 /// `cupy.cuda.memory.OutOfMemoryError: …`: the first part of an exception's class, where a package stands before it.
 fn exception(line: &str) -> Option<Program> {
     const NO_PACKAGES: &[&str] = &[
-        "builtins", "__main__", "concurrent", "multiprocessing", "subprocess", "java", "javax", "System", "errors", "core",
-        "std", "org", "com", "exceptions",
+        "builtins",
+        "__main__",
+        "concurrent",
+        "multiprocessing",
+        "subprocess",
+        "java",
+        "javax",
+        "System",
+        "errors",
+        "core",
+        "std",
+        "org",
+        "com",
+        "exceptions",
     ];
     const ENDINGS: &[&str] = &["Error", "Exception", "OutOfMemory", "OOM", "Exhausted", "Failure"];
     line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).take(64).find_map(|word| {
@@ -125,8 +294,28 @@ fn exception(line: &str) -> Option<Program> {
 /// `faiss::gpu::…`: the first part of a C++ or Rust path that is no language's own.
 fn namespace(line: &str) -> Option<Program> {
     const LANGUAGES: &[&str] = &[
-        "std", "__gnu_cxx", "boost", "core", "alloc", "sycl", "cl", "vk", "cuda", "hip", "absl", "google", "detail", "fmt",
-        "spdlog", "tokio", "ze", "ur", "gpu", "nv", "anyhow", "Error",
+        "std",
+        "__gnu_cxx",
+        "boost",
+        "core",
+        "alloc",
+        "sycl",
+        "cl",
+        "vk",
+        "cuda",
+        "hip",
+        "absl",
+        "google",
+        "detail",
+        "fmt",
+        "spdlog",
+        "tokio",
+        "ze",
+        "ur",
+        "gpu",
+        "nv",
+        "anyhow",
+        "Error",
     ];
     line.match_indices("::").take(16).find_map(|(at, _)| {
         let before = &line[..at];
@@ -150,7 +339,9 @@ fn frame(document: &Document, position: usize) -> Option<Program> {
     let mut frames = 0;
     for line in before {
         let text = head(&line.text);
-        let is_frame = text.trim_start().starts_with("File \"") || text.contains(", line ") || text.trim_start().starts_with("at ");
+        let is_frame = text.trim_start().starts_with("File \"")
+            || text.contains(", line ")
+            || text.trim_start().starts_with("at ");
         if is_frame {
             frames += 1;
             if let Some(program) = package(text) {
@@ -167,16 +358,49 @@ fn frame(document: &Document, position: usize) -> Option<Program> {
 
 /// Packages that only pass calls on.
 const CALLERS: &[&str] = &[
-    "click", "typer", "uvicorn", "starlette", "fastapi", "flask", "werkzeug", "gradio", "streamlit", "anyio", "asyncio",
-    "tqdm", "joblib", "_pytest", "pluggy", "pytest", "requests", "urllib3", "ipython", "ipykernel", "tenacity", "hydra",
-    "fire", "absl", "wrapt", "decorator", "typing_extensions", "gunicorn", "celery", "loguru",
+    "click",
+    "typer",
+    "uvicorn",
+    "starlette",
+    "fastapi",
+    "flask",
+    "werkzeug",
+    "gradio",
+    "streamlit",
+    "anyio",
+    "asyncio",
+    "tqdm",
+    "joblib",
+    "_pytest",
+    "pluggy",
+    "pytest",
+    "requests",
+    "urllib3",
+    "ipython",
+    "ipykernel",
+    "tenacity",
+    "hydra",
+    "fire",
+    "absl",
+    "wrapt",
+    "decorator",
+    "typing_extensions",
+    "gunicorn",
+    "celery",
+    "loguru",
 ];
 
 /// The package in which a file lies, by the folder that its language installs packages in.
 fn package(text: &str) -> Option<Program> {
     const FOLDERS: &[&str] = &[
-        "site-packages/", "dist-packages/", "site-packages\\", "node_modules/", ".julia/packages/", "registry/src/",
-        "/go/pkg/mod/github.com/", "R/library/",
+        "site-packages/",
+        "dist-packages/",
+        "site-packages\\",
+        "node_modules/",
+        ".julia/packages/",
+        "registry/src/",
+        "/go/pkg/mod/github.com/",
+        "R/library/",
     ];
     FOLDERS.iter().find_map(|folder| {
         let at = text.rfind(folder)?;
@@ -271,8 +495,28 @@ fn prefix(line: &str) -> Option<Program> {
 /// of its words, unless that is a verb or a part of any program.
 fn own_name(name: &str) -> Option<Program> {
     const VERBS: &[&str] = &[
-        "get", "set", "create", "make", "new", "try", "do", "read", "write", "open", "copy", "build", "allocate", "malloc",
-        "calloc", "realloc", "mmap", "free", "upload", "cudamalloc", "hipmalloc", "posix",
+        "get",
+        "set",
+        "create",
+        "make",
+        "new",
+        "try",
+        "do",
+        "read",
+        "write",
+        "open",
+        "copy",
+        "build",
+        "allocate",
+        "malloc",
+        "calloc",
+        "realloc",
+        "mmap",
+        "free",
+        "upload",
+        "cudamalloc",
+        "hipmalloc",
+        "posix",
     ];
     let known = named(name)?;
     if !matches!(known, Program::Unlisted(_)) {
@@ -294,11 +538,16 @@ fn executable(document: &Document, position: usize) -> Option<Program> {
     let to = position.saturating_add(AFTER + 1).min(document.lines.len());
     document.lines.get(from..to)?.iter().find_map(|line| {
         let text = head(&line.text);
-        let path = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | '\'' | '"' | '`' | ',')).take(64).find(|word| {
-            let word = word.trim_end_matches(':');
-            (word.starts_with("./") && !word.ends_with(".sh") && !word.ends_with(".py") || word.contains("/bin/"))
-                && word.rsplit('/').next().is_some_and(|last| !last.is_empty() && !last.contains('.') || last.ends_with(".exe"))
-        })?;
+        let path = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | '\'' | '"' | '`' | ',')).take(64).find(
+            |word| {
+                let word = word.trim_end_matches(':');
+                (word.starts_with("./") && !word.ends_with(".sh") && !word.ends_with(".py") || word.contains("/bin/"))
+                    && word
+                        .rsplit('/')
+                        .next()
+                        .is_some_and(|last| !last.is_empty() && !last.contains('.') || last.ends_with(".exe"))
+            },
+        )?;
         let name = path.trim_end_matches(':').rsplit('/').next()?;
         (!WRAPPERS.contains(&name)).then(|| named(name.trim_end_matches(".exe"))).flatten()
     })
@@ -306,11 +555,62 @@ fn executable(document: &Document, position: usize) -> Option<Program> {
 
 /// Commands that run or look at others.
 const WRAPPERS: &[&str] = &[
-    "sudo", "srun", "sbatch", "mpirun", "mpiexec", "nohup", "time", "env", "torchrun", "accelerate", "python", "python3",
-    "python2", "bash", "sh", "zsh", "docker", "podman", "conda", "mamba", "uv", "poetry", "apptainer", "singularity",
-    "timeout", "nice", "ionice", "cd", "export", "ls", "cat", "tail", "head", "grep", "nvidia-smi", "free", "kubectl", "dmesg",
-    "git", "pip", "pip3", "source", "echo", "make", "cmake", "ninja", "ssh", "watch", "sleep", "kill", "df", "du", "top",
-    "htop", "exec", "set",
+    "sudo",
+    "srun",
+    "sbatch",
+    "mpirun",
+    "mpiexec",
+    "nohup",
+    "time",
+    "env",
+    "torchrun",
+    "accelerate",
+    "python",
+    "python3",
+    "python2",
+    "bash",
+    "sh",
+    "zsh",
+    "docker",
+    "podman",
+    "conda",
+    "mamba",
+    "uv",
+    "poetry",
+    "apptainer",
+    "singularity",
+    "timeout",
+    "nice",
+    "ionice",
+    "cd",
+    "export",
+    "ls",
+    "cat",
+    "tail",
+    "head",
+    "grep",
+    "nvidia-smi",
+    "free",
+    "kubectl",
+    "dmesg",
+    "git",
+    "pip",
+    "pip3",
+    "source",
+    "echo",
+    "make",
+    "cmake",
+    "ninja",
+    "ssh",
+    "watch",
+    "sleep",
+    "kill",
+    "df",
+    "du",
+    "top",
+    "htop",
+    "exec",
+    "set",
 ];
 
 /// The program of the last command line before the message.
@@ -323,11 +623,17 @@ fn command(document: &Document, position: usize) -> Option<Program> {
             let at = text.find("$ ").filter(|at| *at < 80)?;
             (text[..at].contains('@') || text[..at].ends_with(')')).then(|| &text[at + 2..])
         });
-        let prompt = prompt.or_else(|| ["Command: ", "command: ", "Running: ", "CMD: "].iter().find_map(|mark| text.strip_prefix(mark)))?;
-        let mut words = prompt.split_whitespace().take(24).skip_while(|word| word.contains('=') || word.starts_with('-'));
+        let prompt = prompt.or_else(|| {
+            ["Command: ", "command: ", "Running: ", "CMD: "].iter().find_map(|mark| text.strip_prefix(mark))
+        })?;
+        let mut words =
+            prompt.split_whitespace().take(24).skip_while(|word| word.contains('=') || word.starts_with('-'));
         let mut word = words.next()?;
         while let name = word.rsplit('/').next()?
-            && (WRAPPERS.contains(&name) || word.starts_with('-') || word.contains('=') || word.bytes().all(|b| b.is_ascii_digit()))
+            && (WRAPPERS.contains(&name)
+                || word.starts_with('-')
+                || word.contains('=')
+                || word.bytes().all(|b| b.is_ascii_digit()))
         {
             if word == "-m" {
                 return named(words.next()?.split('.').next()?);
@@ -357,8 +663,20 @@ fn banner(document: &Document, position: usize) -> Option<Program> {
             return None;
         }
         const OTHERS: [&str; 14] = [
-            "cuda", "driver", "nvidia-smi", "python", "gcc", "kernel", "linux", "torch", "compiler", "nccl", "cudnn", "runtime",
-            "api", "opencl",
+            "cuda",
+            "driver",
+            "nvidia-smi",
+            "python",
+            "gcc",
+            "kernel",
+            "linux",
+            "torch",
+            "compiler",
+            "nccl",
+            "cudnn",
+            "runtime",
+            "api",
+            "opencl",
         ];
         let name = words.get(at.checked_sub(1)?)?.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         if OTHERS.contains(&name.to_ascii_lowercase().as_str()) { None } else { named(name) }
@@ -390,7 +708,8 @@ mod tests {
         assert_eq!(of("2025-03-01 10:00:00,123 - gridlib.mesh - ERROR - out of memory").as_deref(), Some("gridlib"));
         assert_eq!(of("./build/gridtool: out of memory").as_deref(), Some("gridtool"));
         assert_eq!(of("grid_mesh_alloc: out of memory").as_deref(), Some("grid"));
-        for nobody in ["ERROR: out of memory", "cudaMalloc: out of memory", "[rank 3] boom", "[2025-01-01] main: boom"] {
+        for nobody in ["ERROR: out of memory", "cudaMalloc: out of memory", "[rank 3] boom", "[2025-01-01] main: boom"]
+        {
             assert_eq!(of(nobody), None, "{nobody}");
         }
     }
@@ -406,7 +725,10 @@ mod tests {
 
     #[test]
     fn commands_and_banners_name_their_program() {
-        assert_eq!(of("$ CUDA_VISIBLE_DEVICES=0 mpirun -np 4 gridtool -i a\nout of memory").as_deref(), Some("gridtool"));
+        assert_eq!(
+            of("$ CUDA_VISIBLE_DEVICES=0 mpirun -np 4 gridtool -i a\nout of memory").as_deref(),
+            Some("gridtool")
+        );
         assert_eq!(of("$ python -m gridlib.train\nout of memory").as_deref(), Some("gridlib"));
         assert_eq!(of("Gridtool version 3.1\nout of memory").as_deref(), Some("gridtool"));
         assert_eq!(of("$ python train.py\nout of memory"), None);

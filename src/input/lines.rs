@@ -65,7 +65,15 @@ pub(super) fn split(bytes: &[u8]) -> impl Iterator<Item = Raw<'_>> {
 
 impl<'l> Draft<'l> {
     pub fn new(charset: Charset, literals: &'l Literals) -> Draft<'l> {
-        Draft { literals, lines: Vec::new(), repairs: BTreeSet::new(), charset, stray: None, has_utf8: false, open_ended: false }
+        Draft {
+            literals,
+            lines: Vec::new(),
+            repairs: BTreeSet::new(),
+            charset,
+            stray: None,
+            has_utf8: false,
+            open_ended: false,
+        }
     }
 
     /// Adds all lines of a text in memory; returns their number.

@@ -70,7 +70,9 @@ pub(super) fn got_over() -> Text {
 /// True for a line that names a call for page-locked memory of the machine.
 pub(super) fn asks_host(line: &str) -> bool {
     let lower = clipped(line).to_lowercase();
-    ["mallochost", "hostalloc", "pinned", "page-locked", "hostregister", "pin_memory"].iter().any(|word| lower.contains(word))
+    ["mallochost", "hostalloc", "pinned", "page-locked", "hostregister", "pin_memory"]
+        .iter()
+        .any(|word| lower.contains(word))
 }
 
 /// The part of a line that is looked at.
@@ -126,7 +128,8 @@ fn level(line: &str) -> Option<Level> {
     if head.contains("[I]") || head.contains("[D]") {
         return Some(Level::Chatter);
     }
-    let lowered = ["[error]", "[fatal]", "[critical]", "[warn]", "[warning]", "[info]", "[debug]", "[notice]", "[trace]"];
+    let lowered =
+        ["[error]", "[fatal]", "[critical]", "[warn]", "[warning]", "[info]", "[debug]", "[notice]", "[trace]"];
     if let Some(mark) = lowered.iter().find(|mark| lower.contains(**mark)) {
         return of(&mark[1..mark.len() - 1].to_ascii_uppercase());
     }
@@ -141,20 +144,111 @@ fn level(line: &str) -> Option<Level> {
 /// code.
 fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     const SUPPOSED: &[&str] = &[
-        "if ", "in case", "avoid", "prevent", " may ", " might ", "would ", "could run", "can run", "can cause", "could cause",
-        "may cause", "to reduce", "reduce the", "risk", "unless", "likely", "whether", "without", "never", "not an ", "not a ",
-        "no longer", "handling", "handler", "handle ", "how to", "should", "check for", "checking for", "such as", "e.g.",
-        "for example", "documentation", "protect", "safeguard", "until ", "simulat", "detect", "when you", "common cause",
-        "for out of", "on out of", "mitigat", "tip:", "hint:", "fix:", "fixed", "fixes", "issue", "question", "http://", "https://",
-        "避免", "防止", "如果", "可能", "以免", "если", "falls ", "pour éviter", "para evitar", "чтобы", "防ぐ", "방지",
+        "if ",
+        "in case",
+        "avoid",
+        "prevent",
+        " may ",
+        " might ",
+        "would ",
+        "could run",
+        "can run",
+        "can cause",
+        "could cause",
+        "may cause",
+        "to reduce",
+        "reduce the",
+        "risk",
+        "unless",
+        "likely",
+        "whether",
+        "without",
+        "never",
+        "not an ",
+        "not a ",
+        "no longer",
+        "handling",
+        "handler",
+        "handle ",
+        "how to",
+        "should",
+        "check for",
+        "checking for",
+        "such as",
+        "e.g.",
+        "for example",
+        "documentation",
+        "protect",
+        "safeguard",
+        "until ",
+        "simulat",
+        "detect",
+        "when you",
+        "common cause",
+        "for out of",
+        "on out of",
+        "mitigat",
+        "tip:",
+        "hint:",
+        "fix:",
+        "fixed",
+        "fixes",
+        "issue",
+        "question",
+        "http://",
+        "https://",
+        "避免",
+        "防止",
+        "如果",
+        "可能",
+        "以免",
+        "если",
+        "falls ",
+        "pour éviter",
+        "para evitar",
+        "чтобы",
+        "防ぐ",
+        "방지",
     ];
     const CODE: &[&str] = &[
-        "except ", "raise ", "throw new", "throw ", "return ", "assert", "#define", "case ", "print(", "printf(", "logger.", "logging.",
-        "def ", "class ", "import ", "catch", "enum ", "const ", "static ", "fn ", "//", "/*", "* ", "# ", "<!--", "elif ", "else:", "try:",
-        "warnings.", "raises(", "console.",
+        "except ",
+        "raise ",
+        "throw new",
+        "throw ",
+        "return ",
+        "assert",
+        "#define",
+        "case ",
+        "print(",
+        "printf(",
+        "logger.",
+        "logging.",
+        "def ",
+        "class ",
+        "import ",
+        "catch",
+        "enum ",
+        "const ",
+        "static ",
+        "fn ",
+        "//",
+        "/*",
+        "* ",
+        "# ",
+        "<!--",
+        "elif ",
+        "else:",
+        "try:",
+        "warnings.",
+        "raises(",
+        "console.",
     ];
     let start = before.trim_start();
-    if CODE.iter().any(|code| start.starts_with(code)) || line.contains(" in str(") || before.contains("(\"") || before.contains("(f\"") {
+    if CODE.iter().any(|code| start.starts_with(code))
+        || line.contains(" in str(")
+        || before.contains("(\"")
+        || before.contains("(f\"")
+    {
         return false;
     }
     if SUPPOSED.iter().any(|word| before.contains(word)) {
@@ -163,22 +257,35 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     // The word that holds it is an option, a setting, a test, a counter or a function.
     let word_start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let word = &before[word_start..];
-    let option = word.starts_with("--") || word.starts_with("-x") || word.starts_with("-d") || word.contains("test_") || word.contains("::test");
+    let option = word.starts_with("--")
+        || word.starts_with("-x")
+        || word.starts_with("-d")
+        || word.contains("test_")
+        || word.contains("::test");
     if option || word.contains("on_") || word.contains("num_") || word.contains("max_") || word.contains("is_") {
         return false;
     }
     let tail = behind.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let value = tail.trim_start_matches(['"', '\'', ' ', ':', '=', ')', ',', '(']);
-    let zero = value.starts_with('0') && !value[1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'x'));
-    let denied = ["false", "none", "no,", "never", "null", "disabled", "0 times"].iter().any(|word| value.starts_with(word));
+    let zero =
+        value.starts_with('0') && !value[1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'x'));
+    let denied =
+        ["false", "none", "no,", "never", "null", "disabled", "0 times"].iter().any(|word| value.starts_with(word));
     if tail.len() < behind.len().max(1) && tail.starts_with('(') && said.contains('_') && tail.starts_with("()") {
         return false;
     }
     let counted = tail.trim_start().starts_with([':', '=', '"']) || before.ends_with("0 ");
-    if counted && (zero || denied) || before.trim_end().ends_with(" 0") || before.trim_end().ends_with(" no") || before == "no " {
+    if counted && (zero || denied)
+        || before.trim_end().ends_with(" 0")
+        || before.trim_end().ends_with(" no")
+        || before == "no "
+    {
         return false;
     }
-    if ["passed", "skipped", "xfail", "... ok", "[ ok ]", "not found", "did not", "was not"].iter().any(|word| behind.contains(word)) {
+    if ["passed", "skipped", "xfail", "... ok", "[ ok ]", "not found", "did not", "was not"]
+        .iter()
+        .any(|word| behind.contains(word))
+    {
         return false;
     }
     let question = line.trim_end().ends_with(['?', '？']);
@@ -188,13 +295,74 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
 
 /// Words by which a program says that it has another way.
 const WAY_ON: &[&str] = &[
-    "retrying", "will retry", "retry with", "retries", "falling back", "fall back", "fallback", "fell back", "will try", "trying again",
-    "trying smaller", "trying with", "trying a smaller", "trying next", "skipping", "skipped", "reducing", "reduced to", "using cpu",
-    "use cpu instead", "using host", "using system", "instead of", "instead", "continuing", "continue without", "continue with",
-    "ignoring", "ignored", "recover", "evict", "offloading to", "spilling", "spill", "requeu", "reschedul", "halving", "lowering",
-    "disabling", "switching to", "tiled", "preempt", "retract", "swapping", "not fatal", "non-fatal", "another way", "recompute",
-    "attempting to", "will be slower", "slower", "performance gains", "no effect", "autotun", "select_algorithm", "skip config",
-    "重试", "回退", "跳过", "降低", "改用", "リトライ", "재시도", "повторная", "nouvelle tentative", "erneut", "reintent",
+    "retrying",
+    "will retry",
+    "retry with",
+    "retries",
+    "falling back",
+    "fall back",
+    "fallback",
+    "fell back",
+    "will try",
+    "trying again",
+    "trying smaller",
+    "trying with",
+    "trying a smaller",
+    "trying next",
+    "skipping",
+    "skipped",
+    "reducing",
+    "reduced to",
+    "using cpu",
+    "use cpu instead",
+    "using host",
+    "using system",
+    "instead of",
+    "instead",
+    "continuing",
+    "continue without",
+    "continue with",
+    "ignoring",
+    "ignored",
+    "recover",
+    "evict",
+    "offloading to",
+    "spilling",
+    "spill",
+    "requeu",
+    "reschedul",
+    "halving",
+    "lowering",
+    "disabling",
+    "switching to",
+    "tiled",
+    "preempt",
+    "retract",
+    "swapping",
+    "not fatal",
+    "non-fatal",
+    "another way",
+    "recompute",
+    "attempting to",
+    "will be slower",
+    "slower",
+    "performance gains",
+    "no effect",
+    "autotun",
+    "select_algorithm",
+    "skip config",
+    "not a failure",
+    "重试",
+    "回退",
+    "跳过",
+    "降低",
+    "改用",
+    "リトライ",
+    "재시도",
+    "повторная",
+    "nouvelle tentative",
+    "erneut",
+    "reintent",
 ];
 
 /// Whether the line reports a failure or something that was got over; nothing where it stands in no error's context.
@@ -207,11 +375,63 @@ fn standing(
     spoken: Spoken,
 ) -> Option<Standing> {
     const FAILING: &[&str] = &[
-        "error", "exception", "fatal", "fail", "abort", "panic", "terminat", "unable", "cannot", "can't", "can not", "could not", "couldn't",
-        "crash", "killed", "insufficient", "not enough", "ran out", "out of", "exceed", "exhausted", "no memory", "what()", "assert",
-        "larger than", "too large", "oom", "错误", "失败", "不足", "异常", "无法", "溢出", "エラー", "失敗", "不足", "오류", "실패", "부족", "fehler",
-        "nicht", "erreur", "insuffisant", "impossible", "échec", "insuficiente", "sin memoria", "no se pudo", "sem memória", "ошибка", "не удалось",
-        "недостаточно", "не хватает", "нехватка", "zu wenig", "plus de", "manque",
+        "error",
+        "exception",
+        "fatal",
+        "fail",
+        "abort",
+        "panic",
+        "terminat",
+        "unable",
+        "cannot",
+        "can't",
+        "can not",
+        "could not",
+        "couldn't",
+        "crash",
+        "killed",
+        "insufficient",
+        "not enough",
+        "ran out",
+        "out of",
+        "exceed",
+        "exhausted",
+        "no memory",
+        "what()",
+        "assert",
+        "larger than",
+        "too large",
+        "oom",
+        "错误",
+        "失败",
+        "不足",
+        "异常",
+        "无法",
+        "溢出",
+        "エラー",
+        "失敗",
+        "不足",
+        "오류",
+        "실패",
+        "부족",
+        "fehler",
+        "nicht",
+        "erreur",
+        "insuffisant",
+        "impossible",
+        "échec",
+        "insuficiente",
+        "sin memoria",
+        "no se pudo",
+        "sem memória",
+        "ошибка",
+        "не удалось",
+        "недостаточно",
+        "не хватает",
+        "нехватка",
+        "zu wenig",
+        "plus de",
+        "manque",
     ];
     let level = level(line);
     let next = || {
@@ -221,10 +441,25 @@ fn standing(
     };
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     // Advice behind the words is no way on: `try again with a smaller batch`.
-    let advice = has(behind, &["try reducing", "please", "consider", "you can", "try to", "try setting", "try using", "suggest", "recommend"]);
-    let way_on = has(lower, WAY_ON) && !advice || next().iter().take(2).any(|line| has(line, WAY_ON) && !has(line, &["fatal", "traceback"]));
+    let advice = has(
+        behind,
+        &[
+            "try reducing",
+            "please",
+            "consider",
+            "you can",
+            "try to",
+            "try setting",
+            "try using",
+            "suggest",
+            "recommend",
+        ],
+    );
+    let way_on = has(lower, WAY_ON) && !advice
+        || next().iter().any(|line| has(line, WAY_ON) && !has(line, &["fatal", "traceback"]));
     let after = outcome::after(document, position);
-    let last = document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;
+    let last =
+        document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;
     // Whoever says on the same line that there is another way, and dies, dies of something that has its own message.
     if has(lower, WAY_ON) && !advice {
         return Some(Standing::Harmless);
@@ -241,7 +476,9 @@ fn standing(
         },
         Some(Level::Chatter) => match after {
             After::Died if spoken.named || has(lower, FAILING) => harmless(true),
-            After::Unknown if last && has(lower, &["error", "fail", "out of memory", "exception", "abort"]) => harmless(true),
+            After::Unknown if last && has(lower, &["error", "fail", "out of memory", "exception", "abort"]) => {
+                harmless(true)
+            }
             _ => None,
         },
         Some(Level::Error) => harmless(after != After::WentOn),
@@ -280,7 +517,9 @@ fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, n
     }
     match named.map(|program| (program, program.kind())) {
         Some((Program::Unlisted(_), _)) | None => Resource::Host,
-        Some((_, Kind::HostProgram | Kind::Runtime | Kind::Scheduler | Kind::OomKiller | Kind::Unnamed)) => Resource::Host,
+        Some((_, Kind::HostProgram | Kind::Runtime | Kind::Scheduler | Kind::OomKiller | Kind::Unnamed)) => {
+            Resource::Host
+        }
         // A simulation keeps most in the machine's memory.
         Some((program, Kind::Application)) if program.pytorch_allocator() == PytorchAllocator::No => Resource::Host,
         Some(_) => Resource::Gpu,
@@ -362,7 +601,11 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
     for at in field::before(position, BEGUN) {
         let text = field::text(document, at);
         let lower = clipped(text).to_lowercase();
-        if lower.contains("alloc") || lower.contains("request") || lower.contains("requir") || lower.contains("memory") && tells_memory(text) {
+        if lower.contains("alloc")
+            || lower.contains("request")
+            || lower.contains("requir")
+            || lower.contains("memory") && tells_memory(text)
+        {
             take(at, None);
         }
     }
@@ -370,15 +613,22 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
 
 /// True where the words say that an allocation was refused, so that a lone figure behind them is what was asked for.
 fn words_refuse(lower: &str) -> bool {
-    lower.contains("alloc") || lower.contains("reserve") || lower.contains("create buffer") || lower.contains("выделить") || lower.contains("分配")
+    lower.contains("alloc")
+        || lower.contains("reserve")
+        || lower.contains("create buffer")
+        || lower.contains("выделить")
+        || lower.contains("分配")
 }
 
 /// True for a line that lists memory: it names a quantity and prints a size.
 fn tells_memory(text: &str) -> bool {
     let lower = clipped(text).to_lowercase();
-    ["free", "avail", "total", "used", "in use", "request", "requir", "need", "limit", "capacity", "alloc", "peak", "memory", "reserved"]
-        .iter()
-        .any(|word| lower.contains(word))
+    [
+        "free", "avail", "total", "used", "in use", "request", "requir", "need", "limit", "capacity", "alloc", "peak",
+        "memory", "reserved",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
         && lower.bytes().any(|byte| byte.is_ascii_digit())
 }
 
@@ -394,9 +644,15 @@ fn device(event: &mut Event, line: &str) {
             let after = rest.get(digits..).unwrap_or_default();
             let apart = gap > 0 || word != "device" && word != "ordinal";
             let alone = !after.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '%'))
-                && !after.trim_start().starts_with(|c: char| c.is_ascii_alphabetic() && crate::units::unit_in_front(after.trim_start()).is_some());
+                && !after.trim_start().starts_with(|c: char| {
+                    c.is_ascii_alphabetic() && crate::units::unit_in_front(after.trim_start()).is_some()
+                });
             let starts = !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-            if (1..=2).contains(&digits) && gap <= 2 && apart && alone && starts
+            if (1..=2).contains(&digits)
+                && gap <= 2
+                && apart
+                && alone
+                && starts
                 && let Ok(index) = rest[..digits].parse::<u32>()
             {
                 let at = event.at;
@@ -409,9 +665,31 @@ fn device(event: &mut Event, line: &str) {
 
 /// Words by which another reader's program says that it has another way.
 const OTHER_WAY: &[&str] = &[
-    "retrying", "retry with", "falling back", "fall back to", "fallback", "fell back", "skipping batch", "skipping tactic", "skip config",
-    "trying with", "trying smaller", "trying again", "will try", "using cpu", "on cpu instead", "switching to", "select_algorithm", "autotun", "evict",
-    "reducing batch", "reducing the batch", "tiling", "will be slower", "performance gains", "merging on the cpu",
+    "retrying",
+    "retry with",
+    "falling back",
+    "fall back to",
+    "fallback",
+    "fell back",
+    "skipping batch",
+    "skipping tactic",
+    "skip config",
+    "trying with",
+    "trying smaller",
+    "trying again",
+    "will try",
+    "using cpu",
+    "on cpu instead",
+    "switching to",
+    "select_algorithm",
+    "autotun",
+    "evict",
+    "reducing batch",
+    "reducing the batch",
+    "tiling",
+    "will be slower",
+    "performance gains",
+    "merging on the cpu",
 ];
 
 /// Lines behind a message on which a program says so.
@@ -435,7 +713,8 @@ pub(super) fn survived(document: &Document, position: usize, event: &Event) -> b
     // An exception ends what raised it, unless the log shows that something went on.
     match outcome {
         After::Died => false,
-        After::WentOn => here() || soon(OTHER_WAY),
+        // A pool that is refused its growth does with what it has.
+        After::WentOn => event.has(Sign::PoolGrowthRefused) || here() || soon(OTHER_WAY),
         After::Unknown => mild && here() || soon(AGAIN),
     }
 }
@@ -470,7 +749,9 @@ mod tests {
 
     fn caught(log: &str) -> Option<Event> {
         let document = Document::from_text("-", log);
-        dialect::events(&document).into_iter().find(|event| event.has(Sign::Generic) && event.standing == Standing::Failure)
+        dialect::events(&document)
+            .into_iter()
+            .find(|event| event.has(Sign::Generic) && event.standing == Standing::Failure)
     }
 
     #[test]

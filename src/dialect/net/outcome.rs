@@ -18,24 +18,80 @@ const NEAR: usize = 14;
 const FAR: usize = 400;
 
 const DEATHS: &[&str] = &[
-    "aborted", "abort trap", "core dumped", "terminate called", "traceback (most recent", "segmentation fault", "sigabrt", "sigkill",
-    "panicked at", "giving up", "srun: error", "returned non-zero", "calledprocesserror", "job failed", "failed to start",
-    "exiting", "shutting down", "terminating", "cannot continue", "unrecoverable", "mpi_abort", "killed", "process finished with exit code",
-    "exited with", "exit code", "exit status", "exitcode", "return code", "crashed", "failed with", "error: command", "run failed", "fatal",
+    "aborted",
+    "abort trap",
+    "core dumped",
+    "terminate called",
+    "traceback (most recent",
+    "segmentation fault",
+    "sigabrt",
+    "sigkill",
+    "panicked at",
+    "giving up",
+    "srun: error",
+    "returned non-zero",
+    "calledprocesserror",
+    "job failed",
+    "failed to start",
+    "exiting",
+    "shutting down",
+    "terminating",
+    "cannot continue",
+    "unrecoverable",
+    "mpi_abort",
+    "killed",
+    "process finished with exit code",
+    "exited with",
+    "exit code",
+    "exit status",
+    "exitcode",
+    "return code",
+    "crashed",
+    "failed with",
+    "error: command",
+    "run failed",
+    "fatal",
 ];
 
 const GOES_ON: &[&str] = &[
-    "saved", "saving", "completed", "finished", "done", "success", "succeeded", "resuming", "resumed", "recovered", "elapsed",
-    "exit code 0", "exit code: 0", "exited with code 0", "exit status 0", "exit status: 0", "training complete", "written to", "wrote ",
+    "saved",
+    "saving",
+    "completed",
+    "finished",
+    "done",
+    "success",
+    "succeeded",
+    "resuming",
+    "resumed",
+    "recovered",
+    "elapsed",
+    "exit code 0",
+    "exit code: 0",
+    "exited with code 0",
+    "exit status 0",
+    "exit status: 0",
+    "training complete",
+    "written to",
+    "wrote ",
 ];
 
 /// True for an ending that is none of failure.
 fn clean_exit(lower: &str) -> bool {
-    ["exit code 0", "exit code: 0", "exited with code 0", "exit status 0", "exit status: 0", "return code 0", "exitcode: 0", "exitcode=0", "rc=0"]
-        .iter()
-        .any(|words| {
-            lower.find(words).is_some_and(|at| !lower[at + words.len()..].starts_with(|c: char| c.is_ascii_digit()))
-        })
+    [
+        "exit code 0",
+        "exit code: 0",
+        "exited with code 0",
+        "exit status 0",
+        "exit status: 0",
+        "return code 0",
+        "exitcode: 0",
+        "exitcode=0",
+        "rc=0",
+    ]
+    .iter()
+    .any(|words| {
+        lower.find(words).is_some_and(|at| !lower[at + words.len()..].starts_with(|c: char| c.is_ascii_digit()))
+    })
 }
 
 /// True for a line that counts work: `step 12/100`, `epoch 3`, `45 %`, `1.2 it/s`.
@@ -43,14 +99,16 @@ fn progresses(lower: &str) -> bool {
     if lower.contains("it/s") || lower.contains("s/it") {
         return true;
     }
-    ["step", "epoch", "iter", "batch", "frame", "chunk", "tile", "request", "trial", "sample", "token", "loss"].iter().any(|word| {
-        lower.find(word).is_some_and(|at| {
-            let rest = &lower[at + word.len()..];
-            let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-            let gap = rest.len() - rest.trim_start_matches([' ', ':', '=', '#', '[', '(']).len();
-            gap <= 4 && rest[gap..].starts_with(|c: char| c.is_ascii_digit())
+    ["step", "epoch", "iter", "batch", "frame", "chunk", "tile", "request", "trial", "sample", "token", "loss"]
+        .iter()
+        .any(|word| {
+            lower.find(word).is_some_and(|at| {
+                let rest = &lower[at + word.len()..];
+                let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+                let gap = rest.len() - rest.trim_start_matches([' ', ':', '=', '#', '[', '(']).len();
+                gap <= 4 && rest[gap..].starts_with(|c: char| c.is_ascii_digit())
+            })
         })
-    })
 }
 
 /// Reads on behind the line at `position`.
@@ -65,14 +123,19 @@ pub fn after(document: &Document, position: usize) -> After {
         if clean_exit(&lower) {
             return After::WentOn;
         }
-        let fails = ["error", "fail", "unable", "cannot", "could not", "out of memory"].iter().any(|word| lower.contains(word));
+        let fails =
+            ["error", "fail", "unable", "cannot", "could not", "out of memory"].iter().any(|word| lower.contains(word));
         if went_on == 0 && i < NEAR && DEATHS.iter().any(|word| lower.contains(word)) {
             return After::Died;
         }
         last_says_done = !fails && GOES_ON.iter().any(|word| lower.contains(word));
         if !fails && (progresses(&lower) || last_says_done) {
             went_on += 1;
-        } else if went_on > 0 && ["core dumped", "terminate called", "traceback (most recent", "panicked at"].iter().any(|w| lower.contains(w)) {
+        } else if went_on > 0
+            && ["core dumped", "terminate called", "traceback (most recent", "panicked at"]
+                .iter()
+                .any(|w| lower.contains(w))
+        {
             // It went on and fell later: that is another failure's matter.
             return After::WentOn;
         }

@@ -153,12 +153,86 @@ const LABELS: &[(&str, Fact)] = &[
 
 /// Words between a label and its figure that say nothing of their own.
 const FILLERS: &[&str] = &[
-    "is", "are", "was", "were", "of", "size", "memory", "mem", "bytes", "byte", "in", "about", "only", "for", "a", "an", "the",
-    "gpu", "device", "vram", "ram", "video", "host", "system", "space", "amount", "at", "least", "another", "additional", "more",
-    "buffer", "block", "chunk", "tensor", "array", "to", "by", "just", "approximately", "approx", "roughly", "around", "up",
-    "with", "on", "from", "heap", "pool", "workspace", "has", "had", "have", "been", "currently", "so", "far", "single", "mb",
-    "gb", "mib", "gib", "kb", "data", "cuda", "physical", "storage", "cache", "kv", "model", "weights", "graph", "compute",
-    "du", "de", "von", "est", "es", "ist", "sind",
+    "is",
+    "are",
+    "was",
+    "were",
+    "of",
+    "size",
+    "memory",
+    "mem",
+    "bytes",
+    "byte",
+    "in",
+    "about",
+    "only",
+    "for",
+    "a",
+    "an",
+    "the",
+    "gpu",
+    "device",
+    "vram",
+    "ram",
+    "video",
+    "host",
+    "system",
+    "space",
+    "amount",
+    "at",
+    "least",
+    "another",
+    "additional",
+    "more",
+    "buffer",
+    "block",
+    "chunk",
+    "tensor",
+    "array",
+    "to",
+    "by",
+    "just",
+    "approximately",
+    "approx",
+    "roughly",
+    "around",
+    "up",
+    "with",
+    "on",
+    "from",
+    "heap",
+    "pool",
+    "workspace",
+    "has",
+    "had",
+    "have",
+    "been",
+    "currently",
+    "so",
+    "far",
+    "single",
+    "mb",
+    "gb",
+    "mib",
+    "gib",
+    "kb",
+    "data",
+    "cuda",
+    "physical",
+    "storage",
+    "cache",
+    "kv",
+    "model",
+    "weights",
+    "graph",
+    "compute",
+    "du",
+    "de",
+    "von",
+    "est",
+    "es",
+    "ist",
+    "sind",
 ];
 
 /// True where a line prints a size with a unit.
@@ -183,7 +257,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         let end = start + numeral.length;
         from = end;
         // A part of a name, a version, an address or a negative number is no size.
-        let inside = before.is_some_and(|c| c.is_alphanumeric() && c.is_ascii() || matches!(c, '_' | '.' | ',' | '#' | '@'))
+        let inside = before
+            .is_some_and(|c| c.is_alphanumeric() && c.is_ascii() || matches!(c, '_' | '.' | ',' | '#' | '@'))
             || before == Some('-') && !line[..start - 1].ends_with(|c: char| c.is_ascii_digit());
         let number = &line[start..end];
         let rest = &line[end..];
@@ -191,13 +266,17 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']).len();
         let unit = match units::unit_in_front(&rest[gap..]) {
             // `12 k` and `3 m` set off by a blank are words.
-            Some((_, word)) if gap == 0 || word.chars().count() > 1 || word == "B" => Some((word, end + gap + word.len())),
+            Some((_, word)) if gap == 0 || word.chars().count() > 1 || word == "B" => {
+                Some((word, end + gap + word.len()))
+            }
             _ => None,
         };
         let unit = match unit {
             Some((word, to)) if !(cut && to >= line.len() && !word.ends_with(['B', 'b', 's', 'e'])) => Some((word, to)),
             Some(_) => continue,
-            None if rest.trim().is_empty() => units::unit_in_front(next.trim_start()).map(|(_, word)| (word, line.len())),
+            None if rest.trim().is_empty() => {
+                units::unit_in_front(next.trim_start()).map(|(_, word)| (word, line.len()))
+            }
             None => None,
         };
         let size = match unit {
@@ -244,7 +323,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
 fn label_after(after: &str) -> Option<(Fact, usize)> {
     let end = after.find([',', ';', '(', '[', ':', '/', '，', '、', '；', '。', '：', '（']).unwrap_or(after.len());
     let clause = after[..end].split(". ").next()?.to_lowercase();
-    let excess = ["exceeds", "exceeding", "is larger than", "is more than", "is greater than", "does not fit", "doesn't fit"];
+    let excess =
+        ["exceeds", "exceeding", "is larger than", "is more than", "is greater than", "does not fit", "doesn't fit"];
     let label = LABELS.iter().filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)));
     let excess = excess.iter().filter_map(|word| clause.find(word).map(|at| (at, word.len(), Fact::Requested)));
     let (at, _, fact) = label.chain(excess).min_by_key(|(at, length, _)| (*at, std::cmp::Reverse(*length)))?;
@@ -255,14 +335,7 @@ fn label_after(after: &str) -> Option<(Fact, usize)> {
 
 /// The figures of a line with what their words say they are. `refused` tells that the line speaks of an allocation that was
 /// refused: there a lone figure is what was asked for.
-pub fn figures(
-    line: &str,
-    next: &str,
-    at: Span,
-    cut: bool,
-    refused: Option<usize>,
-    base: Base,
-) -> Vec<(Fact, Figure)> {
+pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>, base: Base) -> Vec<(Fact, Figure)> {
     let places = places(line, next, at, cut, base);
     let mut at_odds: Vec<Fact> = Vec::new();
     let mut told: Vec<(Fact, Figure)> = Vec::new();
@@ -279,18 +352,24 @@ pub fn figures(
         let joint = before.trim().trim_end_matches(['(', '[']).trim();
         // `3 of 8 GiB`, `3 GiB / 8 GiB`: the second is the whole.
         let shared = ahead.is_none_or(|(fact, ..)| Some(fact) == told_behind);
-        let of = !first && shared && (joint.ends_with(" of") || joint == "of" || joint == "/" || joint.ends_with("out of"));
+        let of =
+            !first && shared && (joint.ends_with(" of") || joint == "of" || joint == "/" || joint.ends_with("out of"));
         let close = |label: &Option<(Fact, bool, usize)>| label.is_some_and(|(_, _, words)| words == 0);
         if i == 0 {
-            labels_first = close(&ahead) && behind.is_none_or(|(_, fillers)| fillers > 0) || ahead.is_some_and(|(_, tied, _)| tied);
+            labels_first = close(&ahead) && behind.is_none_or(|(_, fillers)| fillers > 0)
+                || ahead.is_some_and(|(_, tied, _)| tied);
         }
         told_behind = None;
         let fact = match (ahead, behind) {
             (Some((fact, true, _)), _) if !of => Some(fact),
-            (_, Some((fact, _))) if of && (unlabelled.is_none() || matches!(fact, Fact::Capacity | Fact::Limit)) => Some(fact),
+            (_, Some((fact, _))) if of && (unlabelled.is_none() || matches!(fact, Fact::Capacity | Fact::Limit)) => {
+                Some(fact)
+            }
             (_, Some((fact, _))) if of => {
                 // `7 GiB of 8 GiB in use`
-                told.extend(unlabelled.filter(|_| !told.iter().any(|(known, _)| *known == fact)).map(|part| (fact, part)));
+                told.extend(
+                    unlabelled.filter(|_| !told.iter().any(|(known, _)| *known == fact)).map(|part| (fact, part)),
+                );
                 Some(Fact::Capacity)
             }
             _ if of => Some(Fact::Capacity),
@@ -303,7 +382,11 @@ pub fn figures(
             (Some((Fact::Requested | Fact::Limit, _, _)), None) => ahead.map(|(fact, ..)| fact),
             _ => None,
         };
-        let alone = || refused.filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare).map(|_| Fact::Requested);
+        let alone = || {
+            refused
+                .filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare)
+                .map(|_| Fact::Requested)
+        };
         // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
         let sized = || {
             let ahead = before.trim_end().trim_end_matches([':', '=', '(', '[', ' ']).to_ascii_lowercase();
@@ -315,7 +398,7 @@ pub fn figures(
         unlabelled = fact.is_none().then_some(place.figure);
         let Some(fact) = fact else { continue };
         // A count without a unit is a size only where its label asks for bytes.
-        if place.bare && by_size.is_none() && !ahead.is_some_and(|(_, _, words)| words <= 1) {
+        if place.bare && by_size.is_none() && ahead.is_none_or(|(_, _, words)| words > 1) {
             continue;
         }
         match told.iter().find(|(known, _)| *known == fact) {
@@ -351,8 +434,10 @@ mod tests {
 
     fn read(line: &str) -> Vec<(Fact, u64)> {
         let refused = Some(0).filter(|_| line.contains("alloc"));
-        let mut told: Vec<_> =
-            figures(line, "", Span::line(1), false, refused, Base::Binary).into_iter().map(|(fact, figure)| (fact, figure.bytes)).collect();
+        let mut told: Vec<_> = figures(line, "", Span::line(1), false, refused, Base::Binary)
+            .into_iter()
+            .map(|(fact, figure)| (fact, figure.bytes))
+            .collect();
         told.sort();
         told
     }
@@ -364,9 +449,15 @@ mod tests {
         use Fact::{Allocated, Capacity, Free, Limit, Requested, Used};
         for (line, facts) in [
             ("requested 5 GiB, free 1 GiB, total 8 GiB", vec![(Requested, 5 * G), (Capacity, 8 * G), (Free, G)]),
-            ("tried to allocate 5 GiB with 1 GiB free and 8 GiB total", vec![(Requested, 5 * G), (Capacity, 8 * G), (Free, G)]),
+            (
+                "tried to allocate 5 GiB with 1 GiB free and 8 GiB total",
+                vec![(Requested, 5 * G), (Capacity, 8 * G), (Free, G)],
+            ),
             ("needs 5 GiB but only 1 GiB is available", vec![(Requested, 5 * G), (Free, G)]),
-            ("7 GiB of 8 GiB in use, failed to allocate 2 GiB", vec![(Requested, 2 * G), (Capacity, 8 * G), (Used, 7 * G)]),
+            (
+                "7 GiB of 8 GiB in use, failed to allocate 2 GiB",
+                vec![(Requested, 2 * G), (Capacity, 8 * G), (Used, 7 * G)],
+            ),
             ("failed to allocate GPU buffer (5 GiB)", vec![(Requested, 5 * G)]),
             ("5 GiB exceeds the limit of 4 GiB", vec![(Requested, 5 * G), (Limit, 4 * G)]),
             ("failed to allocate 5368709120 bytes (allocated 1073741824)", vec![(Requested, 5 * G), (Allocated, G)]),
@@ -380,7 +471,13 @@ mod tests {
 
     #[test]
     fn what_the_words_do_not_tell_stays_unknown() {
-        for line in ["error 12345678 at 0x7f00", "wrote 5 GiB at 3 GB/s", "pid 4194304 failed", "v1.2.3 and -5 GiB", "needs 12,345 MiB"] {
+        for line in [
+            "error 12345678 at 0x7f00",
+            "wrote 5 GiB at 3 GB/s",
+            "pid 4194304 failed",
+            "v1.2.3 and -5 GiB",
+            "needs 12,345 MiB",
+        ] {
             assert_eq!(read(line), vec![], "{line}");
         }
     }

@@ -276,14 +276,50 @@ const EXCESSES: &[&str] =
     &["exceeds", "exceeded", "larger than", "too large", "greater than", "more than", "allocation of", "does not fit"];
 
 const BOUNDS: &[&str] = &[
-    "limit", "available", "capacity", "maximum", "max", "free", "budget", "device", "total", "physical", "failed", "fail",
-    "quota", "fit",
+    "limit",
+    "available",
+    "capacity",
+    "maximum",
+    "max",
+    "free",
+    "budget",
+    "device",
+    "total",
+    "physical",
+    "failed",
+    "fail",
+    "quota",
+    "fit",
 ];
 
 /// What memory is called.
 const MATTER: &[&str] = &[
-    "memory", "vram", " ram", "ram ", "bytes", "buffer", "heap", "hbm", "arena", "workspace", "mib", "gib", "memoria",
-    "memória", "mémoire", "speicher", "памят", "内存", "显存", "メモリ", "메모리", "allocat", " gb", " mb", "0gb", "0mb",
+    "memory",
+    "vram",
+    " ram",
+    "ram ",
+    "bytes",
+    "buffer",
+    "heap",
+    "hbm",
+    "arena",
+    "workspace",
+    "mib",
+    "gib",
+    "memoria",
+    "memória",
+    "mémoire",
+    "speicher",
+    "памят",
+    "内存",
+    "显存",
+    "メモリ",
+    "메모리",
+    "allocat",
+    " gb",
+    " mb",
+    "0gb",
+    "0mb",
 ];
 
 /// The words by which a line speaks of memory that ran out, if it does.
@@ -303,10 +339,13 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         return said;
     }
     let matter = || MATTER.iter().any(|word| lower.contains(word));
-    let find = |words: &[&str]| words.iter().filter_map(|words| lower.find(words).map(|at| (at, at + words.len()))).min();
+    let find =
+        |words: &[&str]| words.iter().filter_map(|words| lower.find(words).map(|at| (at, at + words.len()))).min();
     if let Some((at, end)) = find(REFUSALS)
         && matter()
-        && lower.get(end..).is_some_and(|rest| near(rest) || lower.get(..at).is_some_and(|before| before.contains("memory")))
+        && lower
+            .get(end..)
+            .is_some_and(|rest| near(rest) || lower.get(..at).is_some_and(|before| before.contains("memory")))
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
@@ -338,16 +377,73 @@ pub fn resource(lower: &str) -> Option<Resource> {
     const SHARED: &[&str] = &["/dev/shm", "shm_open", "shared memory segment", "shmget", "(shm)", "shared memory file"];
     const GROUP: &[&str] = &["cgroup", "container memory", "pod memory", "memory.max", "oomkilled", "container limit"];
     const HOST: &[&str] = &[
-        "host memory", "system memory", "system ram", "cpu memory", "host ram", "physical memory", "main memory", "page file",
-        "pagefile", "paging file", "swap", "commit limit", "commit charge", "pinned", "page-locked", "page locked", "host buffer", "errno 12", "mmap",
-        "cannot allocate memory", "std::bad_alloc", "virtual memory", "address space", "malloc_host", "cudahostalloc",
-        "cumemhostalloc", "cudamallochost", "hosteregister", "cpu allocator", "posix_memalign", "java heap", "heap space",
-        "系统内存", "主机内存", "物理内存", "оперативн",
+        "host memory",
+        "system memory",
+        "system ram",
+        "cpu memory",
+        "host ram",
+        "physical memory",
+        "main memory",
+        "page file",
+        "pagefile",
+        "paging file",
+        "swap",
+        "commit limit",
+        "commit charge",
+        "pinned",
+        "page-locked",
+        "page locked",
+        "host buffer",
+        "errno 12",
+        "mmap",
+        "cannot allocate memory",
+        "std::bad_alloc",
+        "virtual memory",
+        "address space",
+        "malloc_host",
+        "cudahostalloc",
+        "cumemhostalloc",
+        "cudamallochost",
+        "hosteregister",
+        "cpu allocator",
+        "posix_memalign",
+        "java heap",
+        "heap space",
+        "系统内存",
+        "主机内存",
+        "物理内存",
+        "оперативн",
     ];
     const DEVICE: &[&str] = &[
-        "gpu", "vram", "device", "cuda", "hip", "rocm", "opencl", "vulkan", "metal", "video memory", "graphics memory",
-        "显存", "level zero", "level_zero", "sycl", "cudnn", "cublas", "nvidia", "hbm", "directx", "d3d12", "d3d11", "dxgi",
-        "vk_", "texture", "thrust", "rmm", "видеопамят", "grafikspeicher",
+        "gpu",
+        "vram",
+        "device",
+        "cuda",
+        "hip",
+        "rocm",
+        "opencl",
+        "vulkan",
+        "metal",
+        "video memory",
+        "graphics memory",
+        "显存",
+        "level zero",
+        "level_zero",
+        "sycl",
+        "cudnn",
+        "cublas",
+        "nvidia",
+        "hbm",
+        "directx",
+        "d3d12",
+        "d3d11",
+        "dxgi",
+        "vk_",
+        "texture",
+        "thrust",
+        "rmm",
+        "видеопамят",
+        "grafikspeicher",
     ];
     let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if any(CACHE) {
