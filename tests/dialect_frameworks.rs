@@ -31,6 +31,18 @@ use Resource::{CudaSharedMemory, Gpu, Host};
 
 const CASES: &[Case] = &[
     case(
+        "net/device",
+        "net",
+        "gridtool",
+        Gpu,
+        "requested=5.25GiB free=1.5GiB capacity=8GiB device=1",
+        &[Sign::Generic],
+    ),
+    case("net/host", "net", "meshfold", Host, "requested=12.5GiB free=3.25GiB", &[Sign::Generic]),
+    case("net/chinese", "net", "generic", Gpu, "requested=6GiB free=2GiB capacity=8GiB", &[Sign::Generic]),
+    case("wordings/kokkos-space", "kokkos-memory-space", "kokkos", Gpu, "requested=6.5GiB", &[]),
+    case("wordings/context", "llamacpp-context-exceeded", "llama.cpp", Resource::KvCache, "", &[Sign::NoFigures]),
+    case(
         "julia/pool-reserved",
         "julia-out-of-gpu-memory",
         "julia",
@@ -253,6 +265,7 @@ fn what_only_sounds_like_a_failure_is_set_aside() {
         ("jax/grpc", &["service-quota", "grpc-message-size"]),
         ("tensorrt/tactic", &["tensorrt-tactic"]),
         ("triton-server/pinned", &["triton-server-pinned"]),
+        ("net/went-on", &["net"]),
     ] {
         let (incidents, harmless) = incidents(log);
         assert!(incidents.is_empty(), "{log}: {}", incidents.len());

@@ -32,7 +32,7 @@ pub(crate) mod trial;
 pub(crate) mod weights;
 mod wrong_device;
 
-use crate::domain::closed_set;
+use crate::domain::{Sign, closed_set};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::recording::Pieces;
@@ -116,6 +116,10 @@ pub const MOST_WITHOUT_PROOF: f64 = 0.9;
 /// What a proved cause is told with.
 const WITH_PROOF: f64 = 0.96;
 
+/// Of a message that no reader knows, the share of confidence that no cause gets besides: a judgement, since no labelled set
+/// has enough of them to learn it from.
+const UNFAMILIAR: f64 = 0.25;
+
 /// Causes less likely than this are not worth a reader's time.
 const WORTH_TELLING: f64 = 0.02;
 
@@ -129,7 +133,8 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
     let mut weighed = weigh(incident);
     let top = weighed.iter().map(|weighed| weighed.score).fold(f64::MIN, f64::max);
     let odds = |score: f64| ((score - top) / Weights::get().temperature).exp();
-    let all = weighed.iter().map(|weighed| odds(weighed.score)).sum::<f64>().max(f64::MIN_POSITIVE) / OF_ALL;
+    let known = if incident.event.has(Sign::Generic) { OF_ALL - UNFAMILIAR } else { OF_ALL };
+    let all = weighed.iter().map(|weighed| odds(weighed.score)).sum::<f64>().max(f64::MIN_POSITIVE) / known;
     for weighed in &mut weighed {
         weighed.share = odds(weighed.score) / all;
     }
@@ -216,6 +221,20 @@ fn applies(cause: CauseId, incident: &Incident) -> bool {
     }
 }
 
+/// What is said of a message that no reader knows.
+fn unfamiliar(incident: &Incident) -> Evidence {
+    Evidence::new(
+        "unfamiliar",
+        0.0,
+        text!(
+            en: "no rule knows this program's message: what ran out and what the figures are was told by the words around \
+                 them, so the confidence is low",
+            zh: "没有规则认识该程序的这条消息：耗尽的是什么、各数字的含义均由其周围的词语推断，因此置信度较低"
+        ),
+    )
+    .at(incident.event.at)
+}
+
 /// A cause that nothing speaks for says so, since no finding goes without evidence.
 fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) -> Vec<Evidence> {
     if !evidence.iter().any(|evidence| evidence.weight > 0.0) {
@@ -233,6 +252,9 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
             )
             .at(incident.event.at),
         );
+    }
+    if incident.event.has(Sign::Generic) {
+        evidence.push(unfamiliar(incident));
     }
     evidence
 }

@@ -261,7 +261,7 @@ impl Joined {
                         Some(Seam::Unproved) if matches!(before, '.' | ',') || matches!(c, '.' | ',') => {
                             let unit = rest[i..].find(|c: char| !in_number(c)).map(|to| &rest[i + to..]);
                             if c.is_ascii_digit() == before.is_ascii_digit()
-                                || !unit.is_some_and(|unit| units::unit_in_front(unit).is_some())
+                                || unit.is_none_or(|unit| units::unit_in_front(unit).is_none())
                             {
                                 break;
                             }
@@ -362,7 +362,7 @@ impl Joined {
             .or_else(|| units::unit_in_front(rest))?;
         let end = offset + unit.len();
         // The first letters of a unit at the end of a text that breaks off.
-        (!(self.cut_at(end) && !unit.ends_with(['B', 'b', 's', 'e']))).then_some((unit, end))
+        (!self.cut_at(end) || unit.ends_with(['B', 'b', 's', 'e'])).then_some((unit, end))
     }
 
     /// The number that stands between two offsets times a unit. What can be read in two ways is told by the other figures
@@ -463,6 +463,48 @@ mod tests {
             panic!()
         };
         assert_eq!((none.bytes, none.at), (0, Span::line(3)));
+    }
+
+    fn bytes_behind(text: &str, words: &str) -> Option<u64> {
+        let document = Document::from_text("-", text);
+        let joined = Joined::of(&document.lines, 0).within(&document);
+        match joined.size_or_bytes_at(joined.after(words, 0)?, Base::Binary)? {
+            (Printed::Size(figure), _) => Some(figure.bytes),
+            (Printed::Unreadable(_), _) => None,
+        }
+    }
+
+    #[test]
+    fn a_figure_at_the_end_of_a_line_is_not_glued_to_the_next_lines_time() {
+        for next in ["2025-03-01 10:00:00 x", "10:00:00.123 x", "0.00.825.031 I x", "[10] x", "llama: 7"] {
+            assert_eq!(
+                bytes_behind(&format!("buffer of size 40383193088\n{next}\n"), "size"),
+                Some(40_383_193_088),
+                "{next}"
+            );
+        }
+        // Nothing tells whether these lines are one number.
+        assert_eq!(bytes_behind("buffer of size 40383\n193088\n", "size"), None);
+        // A terminal that broke every line at the same width did.
+        let torn = "a buffer of size 40383\n193088 that no device\n could give to it\n";
+        assert_eq!(bytes_behind(torn, "size"), Some(40_383_193_088));
+    }
+
+    #[test]
+    fn decimal_commas_are_no_thousands() {
+        assert_eq!(bytes_behind("needs 47,50 GiB\n", "needs"), Some(51_002_736_640));
+        assert_eq!(bytes_behind("needs 12,345 MiB\n", "needs"), None);
+        assert_eq!(bytes_behind("needs 12,345 MiB of 79,25 GiB\n", "needs"), Some(12_944_671));
+        assert_eq!(bytes_behind("needs 12,345 MiB of 79.25 GiB\n", "needs"), Some(12_345 << 20));
+        assert_eq!(bytes_behind("needs 1 048 576 bytes\n", "needs"), Some(1 << 20));
+    }
+
+    #[test]
+    fn a_figure_cut_off_at_the_end_of_the_input_is_unknown() {
+        assert_eq!(bytes_behind("needs 40383193088", "needs"), None);
+        assert_eq!(bytes_behind("needs 40383193088\n", "needs"), Some(40_383_193_088));
+        assert_eq!(bytes_behind("needs 15.2 Gi", "needs"), None);
+        assert_eq!(bytes_behind("needs 15.5 GiB", "needs"), Some(31 << 29));
     }
 
     #[test]

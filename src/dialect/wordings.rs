@@ -155,8 +155,6 @@ const ROWS: &[Wording] = &[
     row(&["cumem_allocator", "out of memory"], "vllm-cumem", Program::Vllm, Gpu).shows(&[Sign::Disguised]),
     row(&["CUresult error", "cu_mem_create"], "memory-saver", Program::Sglang, Gpu).shows(&[Sign::Disguised]),
     // What the program gets over by itself.
-    row(&["of pinned memory", "failed to allocate"], "llamacpp-unpinned", Program::LlamaCpp, Host).survived(),
-    row(&["Unable to allocate pinned system memory"], "triton-unpinned", Program::TritonServer, Host).survived(),
     row(&["select_algorithm", "No valid triton configs"], "inductor-autotuner", Program::Pytorch, CudaSharedMemory)
         .survived(),
     row(&["switched to slice attention"], "comfyui-sliced-attention", Program::Pytorch, Gpu).survived(),
@@ -242,8 +240,6 @@ const TRIGGERS: &[&str] = &[
     "ONNXRuntimeError",
     "cumem_allocator",
     "CUresult error",
-    "failed to allocate",
-    "Unable to allocate pinned system memory",
     "No valid triton configs",
     "switched to slice attention",
     "moving to device",

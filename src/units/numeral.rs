@@ -35,7 +35,9 @@ impl Numeral {
     pub fn whole(&self) -> Option<u64> {
         let scale = 10u128.pow(self.decimals);
         let whole = if self.ambiguous { self.digits } else { self.digits / scale };
-        (self.ambiguous || self.digits % scale == 0).then_some(whole).and_then(|whole| u64::try_from(whole).ok())
+        (self.ambiguous || self.digits.is_multiple_of(scale))
+            .then_some(whole)
+            .and_then(|whole| u64::try_from(whole).ok())
     }
 
     /// The same with the marks read as groups of three digits.

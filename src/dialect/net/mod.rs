@@ -351,6 +351,7 @@ const WAY_ON: &[&str] = &[
     "autotun",
     "select_algorithm",
     "skip config",
+    "not a failure",
     "重试",
     "回退",
     "跳过",
@@ -455,7 +456,7 @@ fn standing(
         ],
     );
     let way_on = has(lower, WAY_ON) && !advice
-        || next().iter().take(2).any(|line| has(line, WAY_ON) && !has(line, &["fatal", "traceback"]));
+        || next().iter().any(|line| has(line, WAY_ON) && !has(line, &["fatal", "traceback"]));
     let after = outcome::after(document, position);
     let last =
         document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;
@@ -712,7 +713,8 @@ pub(super) fn survived(document: &Document, position: usize, event: &Event) -> b
     // An exception ends what raised it, unless the log shows that something went on.
     match outcome {
         After::Died => false,
-        After::WentOn => here() || soon(OTHER_WAY),
+        // A pool that is refused its growth does with what it has.
+        After::WentOn => event.has(Sign::PoolGrowthRefused) || here() || soon(OTHER_WAY),
         After::Unknown => mild && here() || soon(AGAIN),
     }
 }

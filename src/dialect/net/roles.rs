@@ -398,7 +398,7 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
         unlabelled = fact.is_none().then_some(place.figure);
         let Some(fact) = fact else { continue };
         // A count without a unit is a size only where its label asks for bytes.
-        if place.bare && by_size.is_none() && !ahead.is_some_and(|(_, _, words)| words <= 1) {
+        if place.bare && by_size.is_none() && ahead.is_none_or(|(_, _, words)| words > 1) {
             continue;
         }
         match told.iter().find(|(known, _)| *known == fact) {
