@@ -8,7 +8,7 @@ const MOST: usize = 5;
 
 /// What a program printed on this line.
 pub(super) fn bare(line: &str) -> &str {
-    let mut rest = line.trim_start_matches(['>', '|', ' ', '\t']);
+    let mut rest = line.trim_start_matches(['>', '|', ' ', '\t', '"']);
     for _ in 0..MOST {
         let Some(behind) = clock(rest)
             .or_else(|| bracketed(rest))
@@ -78,6 +78,11 @@ fn bracketed(text: &str) -> Option<&str> {
 fn worker(text: &str) -> Option<&str> {
     let (inner, behind) = text.strip_prefix('(')?.split_once(") ")?;
     (inner.len() <= 96 && inner.contains("pid=")).then_some(behind)
+}
+
+/// True for a line that compose printed for one of its containers.
+pub(super) fn is_composed(line: &str) -> bool {
+    container(line).is_some()
 }
 
 /// `trainer-1  | ` of compose.

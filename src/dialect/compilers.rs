@@ -97,3 +97,34 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     Some(event)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(log: &str) -> Option<Event> {
+        let document = Document::from_text("-", log);
+        (0..document.lines.len()).find_map(|position| read(&document, position))
+    }
+
+    #[test]
+    fn compilers_and_linkers_of_every_language() {
+        for (log, program) in [
+            ("c++: fatal error: Killed signal terminated program cc1plus", Program::Gcc),
+            ("collect2: fatal error: ld terminated with signal 9 [Killed]", Program::Gcc),
+            ("error: linking with `cc` failed: signal: 9 (SIGKILL)", Program::Rust),
+            ("clang: error: unable to execute command: Killed", Program::Clang),
+            ("ptxas fatal   : Memory allocation failure", Program::Nvcc),
+            ("fatal error C1060: compiler is out of heap space", Program::Msvc),
+            (
+                "/opt/go/pkg/tool/link: running gcc failed\ncollect2: fatal error: ld terminated with signal 9",
+                Program::Go,
+            ),
+        ] {
+            assert_eq!(first(log).map(|event| event.program), Some(program), "{log}");
+        }
+        let event = first("cc1plus: out of memory allocating 65536 bytes after a total of 4194304 bytes").unwrap();
+        let bytes = |fact| event.facts.get(fact).map(|figure| figure.bytes);
+        assert_eq!((bytes(Fact::Requested), bytes(Fact::Allocated)), (Some(65_536), Some(4 << 20)));
+    }
+}

@@ -24,6 +24,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)systemoom",
         "(?i)emptydir volume",
         "(?i)resourceexhausted",
+        "did not complete success",
     ],
     read,
 };

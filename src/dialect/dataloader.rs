@@ -49,6 +49,10 @@ fn full_device(document: &Document, position: usize) -> Option<Event> {
             // Another error's message ends this one's traceback.
             .take_while(|line| !line.contains("Error: "))
             .any(in_shared_memory);
+    // A program that names its segment has a message of its own.
+    if !shared && line.contains("shared memory") {
+        return None;
+    }
     let mut event = field::event(document, position, "shared-memory-full", Program::Python, Resource::Shm);
     event.sign(Sign::NoFigures);
     if !shared {

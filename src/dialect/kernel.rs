@@ -4,6 +4,9 @@
 //! machine or the counters of the cgroup, a table of tasks, the `oom-kill:` line (5.0+), the kill itself, `oom_reaper:`.
 //! Pastes often hold one of these only, so each is read by itself. Whatever is there becomes one event.
 
+use super::bare::bare as without_prefix;
+use super::joined::Joined;
+use super::labelled::spoken;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
@@ -72,11 +75,11 @@ pub fn adopt(event: &mut Event, report: &Event) {
 
 /// `oom_kill N` of a cgroup's `memory.events`, the kernel's count of deaths there.
 fn counted_kills(document: &Document, position: usize) -> Option<Event> {
-    let line = bare(field::text(document, position)).trim();
+    let line = without_prefix(field::text(document, position)).trim();
     let kills: u64 = line.strip_prefix("oom_kill ")?.trim().parse().ok().filter(|kills| *kills > 0)?;
     // The file's other lines stand around, or its name does; `/proc/vmstat` counts for the whole machine since its start.
     let counters = field::before(position, 6)
-        .map(|at| bare(field::text(document, at)).trim())
+        .map(|at| without_prefix(field::text(document, at)).trim())
         .any(|line| line.starts_with("oom ") || line.contains("memory.events") || line.starts_with("under_oom "));
     if !counters {
         return None;
@@ -96,8 +99,8 @@ fn counted_kills(document: &Document, position: usize) -> Option<Event> {
 fn is_lone_table(document: &Document, position: usize) -> bool {
     const NEAR: usize = 60;
     let line = field::text(document, position);
-    header(bare(line)).is_some()
-        && Row::of(bare(field::text(document, position + 1)), header(bare(line)).as_deref()).is_some()
+    let headed = header(bare(line)).is_some() || spoken(document, position, &["uidtgidtotal_vmrss"]).is_some();
+    headed
         && !field::before(position, NEAR).any(|at| speaks_of_a_kill(field::text(document, at)))
         && !field::behind(document, position, LONGEST)
             .map(|at| field::text(document, at))
@@ -153,7 +156,7 @@ fn is_trigger(line: &str) -> bool {
 
 /// A kernel message without what logs put in front: quote marks, syslog or journal header, time stamps, caller ids.
 fn bare(line: &str) -> &str {
-    let mut rest = super::bare::bare(line).trim_start_matches(['>', '#', '|', ' ', '\t']);
+    let mut rest = without_prefix(line).trim_start_matches(['>', '#', '|', ' ', '\t']);
     if let Some((_, tail)) = rest.split_once("kernel: ") {
         rest = tail.trim_start();
     }
@@ -655,9 +658,7 @@ impl Report {
         let from = squeezed.find("Killedprocess", 0).unwrap_or(0);
         for (label, name) in KILL_FIGURES {
             let Some(offset) = squeezed.after(label, from) else { continue };
-            // Digits that no unit follows may go on.
-            let is_kb = |end: usize| squeezed.squeezed[end..].starts_with("kB");
-            if let Some((kb, end)) = squeezed.count_at(offset).filter(|(_, end)| is_kb(*end)) {
+            if let Some((kb, end)) = marked_kilobytes(&squeezed, offset) {
                 self.kill_kb.entry(name).or_insert((kb, squeezed.span(offset, end)));
                 self.last = self.last.max(document.position(squeezed.line_at(end.saturating_sub(1))).unwrap_or(at));
             }
@@ -811,6 +812,16 @@ impl Report {
         number(Number::TableLikeNamedSum, pages.saturating_mul(page) as f64, table_at);
         event.facts.largest_process = Known::Seen(top.name.clone(), *top_at);
     }
+}
+
+/// The number of kB at an offset, with where it ends. The kernel prints no marks between digits, so that those which an
+/// editor or a spreadsheet put there only have to go; digits that no unit follows may go on.
+fn marked_kilobytes(text: &Joined, offset: usize) -> Option<(u64, usize)> {
+    let rest = text.squeezed.get(offset..)?;
+    let length = rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, ',' | '.' | '\'' | '_')))?;
+    let unit = rest.get(length..length + 2)?;
+    let digits: String = rest[..length].chars().filter(char::is_ascii_digit).collect();
+    unit.eq_ignore_ascii_case("kb").then(|| digits.parse().ok())?.map(|kb| (kb, offset + length))
 }
 
 /// The number of kB behind a label, with marks between its groups of digits or without.

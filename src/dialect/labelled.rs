@@ -170,7 +170,7 @@ mod tests {
     fn what_is_cut_torn_or_grouped_is_none() {
         assert_eq!(bytes("limit 4096", "limit", Unit::Of(1)), None);
         assert_eq!(bytes("limit 4096\n", "limit", Unit::Of(1)), Some(4096));
-        assert_eq!(bytes("limit 4 096 000 bytes\n", "limit", Unit::Of(1)), None);
+        assert_eq!(bytes("limit 4 096 00 bytes\n", "limit", Unit::Of(1)), None);
         assert_eq!(bytes("limit 4096 48\n", "limit", Unit::Of(1)), Some(4096));
         assert_eq!(bytes("limit 4096\n007 (12) x\n", "limit", Unit::Of(1)), Some(4096));
         assert_eq!(bytes("limit 60.903 MiB of 1.5 %\n", "limit", Unit::Of(1)), Some(60_903));

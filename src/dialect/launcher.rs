@@ -4,7 +4,7 @@
 //! A process that was killed prints nothing itself. SIGKILL is what the kernel's killer sends, but not only it: these
 //! events carry [`Sign::KilledWithoutProof`] unless a line nearby proves the reason.
 
-use super::bare::bare;
+use super::bare::{bare, is_composed};
 use super::labelled::{Labelled, Unit, spoken};
 use super::proof::{self, Witness};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, kernel, shells};
@@ -187,7 +187,7 @@ fn elastic(document: &Document, position: usize) -> Option<Death> {
         death.pid = pid_at(document, position, &["(pid"]);
         return Some(death);
     }
-    const KILLED: [&str; 18] = [
+    const KILLED: [&str; 19] = [
         "diedwith<signals.sigkill",
         "wassentsigkill!perhapsoutofmemory?",
         "prematurely:signal9(sigkill)",
@@ -206,9 +206,11 @@ fn elastic(document: &Document, position: usize) -> Option<Death> {
         "code=killed,signal=kill",
         "statusof9(sigkill)",
         "slowtoacceptsigterm;sendingsigkill",
+        "terminatedbysignalsigkill",
     ];
     let at = spoken(document, position, &KILLED)?;
-    let labelled = Labelled::at(document, position, 2);
+    let told = document.lines.iter().filter(|line| at.first <= line.number && line.number <= at.last);
+    let labelled = Labelled::of(document, told);
     let labels = ["(pid:", "(pid=", "'pid:", "(pid", "pid:"];
     let pid = labels.iter().find_map(|label| labelled.count(label)).map(|(pid, _)| pid);
     let lines = usize::from(at.last > field::number(document, position));
@@ -303,11 +305,13 @@ fn code(document: &Document, position: usize) -> Option<Death> {
     Some(Death { dialect, pid, code: Some(found), lines: 0 })
 }
 
-/// The number with its sign at an offset of a text without blanks, as far as its line goes.
+/// The number with its sign at an offset of a text without blanks, as far as the line goes on which it begins.
 fn signed_on_its_line(labelled: &Labelled, at: usize) -> Option<i64> {
-    let line_ends =
-        (1..).map(|line| labelled.text.end_of_lines(line)).find(|end| *end > at || *end == labelled.lower.len())?;
-    let rest = labelled.lower.get(at..line_ends)?.trim_start_matches([':', '=', '(', '\'', '"']);
+    let rest = labelled.lower.get(at..)?;
+    let at = at + rest.len() - rest.trim_start_matches([':', '=', '(', '\'', '"']).len();
+    let ends = (1..).map(|line| labelled.text.end_of_lines(line));
+    let line_ends = ends.into_iter().find(|end| *end > at || *end == labelled.lower.len())?;
+    let rest = labelled.lower.get(at..line_ends)?;
     let (sign, digits) = rest.strip_prefix('-').map_or((1, rest), |digits| (-1, digits));
     Some(sign * i64::try_from(field::leading_number(digits)?).ok()?)
 }
@@ -415,7 +419,8 @@ fn rank(document: &Document, position: usize) -> Option<u32> {
 }
 
 /// Words by which the program that died, or the one that tells of it, is known on the line or near it.
-const PROGRAMS: [(&[&str], Program); 20] = [
+const PROGRAMS: [(&[&str], Program); 21] = [
+    (&["/bin/nvcc", "-gencode", "ninja: build stopped", "building CUDA extension"], Program::Nvcc),
     (&["local_task_job_runner", "standard_task_runner", "airflow"], Program::Airflow),
     (&["nvcc error", "'cicc'", "'cudafe++'"], Program::Nvcc),
     (&["rustc --", "build-script-build", "/bin/rustc", "cargo build"], Program::Rust),
@@ -450,6 +455,9 @@ fn program(document: &Document, position: usize, death: &Death) -> Program {
     if let Some((_, program)) = named(line) {
         return *program;
     }
+    if is_composed(line) {
+        return Program::Docker;
+    }
     let near = field::before(position, 12).chain(field::behind(document, position, 8));
     if let Some((_, program)) = near.map(|at| field::text(document, at)).find_map(named) {
         return *program;
@@ -472,7 +480,9 @@ fn program(document: &Document, position: usize, death: &Death) -> Program {
     if around().any(|line| line.contains("docker") || line.contains("ontainer")) {
         return Program::Docker;
     }
-    if around().any(|line| line.contains("python")) { Program::Python } else { Program::Generic }
+    // Progress bars of tqdm are Python's.
+    let python = ["python", "it/s", "s/it", ".py"];
+    if around().any(|line| python.iter().any(|word| line.contains(word))) { Program::Python } else { Program::Generic }
 }
 
 #[cfg(test)]

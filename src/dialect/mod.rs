@@ -16,6 +16,7 @@ pub mod kernel;
 mod labelled;
 pub mod launcher;
 pub mod macos;
+mod mended;
 pub mod mention;
 pub mod metal;
 pub mod mxnet;
@@ -338,12 +339,16 @@ pub fn events(document: &Document) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     let Triggers { reader, askers } = &*TRIGGERS;
     let mut asked: Vec<usize> = Vec::new();
+    let mut mended = 0;
     for (position, line) in document.lines.iter().enumerate() {
         asked.clear();
         let _ = reader.literals().search(line.text.as_bytes(), |hit| {
             asked.extend(askers.get(hit.literal).into_iter().flatten());
             ControlFlow::Continue(())
         });
+        for hit in torn(document, position, reader.literals()) {
+            asked.extend(askers.get(hit).into_iter().flatten());
+        }
         if asked.is_empty() {
             continue;
         }
@@ -358,6 +363,13 @@ pub fn events(document: &Document) -> Vec<Event> {
         asked.sort_unstable();
         asked.dedup();
         let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
+        if event.is_none() && mended < mended::MOST && line.text.len() >= mended::NARROWEST {
+            let again = mended::mended(document, position);
+            mended += usize::from(!again.is_empty());
+            event = again
+                .iter()
+                .find_map(|(document, position)| asked.iter().find_map(|i| (DIALECTS[*i].read)(document, *position)));
+        }
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
         }
@@ -398,6 +410,36 @@ pub fn events(document: &Document) -> Vec<Event> {
     }
     net::yield_to_known(&mut events);
     events
+}
+
+/// The trigger literals that a wrap tore in two: they begin at the end of the line at `position` and go on in the next of
+/// its rank.
+fn torn(document: &Document, position: usize, literals: &Literals) -> Vec<usize> {
+    /// No terminal is narrower.
+    const NARROWEST: usize = 40;
+    /// The longest literals are somewhat shorter.
+    const SEAM: usize = 40;
+    let Some(line) = document.lines.get(position).filter(|line| line.text.len() >= NARROWEST) else {
+        return Vec::new();
+    };
+    let next = document.lines[position + 1..].iter().take(4).find(|next| next.rank == line.rank);
+    let Some(next) = next.map(|next| next.text.trim_start()).filter(|next| !next.is_empty()) else {
+        return Vec::new();
+    };
+    let end = line.text.trim_end().as_bytes();
+    let end = &end[end.len().saturating_sub(SEAM)..];
+    let begin = &next.as_bytes()[..next.len().min(SEAM)];
+    let mut found = Vec::new();
+    for blank in [&b""[..], b" "] {
+        let seam = [end, blank, begin].concat();
+        let _ = literals.search(&seam, |hit| {
+            if hit.at < end.len() && hit.at + hit.length > end.len() + blank.len() {
+                found.push(hit.literal);
+            }
+            ControlFlow::Continue(())
+        });
+    }
+    found
 }
 
 #[cfg(test)]

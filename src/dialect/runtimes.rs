@@ -643,13 +643,6 @@ mod tests {
             ("Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space", Program::Java, None),
             ("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", Program::Node, None),
             ("Error: cannot allocate vector of size 7.5 Gb", Program::R, Some(15 << 29)),
-            ("c++: fatal error: Killed signal terminated program cc1plus", Program::Gcc, None),
-            ("collect2: fatal error: ld terminated with signal 9 [Killed]", Program::Gcc, None),
-            (
-                "cc1plus: out of memory allocating 65536 bytes after a total of 4194304 bytes",
-                Program::Gcc,
-                Some(65_536),
-            ),
             ("pyarrow.lib.ArrowMemoryError: malloc of size 4194304 failed", Program::PyArrow, Some(4_194_304)),
             (
                 "duckdb.OutOfMemoryException: Out of Memory Error: failed to allocate data of size 2.0 GiB (3.5 GiB/4.0 GiB used)",
@@ -660,16 +653,6 @@ mod tests {
             ("OSError: Cannot allocate memory (os error 12)", Program::HuggingFace, None),
             ("OSError: [Errno 12] Cannot allocate memory", Program::Python, None),
             ("bash: fork: Cannot allocate memory", Program::Generic, None),
-            (
-                "OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading \"C:\\torch\\lib\\cudnn_adv.dll\"",
-                Program::Pytorch,
-                None,
-            ),
-            (
-                "OSError: The paging file is too small for this operation to complete. (os error 1455)",
-                Program::HuggingFace,
-                None,
-            ),
             (
                 "distributed.scheduler.KilledWorker: Attempted to run task 'x' on 4 different workers",
                 Program::Dask,

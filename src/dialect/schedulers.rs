@@ -304,8 +304,14 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// `Container killed by YARN for exceeding memory limits. A GB of B GB physical memory used`, or NodeManager's own words.
 /// The figures are 2^30 bytes (`TraditionalBinaryPrefix`).
 fn yarn(document: &Document, position: usize, start: impl Fn(&'static str, Program) -> Event) -> Option<Event> {
-    const SAID: [&str; 4] =
-        ["exceedingmemorylimits", "beyondphysicalmemorylimits", "beyondvirtualmemorylimits", "bbeyondthe'"];
+    const SAID: [&str; 6] = [
+        "exceedingmemorylimits",
+        "exceedingphysicalmemorylimits",
+        "exceedingvirtualmemorylimits",
+        "beyondphysicalmemorylimits",
+        "beyondvirtualmemorylimits",
+        "bbeyondthe'",
+    ];
     let at = spoken(document, position, &SAID)?;
     let lines = Labelled::at(document, position.saturating_sub(1), 4);
     if !(lines.lower.contains("container") && lines.lower.contains("memorylimit")) {

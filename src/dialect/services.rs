@@ -94,7 +94,10 @@ const TABLE: &[Wording] = &[
         program: Program::RStudio,
         resource: Resource::Cgroup,
         signs: &[Sign::KilledWithProof, Sign::RefusedByLimit],
-        figures: &[(Fact::Used, "memoryused:", Unit::Printed(Base::Binary)), (Fact::Limit, "limit:", Unit::Of(MIB))],
+        figures: &[
+            (Fact::Used, "memoryused:", Unit::Counted(MIB, "mib")),
+            (Fact::Limit, "limit:", Unit::Counted(MIB, "mib")),
+        ],
         ..WORDING
     },
     // No word on memory, and nothing else ends a session without one so often.

@@ -155,3 +155,31 @@ fn commit_limit(document: &Document, position: usize, line: &str) -> Option<Even
     field::note_number(&mut event, Number::Errno, Some(1455.0));
     Some(event)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commit_limit_in_many_tongues_and_numbers() {
+        for (log, program) in [
+            (
+                "OSError: [WinError 1455] The paging file is too small. Error loading \"C:\\torch\\lib\\cudnn_adv.dll\"",
+                Program::Pytorch,
+            ),
+            (
+                "OSError: The paging file is too small for this operation to complete. (os error 1455)",
+                Program::HuggingFace,
+            ),
+            ("ImportError: DLL load failed while importing _core: 页面文件太小，无法完成操作。", Program::Python),
+            ("fork/exec C:\\go.exe: Die Auslagerungsdatei ist zu klein, um diesen Vorgang durchzuführen.", Program::Go),
+            ("python.exe exited with code -1073741801 (0xC0000017)", Program::Python),
+            ("Error code: Wsl/Service/CreateInstance/CreateVm/HCS/0x800705aa", Program::Wsl),
+        ] {
+            let document = Document::from_text("-", log);
+            let event = read(&document, 0).unwrap_or_else(|| panic!("{log}"));
+            assert_eq!(event.program, program, "{log}");
+            assert!(event.has(Sign::AddressSpaceLimit), "{log}");
+        }
+    }
+}

@@ -217,9 +217,9 @@ mod tests {
     #[test]
     fn a_message_is_read_through_wraps_and_case() {
         for log in [
-            "Pool of cakes exhausted: wanted 1.5 GB, limit 2048, used 1.2GiB by baker 77",
-            "POOL OF CAKES EXHAUSTED: wanted 1.5 GB, limit 2048,\nused 1.2GiB by baker 77",
-            "x Pool of ca\nkes exhausted: wan\nted 1.5 GB, limit: 2048, used 1.2GiB by baker 77",
+            "Pool of cakes exhausted: wanted 1.5 GB, limit 2048, used 1.2GiB by baker 77.",
+            "POOL OF CAKES EXHAUSTED: wanted 1.5 GB, limit 2048,\nused 1.2GiB by baker 77.",
+            "x Pool of ca\nkes exhausted: wan\nted 1.5 GB, limit: 2048, used 1.2GiB by baker 77.",
         ] {
             let event = all(log).into_iter().next().unwrap_or_else(|| panic!("{log}"));
             let bytes = |fact| event.facts.get(fact).map(|figure| figure.bytes);

@@ -606,7 +606,7 @@ programs! {
     Dask = host("dask").speaks(&[Python]).targets(&[Target::Dask]);
     Ray = host("ray").speaks(&[Python]).pytorch(Sometimes).targets(&[Target::Ray]);
     Spark = host("spark").aka(&["pyspark"]).speaks(&[Java, Python]).targets(&[Target::Spark]);
-    Gcc = host("gcc").aka(&["cc1plus", "g++", "ld"]).speaks(&[Shell]);
+    Gcc = host("gcc").aka(&["cc1plus", "ld"]).speaks(&[Shell]);
     Clang = host("clang").aka(&["llvm"]);
     Nvcc = host("nvcc").aka(&["cicc", "ptxas"]);
     Msvc = host("msvc");
