@@ -36,6 +36,7 @@ use crate::domain::{Sign, closed_set};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::recording::Pieces;
+use crate::text;
 use crate::text::Text;
 use mechanism::{Mechanism, Reading};
 use weights::Weights;

@@ -172,7 +172,8 @@ mod tests {
         assert_eq!(bytes("limit 4096\n", "limit", Unit::Of(1)), Some(4096));
         assert_eq!(bytes("limit 4 096 00 bytes\n", "limit", Unit::Of(1)), None);
         assert_eq!(bytes("limit 4096 48\n", "limit", Unit::Of(1)), Some(4096));
-        assert_eq!(bytes("limit 4096\n007 (12) x\n", "limit", Unit::Of(1)), Some(4096));
+        // Nothing tells whether the digits of two lines are one number.
+        assert_eq!(bytes("limit 4096\n007 (12) x\n", "limit", Unit::Of(1)), None);
         assert_eq!(bytes("limit 60.903 MiB of 1.5 %\n", "limit", Unit::Of(1)), Some(60_903));
         assert_eq!(bytes("limit 12.50 MiB\n", "limit", Unit::Of(1)), None);
         assert_eq!(bytes("limit 4096.00000)\n", "limit", Unit::Of(1)), Some(4096));
