@@ -486,7 +486,7 @@ mod tests {
         // Nothing tells whether these lines are one number.
         assert_eq!(bytes_behind("buffer of size 40383\n193088\n", "size"), None);
         // A terminal that broke every line at the same width did.
-        let torn = "a buffer of size 40383\n193088 that no device\n could give to it\n";
+        let torn = "a buffer of size 40383\n193088 that no devices\n could give to it\n";
         assert_eq!(bytes_behind(torn, "size"), Some(40_383_193_088));
     }
 
