@@ -359,7 +359,9 @@ impl<'a> Case<'a> {
     pub fn order(&self, mut knobs: Vec<Knob>) -> Vec<Knob> {
         let mut targets = self.targets();
         let program = self.program();
-        let python = self.works.iter().any(|work| matches!(work, Work::Training | Work::Inference | Work::Data));
+        // Where any program may have been killed, nothing speaks for one in Python.
+        let python = self.works.iter().any(|work| matches!(work, Work::Training | Work::Inference | Work::Data))
+            && !self.works.contains(&Work::Host);
         let interpreter = program.kind() == Kind::Runtime && program.languages().contains(&Language::Python);
         if self.trainer().is_none() && self.engine().is_none() {
             if self.pytorch() || python && (!program.names_itself() || interpreter) && self.may_be_pytorch() {

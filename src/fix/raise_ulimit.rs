@@ -15,7 +15,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| !case.windows(),
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "ulimit -v unlimited")
         .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")],
@@ -24,9 +24,15 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.windows() && case.sign(Sign::AddressSpaceLimit) {
+        return Advice::Withheld(text!(
+            en: "Windows has no ulimit: its page file bounds what may be committed",
+            zh: "Windows 没有 ulimit：可提交的总量由页面文件决定"
+        ));
+    }
     let limited = case.sign(Sign::AddressSpaceLimit);
     let suspected = case.on_host() && case.confidence(CauseId::FrameworkLimit) > 0.3;
-    if case.on_gpu() || !(limited || suspected) {
+    if case.on_gpu() || case.windows() || !(limited || suspected) {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)

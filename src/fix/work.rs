@@ -110,9 +110,16 @@ fn of_program(case: &Case, program: Program, loader: bool) -> Vec<Work> {
         Kind::HostProgram if speaks_python && !loader => vec![Work::Data],
         Kind::HostProgram | Kind::Library | Kind::Runtime if speaks_python => python(case, loader),
         Kind::HostProgram | Kind::Runtime | Kind::Application | Kind::QuantumSimulator => vec![Work::Host],
-        _ if loader => python(case, loader),
+        _ if loader || runs_python(case) => python(case, loader),
         _ => vec![Work::Training, Work::Inference, Work::Data, Work::Build, Work::Host],
     }
+}
+
+/// True where the log shows a Python script, by its command or a traceback.
+fn runs_python(case: &Case) -> bool {
+    let context = case.context;
+    let script = |text: &String| text.contains("python") || text.contains(".py");
+    context.command.get().is_some_and(script) || context.program.get().is_some_and(script) || !context.frames.is_empty()
 }
 
 /// A Python program in the machine's memory: loaders are training's, the rest may be anything that Python does.
