@@ -1217,7 +1217,8 @@ fn listing(text: &str) -> Result<Listing, String> {
 fn torch(text: &str) -> Result<Version, String> {
     let version = Version::parse(text).ok_or("not a version; write 2.11 or 2.11.0")?;
     if version < Version::OLDEST || version.from(Version::NEWEST.major, Version::NEWEST.minor + 1) {
-        return Err("known are 2.0 to 2.15".into());
+        let (oldest, newest) = (Version::OLDEST, Version::NEWEST);
+        return Err(format!("known are {}.{} to {}.{}", oldest.major, oldest.minor, newest.major, newest.minor));
     }
     Ok(version)
 }
