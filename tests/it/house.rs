@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod binary;
+use crate::binary;
 
 use binary::{logs, root};
 use oomdoc::dialect;
@@ -89,4 +89,19 @@ fn every_number_is_written_by_a_dialect() {
         .collect();
     let unwritten: Vec<_> = Number::ALL.iter().filter(|number| !written.contains(&*format!("{number:?}"))).collect();
     assert_eq!(unwritten, [] as [&Number; 0]);
+}
+
+/// What `main.rs` does not name is compiled by nobody, and its tests never run.
+#[test]
+fn every_file_of_tests_is_a_module_of_the_one_binary() {
+    let names = |folder: &str| -> BTreeSet<String> {
+        let files = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        files.filter_map(|file| Some(file.to_str()?.strip_suffix(".rs")?.to_string())).collect()
+    };
+    assert_eq!(names("tests"), BTreeSet::new(), "tests lie in tests/it");
+    let main = std::fs::read_to_string(root().join("tests/it/main.rs")).unwrap();
+    let modules = main.lines().filter_map(|line| Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_string()));
+    let mut there: BTreeSet<String> = modules.collect();
+    assert!(there.remove("binary") && there.remove("fakes") && there.insert("main".into()));
+    assert_eq!(there, names("tests/it"));
 }
