@@ -1,7 +1,7 @@
 //! Nobody is told to type commands of a program that the log is not about: over every fixture, in both languages and all
 //! formats.
 
-mod binary;
+use crate::binary;
 
 use binary::oomdoc;
 use oomdoc::domain::program::PytorchAllocator;

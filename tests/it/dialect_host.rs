@@ -1,7 +1,7 @@
 //! What is printed around a PyTorch job when the host, a container or shared memory runs out: figures to the byte, one
 //! event for one death, and the lines that only look like one.
 
-mod binary;
+use crate::binary;
 
 use binary::grows_linearly;
 use oomdoc::dialect::{self, Event, Resource, Sign, Standing};

@@ -3,7 +3,7 @@
 // A test that cannot set up its input fails by panicking.
 #![allow(clippy::unwrap_used)]
 
-mod binary;
+use crate::binary;
 
 use binary::{grows_linearly, process};
 use flate2::{Compression, write::GzEncoder};

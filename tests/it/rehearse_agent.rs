@@ -3,7 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod binary;
+use crate::binary;
 
 use binary::skipped;
 use oomdoc::rehearse::agent::FILES;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod binary;
+use crate::binary;
 
 use binary::{oomdoc, outcome};
 use unicode_width::UnicodeWidthStr;

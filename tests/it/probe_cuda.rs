@@ -3,8 +3,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod binary;
-mod fakes;
+use crate::binary;
+use crate::fakes;
 
 use binary::process;
 use oomdoc::gpu::cuda::Failure;

@@ -1,6 +1,6 @@
 //! The README shows what the program prints.
 
-mod binary;
+use crate::binary;
 
 use binary::process;
 
@@ -35,7 +35,7 @@ fn shown_output_is_current(readme: &str, lang: &str, marker: &str, arguments: &[
     }
     assert_eq!(
         shown, printed,
-        "{readme} shows other output than the program prints; UPDATE=1 cargo test --test readme"
+        "{readme} shows other output than the program prints; UPDATE=1 cargo test --test it readme::"
     );
 }
 

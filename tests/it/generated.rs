@@ -1,11 +1,11 @@
 //! Files that are generated from the code and committed: docs, completions, man pages.
-//! `UPDATE=1 cargo test --test generated` writes them.
+//! `UPDATE=1 cargo test --test it generated::` writes them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "messages/page.rs"]
+#[path = "../messages/page.rs"]
 mod page;
-#[path = "messages/shapes.rs"]
+#[path = "../messages/shapes.rs"]
 mod shapes;
 
 use clap_complete::Shell;
@@ -43,7 +43,11 @@ fn compare(folder: &str, generated: BTreeMap<PathBuf, String>, ours: impl Fn(&Pa
         .map(|(name, _)| name)
         .chain(committed.keys().filter(|name| !generated.contains_key(*name)))
         .collect();
-    assert!(stale.is_empty(), "stale in {}: {stale:?}; run UPDATE=1 cargo test --test generated", folder.display());
+    assert!(
+        stale.is_empty(),
+        "stale in {}: {stale:?}; run UPDATE=1 cargo test --test it generated::",
+        folder.display()
+    );
 }
 
 /// The files that a generator writes into a folder.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod binary;
+use crate::binary;
 
 use binary::{logs, oomdoc, outcome};
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! Several logs of one job, through the real binary.
 
-mod binary;
+use crate::binary;
 
 use binary::oomdoc;
 use serde_json::Value;

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod binary;
+use crate::binary;
 
 use binary::{oomdoc, outcome, skipped};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod binary;
+use crate::binary;
 
 use binary::{logs, root};
 use oomdoc::dialect;
@@ -189,4 +189,19 @@ fn every_pattern_compiles() {
         }
     }
     assert!(count > 5, "patterns are made elsewhere now");
+}
+
+/// What `main.rs` does not name is compiled by nobody, and its tests never run.
+#[test]
+fn every_file_of_tests_is_a_module_of_the_one_binary() {
+    let names = |folder: &str| -> BTreeSet<String> {
+        let files = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        files.filter_map(|file| Some(file.to_str()?.strip_suffix(".rs")?.to_string())).collect()
+    };
+    assert_eq!(names("tests"), BTreeSet::new(), "tests lie in tests/it");
+    let main = std::fs::read_to_string(root().join("tests/it/main.rs")).unwrap();
+    let modules = main.lines().filter_map(|line| Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_string()));
+    let mut there: BTreeSet<String> = modules.collect();
+    assert!(there.remove("binary") && there.remove("fakes") && there.insert("main".into()));
+    assert_eq!(there, names("tests/it"));
 }

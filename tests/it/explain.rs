@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod binary;
+use crate::binary;
 
 use binary::{MESSAGE, conforms, logs, oomdoc, outcome, process, root};
 use rayon::prelude::*;
