@@ -16,7 +16,6 @@ pub mod kernel;
 mod labelled;
 pub mod launcher;
 pub mod macos;
-mod mended;
 pub mod mention;
 pub mod metal;
 pub mod mxnet;
@@ -339,7 +338,6 @@ pub fn events(document: &Document) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     let Triggers { reader, askers } = &*TRIGGERS;
     let mut asked: Vec<usize> = Vec::new();
-    let mut mended = 0;
     for (position, line) in document.lines.iter().enumerate() {
         asked.clear();
         let _ = reader.literals().search(line.text.as_bytes(), |hit| {
@@ -363,13 +361,6 @@ pub fn events(document: &Document) -> Vec<Event> {
         asked.sort_unstable();
         asked.dedup();
         let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
-        if event.is_none() && mended < mended::MOST && line.text.len() >= mended::NARROWEST {
-            let again = mended::mended(document, position);
-            mended += usize::from(!again.is_empty());
-            event = again
-                .iter()
-                .find_map(|(document, position)| asked.iter().find_map(|i| (DIALECTS[*i].read)(document, *position)));
-        }
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
         }
