@@ -251,6 +251,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     {
         return false;
     }
+    if line.contains(" import ") || line.trim_start().starts_with("from ") && line.contains("import") {
+        return false;
+    }
     if SUPPOSED.iter().any(|word| before.contains(word)) {
         return false;
     }

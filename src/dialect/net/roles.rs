@@ -305,7 +305,9 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     let (at, length, fact) = LABELS
         .iter()
         .filter_map(|(word, fact)| lower.rfind(word).map(|at| (at, word.len(), *fact)))
-        .filter(|(at, ..)| !lower[..*at].ends_with("un") && !lower[..*at].ends_with("not "))
+        .filter(|(at, _, fact)| {
+            !lower[..*at].ends_with("un") && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
+        })
         .max_by_key(|(at, length, _)| (at + length, *length))?;
     let between = lower.get(at + length..)?;
     let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
