@@ -287,7 +287,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
         };
-        let Some(size) = size.filter(|_| !inside) else { continue };
+        let Some(size) = size.filter(|_| !inside && (unit.is_some() || !counts(rest))) else { continue };
         if size.bytes == 0 && unit.is_none() {
             continue;
         }
@@ -296,6 +296,13 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none() });
     }
     found
+}
+
+/// True for what follows a bare number that counts something: `9120 tokens`, `12 layers`.
+fn counts(rest: &str) -> bool {
+    let word = rest.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
+    word.len() > 3 && word.ends_with('s') && word != "bytes"
+        || matches!(word.as_str(), "token" | "page" | "block" | "times")
 }
 
 /// The label that stands nearest before a figure, the words between them being fillers only. Also whether a colon or an
