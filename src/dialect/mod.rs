@@ -332,12 +332,16 @@ const LAST_EVENTS: usize = 512;
 /// So many of a document's events are asked whether an engine's settings stand around them: the look takes hundreds of lines.
 const INSIDE_ENGINES: usize = 48;
 
+/// So many lines the net is asked about before it counts as a flood: each look takes hundreds of lines.
+const MOST_LOOKS: usize = 1024;
+
 /// Reads the messages of a document, in order; of a flood the first and the last ones. A line that lies inside a message already read is not asked again, unless
 /// another rank printed it.
 pub fn events(document: &Document) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     let Triggers { reader, askers } = &*TRIGGERS;
     let mut asked: Vec<usize> = Vec::new();
+    let mut looks = 0;
     for (position, line) in document.lines.iter().enumerate() {
         asked.clear();
         let _ = reader.literals().search(line.text.as_bytes(), |hit| {
@@ -360,7 +364,16 @@ pub fn events(document: &Document) -> Vec<Event> {
         }
         asked.sort_unstable();
         asked.dedup();
-        let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
+        // The net looks far ahead: of a flood it is asked about the beginning and the end.
+        let spent = looks > MOST_LOOKS && position + LAST_EVENTS < document.lines.len();
+        let mut event = asked
+            .iter()
+            .filter(|i| {
+                let net = std::ptr::eq(DIALECTS[**i], &net::DIALECT);
+                looks += usize::from(net);
+                !(net && spent)
+            })
+            .find_map(|i| (DIALECTS[*i].read)(document, position));
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
         }
@@ -377,7 +390,7 @@ pub fn events(document: &Document) -> Vec<Event> {
                 event.sign(Sign::PinnedHost);
             }
         }
-        if let Some(event) = event.as_mut().filter(|event| net::survived(document, position, event)) {
+        if let Some(event) = event.as_mut().filter(|event| !spent && net::survived(document, position, event)) {
             event.standing = Standing::Harmless;
             event.sign(Sign::CaughtAndContinued);
             event.harmless_because = Some(net::got_over());

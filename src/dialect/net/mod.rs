@@ -251,7 +251,26 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     {
         return false;
     }
+    if line.contains(" import ") || line.trim_start().starts_with("from ") && line.contains("import") {
+        return false;
+    }
     if SUPPOSED.iter().any(|word| before.contains(word)) {
+        return false;
+    }
+    const STATED: &[&str] = &[
+        "is ",
+        "are ",
+        "means",
+        "refers",
+        "errors are",
+        "occurs when",
+        "happens when",
+        "can ",
+        "may ",
+        "could ",
+        "might ",
+    ];
+    if STATED.iter().any(|words| behind.trim_start().starts_with(words)) {
         return false;
     }
     // The word that holds it is an option, a setting, a test, a counter or a function.
@@ -577,10 +596,8 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         let cut = document.open_ended && at == last;
         let number = field::number(document, at);
         for (fact, figure) in roles::figures(line, next, Span::line(number), cut, refused, base) {
+            // The lines of these figures stay open to readers that know them: the message is its own line only.
             event.facts.note(fact, figure);
-            if at > position {
-                event.at.last = event.at.last.max(number);
-            }
         }
     };
     take(position, refused);

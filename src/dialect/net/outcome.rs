@@ -15,7 +15,7 @@ pub enum After {
 /// Lines behind a message in which its process dies.
 const NEAR: usize = 14;
 /// Lines behind it in which it shows that it goes on.
-const FAR: usize = 400;
+const FAR: usize = 200;
 
 const DEATHS: &[&str] = &[
     "aborted",

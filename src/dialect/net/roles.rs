@@ -287,7 +287,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
         };
-        let Some(size) = size.filter(|_| !inside) else { continue };
+        let Some(size) = size.filter(|_| !inside && (unit.is_some() || !counts(rest))) else { continue };
         if size.bytes == 0 && unit.is_none() {
             continue;
         }
@@ -298,6 +298,13 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
     found
 }
 
+/// True for what follows a bare number that counts something: `9120 tokens`, `12 layers`.
+fn counts(rest: &str) -> bool {
+    let word = rest.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
+    word.len() > 3 && word.ends_with('s') && word != "bytes"
+        || matches!(word.as_str(), "token" | "page" | "block" | "times")
+}
+
 /// The label that stands nearest before a figure, the words between them being fillers only. Also whether a colon or an
 /// equals sign ties them.
 fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
@@ -305,7 +312,9 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     let (at, length, fact) = LABELS
         .iter()
         .filter_map(|(word, fact)| lower.rfind(word).map(|at| (at, word.len(), *fact)))
-        .filter(|(at, ..)| !lower[..*at].ends_with("un") && !lower[..*at].ends_with("not "))
+        .filter(|(at, _, fact)| {
+            !lower[..*at].ends_with("un") && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
+        })
         .max_by_key(|(at, length, _)| (at + length, *length))?;
     let between = lower.get(at + length..)?;
     let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
