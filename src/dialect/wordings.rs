@@ -49,7 +49,6 @@ use Resource::{CudaSharedMemory, Gpu, Host, KvCache, Shm};
 const ROWS: &[Wording] = &[
     row(&["Kokkos ERROR:", "Host memory space failed to allocate"], "kokkos-host-space", Program::Kokkos, Host),
     row(&["Kokkos ERROR:", "memory space failed to allocate"], "kokkos-memory-space", Program::Kokkos, Gpu),
-    row(&["pooled_storage_manager.h", "cudaMalloc"], "mxnet-pool", Program::Mxnet, Gpu),
     row(&["Ran out of memory trying to allocate", "[info"], "rmm-arena", Program::Rapids, Gpu),
     row(&["[malloc] Unable to allocate"], "mlx-malloc", Program::Mlx, Host),
     row(&["[malloc_or_wait] Unable to allocate"], "mlx-malloc", Program::Mlx, Gpu),

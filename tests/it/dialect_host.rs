@@ -82,7 +82,7 @@ const FIRST_FAILURES: &[Case] = &[
     ("kubernetes/evicted", "kubernetes-eviction", "kubernetes", Resource::Host, (3, 3), "process=20MiB free=60MiB limit=100MiB"),
     ("ray/monitor", "ray-memory-monitor", "ray", Resource::Host, (1, 2),
      "pid=50505 name=RolloutWorker.sample process=6.25GiB used=60.5GiB capacity=62.75GiB"),
-    ("oom-daemons/earlyoom", "earlyoom", "earlyoom", Resource::Host, (4, 4), "pid=20200 name=python free=1500MiB capacity=31900MiB"),
+    ("oom-daemons/earlyoom", "earlyoom", "earlyoom", Resource::Host, (4, 4), "pid=20200 name=python free=1500MiB capacity=31900MiB process=21000MiB"),
     ("oom-daemons/systemd-oomd", "systemd-oomd", "systemd-oomd", Resource::Host, (1, 1),
      "cgroup=/user.slice/user-1000.slice/app.scope used=33285996544 capacity=33554432000"),
 ];
