@@ -68,7 +68,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     }
     failed.iter().for_each(|error| super::complain(error, style.lang));
     let text = match options.format {
-        ExplainFormat::Json => format!("{:#}\n", report::json::render(&explanation, style.lang)),
+        ExplainFormat::Json => report::view::print(&report::json::document(&explanation, style.lang)),
         ExplainFormat::Terminal => report::terminal::render(&explanation, style),
         ExplainFormat::Markdown => report::markdown::render(&explanation, style.lang),
     };

@@ -1,19 +1,21 @@
 //! Whether a need, known up to an interval, fits a device with room to spare.
 
+use crate::domain::closed_set;
 use crate::text::Text;
 use crate::units::Interval;
 
-/// The answer of everything that asks "does it fit?".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
-    /// Even the high end of the need leaves the headroom asked for.
-    Fits,
-    /// It may well run, but with less headroom than asked for, or only if the estimates are kind.
-    Tight,
-    /// Even the low end of the need is more than there is.
-    DoesNotFit,
-    /// What is known does not allow an answer.
-    Unknown,
+closed_set! {
+    /// The answer of everything that asks "does it fit?".
+    pub enum Verdict {
+        /// Even the high end of the need leaves the headroom asked for.
+        Fits = "fits",
+        /// It may well run, but with less headroom than asked for, or only if the estimates are kind.
+        Tight = "tight",
+        /// Even the low end of the need is more than there is.
+        DoesNotFit = "does-not-fit",
+        /// What is known does not allow an answer.
+        Unknown = "unknown",
+    }
 }
 
 impl Verdict {
@@ -24,16 +26,6 @@ impl Verdict {
             Interval { high, .. } if high <= usable => Verdict::Fits,
             Interval { low, .. } if low > i128::from(capacity) => Verdict::DoesNotFit,
             _ => Verdict::Tight,
-        }
-    }
-
-    /// As JSON names it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Verdict::Fits => "fits",
-            Verdict::Tight => "tight",
-            Verdict::DoesNotFit => "does-not-fit",
-            Verdict::Unknown => "unknown",
         }
     }
 

@@ -8,6 +8,7 @@
 //! The layout is the old one: with expandable segments from the start a job's layout is usually better, so (b) and (c)
 //! are lower bounds.
 
+use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB};
@@ -265,31 +266,21 @@ pub struct Prediction {
     pub ways: Ways,
 }
 
-/// What three ways prove.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Expandable segments would have let the request through.
-    Fragmentation,
-    /// Only smaller pages than PyTorch's would have.
-    PiecesBelowPage,
-    /// No way leads through: too little memory, however it lies.
-    Exhaustion,
-    /// The state alone does not explain the failure.
-    FitsPlainly,
+closed_set! {
+    /// What three ways prove.
+    pub enum Verdict {
+        /// Expandable segments would have let the request through.
+        Fragmentation = "fragmentation",
+        /// Only smaller pages than PyTorch's would have.
+        PiecesBelowPage = "pieces-below-page",
+        /// No way leads through: too little memory, however it lies.
+        Exhaustion = "exhaustion",
+        /// The state alone does not explain the failure.
+        FitsPlainly = "fits-plainly",
+    }
 }
 
 impl Verdict {
-    /// The id in JSON.
-    pub fn id(self) -> &'static str {
-        match self {
-            Verdict::Fragmentation => "fragmentation",
-            Verdict::PiecesBelowPage => "pieces-below-page",
-            Verdict::Exhaustion => "exhaustion",
-            Verdict::FitsPlainly => "fits-plainly",
-        }
-    }
-
     pub fn text(self) -> Text {
         match self {
             Verdict::Fragmentation => text!(

@@ -13,6 +13,7 @@ pub mod model_file;
 pub mod rehearsal;
 pub mod remedies;
 
+use crate::domain::closed_set;
 use crate::estimate::batch::first_try;
 use crate::estimate::fit::{Counted, Fit};
 use crate::estimate::inference::Serving;
@@ -26,26 +27,17 @@ use crate::units::{Bytes, Interval};
 use host::HostAnswer;
 use remedies::Remedy;
 
-/// What an answer rests on, the strongest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Basis {
-    Rehearsal,
-    Snapshot,
-    Measurements,
-    Model,
+closed_set! {
+    /// What an answer rests on, the strongest first.
+    pub enum Basis {
+        Rehearsal = "rehearsal",
+        Snapshot = "snapshot",
+        Measurements = "measurements",
+        Model = "model",
+    }
 }
 
 impl Basis {
-    /// As JSON names it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Basis::Rehearsal => "rehearsal",
-            Basis::Snapshot => "snapshot",
-            Basis::Measurements => "measurements",
-            Basis::Model => "model",
-        }
-    }
-
     pub fn text(self) -> Text {
         match self {
             Basis::Rehearsal => Text::new("a rehearsal", "预演"),

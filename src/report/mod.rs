@@ -15,6 +15,7 @@ mod sample;
 pub mod simulation;
 pub mod surroundings;
 pub mod terminal;
+pub mod view;
 pub mod wording;
 
 use crate::cause::Finding;

@@ -1,5 +1,6 @@
 //! What CUDA told, as rows for people and as JSON.
 
+use crate::domain::closed_set;
 use crate::gpu::cuda::Failure;
 use crate::gpu::cuda::experiment::Outcome;
 use crate::gpu::cuda::parent;
@@ -20,15 +21,16 @@ pub enum Part {
     Read(parent::Findings),
 }
 
-/// What an experiment on a device said of the arithmetic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measured {
-    /// Every outcome was as predicted.
-    Confirmed,
-    /// At least one was not.
-    Contradicted,
-    /// None was contradicted, and at least one proved nothing.
-    Inconclusive,
+closed_set! {
+    /// What an experiment on a device said of the arithmetic.
+    pub enum Measured {
+        /// Every outcome was as predicted.
+        Confirmed = "confirmed",
+        /// At least one was not.
+        Contradicted = "contradicted",
+        /// None was contradicted, and at least one proved nothing.
+        Inconclusive = "inconclusive",
+    }
 }
 
 impl Measured {
@@ -45,14 +47,6 @@ impl Measured {
                 (Measured::Inconclusive, _) | (_, Measured::Inconclusive) => Measured::Inconclusive,
                 _ => Measured::Confirmed,
             })
-    }
-
-    pub fn id(self) -> &'static str {
-        match self {
-            Measured::Confirmed => "confirmed",
-            Measured::Contradicted => "contradicted",
-            Measured::Inconclusive => "inconclusive",
-        }
     }
 
     fn text(self) -> Text {

@@ -73,7 +73,10 @@ pub fn render(view: &View<'_>) -> Value {
         }
         failure.insert("stack".into(), oom.stack.clone().into());
         if let Some(explanation) = view.explanation {
-            failure.insert("explanation".into(), explain::render(explanation, lang));
+            failure.insert(
+                "explanation".into(),
+                serde_json::to_value(explain::document(explanation, lang)).unwrap_or_default(),
+            );
         }
         out.insert("oom".into(), Value::Object(failure));
     }
