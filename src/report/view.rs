@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 
 /// A document as it is printed.
-pub fn print(document: &impl Serialize) -> String {
+pub fn to_json(document: &impl Serialize) -> String {
     // Only a map whose keys are no text cannot be written, and no document has one.
     serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
 }
