@@ -166,7 +166,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--gpu', '--gpu', [CompletionResultType]::ParameterName, 'The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)')
             [CompletionResult]::new('--gpu-memory', '--gpu-memory', [CompletionResultType]::ParameterName, 'Memory of the GPU as CUDA counts it')
             [CompletionResult]::new('--headroom', '--headroom', [CompletionResultType]::ParameterName, 'Room to keep free: 5% or 2GiB [default: 5%]')
-            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'What the CUDA context and its kernels take [default: 300 to 720 MiB]')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'What the CUDA context and its kernels take [default: 0.1 to 0.8 GiB, by the GPU''s multiprocessors]')
             [CompletionResult]::new('--others', '--others', [CompletionResultType]::ParameterName, 'What other processes hold on the GPU')
             [CompletionResult]::new('--rehearsal', '--rehearsal', [CompletionResultType]::ParameterName, 'What oomdoc rehearse --format json printed; may be repeated')
             [CompletionResult]::new('--snapshot', '--snapshot', [CompletionResultType]::ParameterName, 'A memory snapshot with the history of a run at this batch; may be repeated')

@@ -156,7 +156,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --gpu 'The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)'
             cand --gpu-memory 'Memory of the GPU as CUDA counts it'
             cand --headroom 'Room to keep free: 5% or 2GiB [default: 5%]'
-            cand --context 'What the CUDA context and its kernels take [default: 300 to 720 MiB]'
+            cand --context 'What the CUDA context and its kernels take [default: 0.1 to 0.8 GiB, by the GPU''s multiprocessors]'
             cand --others 'What other processes hold on the GPU'
             cand --rehearsal 'What oomdoc rehearse --format json printed; may be repeated'
             cand --snapshot 'A memory snapshot with the history of a run at this batch; may be repeated'

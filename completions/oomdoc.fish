@@ -176,7 +176,7 @@ github\t'Annotations and step summary of GitHub Actions'"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu -d 'The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu-memory -d 'Memory of the GPU as CUDA counts it' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l headroom -d 'Room to keep free: 5% or 2GiB [default: 5%]' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context -d 'What the CUDA context and its kernels take [default: 300 to 720 MiB]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context -d 'What the CUDA context and its kernels take [default: 0.1 to 0.8 GiB, by the GPU\'s multiprocessors]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l others -d 'What other processes hold on the GPU' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l rehearsal -d 'What oomdoc rehearse --format json printed; may be repeated' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l snapshot -d 'A memory snapshot with the history of a run at this batch; may be repeated' -r

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! log, pipe ─ input ─ dialect ─ incident ─┐
-//! snapshot ─ allocator replay ────────────┼─ ledger ─ cause ─ fix ─ report
+//! snapshot ─ allocator replay ────────────┼─ account ─ cause ─ fix ─ report
 //! NVML, CUDA probe, /proc, cgroups ───────┘
 //! rehearsed program, measured peaks, description ─ estimate ─ headroom ─ report
 //! ```
@@ -12,7 +12,7 @@
 //! * [`domain`] holds the closed words that all rooms share: programs, accelerators, whose knob it is, trainers.
 //! * [`input`] turns bytes into lines, [`dialect`] turns lines into events with printed figures, [`incident`] groups events
 //!   into failures and reads their context.
-//! * [`ledger`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
+//! * [`account`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
 //!   computes what could be changed.
 //! * [`snapshot`] reads memory snapshots, [`allocator`] is PyTorch's caching allocator call by call: together they replay what
 //!   was recorded, under other settings too, and prove or refute a diagnosis.
@@ -24,6 +24,7 @@
 //!
 //! Dialects never judge, causes and fixes never read text or devices, reports never compute.
 
+pub mod account;
 pub mod allocator;
 pub mod cause;
 pub mod cli;
@@ -36,10 +37,8 @@ pub mod fix;
 pub mod gpu;
 pub mod headroom;
 pub mod host;
-pub mod host_ledger;
 pub mod incident;
 pub mod input;
-pub mod ledger;
 pub mod reading;
 pub mod rehearse;
 pub mod report;

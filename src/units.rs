@@ -40,6 +40,19 @@ pub fn signed(bytes: i128) -> String {
     if bytes < 0 { format!("-{magnitude}") } else { magnitude.to_string() }
 }
 
+/// A share of 1 as a percentage without decimals: `0.834` is `83 %`. What is not all is never printed as 100 %, what is
+/// something never as 0.
+pub fn percent(share: f64) -> String {
+    let whole = (share * 100.0).round();
+    if share > 0.0 && whole < 1.0 {
+        "<1 %".into()
+    } else if share < 1.0 && whole >= 100.0 {
+        ">99 %".into()
+    } else {
+        format!("{whole:.0} %")
+    }
+}
+
 /// A figure as a program printed it: its value in bytes, how far the true value may lie from it, and where it stood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure {

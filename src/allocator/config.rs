@@ -7,8 +7,8 @@ use super::version::Version;
 use super::{LARGE_SEGMENT, QUANTUM};
 use crate::text;
 use crate::text::Text;
+use crate::units::MIB;
 
-const MIB: u64 = 1 << 20;
 /// Sizes from 2^20 on have a bucket each in the table of roundup divisions, up to 2^35.
 const BUCKETS: usize = 16;
 const FIRST_BUCKET: u32 = 20;

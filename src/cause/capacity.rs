@@ -1,7 +1,7 @@
 //! The job itself fills the device.
 
 use super::reading::{
-    Grown, Kind, allocated_share, entry, fitted_before, grown, kind, on_gpu, one_piece, percent, place, ramp,
+    Grown, Kind, allocated_share, entry, fitted_before, grown, kind, on_gpu, one_piece, place, ramp,
     refused_although_free, request_share, size, whole, whole_name,
 };
 use super::{Cause, CauseId, engine};
@@ -14,7 +14,7 @@ use crate::incident::recording::{Pieces, Recording, Verdict};
 use crate::snapshot::what_if::Change;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB};
+use crate::units::{Bytes, GIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Capacity,

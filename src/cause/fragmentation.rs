@@ -1,6 +1,6 @@
 //! Enough is free or cached in total, but not in one piece.
 
-use super::reading::{Kind, cached, entry, fitted_before, kind, percent, place, ramp, size, trend, whole};
+use super::reading::{Kind, cached, entry, fitted_before, kind, place, ramp, size, trend};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
@@ -10,7 +10,7 @@ use crate::incident::context::{Clue, Measure};
 use crate::incident::recording::{Pieces, Recording, Verdict};
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB, Interval, MIB};
+use crate::units::{Bytes, GIB, Interval, MIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Fragmentation,
@@ -100,6 +100,15 @@ fn replayed(recording: &Recording) -> Option<Evidence> {
     Some(found.recorded(entry(recording)))
 }
 
+/// What the pool holds: as printed, or between its peak, since such pools give nothing back, and its limit.
+fn pool(incident: &Incident) -> Option<Interval> {
+    let ledger = &incident.ledger;
+    ledger.reserved.or_else(|| {
+        let (peak, cap) = (incident.event.facts.get(Fact::Peak)?.interval(), ledger.cap?);
+        Some(Interval::between(peak.low.min(cap.high), cap.high))
+    })
+}
+
 /// What the log tells.
 fn told(incident: &Incident) -> Vec<Evidence> {
     let ledger = &incident.ledger;
@@ -107,8 +116,8 @@ fn told(incident: &Incident) -> Vec<Evidence> {
     let mut found = Vec::new();
     if let (Some(largest), Some(requested)) = (event.facts.get(Fact::LargestFreeChunk), ledger.requested) {
         let piece = largest.interval();
-        let free_in_all =
-            cached(incident).or_else(|| Some((whole(incident)? - ledger.allocated?).at_least_zero())).or(ledger.free);
+        // What a pool may still take up to its limit is not free in it.
+        let free_in_all = cached(incident).or(ledger.free);
         if requested.surely_at_least(piece)
             && let Some(free_in_all) = free_in_all
             && free_in_all.surely_at_least(requested)
@@ -122,10 +131,10 @@ fn told(incident: &Incident) -> Vec<Evidence> {
         }
     }
     if let (Some((run, at)), Some(requested), Some(pool)) =
-        (event.facts.numbers.get(&Number::LongestFreeRunPercent), ledger.requested, ledger.reserved.or(ledger.cap))
+        (event.facts.numbers.get(&Number::LongestFreeRunPercent), ledger.requested, pool(incident))
         && let Some(free_in_all) = ledger.allocated.map(|allocated| (pool - allocated).at_least_zero())
         && free_in_all.surely_at_least(requested)
-        && pool.middle() as f64 * (run + 1.0) / 100.0 < requested.middle() as f64
+        && pool.high as f64 * (run + 1.0) / 100.0 < requested.low as f64
     {
         // A few percent in slivers are the normal state of a full pool.
         let idle = free_in_all.middle() as f64 / pool.middle().max(1) as f64;
@@ -271,8 +280,9 @@ fn refute(incident: &Incident) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::{FULL_CARD, confidence, finding, first, torch};
+    use super::super::trial::{FULL_CARD, confidence, event, finding, first, settled, torch};
     use super::*;
+    use crate::dialect::Resource;
     use crate::domain::Program;
     use crate::evidence::Known;
 
@@ -392,5 +402,23 @@ mod tests {
         let mut strange = proof(3500 * MIB, None);
         strange.faithful = false;
         assert_eq!(confidence(&with(strange), CauseId::Fragmentation), alone);
+    }
+
+    #[test]
+    fn what_a_pool_may_still_take_is_not_free_in_it() {
+        let pool = |peak: Option<&str>| {
+            let mut figures = vec![
+                (Fact::Requested, "2.00 GiB"),
+                (Fact::Limit, "10.00 GiB"),
+                (Fact::Allocated, "4.00 GiB"),
+                (Fact::LargestFreeChunk, "300.00 MiB"),
+            ];
+            figures.extend(peak.map(|peak| (Fact::Peak, peak)));
+            let mut event = event(Program::Tensorflow, Resource::Gpu, &figures);
+            event.facts.numbers.insert(Number::LongestFreeRunPercent, (3.0, event.at));
+            told(&settled(event)).iter().map(|evidence| evidence.weight).sum::<f64>()
+        };
+        assert_eq!(pool(None), 0.0, "nobody says that the pool has grown to its limit");
+        assert!(pool(Some("9.00 GiB")) > 0.0, "it had grown to 9 GiB, and gives nothing back");
     }
 }

@@ -1,16 +1,16 @@
 //! Usage grows until it hits the limit.
 
-use super::reading::{Grown, Kind, entry, fitted_before, grown, kind, percent, place, ramp, request_share};
+use super::reading::{Grown, Kind, entry, fitted_before, grown, kind, place, ramp, request_share};
 use super::{Cause, CauseId};
+use crate::account::Holder;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Measure, Phase};
-use crate::ledger::Holder;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, MIB};
+use crate::units::{Bytes, MIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::LeakGrowth,

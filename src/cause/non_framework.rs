@@ -1,6 +1,6 @@
 //! This process holds the memory outside the framework's allocator.
 
-use super::reading::{Kind, entry, kind, percent, place, ramp, short_of_desired, size, taken_meanwhile};
+use super::reading::{Kind, entry, kind, place, ramp, short_of_desired, size, taken_meanwhile};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Accelerator;
@@ -9,7 +9,7 @@ use crate::incident::Incident;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::text::Text;
-use crate::units::GIB;
+use crate::units::{GIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::NonFramework,

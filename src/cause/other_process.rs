@@ -1,17 +1,18 @@
 //! Another process holds memory that this one needs.
 
 use super::reading::{
-    Kind, about, entry, foreign, kind, limited, percent, place, ramp, refused_although_free, short_of_desired, size,
+    Kind, about, entry, foreign, kind, limited, place, ramp, refused_although_free, short_of_desired, size,
     taken_meanwhile,
 };
 use super::{Cause, CauseId, engine};
+use crate::account::identity::{may_be_itself, strangers};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::domain::{Accelerator, Number};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, MIB};
+use crate::units::{Bytes, MIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::OtherProcess,
@@ -29,14 +30,14 @@ fn doc() -> Text {
 
 **How it shows.** PyTorch 2.1 and later name processes with what they hold; otherwise the account leaves a part of the device that is neither free nor the framework's. “0 bytes allocated” on a full device means that this was the first request. On Linux hosts a killed process that held little points the same way.
 
-**Told from its neighbours.** The question is whether the request would have fitted without the others. A context takes 0.2 … 0.6 GiB and is not another process. In a container without the host's pid namespace this very process is listed under a foreign pid: the one whose figure is what PyTorch reserved plus a context. Missing names prove nothing: Windows, ROCm and containers hide them.
+**Told from its neighbours.** The question is whether the request would have fitted without the others. A context takes 0.2 … 0.6 GiB and is not another process. In a container without the host's pid namespace this very process is listed under a foreign pid: the one that, with what PyTorch reserved, would be more than is in use. Missing names prove nothing: Windows, ROCm and containers hide them.
 
 **Example.** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`: some 10 GiB are somebody else's."#,
         r#"其他进程占用了本进程需要的内存：遗留的训练、notebook 内核、第二个服务、桌面或其他用户。
 
 **表现。** PyTorch 2.1 及以后会列出进程及其占用；否则账目中会有一部分既非空闲也不属于框架。设备已满却“已分配 0 字节”，说明这是第一次请求。在 Linux 主机上，被杀进程本身占用很少也指向同一原因。
 
-**与相近原因的区别。** 关键是：没有其他进程时请求能否满足。一个上下文只占 0.2 … 0.6 GiB，不算其他进程。容器未共享宿主机 pid 命名空间时，本进程会以陌生 pid 出现：其数值等于 PyTorch 保留量加一个上下文。没有列出进程不能说明没有：Windows、ROCm 和容器都会隐藏。
+**与相近原因的区别。** 关键是：没有其他进程时请求能否满足。一个上下文只占 0.2 … 0.6 GiB，不算其他进程。容器未共享宿主机 pid 命名空间时，本进程会以陌生 pid 出现：它与 PyTorch 保留量之和会超过已用显存。没有列出进程不能说明没有：Windows、ROCm 和容器都会隐藏。
 
 **示例。** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`：约 10 GiB 属于别人。"#,
     )
@@ -230,9 +231,11 @@ fn engine_finds_little(incident: &Incident) -> Option<Evidence> {
 /// The row of the failing device in a printed `nvidia-smi` table and a process on it that is not this one.
 fn busy_rival(incident: &Incident) -> Option<(&crate::incident::context::GpuRow, String)> {
     let device = incident.event.facts.device.value()?;
-    let own = incident.event.facts.pid.value();
     let row = incident.context.gpus.iter().find(|row| row.index == device)?;
-    let (pid, name, _) = row.processes.iter().find(|(pid, _, _)| Some(*pid) != own)?;
+    let (pid, name, _) = row.processes.iter().find(|(pid, _, held)| {
+        let held = held.map(|figure| figure.interval());
+        !may_be_itself(&incident.event, &incident.ledger, *pid, held)
+    })?;
     Some((row, name.clone().map_or_else(|| format!("pid {pid}"), |name| format!("{name} (pid {pid})"))))
 }
 
@@ -244,16 +247,9 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     let device = incident.event.facts.device.value().unwrap_or(0);
-    let mut pids: Vec<String> = incident
-        .event
-        .facts
-        .other_processes
-        .iter()
-        .filter(|other| Some(other.pid) != incident.ledger.self_listed_as)
-        .take(4)
-        .map(|other| other.pid.to_string())
-        .collect();
-    pids.dedup();
+    let strangers = strangers(&incident.event, &incident.ledger);
+    let pids: Vec<String> =
+        strangers.sure.iter().chain(&strangers.doubtful).take(4).map(|pid| pid.to_string()).collect();
     if pids.is_empty() {
         let look = match incident.event.accelerator() {
             Accelerator::Cuda => format!("nvidia-smi -i {device}"),
@@ -267,8 +263,8 @@ fn refute(incident: &Incident) -> Text {
         let list = pids.join(", ");
         let query = pids.join(",");
         text!(
-            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are workers of this same job, nobody else is in the way.",
-            zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 是本任务自己的进程，则不是其他进程的问题。"
+            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are this very process or workers of the same job, nobody else is in the way.",
+            zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 就是本进程或本任务自己的进程，则不是其他进程的问题。"
         )
     }
 }

@@ -1,17 +1,17 @@
 //! A framework took (almost) the whole device up front.
 
-use super::reading::{Kind, kind, on_gpu, percent, place, ramp, request_share, short_of_desired, size};
+use super::reading::{Kind, kind, on_gpu, place, ramp, request_share, short_of_desired, size};
 use super::{Cause, CauseId, engine};
+use crate::account::Holder;
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::domain::program::DeviceUse;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Trainer};
-use crate::ledger::Holder;
 use crate::text;
 use crate::text::Text;
-use crate::units::GIB;
+use crate::units::{GIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Preallocation,

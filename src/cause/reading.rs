@@ -4,6 +4,7 @@ use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::Number;
 use crate::domain::program::DeviceUse;
 use crate::evidence::{Known, Span, TraceEntry};
+use crate::gpu::context_size;
 use crate::incident::context::{Growth, Measure, Phase, Series};
 use crate::incident::{Incident, Recording};
 use crate::text;
@@ -104,11 +105,6 @@ pub fn taken_meanwhile(incident: &Incident) -> Option<(Bytes, &Recording)> {
     Some((Bytes(recording.taken_meanwhile().filter(|bytes| *bytes >= 64 * MIB)?), recording))
 }
 
-/// A share as a percentage without decimals: `0.834` is `83 %`.
-pub fn percent(share: f64) -> String {
-    if share < 0.095 { format!("{:.1} %", share * 100.0) } else { format!("{:.0} %", share * 100.0) }
-}
-
 /// Where a figure was printed, or the message where it was derived.
 pub fn place(event: &Event, fact: Fact) -> Span {
     event.facts.get(fact).map_or(event.at, |figure| figure.at)
@@ -153,7 +149,7 @@ pub fn one_piece(incident: &Incident) -> bool {
 /// Free memory inside the default pools: what another layout could use. The free blocks of private pools are not in it,
 /// since only their own graphs may use them.
 pub fn cached(incident: &Incident) -> Option<Interval> {
-    incident.ledger.amount(crate::ledger::Holder::Cached).or(incident.ledger.cached)
+    incident.ledger.amount(crate::account::Holder::Cached).or(incident.ledger.cached)
 }
 
 /// True when the driver had at least as much free as was asked for, and that is no sliver of the device. "Free" is read
@@ -175,10 +171,6 @@ pub fn limited(incident: &Incident) -> bool {
         (cap, _) => cap.is_some(),
     }
 }
-
-/// A CUDA context with its libraries takes 0.2 … 0.6 GiB; where the message does not tell this process's own total,
-/// that much of what lies outside the framework is taken to be its context.
-const CONTEXT: i128 = 600 * MIB as i128;
 
 /// Memory of the device that is neither free nor this process's.
 #[derive(Debug, Clone, Copy)]
@@ -205,14 +197,22 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
     let nothing = Interval::exactly(0);
     let (amount, separated) = match (ledger.unexplained, ledger.outside) {
         (Some(unexplained), _) => (ledger.others.unwrap_or(nothing) + unexplained.at_least_zero(), true),
-        (None, Some(outside)) => ((outside - Interval::exactly(CONTEXT as u64)).at_least_zero(), false),
+        (None, Some(outside)) => {
+            ((outside - Interval::between(context_size::USUAL.high, context_size::USUAL.high)).at_least_zero(), false)
+        }
         // At start-up this process holds nothing but its context, so all that is used is somebody's. XLA and TensorFlow print
         // free and total memory when they find the device, before they take their pool.
         (None, None)
             if ledger.allocated.is_none()
                 && (incident.event.has(Sign::EngineStartup) || kind(incident) == Kind::PooledTensor) =>
         {
-            ((ledger.capacity? - ledger.free? - Interval::exactly(CONTEXT as u64)).at_least_zero(), false)
+            (
+                (ledger.capacity?
+                    - ledger.free?
+                    - Interval::between(context_size::USUAL.high, context_size::USUAL.high))
+                .at_least_zero(),
+                false,
+            )
         }
         (None, None) => (ledger.others?, true),
     };
@@ -305,16 +305,7 @@ pub fn looks_integrated(incident: &Incident) -> bool {
     incident.event.has(Sign::Hip) && !DISCRETE.iter().any(|size| (size - gib).abs() <= size * 0.02)
 }
 
-/// A whole number of GiB within the printed digits, as Windows' display driver model reports cards (`8.00 GiB`, `23.99 GiB`);
-/// Linux drivers take their reserve off first (`7.79 GiB`, `23.69 GiB`). Cards above 48 GiB do not run under it.
+/// True for a card under Windows' display driver model, which lends system memory and lists no other process.
 pub fn looks_like_wddm(incident: &Incident) -> bool {
-    if incident.event.has(Sign::Windows) {
-        return true;
-    }
-    if incident.event.has(Sign::Hip) || incident.event.has(Sign::Mps) || incident.event.has(Sign::Xpu) {
-        return false;
-    }
-    let Some(capacity) = incident.ledger.capacity else { return false };
-    let gib = capacity.middle() as f64 / GIB as f64;
-    (2.0..=48.0).contains(&gib.round()) && (gib - gib.round()).abs() <= 0.015
+    crate::account::looks_like_wddm(&incident.event, incident.ledger.capacity)
 }

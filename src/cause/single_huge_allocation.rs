@@ -1,8 +1,7 @@
 //! One request is absurd for the device.
 
 use super::reading::{
-    Kind, allocated_share, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free, request_share, size,
-    whole,
+    Kind, allocated_share, kind, on_gpu, one_piece, place, ramp, refused_although_free, request_share, size, whole,
 };
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
@@ -12,7 +11,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB, TIB};
+use crate::units::{Bytes, GIB, TIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::SingleHugeAllocation,

@@ -1,7 +1,7 @@
 //! One phase needs far more than the steady state.
 
 use super::reading::{
-    Kind, allocated_share, kind, on_gpu, one_piece, percent, place, ramp, refused_although_free, request_share, size,
+    Kind, allocated_share, kind, on_gpu, one_piece, place, ramp, refused_although_free, request_share, size,
 };
 use super::{Cause, CauseId, engine};
 use crate::dialect::{Fact, Sign};
@@ -11,7 +11,7 @@ use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB};
+use crate::units::{Bytes, GIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::TransientPeak,

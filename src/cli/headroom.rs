@@ -286,7 +286,7 @@ struct DeviceArgs {
     /// Room to keep free: 5% or 2GiB [default: 5%]
     #[arg(long, value_name = "ROOM", value_parser = headroom)]
     headroom: Option<Headroom>,
-    /// What the CUDA context and its kernels take [default: 300 to 720 MiB]
+    /// What the CUDA context and its kernels take [default: 0.1 to 0.8 GiB, by the GPU's multiprocessors]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     context: Option<u64>,
     /// What other processes hold on the GPU

@@ -116,7 +116,7 @@ fn told(document: &Document, given: &Given) -> Option<Incident> {
     let (mut incidents, _) = incident::assemble(document, vec![event]);
     let mut incident = incidents.pop()?;
     incident.context.override_with(given);
-    incident.ledger.add_loader(&incident.event, &incident.context);
+    incident.ledger.add_loader(&incident.event, &incident.context.loader_settings());
     let fits = incident.ledger.loader.is_none_or(|account| account.fits());
     (incident.event.has(Sign::Stated) || !fits).then_some(incident)
 }
@@ -155,7 +155,7 @@ pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &
         .into_par_iter()
         .map(|(input, mut incident)| {
             incident.context.override_with(given);
-            incident.ledger.add_loader(&incident.event, &incident.context);
+            incident.ledger.add_loader(&incident.event, &incident.context.loader_settings());
             let findings = cause::rank(&incident);
             let plan = fix::plan(&incident, &findings);
             Diagnosis { input, incident, findings, plan }

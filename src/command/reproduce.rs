@@ -3,10 +3,10 @@
 use super::explain::{self, FileEvents};
 use super::progress::Progress;
 use super::replay;
+use crate::account::Holder;
 use crate::gpu::twin::{Block, Layout, Reproduction, SMALL_PAGE, Segment, State, Sums, TORCH_PAGE};
 use crate::incident::context::Given;
 use crate::input::{self, Source};
-use crate::ledger::Holder;
 use crate::snapshot::holders::Sites;
 use crate::snapshot::space::{Image, Rules};
 use crate::snapshot::{NONE, analysis, predict};

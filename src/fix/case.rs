@@ -1,6 +1,7 @@
 //! An incident as fixes look at it: what is missing, what holds it, which program's knobs count, and how likely each cause is.
 
 use super::{Frees, Knob};
+use crate::account::Ledger;
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::domain::program::{Kind, Language, PytorchAllocator};
@@ -8,7 +9,6 @@ use crate::domain::trainer::Purpose;
 use crate::domain::{Accelerator, Program, Target};
 use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Trainer};
 use crate::incident::{Incident, Recording};
-use crate::ledger::Ledger;
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB, signed};
@@ -96,9 +96,10 @@ impl<'a> Case<'a> {
         table.iter().map(|(cause, cured)| self.confidence(*cause) * cured).sum::<f64>().clamp(0.0, 1.0)
     }
 
-    /// The account's value, or the printed figure where the account leaves it open.
+    /// The account's value, or the printed figure where the account leaves it open and does not doubt it.
     fn figure(&self, settled: Option<Interval>, fact: Fact) -> Option<Interval> {
-        settled.or_else(|| self.incident.event.facts.get(fact).map(|figure| figure.interval()))
+        let printed = || self.incident.event.facts.get(fact).filter(|_| self.ledger.trusts(fact));
+        settled.or_else(|| printed().map(|figure| figure.interval()))
     }
 
     pub fn capacity(&self) -> Option<Interval> {

@@ -3,10 +3,10 @@
 use super::case::{Case, bytes};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
+use crate::account::Holder;
 use crate::cause::CauseId;
 use crate::dialect::Resource;
 use crate::domain::Target;
-use crate::ledger::Holder;
 use crate::text;
 use crate::units::Interval;
 

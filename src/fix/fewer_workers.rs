@@ -3,12 +3,12 @@
 use super::case::{Case, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
+use crate::account::LoaderAccount;
 use crate::cause::CauseId;
 use crate::dialect::Sign;
 use crate::domain::Target;
 use crate::estimate::loader::Loader;
 use crate::incident::context::Phase;
-use crate::ledger::LoaderAccount;
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;

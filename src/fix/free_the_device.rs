@@ -3,6 +3,7 @@
 use super::case::{Case, join, show};
 use super::draft::Draft;
 use super::{Advice, Certainty, Class, Fix};
+use crate::account;
 use crate::cause::CauseId;
 use crate::domain::Target;
 use crate::text;
@@ -35,18 +36,7 @@ fn advise(case: &Case) -> Advice {
         return unnamed(case);
     };
     let (held, tool) = (show(others.middle()), case.accelerator().tool());
-    let pids: Vec<String> = case
-        .incident
-        .event
-        .facts
-        .other_processes
-        .iter()
-        .filter(|process| Some(process.pid) != case.ledger.self_listed_as)
-        .take(4)
-        .map(|process| process.pid.to_string())
-        .collect();
-    let list = pids.join(" ");
-    Draft::new(
+    let draft = Draft::new(
         case,
         &[
             (CauseId::OtherProcess, 0.9),
@@ -56,13 +46,30 @@ fn advise(case: &Case) -> Advice {
         ],
     )
     .frees(others, text!(en: "all that other processes hold: {held}", zh: "其他进程占用的全部：{held}"))
-    .certainty(Certainty::Arithmetic)
-    .knob(Target::Shell, format!("ps -o pid,user,etime,cmd -p {}   # yours and idle: kill {list}", pids.join(",")))
-    .knob(Target::Windows, format!("{tool}   # then end the listed programs in Task Manager"))
-    .because(text!(
+    .certainty(Certainty::Arithmetic);
+    let draft = look_up(case).into_iter().fold(draft, |draft, command| draft.knob(Target::Shell, command));
+    draft.knob(Target::Windows, format!("{tool}   # then end the listed programs in Task Manager")).because(text!(
         en: "other processes hold {held} of this GPU; their memory comes back at once when they end",
         zh: "其他进程占用了这块 GPU 的 {held}；进程一结束显存立即归还"
     ))
+}
+
+/// How to look the others up. A pid is named for ending only where it is surely not this job's.
+fn look_up(case: &Case) -> Option<String> {
+    let strangers = account::identity::strangers(&case.incident.event, case.ledger);
+    let list = |pids: &[u64], between: &str| pids.iter().take(4).map(u64::to_string).collect::<Vec<_>>().join(between);
+    let several = case.context.world_size.value().is_some_and(|ranks| ranks > 1) || case.incident.event.rank.is_some();
+    if !strangers.sure.is_empty() {
+        let (query, kill) = (list(&strangers.sure, ","), list(&strangers.sure, " "));
+        let whose = if several { "yours, idle and no rank of this job" } else { "yours and idle" };
+        return Some(format!("ps -o pid,user,etime,cmd -p {query}   # {whose}: kill {kill}"));
+    }
+    let query = Some(list(&strangers.doubtful, ",")).filter(|query| !query.is_empty())?;
+    let whose = match case.ledger.self_listed_as {
+        Some(_) => "pids of the host: look there, and end only what is no part of this job",
+        None => "pids of the host; may be this very process: end only what is surely another one",
+    };
+    Some(format!("ps -o pid,user,etime,cmd -p {query}   # {whose}"))
 }
 
 /// Memory that nobody named holds, or findings that point to others without a figure.

@@ -50,7 +50,7 @@ fn advise(case: &Case) -> Advice {
         )),
     };
     draft
-        .knob(Target::Shell, format!("sudo fuser -v {nodes}   # lists every process that has a GPU open, hidden ones too; kill your own leftovers"))
+        .knob(Target::Shell, format!("sudo fuser -v {nodes}   # lists every process that has a GPU open, hidden ones too; end leftovers of yours, not this job"))
         .because(text!(
             en: "processes of an earlier run may still hold the GPU, listed or not",
             zh: "上一次运行的进程可能仍占着 GPU，不一定会被列出"

@@ -2,6 +2,7 @@
 
 pub mod amd;
 pub mod attribution;
+pub mod context_size;
 pub mod cuda;
 pub mod nvidia_smi;
 mod nvidia_smi_log;

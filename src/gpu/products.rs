@@ -214,20 +214,6 @@ pub fn ecc_costs_memory(name: &str) -> bool {
         .any(|part| name.split([' ', '-']).any(|word| word == *part))
 }
 
-/// What the context of a process takes: 3.0 MiB per multiprocessor ± 25 %, from three measured boards of 34, 82 and
-/// 188 multiprocessors.
-pub fn context(multiprocessors: u32) -> Interval {
-    let middle = i128::from(3 * MIB * u64::from(multiprocessors));
-    Interval::between(middle * 3 / 4, middle * 5 / 4)
-}
-
-/// What a process with CUDA holds beside PyTorch's cache, low and high: the context, and 100–300 MiB for loaded
-/// modules, in an error band of 40 % over all.
-pub fn overhead(multiprocessors: u32) -> (u64, u64) {
-    let middle = context(multiprocessors).middle_bytes() + 200 * MIB;
-    (middle * 6 / 10, middle * 14 / 10)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,7 +272,7 @@ mod tests {
     #[test]
     fn contexts_are_those_measured() {
         for (multiprocessors, mib) in [(34, 107), (82, 256), (188, 555)] {
-            let estimate = context(multiprocessors);
+            let estimate = crate::gpu::context_size::of_board(multiprocessors);
             assert!((estimate.low..=estimate.high).contains(&i128::from(mib * MIB)), "{multiprocessors}");
         }
     }

@@ -8,6 +8,7 @@
 //! The layout is the old one: with expandable segments from the start a job's layout is usually better, so (b) and (c)
 //! are lower bounds.
 
+use crate::allocator::{LARGE_SEGMENT, QUANTUM};
 use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
@@ -17,9 +18,7 @@ use serde::{Deserialize, Serialize};
 /// The smallest page that devices known so far can map.
 pub const SMALL_PAGE: u64 = 2 * MIB;
 /// The page of PyTorch's expandable segments for requests above 1 MiB (`large_segment_size_mb`, 20 by default).
-pub const TORCH_PAGE: u64 = 20 * MIB;
-/// The quantum of PyTorch's blocks.
-const QUANTUM: u64 = 512;
+pub const TORCH_PAGE: u64 = LARGE_SEGMENT;
 /// Without a snapshot: bytes handed out per hole. An assumption, printed with every answer that rests on it.
 const LIVE_PER_HOLE: u64 = 64 * MIB;
 

@@ -3,7 +3,7 @@
 
 use super::attribution::{DRIVERS_OWN, Reason};
 use super::visibility::Mapping;
-use super::{Gpu, Survey, Virtualization, platform, products};
+use super::{Gpu, Survey, Virtualization, context_size, platform, products};
 use crate::reading::Reading;
 use crate::text::Text;
 use crate::units::{Bytes, MIB};
@@ -202,7 +202,7 @@ fn overhead(case: &Case) -> Option<Text> {
     let reserved = case.question.reserved?;
     let process = case.gpu.processes.as_ref().ok()?.iter().find(|process| process.pid == pid)?;
     let outside = process.bytes.clone().ok()?.checked_sub(reserved)?;
-    let (low, high) = products::overhead(case.gpu.multiprocessors.clone().ok()?);
+    let (low, high) = context_size::overhead(case.gpu.multiprocessors.clone().ok()?);
     let expected = low.midpoint(high);
     if outside as f64 <= 1.5 * expected as f64 {
         return None;

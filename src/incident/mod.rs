@@ -5,8 +5,9 @@ mod group;
 pub mod job;
 pub mod recording;
 
+use crate::account::proof::{self, Proof};
+use crate::account::{self, Ledger};
 use crate::dialect::Event;
-use crate::ledger::Ledger;
 pub use context::Context;
 pub use group::assemble;
 pub use recording::Recording;
@@ -34,7 +35,7 @@ impl Incident {
     pub fn alone(event: Event, context: Context) -> Incident {
         Incident {
             primary: true,
-            ledger: crate::ledger::settle(&event),
+            ledger: account::settle(&event),
             event,
             followers: Vec::new(),
             ranks: Vec::new(),
@@ -42,6 +43,11 @@ impl Incident {
             context,
             recording: None,
         }
+    }
+
+    /// What logic alone decides of it.
+    pub fn proofs(&self) -> Vec<Proof> {
+        proof::all(&self.event, &self.ledger, self.context.model_states(&self.event).as_ref())
     }
 
     /// The recording, where it is of this very failure.

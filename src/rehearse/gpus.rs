@@ -1,6 +1,7 @@
 //! Which GPU is rehearsed on: a product of the table, found under the names that people use, or a bare amount of memory.
 
-use crate::gpu::products::{self, Known, PRODUCTS, Product};
+use crate::gpu::context_size;
+use crate::gpu::products::{Known, PRODUCTS, Product};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB};
@@ -36,7 +37,7 @@ impl Gpu {
             known: if total.is_some() { None } else { Some(product.known) },
             compute: product.compute,
             multiprocessors: product.multiprocessors,
-            context: products::context(product.multiprocessors),
+            context: context_size::of_board(product.multiprocessors),
             unified: product.unified,
             named: true,
         }
@@ -45,7 +46,7 @@ impl Gpu {
     /// A GPU of which only the memory is given.
     pub fn of_size(total: u64) -> Gpu {
         let (compute, multiprocessors) = UNNAMED;
-        let small = products::context(30);
+        let small = context_size::of_board(30);
         Gpu {
             name: format!("{} GPU", Bytes(total)),
             total: Interval::exactly(total),
@@ -53,7 +54,7 @@ impl Gpu {
             compute,
             multiprocessors,
             // Of a board with 30 multiprocessors up to one with 148.
-            context: Interval { low: small.low, high: products::context(148).high },
+            context: Interval { low: small.low, high: context_size::of_board(148).high },
             unified: false,
             named: false,
         }

@@ -4,6 +4,8 @@
 
 use super::view::{Quantity, Range, Tool, keyed, texts};
 use super::{Diagnosis, Explanation, InputSummary, surroundings};
+use crate::account::proof::{Holds, Proof, ProofKind};
+use crate::account::{self, Invariant, LoaderAccount, Part};
 use crate::cause::CauseId;
 use crate::dialect::{Event, Facts};
 use crate::domain::{Fact, Number, Program, Resource, Sign, Target};
@@ -12,7 +14,6 @@ use crate::fix::{Certainty, Class, Fix, Frees, Numerics, Ranked};
 use crate::incident::context::{self, Clue, Measure, StepUnit};
 use crate::incident::{self, recording};
 use crate::input::Repair;
-use crate::ledger::{self, Ledger, LoaderAccount};
 use crate::snapshot::holders::{Category, Certainty as HolderCertainty};
 use crate::snapshot::what_if::Change;
 use crate::text::{Lang, Text};
@@ -344,12 +345,20 @@ struct Derived<'a> {
     /// Figures of the message that contradict each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     contradictions: Vec<Contradiction<'a>>,
+    /// False where figures contradict each other and nothing tells which is right; what is in doubt is left out.
+    consistent: bool,
+    /// The parts of the message that are not relied upon.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    in_doubt: Vec<Part>,
+    /// What follows by logic alone, at every end of the rounding.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    proofs: Vec<Proved>,
 }
 
 /// A part of the capacity.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Entry<'a> {
-    holder: ledger::Holder,
+    holder: account::Holder,
     /// Of another process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u64>,
@@ -362,9 +371,27 @@ struct Entry<'a> {
 /// Something in the message that contradicts itself or does not mean what it seems to.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Contradiction<'a> {
+    /// The rule of arithmetic that the message breaks.
+    id: Invariant,
     text: &'a str,
     /// 1-based lines of the input.
     lines: &'a [u64],
+    /// True where the text tells why, and the account allows for it.
+    resolved: bool,
+}
+
+/// A statement that the figures decide.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Proved {
+    id: ProofKind,
+    /// For `refuted`, the text tells the contrary.
+    holds: Holds,
+    /// What is held against the other amount: the request, or the memory that would have served.
+    amount: Range,
+    against: Range,
+    text: String,
+    /// 1-based lines of the input.
+    lines: Vec<u64>,
 }
 
 /// What the data loaders take by their settings, and what would fit.
@@ -782,7 +809,7 @@ fn incident<'a>(explanation: &'a Explanation, diagnosis: &'a Diagnosis, lang: La
         versions: event
             .versions
             .map(|versions| Versions { from: versions.from.map(version), to: versions.to.map(version) }),
-        derived: Derived::of(&found.ledger, lang),
+        derived: Derived::of(found, lang),
         context: Context::of(&found.context),
         snapshot: found.recording.as_ref().map(|recording| Snapshot::of(recording, lang)),
         ranks: ranks.collect(),
@@ -924,7 +951,9 @@ fn round(value: f64, digits: i32) -> f64 {
 }
 
 impl Derived<'_> {
-    fn of(ledger: &Ledger, lang: Lang) -> Derived<'_> {
+    fn of(incident: &incident::Incident, lang: Lang) -> Derived<'_> {
+        let ledger = &incident.ledger;
+        let decided = incident.proofs().into_iter().filter(|proof| proof.holds != Holds::Open);
         Derived {
             capacity: ledger.capacity.map(Range::from),
             requested: ledger.requested.map(Range::from),
@@ -946,8 +975,29 @@ impl Derived<'_> {
             contradictions: ledger
                 .contradictions
                 .iter()
-                .map(|found| Contradiction { text: found.text.in_lang(lang), lines: &found.lines })
+                .map(|found| Contradiction {
+                    id: found.id,
+                    text: found.text.in_lang(lang),
+                    lines: &found.lines,
+                    resolved: found.resolved,
+                })
                 .collect(),
+            consistent: ledger.consistent(),
+            in_doubt: ledger.in_doubt(),
+            proofs: decided.map(|proof| Proved::of(proof, lang)).collect(),
+        }
+    }
+}
+
+impl Proved {
+    fn of(proof: Proof, lang: Lang) -> Proved {
+        Proved {
+            id: proof.kind,
+            holds: proof.holds,
+            amount: proof.amount.into(),
+            against: proof.against.into(),
+            text: proof.statement.in_lang(lang).to_string(),
+            lines: proof.lines,
         }
     }
 }
@@ -972,9 +1022,9 @@ impl Loader {
 }
 
 impl Entry<'_> {
-    fn of(entry: &ledger::Entry, lang: Lang) -> Entry<'_> {
+    fn of(entry: &account::Entry, lang: Lang) -> Entry<'_> {
         let pid = match entry.holder {
-            ledger::Holder::OtherProcess(pid) => Some(pid),
+            account::Holder::OtherProcess(pid) => Some(pid),
             _ => None,
         };
         Entry { holder: entry.holder, pid, amount: entry.amount.into(), basis: entry.basis.in_lang(lang) }

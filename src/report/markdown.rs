@@ -6,7 +6,7 @@ use crate::fix::Frees;
 use crate::incident::Recording;
 use crate::incident::recording::Standing;
 use crate::text::{Lang, Text};
-use crate::units::Bytes;
+use crate::units::{self, Bytes};
 use std::fmt::Write;
 
 /// The explanation as Markdown: the primary incident in full, the others in a line each.
@@ -47,7 +47,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
         };
         let _ = writeln!(out, "| {who} | {amount} | {share} |\n| --- | ---: | ---: |");
         for entry in &ledger.entries {
-            let share = ledger.share(Some(entry.amount)).map(wording::percent).unwrap_or_default();
+            let share = ledger.share(Some(entry.amount)).map(units::percent).unwrap_or_default();
             let name = wording::holder_meaning(entry.holder);
             let amount = wording::range(entry.amount);
             let _ = writeln!(out, "| {} | {} | {share} |", escape(name.in_lang(lang)), amount.in_lang(lang));
@@ -74,7 +74,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
                 "- **{}** (`{}`, {})",
                 escape(title.in_lang(lang)),
                 finding.cause.id.id(),
-                wording::percent(finding.confidence)
+                units::percent(finding.confidence)
             );
             for item in finding.evidence.iter().filter(|item| item.weight > 0.0) {
                 let lines: Vec<String> = item.lines.iter().map(u64::to_string).collect();

@@ -1,6 +1,7 @@
 //! A made-up explanation with every part filled, for the tests of the reports.
 
 use super::{Diagnosis, Explanation, InputSummary};
+use crate::account::{Contradiction, Entry, Holder, Invariant, Ledger};
 use crate::cause::{Cause, CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Standing};
 use crate::domain::Program;
@@ -10,7 +11,6 @@ use crate::fix::{Advice, Certainty, Class, Fix, Frees, Knob, Numerics, Offer, Pl
 use crate::incident::context::{Frame, Phase};
 use crate::incident::{Context, Incident};
 use crate::input::Repair;
-use crate::ledger::{Contradiction, Entry, Holder, Ledger};
 use crate::text::Text;
 use crate::units::{Base, Figure, Interval, MIB, parse};
 
@@ -109,6 +109,9 @@ pub fn explanation() -> Explanation {
             entry(Holder::Free, "3.84 GiB"),
         ],
         contradictions: vec![Contradiction {
+            id: Invariant::FreeServesRequest,
+            resolved: true,
+            in_doubt: &[],
             text: Text::new(
                 "the allocator was told that 3.84 GiB are free and still asked for 4.15 GiB",
                 "驱动报告空闲 3.84 GiB，而申请为 4.15 GiB",

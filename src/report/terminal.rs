@@ -2,15 +2,15 @@
 
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
+use crate::account::{Holder, Ledger};
 use crate::cause::Finding;
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::recording::Standing;
-use crate::ledger::{Holder, Ledger};
 use crate::text;
 use crate::text::{Lang, Text};
-use crate::units::{Bytes, Interval};
+use crate::units::{self, Bytes, Interval};
 
 /// Lines that one screen may take without `--verbose`.
 pub const SCREEN_LINES: usize = 30;
@@ -434,7 +434,7 @@ impl Page {
             .map(|((holder, amount), shown)| {
                 let (mark, tone) = self.mark(*holder);
                 let name = wording::holder(*holder);
-                let share = ledger.share(Some(*amount)).map(wording::percent).unwrap_or_default();
+                let share = ledger.share(Some(*amount)).map(units::percent).unwrap_or_default();
                 vec![
                     run(tone, mark),
                     run(Tone::Plain, format!(" {} ", self.say(&name))),
@@ -444,7 +444,8 @@ impl Page {
             })
             .collect();
         if open > 0 {
-            let (mark, name) = self.open_mark();
+            let (mark, told) = self.open_mark();
+            let name = if ledger.consistent() { told } else { Text::new("in doubt, see below", "存疑，见下") };
             legend.push(vec![run(Tone::Faint, format!("{mark} {}", self.say(&name)))]);
         }
         self.screen.grid(2, &legend);
@@ -550,7 +551,7 @@ impl Page {
     fn cause_title(&self, lead: &Text, finding: &Finding) -> Vec<Run> {
         let title = (finding.cause.title)();
         let sure = wording::confidence(finding.confidence);
-        let percent = wording::percent(finding.confidence);
+        let percent = units::percent(finding.confidence);
         let sure = match self.style.lang {
             Lang::En => format!(" ({}, {percent})", self.say(&sure)),
             Lang::Zh => format!("（{}，{percent}）", self.say(&sure)),
@@ -678,7 +679,7 @@ impl Page {
         let frees = Text::new("frees: ", "释放：");
         let body = [run(Tone::Faint, format!("{}{}", self.say(&frees), self.say(amount)))];
         self.screen.paragraph(&indent, 7, &body);
-        let cures = wording::percent(ranked.offer.cures);
+        let cures = units::percent(ranked.offer.cures);
         let certainty = wording::certainty(ranked.offer.certainty);
         let body = match self.style.lang {
             Lang::En => format!("cures this alone: {cures} ({})", certainty.en),

@@ -1,16 +1,16 @@
 //! The words that reports share: what ran out, who holds memory, phases, confidence, cost.
 
+use crate::account::Holder;
 use crate::dialect::Resource;
 use crate::evidence::TraceEntry;
 use crate::fix::{Certainty, Frees, Numerics};
 use crate::incident::Recording;
 use crate::incident::context::{Measure, Phase, Platform, Precision};
 use crate::incident::recording::{HeldAt, Rise, Trial, Verdict};
-use crate::ledger::Holder;
 use crate::snapshot::holders::Category;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB, Interval, KIB, MIB, TIB, signed};
+use crate::units::{Bytes, GIB, Interval, KIB, MIB, TIB, percent, signed};
 
 /// True unless the locale names a character set other than UTF-8. `C` and `POSIX` mean ASCII.
 pub fn locale_shows_unicode(locale: &str) -> bool {
@@ -31,18 +31,6 @@ pub fn confidence(share: f64) -> Text {
         Text::new("probably", "较可能")
     } else {
         Text::new("possibly", "也有可能")
-    }
-}
-
-/// A share of 1 as a percentage without decimals, never rounded up to 100.
-pub fn percent(share: f64) -> String {
-    let whole = (share * 100.0).round();
-    if share > 0.0 && whole < 1.0 {
-        "<1 %".into()
-    } else if share < 1.0 && whole >= 100.0 {
-        ">99 %".into()
-    } else {
-        format!("{whole:.0} %")
     }
 }
 

@@ -7,6 +7,7 @@ use super::predict::{Budget, Fidelity};
 use super::space::{self, Image, Played, Rules, Wanted, Window};
 use super::store::{Action, NONE, NumberMap};
 use super::what_if::WhatIf;
+use crate::allocator::{LARGE_SEGMENT, SMALL_SEGMENT, round_up};
 use crate::text;
 use crate::text::Text;
 
@@ -14,8 +15,6 @@ use crate::text::Text;
 const TIMELINE: usize = 480;
 /// OOM entries that are looked into; programs that catch the error in a loop have thousands.
 const OOMS_EXAMINED: usize = 16;
-/// Granule of the large pool of expandable segments, bytes.
-const LARGE_GRANULE: u64 = 20 << 20;
 
 /// The free memory inside of what the allocator holds.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -303,12 +302,12 @@ fn would_fit(request: u64, stream: u64, device_free: u64, image: &Image, holes: 
         // What still lies in expandable segments has been tried already.
         .filter(|(_, segment)| segment.range.pool == (0, 0) && !segment.range.expandable)
         .map(|(size, segment)| {
-            let granule = if segment.range.small { 2 << 20 } else { LARGE_GRANULE };
+            let granule = if segment.range.small { SMALL_SEGMENT } else { LARGE_SEGMENT };
             // A wholly free segment goes back in one piece.
             if size == segment.range.size { size } else { size / granule * granule }
         })
         .fold(0, u64::saturating_add);
-    let in_granules = request.div_ceil(LARGE_GRANULE).saturating_mul(LARGE_GRANULE);
+    let in_granules = round_up(request, LARGE_SEGMENT);
     let free_and_cached = device_free.saturating_add(usable) >= request;
     WouldFit {
         free_and_cached,

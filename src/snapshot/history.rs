@@ -5,6 +5,7 @@
 
 use super::model::{BlockState, Device};
 use super::store::{Action, NONE, NumberMap};
+use crate::allocator::{SMALL_LIMIT, SMALL_SEGMENT};
 
 /// An address range from its allocation to its free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,7 +252,7 @@ impl Ranges {
     /// Puts memory back that was given to the driver.
     fn add(&mut self, address: u64, size: u64, stream: u64, pool: (u32, u32), expandable: bool) {
         // Segments of 2 MiB hold only small blocks, no large one is that small.
-        let mut range = Range { address, size, stream, small: !expandable && size <= 2 << 20, pool, expandable };
+        let mut range = Range { address, size, stream, small: !expandable && size <= SMALL_SEGMENT, pool, expandable };
         if expandable {
             // Ranges of one reservation that touch are one.
             let (before, after) = {
@@ -297,7 +298,7 @@ impl Ranges {
                 && range.expandable
                 && allocation.address < range.address.saturating_add(range.size)
             {
-                range.small = allocation.requested <= 1 << 20;
+                range.small = allocation.requested <= SMALL_LIMIT;
             }
         }
     }

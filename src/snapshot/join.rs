@@ -5,6 +5,7 @@ use super::holders::{self, Holding, Site};
 use super::model::{Settings, Snapshot};
 use super::store::NONE;
 use super::what_if::{Change, Outcome, WhatIf};
+use crate::account;
 use crate::allocator::{LARGE_ROUNDING, LARGE_SEGMENT, MIDDLE_LIMIT, SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use crate::dialect::{Event, Fact, Resource};
 use crate::domain::Program;
@@ -13,7 +14,6 @@ use crate::evidence::{Known, Span};
 use crate::incident::context::Frame;
 use crate::incident::recording::{HeldAt, Recording, Rise, Standing, Trial, Verdict};
 use crate::incident::{Context, Incident};
-use crate::ledger;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Figure, Interval, MIB};
@@ -129,7 +129,7 @@ struct Told {
 
 impl Told {
     fn of(event: &Event) -> Told {
-        let ledger = ledger::settle(event);
+        let ledger = account::settle(event);
         Told { requested: ledger.requested, allocated: ledger.allocated, reserved: ledger.reserved }
     }
 

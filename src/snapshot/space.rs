@@ -7,10 +7,8 @@
 use super::history::{Allocation, History, Range};
 use super::model::Device;
 use super::store::{Action, Event, NONE, NumberMap};
+use crate::allocator::{QUANTUM, SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use std::collections::BTreeMap;
-
-const SMALL_LIMIT: u64 = 1 << 20;
-const QUANTUM: u64 = 512;
 
 /// How requests become blocks.
 #[derive(Clone, Copy)]
@@ -23,7 +21,7 @@ pub struct Rules<'r> {
 
 /// Rounding without any settings: up to 512 bytes.
 pub fn plain_rounding(requested: u64) -> u64 {
-    requested.max(1).div_ceil(QUANTUM).saturating_mul(QUANTUM)
+    round_up(requested.max(1), QUANTUM)
 }
 
 /// A piece of a segment.
@@ -497,7 +495,7 @@ fn gained(device: &Device, history: &History, event: usize, entry: &Event) -> Ra
     let small = known.map(|range| range.small).unwrap_or_else(|| {
         // The pool shows in the allocation that the memory was for.
         let next = device.trace.iter().skip(event + 1).take(64).find(|e| e.action == Action::Alloc);
-        if expandable { next.is_some_and(|e| e.size <= SMALL_LIMIT) } else { entry.size <= 2 << 20 }
+        if expandable { next.is_some_and(|e| e.size <= SMALL_LIMIT) } else { entry.size <= SMALL_SEGMENT }
     });
     Range {
         address: entry.addr,

@@ -10,13 +10,11 @@ use crate::allocator::caching::{CachingAllocator, Surroundings};
 use crate::allocator::config::{Config, Platform};
 use crate::allocator::version::Version;
 use crate::domain::named_variants;
+use crate::gpu::context_size;
 use crate::text::Text;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Bytes that a CUDA context and its libraries take of a device, where only its size is given: a round figure from the
-/// middle of what is seen (0.3 to 0.7 GiB).
-pub const CONTEXT: u64 = 512 << 20;
 /// Settings that are tried unasked.
 const USUAL: [&str; 5] = [
     "expandable_segments:True",
@@ -151,7 +149,7 @@ pub fn sweep(
         variations.push(Variation { torch: Version::NEWEST, config, ..base(Change::Torch) });
     }
     if let Some(capacity) = wishes.capacity {
-        let budget = capacity.saturating_sub(CONTEXT);
+        let budget = capacity.saturating_sub(context_size::ROUND);
         variations.push(Variation { budget: (budget, Some(budget)), ..base(Change::Capacity(capacity)) });
     }
     if wishes.confs.is_empty() {

@@ -1,5 +1,6 @@
 //! What the rest of the log says about the run: program, batch, phase, settings, memory over time.
 
+mod account;
 mod command;
 mod given;
 mod nvidia_smi;

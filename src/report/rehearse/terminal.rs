@@ -10,7 +10,7 @@ use crate::report::{Explanation, Style, replay, wording as common};
 use crate::snapshot::holders;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, Interval};
+use crate::units::{self, Bytes, Interval};
 
 /// Holders of the peak without `-v`.
 const HOLDERS: usize = 5;
@@ -361,7 +361,7 @@ impl Page<'_> {
     fn explanation(&mut self, explanation: &Explanation) {
         let Some(diagnosis) = explanation.primary() else { return };
         if let Some(finding) = diagnosis.findings.first() {
-            let (title, sure) = ((finding.cause.title)(), common::percent(finding.confidence));
+            let (title, sure) = ((finding.cause.title)(), units::percent(finding.confidence));
             let text =
                 Text::new(format!("Most likely: {} ({sure})", title.en), format!("最可能：{}（{sure}）", title.zh));
             let text = self.say(&text);
@@ -416,7 +416,7 @@ impl Page<'_> {
         let most = if self.view.style.verbose { usize::MAX } else { HOLDERS };
         let total = device.holding.bytes.max(1);
         for holder in device.holding.holders.iter().take(most) {
-            let percent = common::percent(holder.bytes as f64 / total as f64);
+            let percent = units::percent(holder.bytes as f64 / total as f64);
             let head = format!("  {:>10} {percent:>5}  ", Bytes(holder.bytes).to_string());
             let site = sites.get(holder.site as usize);
             // The backward pass runs in threads of autograd, which have no Python stack.

@@ -8,7 +8,7 @@ use crate::rehearse::process::OomReport;
 use crate::report::{Explanation, wording};
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB, Interval, MIB};
+use crate::units::{self, Bytes, GIB, Interval, MIB};
 
 /// `21.80 … 22.31 GiB`, or one figure where both ends print alike.
 pub fn span(amount: Interval) -> String {
@@ -308,7 +308,7 @@ pub fn oom_details(oom: &OomReport, explanation: Option<&Explanation>) -> Text {
     if let Some(diagnosis) = explanation.and_then(Explanation::primary) {
         for finding in diagnosis.findings.iter().take(1) {
             let title = (finding.cause.title)();
-            let sure = wording::percent(finding.confidence);
+            let sure = units::percent(finding.confidence);
             out.en += &format!("\n\nMost likely cause: {} ({sure})", title.en);
             out.zh += &format!("\n\n最可能的原因：{}（{sure}）", title.zh);
         }

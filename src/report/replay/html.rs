@@ -366,7 +366,7 @@ impl Section<'_> {
                 self.out,
                 "<tr><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><span class=\"{colour}\" style=\"width:{:.1}%\"></span></td><td class=\"place\">{place}</td><td class=\"count\">{count}</td></tr>",
                 Bytes(holder.bytes),
-                escape(&crate::report::wording::percent(share)),
+                escape(&crate::units::percent(share)),
                 share * 100.0,
             );
         }

@@ -167,7 +167,7 @@ impl Page {
         let site = sites.get(holder.site as usize);
         let share = holder.bytes as f64 / total.max(1) as f64;
         let size = format!("{:>10}", Bytes(holder.bytes).to_string());
-        let percent = format!("{:>5}", crate::report::wording::percent(share));
+        let percent = format!("{:>5}", crate::units::percent(share));
         let head = format!("  {size} {percent}  ");
         let place = self.say(&wording::place(site)).to_string();
         let detail = self.say(&wording::count(holder)).to_string();
@@ -236,7 +236,7 @@ impl Page {
             return;
         }
         self.heading(&label);
-        let share = crate::report::wording::percent(holes.free as f64 / holes.reserved.max(1) as f64);
+        let share = crate::units::percent(holes.free as f64 / holes.reserved.max(1) as f64);
         let sentence = wording::fragmentation(holes);
         let reserved = Bytes(holes.reserved);
         self.plain(&match holes.free {

@@ -1,11 +1,12 @@
 //! Words that the formats share.
 
+use crate::gpu::context_size;
 use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, SnapshotAnalysis};
 pub use crate::snapshot::holders::place;
 use crate::snapshot::holders::{Category, Certainty, Holder, Holding, Site};
 use crate::snapshot::model::Encoding;
 use crate::snapshot::predict::Fidelity;
-use crate::snapshot::what_if::{self, Change, Outcome, WhatIf};
+use crate::snapshot::what_if::{Change, Outcome, WhatIf};
 use crate::snapshot::{Generation, NONE};
 use crate::text;
 use crate::text::Text;
@@ -242,7 +243,7 @@ pub fn change(entry: &WhatIf, sites: &[Site]) -> Text {
         Change::Settings => Text::same(entry.conf.clone()),
         Change::Torch => Text::same(format!("PyTorch {}.{}", torch.major, torch.minor)),
         Change::Capacity(bytes) => {
-            let (bytes, context) = (Bytes(*bytes), Bytes(what_if::CONTEXT));
+            let (bytes, context) = (Bytes(*bytes), Bytes(context_size::ROUND));
             text!(en: "a device of {bytes} ({context} of it for the CUDA context)", zh: "显存为 {bytes} 的设备（其中 CUDA 上下文 {context}）")
         }
         Change::HalfBatch => Text::new("batch and activations halved", "批大小减半（激活值减半）"),

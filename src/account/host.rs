@@ -1,13 +1,8 @@
-//! The account of host memory: whose pages filled the limit, as the kernel's counters, a monitor's list or the settings of
-//! the data loaders tell.
+//! The account of host memory: whose pages filled the limit, as the kernel's counters or a monitor's list tell.
 
-use crate::dialect::{Event, Fact, Resource, Sign};
+use super::{Entry, Holder};
+use crate::dialect::{Event, Fact, Resource};
 use crate::domain::{Number, Program};
-use crate::estimate::loader::{Cache, DEFAULT_PREFETCH, Loader};
-use crate::evidence::Span;
-use crate::incident::Context;
-use crate::incident::context::{Clue, Platform};
-use crate::ledger::{Entry, Holder, LoaderAccount};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB};
@@ -171,121 +166,10 @@ fn alone(event: &Event) -> Vec<Entry> {
     .collect()
 }
 
-/// The arithmetic of the data loaders, where the log or the user tells enough: workers, bytes of a sample, and the memory
-/// that is to hold them.
-pub fn loader(event: &Event, context: &Context) -> Option<LoaderAccount> {
-    if !matches!(event.resource, Resource::Host | Resource::Cgroup) {
-        return None;
-    }
-    let sample = context.sample_size.get()?.interval();
-    let workers = context.workers.value()?;
-    let limit = limit(event, context)?;
-    if sample.high <= 0 || limit.low <= 0 {
-        return None;
-    }
-    let cache = match context.cache_size.get() {
-        Some(size) if size.bytes == 0 => Cache::None,
-        Some(size) => Cache::Bounded(size.bytes),
-        // Who gives the number of samples beside the size of one asks what keeping them would take.
-        None if context.samples.is_known()
-            && (context.has(Clue::SampleCache) || context.samples.span() == Some(Span::GIVEN)) =>
-        {
-            Cache::Unbounded
-        }
-        None => Cache::None,
-    };
-    let loader = Loader {
-        processes: context.local_processes.value().or(context.world_size.value()).unwrap_or(1).max(1),
-        workers,
-        prefetch: context.prefetch.value().unwrap_or(DEFAULT_PREFETCH),
-        batch: context.batch_size.value().unwrap_or(1).max(1),
-        sample,
-        samples: context.samples.value(),
-        pinned: context.pin_memory.value() == Some(true),
-        spawned: matches!(context.platform.value(), Some(Platform::Windows | Platform::MacOs))
-            || event.has(Sign::Windows),
-        cache,
-    };
-    Some(LoaderAccount::new(loader, limit, context.batch_size.is_known()))
-}
-
-/// What binds: what the user gave, else the limit that was hit, the job's limit, the machine's memory.
-fn limit(event: &Event, context: &Context) -> Option<Interval> {
-    let given = context.host_total.get().filter(|figure| figure.at.is_given());
-    let figure = given
-        .copied()
-        .or(event.facts.get(Fact::Limit))
-        .or(context.memory_limit.get().copied())
-        .or(event.facts.get(Fact::Capacity))
-        .or(context.host_total.get().copied())?;
-    Some(figure.interval())
-}
-
-/// The account's lines for the arithmetic, caches as they are after the first epoch.
-pub fn loader_entries(account: &LoaderAccount) -> Vec<Entry> {
-    let LoaderAccount { loader, need, batch_known, .. } = account;
-    let (processes, workers, prefetch, batch) = (loader.processes, loader.workers, loader.prefetch, loader.batch);
-    let sample = Bytes(loader.sample.middle_bytes());
-    let (least_en, least_zh) = if *batch_known { ("", "") } else { (" (at least)", "（至少）") };
-    let mut entries = vec![
-        Entry {
-            holder: Holder::TrainingProcesses,
-            amount: need.parents,
-            basis: text!(
-                en: "{processes} × 268–481 MiB for a process with torch imported; model and data of its own come on top",
-                zh: "{processes} × 268–481 MiB（导入 torch 的进程）；其自身的模型与数据另计"
-            ),
-        },
-        Entry {
-            holder: Holder::Workers,
-            amount: need.workers,
-            basis: text!(
-                en: "{processes} × {workers} workers × (start + between one sample of {sample} and a batch of {batch}{least_en}); pages of Python objects that reading makes private come on top",
-                zh: "{processes} × {workers} 个 worker ×（启动开销 + 一个样本 {sample} 到一批 {batch} 个{least_zh}）；读取 Python 对象而变为私有的页另计"
-            ),
-        },
-        Entry {
-            holder: Holder::PrefetchedBatches,
-            amount: need.queue,
-            basis: text!(
-                en: "{processes} × ({workers} workers × {prefetch} prefetched + 1–2 held) × batch of {batch}{least_en} × {sample}, in shared memory",
-                zh: "{processes} ×（{workers} 个 worker × 预取 {prefetch} + 持有 1–2）× 每批 {batch}{least_zh} × {sample}，位于共享内存"
-            ),
-        },
-        Entry {
-            holder: Holder::PinnedBatches,
-            amount: need.pinned,
-            basis: text!(
-                en: "{processes} × 1 … ({workers} × {prefetch} + 1) batches, rounded up to powers of two",
-                zh: "{processes} × 1 … ({workers} × {prefetch} + 1) 批，按 2 的幂向上取整"
-            ),
-        },
-    ];
-    let samples = loader.samples.unwrap_or_default();
-    let readers = loader.readers();
-    let end = Bytes(need.caches_in_the_end.middle_bytes());
-    let basis = match loader.cache {
-        Cache::Bounded(each) => {
-            let each = Bytes(each);
-            text!(
-                en: "{readers} reading processes × {each} of cache, no more than the data set after one epoch; {end} in the end",
-                zh: "{readers} 个读数据进程 × 缓存 {each}，一个 epoch 后不超过整个数据集；最终 {end}"
-            )
-        }
-        _ => text!(
-            en: "{samples} samples × {sample}, each kept by one process after one epoch; every process of {readers} gets to see all of them later: {end} in the end",
-            zh: "{samples} 个样本 × {sample}，一个 epoch 后各由一个进程保留；之后 {readers} 个进程都会读到全部样本：最终 {end}"
-        ),
-    };
-    entries.push(Entry { holder: Holder::SampleCaches, amount: need.caches_at_first, basis });
-    entries.retain(|entry| entry.amount.high > 0);
-    entries
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Known;
+    use crate::evidence::Span;
     use crate::units::{Figure, GIB};
 
     fn figure(bytes: u64) -> Figure {
@@ -330,22 +214,5 @@ mod tests {
         let (_, entries) = settle(&killed).unwrap();
         assert_eq!(amount(&entries, Holder::OtherTasks), Some(3 * GIB as i128 / 4));
         assert_eq!(settle(&event(&[(Fact::AnonRss, GIB)], &[])), None, "no total, no account");
-    }
-
-    #[test]
-    fn the_loaders_are_accounted_for_when_sample_workers_and_memory_are_known() {
-        let mut context = Context::default();
-        let event = Event::new("test", Program::Pytorch, Resource::Host, Span::line(1));
-        assert_eq!(loader(&event, &context), None);
-        context.workers = Known::Seen(20, Span::line(1));
-        context.local_processes = Known::Seen(4, Span::GIVEN);
-        context.sample_size = Known::Seen(figure(50 * MIB), Span::GIVEN);
-        context.samples = Known::Seen(4000, Span::GIVEN);
-        context.host_total = Known::Seen(Figure { at: Span::GIVEN, ..figure(128 * GIB) }, Span::GIVEN);
-        let account = loader(&event, &context).unwrap();
-        assert_eq!(account.loader.cache, Cache::Unbounded);
-        let entries = loader_entries(&account);
-        assert_eq!(amount(&entries, Holder::SampleCaches), Some(4000 * 50 * MIB as i128));
-        assert_eq!(amount(&entries, Holder::PinnedBatches), None);
     }
 }
