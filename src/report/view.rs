@@ -1,7 +1,7 @@
 //! What the JSON documents of the commands have in common. Each document is a type of its own, from which its schema in
 //! `docs` is generated: the comments on its fields are the schema's descriptions.
 
-use crate::reading;
+use crate::reading::Reading;
 use crate::text::{Lang, Text};
 use crate::units::Interval;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -12,6 +12,11 @@ use std::borrow::Cow;
 pub fn to_json(document: &impl Serialize) -> String {
     // Only a map whose keys are no text cannot be written, and no document has one.
     serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+}
+
+/// A document on one line, of several that follow each other.
+pub fn to_json_line(document: &impl Serialize) -> String {
+    serde_json::to_string(document).unwrap_or_default() + "\n"
 }
 
 /// What wrote the document.
@@ -157,11 +162,18 @@ impl<T> Read<T> {
     }
 
     /// The reading with its value as the document has it.
-    pub fn of<R>(reading: Result<R, reading::Unavailable>, lang: Lang, value: impl FnOnce(R) -> T) -> Read<T> {
+    pub fn of<R>(reading: &Reading<R>, lang: Lang, value: impl FnOnce(&R) -> T) -> Read<T> {
         match reading {
             Ok(read) => Read::Value(value(read)),
             Err(reason) => Read::missing(&reason.why, lang),
         }
+    }
+}
+
+impl<T: Clone> Read<T> {
+    /// The reading as it is.
+    pub fn same(reading: &Reading<T>, lang: Lang) -> Read<T> {
+        Read::of(reading, lang, T::clone)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::cli::{HeadroomFormat, HeadroomOptions};
 use crate::headroom::{Assessment, Headroom, Question, assess};
 use crate::report::gate::{Checks, junit, sarif};
 use crate::report::headroom as report;
+use crate::report::view::to_json;
 use crate::text::{Lang, Text};
 use anyhow::anyhow;
 
@@ -27,7 +28,7 @@ pub fn run(options: &HeadroomOptions) -> anyhow::Result<u8> {
     let assessment = answer(options).map_err(|why| why.into_error(lang))?;
     let view = report::View { style: options.output.style, explain: options.explain };
     let text = match options.format {
-        HeadroomFormat::Json => format!("{:#}\n", report::json::render(&assessment, view)),
+        HeadroomFormat::Json => to_json(&report::json::document(&assessment, view)),
         HeadroomFormat::Terminal => report::terminal::render(&assessment, view),
         HeadroomFormat::Markdown => report::markdown::render(&assessment, view),
         format => {
