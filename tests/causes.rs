@@ -4,7 +4,7 @@ use oomdoc::cause::{CAUSES, rank};
 use oomdoc::dialect::events;
 use oomdoc::fix;
 use oomdoc::incident::{Incident, assemble};
-use oomdoc::input::{self, Document, Source};
+use oomdoc::input::{Document, Source};
 use std::path::Path;
 
 #[test]
@@ -14,7 +14,7 @@ fn every_fixture_leads_to_its_cause() {
     for cause in CAUSES {
         for name in cause.fixtures {
             let path = folder.join(format!("{name}.log"));
-            let document = input::read(&Source::File(path)).expect("the fixture can be read");
+            let document = oomdoc::dialect::reader().read(&Source::File(path)).expect("the fixture can be read");
             let (incidents, _) = assemble(&document, events(&document));
             let primary = incidents.iter().find(|incident| incident.primary);
             let findings = primary.map(rank).unwrap_or_default();
@@ -37,7 +37,8 @@ fn primary(document: &Document) -> Incident {
 fn internal_assertion_is_no_index_out_of_range() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs/pytorch");
     let offers = |log: &str| {
-        let document = input::read(&Source::File(folder.join(log))).expect("the fixture can be read");
+        let document =
+            oomdoc::dialect::reader().read(&Source::File(folder.join(log))).expect("the fixture can be read");
         let incident = primary(&document);
         let plan = fix::plan(&incident, &rank(&incident));
         plan.offers.iter().any(|ranked| ranked.fix.id == "check-ids")

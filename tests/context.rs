@@ -1,15 +1,18 @@
 //! The context of failures and their grouping, on logs as training programs print them.
 
 use oomdoc::dialect::events;
+use oomdoc::dialect::reader;
 use oomdoc::evidence::Known;
-use oomdoc::incident::context::{Clue, Context, Phase, Precision, StepUnit, Trainer};
+use oomdoc::incident::context::{Clue, Context, Phase, Precision, StepUnit, Trainer, setting_examples};
 use oomdoc::incident::{Incident, assemble};
-use oomdoc::input::{Document, Source, read};
+use oomdoc::input::{Document, Source};
+use oomdoc::report::surroundings::rows;
 use oomdoc::units::{GIB, MIB};
+use serde_json::Value;
 
 fn incidents(case: &str) -> Vec<Incident> {
     let path = format!("{}/fixtures/logs/context/{case}.log", env!("CARGO_MANIFEST_DIR"));
-    let document = read(&Source::File(path.into())).expect("the fixture is there");
+    let document = reader().read(&Source::File(path.into())).expect("the fixture is there");
     assemble(&document, events(&document)).0
 }
 
@@ -257,5 +260,55 @@ mod anything {
             let context = reader.at(oomdoc::evidence::Span::line(document.line_count / 2), Some(1), Some(1));
             prop_assert!(context.series.iter().all(|series| series.growth().is_none_or(|g| (0.0..=1.0).contains(&g.confidence))));
         }
+    }
+}
+
+/// What the JSON says of the run of a failure that one line stands before.
+fn rows_after(line: &str) -> Vec<(&'static str, String)> {
+    let text = format!("{line}\n\nRuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB.\n");
+    let document = Document::from_text("-", &text);
+    let (incidents, _) = assemble(&document, events(&document));
+    let rows = incidents.iter().flat_map(|incident| rows(&incident.context));
+    rows.map(|row| (row.key, row.value.to_string())).collect()
+}
+
+#[test]
+fn every_setting_reaches_the_json_under_a_key_of_its_schema() {
+    let schema: Value = serde_json::from_str(include_str!("../docs/explain.schema.json")).expect("JSON");
+    let known = &schema["$defs"]["incident"]["properties"]["context"]["properties"];
+    // A total says nothing without the batch of one process, nor a limit for each CPU without their number.
+    let parts = ["per_device_train_batch_size: 2", "#SBATCH --cpus-per-task=4", "#SBATCH --mem-per-cpu=4G"];
+    for (name, line) in setting_examples() {
+        let alone = rows_after(&line);
+        let told = |before: &[(&str, String)], after: &[(&str, String)]| after.iter().any(|row| !before.contains(row));
+        let command = rows_after("python train.py");
+        let reached = told(&command, &alone)
+            || parts.iter().any(|part| told(&rows_after(part), &rows_after(&format!("{part}\n{line}"))));
+        assert!(reached, "{name}: {line:?} gives {alone:?}");
+        for (key, _) in alone {
+            assert!(known.get(key).is_some(), "{key} is not in the schema");
+        }
+    }
+}
+
+#[test]
+fn keys_that_no_line_was_let_through_for_are_read() {
+    for (line, key, value) in [
+        ("n_gpu: 2", "local_processes", "2"),
+        ("max_iters = 600000", "steps", "600000"),
+        ("train_iters    500000", "steps", "500000"),
+        ("total_steps: 1200", "steps", "1200"),
+        ("bs: 8", "batch_size", "8"),
+        ("train_bs=8", "batch_size", "8"),
+        ("val_bs: 4", "eval_batch_size", "4"),
+        ("checkpoint_activations: true", "gradient_checkpointing", "true"),
+        ("backbone: resnet50", "model", "\"resnet50\""),
+        ("imsize: 640", "image_size", "640"),
+        ("dataset_size: 12000", "samples", "12000"),
+        ("#SBATCH --ntasks_per_node=4", "local_processes", "4"),
+        ("  micro_batch_size ................................ 4", "batch_size", "4"),
+        ("│ batch_size │ 32 │", "batch_size", "32"),
+    ] {
+        assert!(rows_after(line).contains(&(key, value.to_string())), "{line}: {:?}", rows_after(line));
     }
 }

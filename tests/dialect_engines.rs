@@ -5,11 +5,11 @@ use oomdoc::cause::{self, CauseId};
 use oomdoc::dialect::{self, Event, Standing};
 use oomdoc::fix::{self, Certainty, Plan};
 use oomdoc::incident;
-use oomdoc::input::{self, Document, Source};
+use oomdoc::input::{Document, Source};
 
 fn document(name: &str) -> Document {
     let path = format!("{}/fixtures/logs/{name}.log", env!("CARGO_MANIFEST_DIR"));
-    input::read(&Source::File(path.into())).expect("the fixture")
+    dialect::reader().read(&Source::File(path.into())).expect("the fixture")
 }
 
 /// The figures of an event as `name=bytes`, and its numbers, sorted.

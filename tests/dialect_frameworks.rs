@@ -3,7 +3,7 @@
 use oomdoc::dialect::{self, Resource, Sign};
 use oomdoc::domain::Number;
 use oomdoc::incident::{self, Incident};
-use oomdoc::input::{self, Source};
+use oomdoc::input::Source;
 
 /// One fixture below `fixtures/logs` and the single incident that it holds.
 struct Case {
@@ -190,7 +190,7 @@ const CASES: &[Case] = &[
 
 fn incidents(log: &str) -> (Vec<Incident>, Vec<&'static str>) {
     let path = format!("{}/fixtures/logs/{log}.log", env!("CARGO_MANIFEST_DIR"));
-    let document = input::read(&Source::File(path.into())).expect("the fixture");
+    let document = dialect::reader().read(&Source::File(path.into())).expect("the fixture");
     let (incidents, harmless) = incident::assemble(&document, dialect::events(&document));
     assert!(harmless.iter().all(|event| event.harmless_because.is_some()), "{log}");
     (incidents, harmless.iter().map(|event| event.wording()).collect())

@@ -3,12 +3,12 @@
 
 use oomdoc::dialect::{self, Event, Resource, Sign, Standing};
 use oomdoc::domain::Number;
-use oomdoc::input::{self, Document, Source};
+use oomdoc::input::{Document, Source};
 use std::time::{Duration, Instant};
 
 fn document(log: &str) -> Document {
     let path = format!("{}/fixtures/logs/{log}.log", env!("CARGO_MANIFEST_DIR"));
-    input::read(&Source::File(path.into())).expect("the fixture")
+    dialect::reader().read(&Source::File(path.into())).expect("the fixture")
 }
 
 fn failures(log: &str) -> Vec<Event> {

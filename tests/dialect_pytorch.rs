@@ -1,7 +1,7 @@
 //! PyTorch's messages: the figures to the byte, the versions that the wording proves, and what is no failure at all.
 
 use oomdoc::dialect::{self, Event, Sign, Standing};
-use oomdoc::input::{self, Document, Source};
+use oomdoc::input::{Document, Source};
 
 /// The figures of an event as `name=bytes`, sorted; `name?` for one that is no size.
 fn figures(event: &Event) -> Vec<String> {
@@ -43,7 +43,7 @@ fn versions(event: &Event) -> String {
 
 fn read(name: &str) -> Vec<Event> {
     let path = format!("{}/fixtures/logs/pytorch/{name}.log", env!("CARGO_MANIFEST_DIR"));
-    dialect::events(&input::read(&Source::File(path.into())).expect("the fixture"))
+    dialect::events(&dialect::reader().read(&Source::File(path.into())).expect("the fixture"))
 }
 
 /// One expected event of a fixture.

@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use flate2::{Compression, write::GzEncoder};
-use oomdoc::input::{Document, Repair, Source, read, read_stream, read_with_progress};
+use oomdoc::dialect::reader;
+use oomdoc::input::{Document, Repair, Source};
 use proptest::prelude::*;
 use std::io::{self, Read, Write};
 use std::process::{Command, Stdio};
@@ -13,7 +14,7 @@ const MESSAGE: &str =
     "RuntimeError: CUDA out of memory. Tried to allocate 1.25 GiB. GPU 0 has a total capacity of 23.64 GiB";
 
 fn read_bytes(bytes: &[u8]) -> Document {
-    read_stream("test", Box::new(io::Cursor::new(bytes.to_vec()))).unwrap()
+    reader().read_stream("test", Box::new(io::Cursor::new(bytes.to_vec()))).unwrap()
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -115,16 +116,16 @@ fn gzip_without_any_content_is_an_error_that_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("cut.log.gz");
     std::fs::write(&path, &gzip(MESSAGE.as_bytes())[..9]).unwrap();
-    let error = read(&Source::File(path.clone())).unwrap_err().to_string();
+    let error = reader().read(&Source::File(path.clone())).unwrap_err().to_string();
     assert!(error.contains("cut.log.gz") && error.contains("unpacked"), "{error}");
 }
 
 #[test]
 fn missing_file_and_directory_are_errors_that_name_the_path() {
     let directory = tempfile::tempdir().unwrap();
-    let error = read(&Source::File(directory.path().to_path_buf())).unwrap_err().to_string();
+    let error = reader().read(&Source::File(directory.path().to_path_buf())).unwrap_err().to_string();
     assert!(error.contains("is a directory") && error.contains(&*directory.path().to_string_lossy()), "{error}");
-    let error = read(&Source::File(directory.path().join("absent.log"))).unwrap_err().to_string();
+    let error = reader().read(&Source::File(directory.path().join("absent.log"))).unwrap_err().to_string();
     assert!(error.contains("no such file") && error.contains("absent.log"), "{error}");
 }
 
@@ -140,7 +141,7 @@ fn unreadable_file_is_an_error_that_names_the_path() {
     if std::fs::read(&path).is_ok() {
         return;
     }
-    let error = read(&Source::File(path)).unwrap_err().to_string();
+    let error = reader().read(&Source::File(path)).unwrap_err().to_string();
     assert!(error.contains("no permission") && error.contains("secret.log"), "{error}");
 }
 
@@ -228,7 +229,7 @@ impl Read for Monotone {
 #[test]
 fn one_endless_line_is_cut_around_its_failure() {
     let size = 12 << 20;
-    let document = read_stream("test", Box::new(Monotone { left: size, middle: size / 2 })).unwrap();
+    let document = reader().read_stream("test", Box::new(Monotone { left: size, middle: size / 2 })).unwrap();
     assert_eq!(document.line_count, 1);
     assert!(document.lines.iter().all(|line| line.number == 1));
     assert!(line_of(&document, MESSAGE).is_some());
@@ -253,11 +254,12 @@ fn progress_is_reported_up_to_the_end() {
     std::fs::write(&path, &log).unwrap();
     let mut last = (0, None);
     let mut ascending = true;
-    read_with_progress(&Source::File(path), &mut |read, total| {
-        ascending &= read >= last.0;
-        last = (read, total);
-    })
-    .unwrap();
+    reader()
+        .read_with_progress(&Source::File(path), &mut |read, total| {
+            ascending &= read >= last.0;
+            last = (read, total);
+        })
+        .unwrap();
     assert!(ascending);
     assert_eq!(last, (log.len() as u64, Some(log.len() as u64)));
 }

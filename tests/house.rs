@@ -7,7 +7,7 @@ mod binary;
 use binary::{logs, root};
 use oomdoc::dialect;
 use oomdoc::domain::{Number, Sign};
-use oomdoc::input::{self, Document, Source};
+use oomdoc::input::{Document, Source};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ fn every_sign_stands_in_a_fixture() {
     let asked = dialect::stated::asked(&Document::from_text("-", ""));
     let mut signs: BTreeSet<Sign> = asked.signs.into_keys().collect();
     for log in logs() {
-        let document = input::read(&Source::File(root().join(log))).unwrap();
+        let document = dialect::reader().read(&Source::File(root().join(log))).unwrap();
         let stated = dialect::stated::read(&document);
         for event in dialect::events(&document).iter().chain(&stated) {
             signs.extend(event.signs.keys().copied());

@@ -229,7 +229,7 @@ fn engine_finds_little(incident: &Incident) -> Option<Evidence> {
 }
 
 /// The row of the failing device in a printed `nvidia-smi` table and a process on it that is not this one.
-fn busy_rival(incident: &Incident) -> Option<(&crate::incident::context::GpuRow, String)> {
+fn busy_rival(incident: &Incident) -> Option<(&crate::input::nvidia_smi_table::GpuRow, String)> {
     let device = incident.event.facts.device.value()?;
     let row = incident.context.gpus.iter().find(|row| row.index == device)?;
     let (pid, name, _) = row.processes.iter().find(|(pid, _, held)| {

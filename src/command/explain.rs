@@ -34,7 +34,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     let read: Vec<anyhow::Result<FileEvents>> = sources
         .par_iter()
         .map(|source| {
-            let document = input::read_with_progress(source, &mut progress.meter())?;
+            let document = dialect::reader().read_with_progress(source, &mut progress.meter())?;
             Ok(FileEvents::of(&document, &options.given))
         })
         .collect();

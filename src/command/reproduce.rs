@@ -4,6 +4,7 @@ use super::explain::{self, FileEvents};
 use super::progress::Progress;
 use super::replay;
 use crate::account::Holder;
+use crate::dialect;
 use crate::gpu::twin::{Block, Layout, Reproduction, SMALL_PAGE, Segment, State, Sums, TORCH_PAGE};
 use crate::incident::context::Given;
 use crate::input::{self, Source};
@@ -83,7 +84,7 @@ fn segments(image: &Image) -> Vec<Segment> {
 
 /// The primary failure of a log.
 fn of_message(source: &Source, lang: Lang) -> anyhow::Result<Reproduction> {
-    let document = input::read_with_progress(source, &mut |_, _| {})?;
+    let document = dialect::reader().read_with_progress(source, &mut |_, _| {})?;
     let given = Given::default();
     let explanation = explain::diagnose(vec![FileEvents::of(&document, &given)], &given);
     let incidents = explanation.diagnoses.iter().map(|diagnosis| &diagnosis.incident);

@@ -2,7 +2,7 @@
 //! people save: CSV, the table, the log of `nvidia-smi -q`.
 
 use super::{Driver, Gpu, GpuProcess, Kind, Memory, nvidia_smi_log};
-use crate::incident::context::saved_tables;
+use crate::input::nvidia_smi_table::Tables;
 use crate::reading::{Reading, Unavailable, unavailable};
 use crate::text::Text;
 use crate::units::MIB;
@@ -187,7 +187,7 @@ pub fn saved(text: &str) -> Told {
     if let Some(version) = after("CUDA Version:") {
         told.driver.cuda = Ok(version);
     }
-    for row in saved_tables(text) {
+    for row in Tables::of(text).near(u64::MAX) {
         let mut gpu = Gpu::unread(row.index, &reason);
         gpu.name = row.name.ok_or_else(|| reason.clone());
         gpu.memory = figures(Ok(row.total.bytes), Ok(row.used.bytes), Err(reason.clone()), None);

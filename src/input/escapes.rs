@@ -1,6 +1,6 @@
 //! Messages that were packed into a string: JSON, a Python literal, an HTML page.
 
-use super::scan;
+use super::scan::Literals;
 
 /// A packed message may hold other packed messages: a log line in JSON in a log line. Deeper nesting is not seen in logs.
 const DEPTH: usize = 3;
@@ -11,11 +11,11 @@ const MOST_PIECES: usize = 16_384;
 ///
 /// `\n` also stands in Windows paths (`C:\new`), so escapes count only in a line that carries a failure's text, or in a
 /// quoted string with several line ends; and never inside a path.
-pub(super) fn undo(line: &str) -> Option<Vec<String>> {
+pub(super) fn undo(line: &str, literals: &Literals) -> Option<Vec<String>> {
     let mut text = entities(line);
     for _ in 0..DEPTH {
         let current = text.as_deref().unwrap_or(line);
-        if !is_packed(current) {
+        if !is_packed(current, literals) {
             break;
         }
         match unpack(current) {
@@ -46,7 +46,7 @@ fn line_end(text: &str) -> Option<usize> {
         .find(|at| !super::terminal::is_device_index(&bytes[..*at], &bytes[at + 1..]))
 }
 
-fn is_packed(line: &str) -> bool {
+fn is_packed(line: &str, literals: &Literals) -> bool {
     if memchr::memchr(b'\\', line.as_bytes()).is_none() {
         return false;
     }
@@ -80,7 +80,7 @@ fn is_packed(line: &str) -> bool {
     (ends >= 2 && plain_ends >= 1 && quoted)
         || unicode >= 2
         || (unicode >= 1 && quoted)
-        || ((ends >= 1 || line.contains("\\\"")) && scan::hits(line))
+        || ((ends >= 1 || line.contains("\\\"")) && literals.any(line.as_bytes()))
 }
 
 /// Follows the word that is being read, to tell the backslashes of a Windows path.
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     fn undone(line: &str) -> Vec<String> {
-        undo(line).unwrap_or_else(|| vec![line.to_string()])
+        undo(line, &Literals::new(["out of memory"])).unwrap_or_else(|| vec![line.to_string()])
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Bytes to clean lines, for the parts of an input that are kept.
 
 use super::encoding::{self, Charset};
-use super::{Document, Line, Repair, escapes, mojibake, prefix, quoting, scan, terminal};
+use super::scan::Literals;
+use super::{Document, Line, Repair, escapes, mojibake, prefix, quoting, terminal};
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 /// Longer lines are cut down to their beginning, their end and the surroundings of triggers.
 pub(super) const LONGEST_LINE: usize = 64 << 10;
@@ -14,12 +16,12 @@ const MOST_PIECES: usize = 24;
 const MOST_UNPACKED: usize = 128 << 10;
 
 /// The lines of a document while it is read.
-#[derive(Default)]
-pub(super) struct Draft {
-    pub lines: Vec<Line>,
+pub(super) struct Draft<'l> {
+    literals: &'l Literals,
+    lines: Vec<Line>,
     pub repairs: BTreeSet<Repair>,
-    /// The encoding that the input was recognised as; UTF-8 unless told otherwise.
-    pub charset: Option<Charset>,
+    /// The encoding that the input was recognised as.
+    charset: Charset,
     /// The encoding of single lines that were not in it.
     stray: Option<Charset>,
     /// True when some line is UTF-8 beyond ASCII.
@@ -59,9 +61,9 @@ pub(super) fn split(bytes: &[u8]) -> impl Iterator<Item = Raw<'_>> {
     })
 }
 
-impl Draft {
-    pub fn new(charset: Charset) -> Draft {
-        Draft { charset: Some(charset), ..Draft::default() }
+impl<'l> Draft<'l> {
+    pub fn new(charset: Charset, literals: &'l Literals) -> Draft<'l> {
+        Draft { literals, lines: Vec::new(), repairs: BTreeSet::new(), charset, stray: None, has_utf8: false }
     }
 
     /// Adds all lines of a text in memory; returns their number.
@@ -118,7 +120,7 @@ impl Draft {
         for line in &mut self.lines {
             clean(line, &mut self.repairs);
         }
-        if quoting::strip(&mut self.lines) {
+        if quoting::strip(&mut self.lines, self.literals) {
             self.repairs.insert(Repair::Quoting);
         }
         if prefix::strip(&mut self.lines) {
@@ -126,7 +128,7 @@ impl Draft {
         }
         self.unpack();
         self.cut();
-        let encoding = match (self.charset.unwrap_or(Charset::Utf8), self.stray) {
+        let encoding = match (self.charset, self.stray) {
             (Charset::Utf8, Some(stray)) if !self.has_utf8 => stray,
             (charset, _) => charset,
         };
@@ -147,7 +149,7 @@ impl Draft {
             if memchr::memchr2(b'\\', b'&', line.text.as_bytes()).is_none() || added > MOST_UNPACKED {
                 continue;
             }
-            let Some(pieces) = escapes::undo(&line.text) else { continue };
+            let Some(pieces) = escapes::undo(&line.text, self.literals) else { continue };
             self.repairs.insert(Repair::Escapes);
             added += pieces.len();
             let (number, rank) = (line.number, line.rank);
@@ -179,7 +181,7 @@ impl Draft {
                 self.lines.push(line);
                 continue;
             }
-            for (start, end) in kept_of_long(line.text.as_bytes()) {
+            for (start, end) in kept_of_long(line.text.as_bytes(), self.literals) {
                 let (start, end) = (floor(&line.text, start), floor(&line.text, end));
                 let text = line.text.get(start..end).unwrap_or_default().to_string();
                 self.lines.push(Line { number: line.number, text, rank: line.rank });
@@ -206,10 +208,16 @@ fn clean(line: &mut Line, repairs: &mut BTreeSet<Repair>) {
 }
 
 /// The parts of a long line that are kept: both ends and the surroundings of triggers.
-fn kept_of_long(bytes: &[u8]) -> Vec<(usize, usize)> {
+fn kept_of_long(bytes: &[u8], literals: &Literals) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = vec![(0, AROUND.min(bytes.len()))];
     let ends = bytes.len().saturating_sub(AROUND);
-    for at in scan::find(bytes).map(|(at, ..)| at).chain([ends]) {
+    let mut hits = Vec::new();
+    let _ = literals.search(bytes, |hit| {
+        hits.push(hit.at);
+        ControlFlow::Continue(())
+    });
+    hits.sort_unstable();
+    for at in hits.into_iter().chain([ends]) {
         let (start, end) = (at.saturating_sub(AROUND), (at + AROUND).min(bytes.len()));
         let start = if at == ends { ends } else { start };
         let more = parts.len() < MOST_PIECES || at == ends;

@@ -8,15 +8,17 @@ mod encoding;
 mod escapes;
 mod lines;
 mod mojibake;
+pub mod nvidia_smi_table;
 mod prefix;
 mod quoting;
 mod sample;
-pub mod scan;
+mod scan;
 mod source;
 mod terminal;
 
 use crate::domain::closed_set;
 use crate::text::Text;
+pub use scan::{Hit, Literals, SHORTEST};
 pub use source::{ReadError, expand, expand_snapshots, read_text};
 use std::borrow::Cow;
 use std::io::Read;
@@ -104,17 +106,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a text that is already in memory, as a test or another program does. All of its lines are kept.
-    pub fn from_text(source: &str, text: &str) -> Document {
-        let mut draft = lines::Draft::default();
-        let line_count = draft.push_all(text.as_bytes());
-        let mut document = draft.finish();
-        document.source = source.to_string();
-        document.bytes = text.len() as u64;
-        document.line_count = line_count;
-        document
-    }
-
     /// The position in [`Document::lines`] of a line number, if that line was kept: of the first one when an unpacked
     /// line left several.
     pub fn position(&self, number: u64) -> Option<usize> {
@@ -144,23 +135,82 @@ impl std::fmt::Display for Source {
     }
 }
 
-/// Reads an input into a document.
-///
-/// # Errors
-/// A [`ReadError`] when the source cannot be opened or read; it names the source and says what to do.
-pub fn read(source: &Source) -> anyhow::Result<Document> {
-    read_with_progress(source, &mut |_, _| {})
+/// Reads inputs into documents. It knows by the literals of the dialects what of a large input is worth keeping.
+pub struct Reader {
+    literals: Literals,
 }
 
-/// Reads an input into a document, and reports after every piece how many bytes of how many (if known) were read.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_with_progress(source: &Source, progress: &mut dyn FnMut(u64, Option<u64>)) -> anyhow::Result<Document> {
-    let opened = source::open(source)?;
-    let mut document = gather(opened, progress).map_err(|error| source::cannot_read(source, error))?;
-    document.source = source.to_string();
-    Ok(document)
+impl Reader {
+    pub fn new(literals: Literals) -> Reader {
+        Reader { literals }
+    }
+
+    /// The literals by which it reads.
+    pub fn literals(&self) -> &Literals {
+        &self.literals
+    }
+
+    /// Reads an input.
+    ///
+    /// # Errors
+    /// A [`ReadError`] when the source cannot be opened or read; it names the source and says what to do.
+    pub fn read(&self, source: &Source) -> anyhow::Result<Document> {
+        self.read_with_progress(source, &mut |_, _| {})
+    }
+
+    /// Reads an input, and reports after every piece how many bytes of how many (if known) were read.
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    pub fn read_with_progress(
+        &self,
+        source: &Source,
+        progress: &mut dyn FnMut(u64, Option<u64>),
+    ) -> anyhow::Result<Document> {
+        let opened = source::open(source)?;
+        let mut document = self.gather(opened, progress).map_err(|error| source::cannot_read(source, error))?;
+        document.source = source.to_string();
+        Ok(document)
+    }
+
+    /// Reads a stream that is no file: the output of a child, a test's bytes. gzip is unpacked here too.
+    ///
+    /// # Errors
+    /// When reading fails, or when a gzip stream yields nothing.
+    pub fn read_stream(&self, name: &str, stream: Box<dyn Read>) -> std::io::Result<Document> {
+        let mut document = self.gather(source::from_reader(stream, None)?, &mut |_, _| {})?;
+        document.source = name.to_string();
+        Ok(document)
+    }
+
+    /// Reads a text that is already in memory. All of its lines are kept.
+    pub fn text(&self, source: &str, text: &str) -> Document {
+        let mut draft = lines::Draft::new(encoding::Charset::Utf8, &self.literals);
+        let line_count = draft.push_all(text.as_bytes());
+        let mut document = draft.finish();
+        document.source = source.to_string();
+        document.bytes = text.len() as u64;
+        document.line_count = line_count;
+        document
+    }
+
+    fn gather(
+        &self,
+        mut opened: source::Opened,
+        progress: &mut dyn FnMut(u64, Option<u64>),
+    ) -> std::io::Result<Document> {
+        let mut document = sample::gather(&mut opened, &self.literals, progress)?;
+        document.bytes = opened.taken();
+        if opened.gzip {
+            document.repairs.push(Repair::Gzip);
+        }
+        if opened.truncated() {
+            document.repairs.push(Repair::GzipTruncated);
+        }
+        document.repairs.sort_unstable();
+        document.repairs.dedup();
+        Ok(document)
+    }
 }
 
 /// A source as plain bytes, gzip unpacked, that reports after every piece how many bytes of how many (if known) were
@@ -196,28 +246,4 @@ impl Read for Bytes<'_> {
 /// A [`ReadError`] when it cannot be opened.
 pub fn bytes<'p>(source: &Source, progress: &'p mut dyn FnMut(u64, Option<u64>)) -> Result<Bytes<'p>, ReadError> {
     Ok(Bytes { opened: source::open(source)?, progress })
-}
-
-/// Reads a stream that is no file: the output of a child, a test's bytes. gzip is unpacked here too.
-///
-/// # Errors
-/// When reading fails, or when a gzip stream yields nothing.
-pub fn read_stream(name: &str, stream: Box<dyn Read>) -> std::io::Result<Document> {
-    let mut document = gather(source::from_reader(stream, None)?, &mut |_, _| {})?;
-    document.source = name.to_string();
-    Ok(document)
-}
-
-fn gather(mut opened: source::Opened, progress: &mut dyn FnMut(u64, Option<u64>)) -> std::io::Result<Document> {
-    let mut document = sample::gather(&mut opened, progress)?;
-    document.bytes = opened.taken();
-    if opened.gzip {
-        document.repairs.push(Repair::Gzip);
-    }
-    if opened.truncated() {
-        document.repairs.push(Repair::GzipTruncated);
-    }
-    document.repairs.sort_unstable();
-    document.repairs.dedup();
-    Ok(document)
 }

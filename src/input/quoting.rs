@@ -1,12 +1,13 @@
 //! Quote and comment marks in front of the lines of a message that someone pasted into a mail, an issue or a script.
 
-use super::{Line, scan};
+use super::Line;
+use super::scan::Literals;
 
 /// Removes the marks from runs of quoted lines. Returns whether there were any.
 ///
 /// `>` is taken off any run of two lines; marks that also stand in front of real comments, headings, lists and tables
 /// only where the run carries a failure's text. `#SBATCH`, `#!/bin/sh` and `>>> ` prompts are no quoting.
-pub(super) fn strip(lines: &mut [Line]) -> bool {
+pub(super) fn strip(lines: &mut [Line], literals: &Literals) -> bool {
     let mut any = false;
     let mut start = 0;
     while start < lines.len() {
@@ -17,7 +18,7 @@ pub(super) fn strip(lines: &mut [Line]) -> bool {
         let length =
             lines[start..].iter().take_while(|line| mark_of(&line.text).is_some_and(|(m, _)| m == mark)).count();
         let run = &mut lines[start..start + length];
-        if (mark == '>' && length >= 2) || run.iter().any(|line| belongs_to_a_failure(&line.text)) {
+        if (mark == '>' && length >= 2) || run.iter().any(|line| belongs_to_a_failure(&line.text, literals)) {
             any = true;
             for line in run {
                 if let Some((_, content)) = mark_of(&line.text) {
@@ -30,9 +31,10 @@ pub(super) fn strip(lines: &mut [Line]) -> bool {
     any
 }
 
-fn belongs_to_a_failure(text: &str) -> bool {
+fn belongs_to_a_failure(text: &str, literals: &Literals) -> bool {
     // A wrapped message can have its trigger broken across two lines.
-    ["GiB", "MiB", "Traceback (most recent call last)"].iter().any(|sign| text.contains(sign)) || scan::hits(text)
+    ["GiB", "MiB", "Traceback (most recent call last)"].iter().any(|sign| text.contains(sign))
+        || literals.any(text.as_bytes())
 }
 
 /// The mark that a line begins with, and where its content begins.
@@ -70,7 +72,7 @@ mod tests {
     fn stripped(text: &str) -> (String, bool) {
         let mut lines: Vec<Line> =
             text.split('\n').map(|text| Line { number: 1, text: text.to_string(), rank: None }).collect();
-        let any = strip(&mut lines);
+        let any = strip(&mut lines, &Literals::new(["out of memory"]));
         (lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n"), any)
     }
 

@@ -3,10 +3,12 @@
 
 use super::encoding::{self, Charset, Transcoder};
 use super::lines::{self, Draft, LONGEST_LINE};
+use super::scan::Literals;
 use super::source::Opened;
-use super::{Document, Repair, scan};
+use super::{Document, Repair};
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::ops::ControlFlow;
 
 /// An input of at most this size, unpacked and in UTF-8, is kept whole …
 const SMALL_BYTES: usize = 4 << 20;
@@ -47,7 +49,11 @@ const SAMPLE: usize = 2 << 10;
 const SAMPLE_LINES: usize = 8;
 
 /// Reads an input to its end and keeps what the document needs.
-pub(super) fn gather(opened: &mut Opened, progress: &mut dyn FnMut(u64, Option<u64>)) -> io::Result<Document> {
+pub(super) fn gather(
+    opened: &mut Opened,
+    literals: &Literals,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> io::Result<Document> {
     let (mut stream, mut buffer) = Stream::begin(opened)?;
     let mut eof = false;
     while !eof && buffer.len() <= SMALL_BYTES {
@@ -56,14 +62,14 @@ pub(super) fn gather(opened: &mut Opened, progress: &mut dyn FnMut(u64, Option<u
     }
     let charset = stream.charset;
     if eof && buffer.len() <= SMALL_BYTES && count_ends(&buffer, buffer.len()) <= SMALL_LINES {
-        let mut draft = Draft::new(charset);
+        let mut draft = Draft::new(charset, literals);
         let line_count = draft.push_all(&buffer);
         drop(buffer);
         let mut document = draft.finish();
         document.line_count = line_count;
         return Ok(document);
     }
-    let mut keeper = Keeper::default();
+    let mut keeper = Keeper::new(literals);
     keeper.scan(&buffer, eof);
     while !eof {
         if buffer.len() > RUN + CARRY {
@@ -79,7 +85,7 @@ pub(super) fn gather(opened: &mut Opened, progress: &mut dyn FnMut(u64, Option<u
     }
     let tail = keeper.tail(&buffer);
     drop(buffer);
-    Ok(keeper.finish(tail, Draft::new(charset)))
+    Ok(keeper.finish(tail, Draft::new(charset, literals)))
 }
 
 /// An input as UTF-8.
@@ -188,8 +194,8 @@ struct Window {
     rare: bool,
 }
 
-#[derive(Default)]
-struct Keeper {
+struct Keeper<'l> {
+    literals: &'l Literals,
     /// Offset of the buffer's first byte.
     base: u64,
     /// The buffer's bytes that have been searched for triggers.
@@ -213,7 +219,30 @@ struct Keeper {
     ends_with_line_end: bool,
 }
 
-impl Keeper {
+impl<'l> Keeper<'l> {
+    fn new(literals: &'l Literals) -> Keeper<'l> {
+        Keeper {
+            literals,
+            base: 0,
+            searched: 0,
+            counted: 0,
+            ends: 0,
+            closed: 0,
+            head: None,
+            open: None,
+            windows: 0,
+            early: Vec::new(),
+            early_cost: 0,
+            late: VecDeque::new(),
+            late_cost: 0,
+            hits_of: Vec::new(),
+            samples: Vec::new(),
+            sampled: 0,
+            stride: FIRST_STRIDE,
+            ends_with_line_end: false,
+        }
+    }
+
     /// The buffer lost its first bytes.
     fn shift(&mut self, bytes: usize) {
         self.base += bytes as u64;
@@ -229,14 +258,19 @@ impl Keeper {
             self.head = Some(self.part(buffer, 0, end));
         }
         let from = self.searched;
-        let mut searched = buffer.len().saturating_sub(scan::longest().saturating_sub(1)).max(from);
-        for (at, length, literal) in scan::find(buffer.get(from..).unwrap_or_default()) {
-            let at = from + at;
-            searched = searched.max(at + length);
-            self.take_samples(buffer, at, false);
-            self.hit(buffer, at, literal);
-        }
-        self.searched = if eof { buffer.len() } else { searched };
+        // A literal that begins behind this may go on in the next piece, and is found there.
+        let whole = buffer.len().saturating_sub(self.literals.longest().saturating_sub(1)).max(from);
+        let searched = if eof { buffer.len() } else { whole };
+        let literals = self.literals;
+        let _ = literals.search(buffer.get(from..).unwrap_or_default(), |hit| {
+            let at = from + hit.at;
+            if at < searched {
+                self.take_samples(buffer, at, false);
+                self.hit(buffer, at, hit.literal);
+            }
+            ControlFlow::Continue(())
+        });
+        self.searched = searched;
         let complete = self.open.is_some_and(|window| eof || self.base + buffer.len() as u64 >= window.end);
         if complete {
             self.close(buffer);
@@ -281,8 +315,10 @@ impl Keeper {
         let (start, end) = (at.saturating_sub(before as u64), at + after as u64);
         if let Some(window) = self.open.as_mut() {
             if start <= window.end && at < window.start + LONGEST_WINDOW as u64 {
-                window.end = end;
-                window.last_hit = at;
+                // Hits that overlap may come out of their order.
+                window.end = window.end.max(end);
+                window.first_hit = window.first_hit.min(at);
+                window.last_hit = window.last_hit.max(at);
                 window.rare |= rare;
                 return;
             }
@@ -329,7 +365,6 @@ impl Keeper {
 
     /// Takes the samples that lie before a place of the buffer.
     fn take_samples(&mut self, buffer: &[u8], before: usize, eof: bool) {
-        self.stride = self.stride.max(FIRST_STRIDE);
         loop {
             let Some(at) = self.sampled.checked_sub(self.base).and_then(|at| usize::try_from(at).ok()) else {
                 self.sampled += self.stride;
@@ -371,7 +406,7 @@ impl Keeper {
         self.part(buffer, start, buffer.len())
     }
 
-    fn finish(self, tail: Part, mut draft: Draft) -> Document {
+    fn finish(self, tail: Part, mut draft: Draft<'_>) -> Document {
         let line_count = self.ends + u64::from(!self.ends_with_line_end);
         let input_end = tail.start + tail.bytes.len() as u64;
         draft.repairs.insert(Repair::Sampled);
@@ -439,4 +474,33 @@ fn end_of_lines(buffer: &[u8], start: usize, end: usize, most: usize) -> usize {
 fn start_of_lines(buffer: &[u8], start: usize, end: usize, most: usize) -> usize {
     let range = buffer.get(start..end).unwrap_or_default();
     memchr::memrchr2_iter(b'\n', b'\r', range).nth(most).map_or(start, |at| align_start(buffer, start + at, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trigger_is_found_once_wherever_a_read_ends() {
+        let words = ["illed", "out of memory", "GPU memory", "memory limit", "CUDACachingAllocator.cpp", "已杀死"];
+        let literals = Literals::new(words);
+        for before in 0..5 {
+            for (number, word) in words.iter().enumerate() {
+                for split in 0..=word.len() {
+                    let mut keeper = Keeper::new(&literals);
+                    let mut buffer = "ordinary words\n".repeat(3).into_bytes();
+                    buffer.extend(std::iter::repeat_n(b'.', before));
+                    buffer.extend(&word.as_bytes()[..split]);
+                    keeper.scan(&buffer, false);
+                    buffer.extend(&word.as_bytes()[split..]);
+                    keeper.scan(&buffer, false);
+                    buffer.extend(b"\nordinary words\n");
+                    keeper.scan(&buffer, true);
+                    let mut once = vec![0; number + 1];
+                    once[number] = 1;
+                    assert_eq!(keeper.hits_of, once, "{word} split after {split} bytes");
+                }
+            }
+        }
+    }
 }

@@ -1,69 +1,373 @@
-//! The trigger literals of all dialects, and where they stand in a text.
+//! Where any of many literals stand in a text: the one search that sees every byte of a log.
+//!
+//! The search looks at every fourth place only. Whichever way a literal lies, one of four neighbouring places in it is
+//! looked at, so the four bytes that stand at each of those four are entered in a table of bits, and a place whose
+//! bytes are in the table is compared with the literals that entered them. The table does not fill up: the cost depends
+//! on how often the entered bytes occur in logs, not on the number of literals.
+//!
+//! Measured on a synthetic training log in pieces of 256 KiB (seconds for each GB, the best of twelve, on two busy
+//! cores; a `memchr` for line ends takes 0.16 there):
+//!
+//! | search | 64 literals | 194 literals |
+//! | --- | --- | --- |
+//! | this one | 0.27 | 0.39 |
+//! | `AhoCorasick`, which takes the vectorised Teddy for up to 64 | 0.28 | 3.3 |
+//! | Teddy in groups of at most 64, 48 or 32, one after the other | 0.40 | 0.87–0.96 |
+//! | Teddy over three bytes that many literals share (`ory`, `loc` …), without the comparison | 0.57 | denser still |
+//!
+//! Without any literal this one takes 0.21. Teddy tells bytes apart by their nibbles in eight buckets, and lower-case
+//! words share theirs: most of its time goes into false alarms, and the more literals the more. On idle cores this one
+//! took 0.12 without literals, where Teddy took 0.29 with 64.
 
-use crate::dialect::DIALECTS;
-use aho_corasick::{AhoCorasick, MatchKind};
-use std::sync::LazyLock;
+use std::ops::ControlFlow;
 
-/// The vectorised search takes at most this many literals; one more and it is nine times slower (4.5 → 0.49 GB/s).
-pub const MOST_LITERALS: usize = 64;
+/// Bytes between two places that are looked at.
+const STRIDE: usize = 4;
+/// Bytes looked at in each place.
+const GRAM: usize = 4;
+/// Literals of fewer bytes cannot be found: of four neighbouring places one would show less than three bytes of theirs.
+pub const SHORTEST: usize = STRIDE + 1;
+/// Places looked at between two branches.
+const BLOCK: usize = 8 * STRIDE;
+/// Bits of the table: 32 KiB, which stay in the first-level cache.
+const BITS: u32 = 18;
+/// Lists of candidates.
+const BUCKETS: u32 = 12;
 
-/// The literals that no dialect names, but that mark a failure in any program's text.
-const ALWAYS: [&str; 3] = ["out of memory", "OutOfMemoryError", "Killed process"];
+/// What lines of training logs are full of: four bytes of it are no sign of a literal if others can be had.
+const CHATTER: &str = "2026-01-02 03:04:05,678 [rank0]: INFO WARNING train.py:123 Epoch 1/10 global step 100 iter loss: \
+    1.234 lr 1e-4 learning_rate grad_norm 0.5 mem_alloc 12.34GiB mem_reserved allocated memory: 12345 \
+    max memory data_time eta: tokens/s samples/sec it/s throughput accuracy validation training batch \
+    size File \"/opt/venv/lib/python3.11/site-packages/torch/nn/modules/module.py\", line 10, in \
+    _call_impl return forward_call(*args, **kwargs) NCCL INFO Channel 00/0 : via P2P/CUMEM/read GPU KV \
+    cache usage: running requests worker device cuda:0 POST /v1/chat/completions HTTP/1.1 200 OK \
+    checkpoint saved model loaded";
 
-/// Every trigger once. A literal that contains another is found through it.
-pub fn literals() -> Vec<&'static str> {
-    let mut all: Vec<&'static str> = DIALECTS
-        .iter()
-        .flat_map(|dialect| dialect.triggers.iter().copied())
-        .chain(ALWAYS)
-        .filter(|l| !l.is_empty())
-        .collect();
-    all.sort_unstable_by_key(|literal| (literal.len(), *literal));
-    let mut distinct: Vec<&'static str> = Vec::with_capacity(all.len());
-    for literal in all {
-        if !distinct.iter().any(|shorter| literal.contains(shorter)) {
-            distinct.push(literal);
-        }
+/// A literal to search for.
+struct Literal {
+    bytes: Vec<u8>,
+    any_case: bool,
+}
+
+impl Literal {
+    fn stands_at(&self, bytes: &[u8], at: usize) -> bool {
+        bytes.get(at..at + self.bytes.len()).is_some_and(|there| {
+            if self.any_case { there.eq_ignore_ascii_case(&self.bytes) } else { there == self.bytes }
+        })
     }
-    distinct
+
+    /// What can stand at a place of the literal: four bytes, and a mask over those that the literal decides. Of a byte
+    /// beyond the literal all that [`hash`] tells apart is listed.
+    fn grams(&self, offset: isize) -> Vec<(u32, u32)> {
+        let mut grams = vec![(0u32, 0u32)];
+        for k in 0..GRAM {
+            let byte = offset.checked_add_unsigned(k).and_then(|at| self.bytes.get(usize::try_from(at).ok()?)).copied();
+            let (choice, known) = match byte {
+                Some(byte) if self.any_case && byte.is_ascii_alphabetic() => {
+                    (vec![byte.to_ascii_lowercase(), byte.to_ascii_uppercase()], 0xff)
+                }
+                Some(byte) => (vec![byte], 0xff),
+                None => ((0..32).collect(), 0),
+            };
+            grams = grams
+                .iter()
+                .flat_map(|(gram, mask)| {
+                    choice.iter().map(move |byte| (gram | u32::from(*byte) << (8 * k), mask | known << (8 * k)))
+                })
+                .collect();
+        }
+        grams
+    }
 }
 
-static SEARCH: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals()).ok());
-
-/// True when a text carries the trigger of any dialect.
-pub(super) fn hits(text: &str) -> bool {
-    SEARCH.as_ref().is_some_and(|search| search.is_match(text))
+/// A literal that may stand at a place, told by the bytes of the place.
+#[derive(Clone, Copy, Default)]
+struct Candidate {
+    gram: u32,
+    /// Which bits of the gram the literal decides.
+    known: u32,
+    literal: u16,
+    /// Where the place lies in the literal; -1 when just before.
+    offset: i16,
 }
 
-/// Where triggers stand in some bytes: offset, length and number of the literal.
-pub(super) fn find(bytes: &[u8]) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-    SEARCH
-        .as_ref()
-        .into_iter()
-        .flat_map(move |search| search.find_iter(bytes).map(|hit| (hit.start(), hit.len(), hit.pattern().as_usize())))
+/// An occurrence of a literal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hit {
+    /// Offset of its first byte.
+    pub at: usize,
+    pub length: usize,
+    /// The literal's number, in the order in which they were given.
+    pub literal: usize,
 }
 
-/// Length of the longest literal in bytes: what a search must look back at the border of two pieces.
-pub(super) fn longest() -> usize {
-    SEARCH.as_ref().map_or(0, AhoCorasick::max_pattern_len)
+/// Literals, ready to be searched for all at once.
+pub struct Literals {
+    literals: Vec<Literal>,
+    bits: Box<[u8; 1 << (BITS - 3)]>,
+    /// Where each bucket begins in `candidates`; one more for the end.
+    buckets: Vec<u32>,
+    candidates: Vec<Candidate>,
+    longest: usize,
+}
+
+impl Literals {
+    /// Takes literals of at least [`SHORTEST`] bytes; shorter ones are never found. One that begins with `(?i)` is
+    /// found in upper and lower case (of ASCII).
+    pub fn new<'l>(literals: impl IntoIterator<Item = &'l str>) -> Literals {
+        let literals: Vec<Literal> = literals
+            .into_iter()
+            .map(|literal| match literal.strip_prefix("(?i)") {
+                Some(rest) => Literal { bytes: rest.as_bytes().to_vec(), any_case: true },
+                None => Literal { bytes: literal.as_bytes().to_vec(), any_case: false },
+            })
+            .collect();
+        let mut bits = Box::new([0u8; 1 << (BITS - 3)]);
+        let mut unordered: Vec<(u32, Candidate)> = Vec::new();
+        let chatter = Chatter::new();
+        for (number, literal) in (0u16..).zip(&literals) {
+            let Some(first) = chatter.rarest_places(literal) else { continue };
+            for offset in (first..).take(STRIDE) {
+                unordered.extend(literal.grams(isize::from(offset)).into_iter().map(|(gram, known)| {
+                    (hash(gram), Candidate { gram: gram & known, known, literal: number, offset })
+                }));
+            }
+        }
+        // Sorted by counting, which takes a tenth of the time of comparing.
+        let mut buckets = vec![0u32; (1 << BUCKETS) + 1];
+        for (hash, _) in &unordered {
+            bits[(hash >> 3) as usize] |= 1 << (hash & 7);
+            if let Some(count) = buckets.get_mut(bucket(*hash) + 1) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for start in &mut buckets {
+            sum += *start;
+            *start = sum;
+        }
+        let mut next = buckets.clone();
+        let mut candidates = vec![Candidate::default(); unordered.len()];
+        for (hash, candidate) in unordered {
+            if let Some(next) = next.get_mut(bucket(hash))
+                && let Some(place) = candidates.get_mut(*next as usize)
+            {
+                *place = candidate;
+                *next += 1;
+            }
+        }
+        let longest = literals.iter().map(|literal| literal.bytes.len()).max().unwrap_or(0);
+        Literals { literals, bits, buckets, candidates, longest }
+    }
+
+    /// Length of the longest literal in bytes: what a search must look back at the border of two pieces.
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// True when some bytes hold any of the literals.
+    pub fn any(&self, bytes: &[u8]) -> bool {
+        self.search(bytes, |_| ControlFlow::Break(())).is_break()
+    }
+
+    /// Calls a function with every occurrence of every literal once: those that overlap too, roughly in their order,
+    /// until it says to stop.
+    pub fn search(&self, bytes: &[u8], mut found: impl FnMut(Hit) -> ControlFlow<()>) -> ControlFlow<()> {
+        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+        for (i, block) in blocks.iter().enumerate() {
+            if self.may_hold(block) {
+                self.compare(bytes, i * BLOCK, block, &mut found)?;
+            }
+        }
+        let mut last = [0; BLOCK];
+        for (to, from) in last.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        self.compare(bytes, blocks.len() * BLOCK, &last, &mut found)
+    }
+
+    /// True when one of a block's places shows bytes of a literal.
+    #[inline]
+    fn may_hold(&self, block: &[u8; BLOCK]) -> bool {
+        let (grams, _) = block.as_chunks::<GRAM>();
+        grams.iter().fold(0, |any, gram| any | self.bit(hash(u32::from_le_bytes(*gram)))) & 1 == 1
+    }
+
+    /// The hash's bit in the lowest place; above it others.
+    #[inline]
+    fn bit(&self, hash: u32) -> u8 {
+        self.bits[(hash >> 3) as usize] >> (hash & 7)
+    }
+
+    #[cold]
+    fn compare(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        block: &[u8; BLOCK],
+        found: &mut impl FnMut(Hit) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let (grams, _) = block.as_chunks::<GRAM>();
+        let mut places = 0u32;
+        for (i, gram) in grams.iter().enumerate() {
+            places |= u32::from(self.bit(hash(u32::from_le_bytes(*gram))) & 1) << i;
+        }
+        while places != 0 {
+            let i = places.trailing_zeros() as usize;
+            places &= places - 1;
+            let Some(gram) = grams.get(i) else { break };
+            let gram = u32::from_le_bytes(*gram);
+            let hash = hash(gram);
+            let bucket = bucket(hash);
+            let (Some(from), Some(to)) = (self.buckets.get(bucket), self.buckets.get(bucket + 1)) else { continue };
+            let candidates = self.candidates.get(*from as usize..*to as usize).unwrap_or_default();
+            for candidate in candidates.iter().filter(|candidate| candidate.gram == gram & candidate.known) {
+                let number = usize::from(candidate.literal);
+                if let Some(at) = (start + i * STRIDE).checked_add_signed(-isize::from(candidate.offset))
+                    && let Some(literal) = self.literals.get(number)
+                    && literal.stands_at(bytes, at)
+                {
+                    found(Hit { at, length: literal.bytes.len(), literal: number })?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Multiplication by the golden ratio mixes upwards; the highest bits are the best mixed. The first and the last byte
+/// count by five of their bits, so that any byte beyond a literal makes 32 entries and not 256.
+#[inline]
+fn hash(gram: u32) -> u32 {
+    (gram & 0x1fff_ff1f).wrapping_mul(0x9e37_79b9) >> (u32::BITS - BITS)
+}
+
+#[inline]
+fn bucket(hash: u32) -> usize {
+    (hash >> (BITS - BUCKETS)) as usize
+}
+
+/// Which four bytes are common in logs, by a hash.
+struct Chatter {
+    seen: Vec<u32>,
+}
+
+impl Chatter {
+    fn new() -> Chatter {
+        let mut chatter = Chatter { seen: vec![0; 1 << BUCKETS] };
+        for text in [CHATTER, &CHATTER.to_ascii_lowercase()] {
+            for gram in text.as_bytes().windows(GRAM) {
+                if let Some(seen) = chatter.seen.get_mut(Chatter::place(gram)) {
+                    *seen += 1;
+                }
+            }
+        }
+        chatter
+    }
+
+    fn place(gram: &[u8]) -> usize {
+        bucket(hash(gram.iter().rev().fold(0, |gram, byte| gram << 8 | u32::from(*byte))))
+    }
+
+    /// The first of the four neighbouring places in a literal whose bytes are the rarest in logs, from just before the
+    /// literal to just behind it.
+    fn rarest_places(&self, literal: &Literal) -> Option<i16> {
+        let bytes = if literal.any_case { literal.bytes.to_ascii_lowercase() } else { literal.bytes.clone() };
+        if bytes.len() < SHORTEST {
+            return None;
+        }
+        // One byte beyond the literal can be any: many entries instead of one.
+        let beyond = |known: &[u8]| 45 + known.iter().map(|byte| commonness(*byte)).sum::<u32>();
+        let mut costs = vec![beyond(bytes.get(..GRAM - 1)?)];
+        for gram in bytes.windows(GRAM) {
+            let seen = self.seen.get(Chatter::place(gram)).copied().unwrap_or(0);
+            costs.push(40 * seen + gram.iter().map(|byte| commonness(*byte)).sum::<u32>());
+        }
+        costs.push(beyond(bytes.get(bytes.len() + 1 - GRAM..)?));
+        let sums = costs.windows(STRIDE).map(|costs| costs.iter().sum::<u32>());
+        (-1..).zip(sums).min_by_key(|(_, sum)| *sum).map(|(first, _)| first)
+    }
+}
+
+fn commonness(byte: u8) -> u32 {
+    match byte {
+        b' ' | b'0'..=b'9' => 3,
+        b'a' | b'e' | b'i' | b'l' | b'n' | b'o' | b'r' | b's' | b't' => 2,
+        b'.' | b':' | b'/' | b'_' | b'-' | b'[' | b']' | b',' | b'=' => 2,
+        _ => 0,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn literals_fit_the_vectorised_search() {
-        let literals = literals();
-        assert!(literals.len() <= MOST_LITERALS, "{} distinct triggers: {literals:?}", literals.len());
+    fn hits(literals: &Literals, text: &[u8]) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        let _ = literals.search(text, |hit| {
+            hits.push(hit);
+            ControlFlow::Continue(())
+        });
+        hits.sort_unstable();
+        hits
+    }
+
+    /// The same search at every place, literal by literal.
+    fn expected(literals: &Literals, text: &[u8]) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for at in 0..text.len() {
+            for (number, literal) in literals.literals.iter().enumerate() {
+                if literal.stands_at(text, at) {
+                    hits.push(Hit { at, length: literal.bytes.len(), literal: number });
+                }
+            }
+        }
+        hits
     }
 
     #[test]
-    fn every_trigger_is_found() {
-        for trigger in DIALECTS.iter().flat_map(|dialect| dialect.triggers) {
-            assert!(hits(trigger), "{trigger}");
+    fn every_occurrence_is_found_once_wherever_it_stands() {
+        let literals = Literals::new(["illed", "out of memory", "(?i)memory limit", "GPU memory", "已杀死", "aaaaa"]);
+        let mut text = "x".repeat(67);
+        for number in 0..50 {
+            for word in
+                ["Killed", "out of memory", "Memory Limit", "MEMORY LIMITS", "GPU memory limit", "已杀死", "aaaaaaa"]
+            {
+                text.push_str(word);
+                text.push_str("filler that shifts what follows"[..(number * 7 + word.len()) % 31].trim_end());
+            }
         }
-        assert!(hits("torch.cuda.OutOfMemoryError: x") && !hits("all is well"));
+        for from in 0..40 {
+            let part = &text.as_bytes()[from..];
+            let (found, expected) = (hits(&literals, part), expected(&literals, part));
+            let wrong = found.iter().zip(&expected).find(|(found, expected)| found != expected);
+            assert_eq!((wrong, found.len()), (None, expected.len()), "from {from}");
+        }
+        // Short texts, whose end is looked at in a copy.
+        for literal in ["killed", "GPU memory", "已杀死", "aaaaa"] {
+            for before in 0..9 {
+                let text = format!("{}{literal}", "y".repeat(before));
+                assert_eq!(hits(&literals, text.as_bytes()).len(), 1, "{text}");
+            }
+        }
+        assert_eq!(hits(&literals, b""), []);
+    }
+
+    #[test]
+    fn hundreds_of_literals_are_told_apart() {
+        let words: Vec<String> = (0..400).map(|n| format!("cuda{}Error{n:03}", n * 7919 % 1000)).collect();
+        let literals = Literals::new(words.iter().map(String::as_str));
+        for (number, word) in words.iter().enumerate() {
+            let text = format!("something went wrong: {word}, and so on");
+            assert_eq!(hits(&literals, text.as_bytes()), [Hit { at: 22, length: word.len(), literal: number }]);
+        }
+        assert!(!literals.any(CHATTER.as_bytes()));
+    }
+
+    #[test]
+    fn case_counts_unless_told_otherwise() {
+        let literals = Literals::new(["(?i)out of memory", "SIGKILL"]);
+        assert!(literals.any(b"Out Of Memory") && literals.any(b"OUT OF MEMORY") && literals.any(b"SIGKILL"));
+        assert!(!literals.any(b"sigkill") && !literals.any(b"out of memor"));
     }
 }

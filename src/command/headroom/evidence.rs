@@ -205,7 +205,7 @@ fn snapshot(batch: u64, path: &Path, options: &HeadroomOptions) -> Result<Point,
 
 /// The out-of-memory error of a log: which batch, and what it held and wanted.
 fn failure(path: &Path, batch: Option<u64>) -> Result<Failure, Why> {
-    let document = input::read(&source(path)).map_err(Why::Read)?;
+    let document = dialect::reader().read(&source(path)).map_err(Why::Read)?;
     let (incidents, _) = incident::assemble(&document, dialect::events(&document));
     let incident = incidents.iter().find(|incident| incident.primary && incident.event.resource.on_device());
     let Some(incident) = incident else {

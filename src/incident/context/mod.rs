@@ -3,7 +3,7 @@
 mod account;
 mod command;
 mod given;
-mod nvidia_smi;
+mod keys;
 mod pairs;
 mod progress;
 mod reader;
@@ -16,6 +16,7 @@ mod topics;
 mod traceback;
 
 pub use given::Given;
+pub use keys::examples as setting_examples;
 pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
 
@@ -23,6 +24,7 @@ pub use crate::domain::Trainer;
 
 use crate::domain::closed_set;
 use crate::evidence::{Known, Span};
+use crate::input::nvidia_smi_table::GpuRow;
 use crate::units::Figure;
 
 closed_set! {
@@ -101,26 +103,6 @@ impl Frame {
             || file.contains("/lib/python3")
             || file.contains("/lib/python2"))
     }
-}
-
-/// A process listed for a GPU: pid, name and what it holds.
-pub type GpuProcess = (u64, Option<String>, Option<Figure>);
-
-/// One row of an `nvidia-smi` table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GpuRow {
-    pub index: u32,
-    pub name: Option<String>,
-    pub used: Figure,
-    pub total: Figure,
-    /// Utilisation in percent, 0 … 100.
-    pub utilization: Option<u8>,
-    pub processes: Vec<GpuProcess>,
-}
-
-/// The GPUs of the last table in a saved output of `nvidia-smi` or the like.
-pub fn saved_tables(text: &str) -> Vec<GpuRow> {
-    nvidia_smi::Tables::of(text).near(u64::MAX)
 }
 
 closed_set! {

@@ -15,6 +15,25 @@ pub(super) struct Pair<'a> {
     pub start: usize,
 }
 
+/// The entry of a table that a line is: `key    value`, `key ........ value`, `| key | value |`.
+pub(super) fn entry(text: &str) -> Option<Pair<'_>> {
+    let mark = |c: char| matches!(c, '|' | '│' | '┃');
+    let framed = text.trim().starts_with(mark);
+    let inner = text.trim().trim_matches(mark).trim();
+    let end = inner.find(|c: char| !c.is_ascii() || !in_key(c as u8))?;
+    let (key, after) = inner.split_at(end);
+    let value = after.trim_start_matches(|c: char| c == ' ' || c == '\t' || c == '.' || framed && mark(c));
+    let gap = &after[..after.len() - value.len()];
+    let leader = !gap.contains('.') || gap.contains("..");
+    let gapped = gap.len() >= 2 && framed == gap.contains(mark) && leader;
+    let single = !value.is_empty() && !value.contains([' ', '\t', '|', '│', '┃']);
+    (gapped && single && key.starts_with(|c: char| c.is_ascii() && starts_key(c as u8))).then(|| {
+        let start = key.as_ptr().addr() - text.as_ptr().addr();
+        let plain = value.trim_matches(['\'', '"']).trim_end_matches(',');
+        Pair { key, value: plain, rest: value, hyphens: 0, start }
+    })
+}
+
 /// Finds the pairs of one line, left to right.
 pub(super) fn pairs(text: &str) -> Pairs<'_> {
     Pairs { text, at: 0 }

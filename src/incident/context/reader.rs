@@ -1,7 +1,6 @@
 //! One pass over a document that collects every statement, and the choice among them for one failure.
 
 use super::command::{self, Launch};
-use super::nvidia_smi::Tables;
 use super::progress::{self, Progress};
 use super::readings::{self, Readings};
 use super::section::Sections;
@@ -9,6 +8,7 @@ use super::settings::{self, Parts, Setting, Source};
 use super::{Clue, Context, Frame, Phase, Precision, Trainer, surroundings, topics, traceback};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
+use crate::input::nvidia_smi_table::Tables;
 use crate::units::Figure;
 use std::cmp::Reverse;
 use std::collections::HashMap;

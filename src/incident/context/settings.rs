@@ -1,9 +1,12 @@
 //! Settings of the run: what a line says about batch, workers, precision, sharding, limits and versions.
 
-use super::pairs::{Pair, pairs};
+use super::keys::{self, Stated};
+use super::pairs::{Pair, entry, pairs};
 use super::{Context, Platform, Precision};
 use crate::evidence::{Known, Span};
 use crate::units::{Base, Figure, size};
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// One setting as a line states it.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +82,7 @@ pub(super) fn model_of_command(text: &str) -> Vec<Setting> {
     let name = words.filter(|word| {
         !word.starts_with(['-', '/', '.'])
             && word.split('/').count() == 2
-            && !word.contains(['=', ':', '.', '\'', '"']) | parameters_in_name(word).is_some()
+            && (!word.contains(['=', ':', '.', '\'', '"']) || parameters_in_name(word).is_some())
     });
     if let Some(name) = name.clone().find(|word| parameters_in_name(word).is_some()) {
         model(name, true, &mut found);
@@ -98,8 +101,8 @@ pub(super) fn of_message(text: &str) -> Option<Setting> {
 pub(super) fn read(text: &str, line: u64, command: bool) -> Vec<(Setting, Source)> {
     let at = Span::line(line);
     let mut found = Vec::new();
-    for pair in pairs(text).take(PAIRS_AT_MOST) {
-        setting_of(text, &pair, at, command, &mut found);
+    for pair in pairs(text).chain(entry(text)).take(PAIRS_AT_MOST) {
+        keys::read(&Stated { text, pair, key: &normal(pair.key), at, command }, &mut found);
     }
     let source = if command { Source::Command } else { Source::Dump };
     let mut all: Vec<(Setting, Source)> = found.into_iter().map(|setting| (setting, source)).collect();
@@ -110,292 +113,9 @@ pub(super) fn read(text: &str, line: u64, command: bool) -> Vec<(Setting, Source
 }
 
 /// The last component of a dotted or slashed key, in lower case with underscores.
-fn normal(key: &str) -> String {
+pub(super) fn normal(key: &str) -> String {
     let last = key.rsplit(['.', '/']).next().unwrap_or(key);
     last.to_ascii_lowercase().replace('-', "_")
-}
-
-fn setting_of(text: &str, pair: &Pair<'_>, at: Span, command: bool, found: &mut Vec<Setting>) {
-    let key = normal(pair.key);
-    let value = pair.value;
-    let count = || whole(value);
-    let flag = || truth(value);
-    match key.as_str() {
-        "per_device_train_batch_size"
-        | "per_gpu_train_batch_size"
-        | "per_device_batch_size"
-        | "micro_batch_size"
-        | "micro_batch_size_per_gpu"
-        | "train_micro_batch_size_per_gpu"
-        | "micro_train_batch_size"
-        | "mbs"
-        | "batch_size_per_gpu"
-        | "samples_per_gpu"
-        | "local_batch_size"
-        | "device_batch_size"
-        | "batch_size_per_device"
-        | "ppo_micro_batch_size_per_gpu"
-        | "batch_per_gpu" => push(found, count().filter(plausible_batch), Setting::MicroBatch),
-        "batch_size" | "batchsize" | "batch" | "bs" | "batch_sz" | "train_bs" | "batch_size_train" => {
-            push(found, per_device_remark(pair.rest), Setting::MicroBatch);
-            let plain = key != "batch" || command || pair.rest.len() == value.len() || !numbered(text, pair);
-            push(found, count().filter(|n| plausible_batch(n) && plain), Setting::Batch);
-        }
-        "train_batch_size" => push(found, count().filter(plausible_batch), Setting::TrainBatch),
-        "global_batch_size" | "total_batch_size" | "total_train_batch_size" | "effective_batch_size" => {
-            push(found, count(), Setting::TotalBatch)
-        }
-        "per_device_eval_batch_size"
-        | "eval_batch_size"
-        | "val_batch_size"
-        | "valid_batch_size"
-        | "test_batch_size"
-        | "per_gpu_eval_batch_size"
-        | "validation_batch_size"
-        | "batch_size_val"
-        | "batch_size_eval"
-        | "val_bs" => push(found, count().filter(plausible_batch), Setting::EvalBatch),
-        "num_envs" => push(found, count(), |n| Setting::OtherBatch("num_envs", n)),
-        "max_tokens" if command => push(found, count(), |n| Setting::OtherBatch("max_tokens", n)),
-        "max_num_seqs" => push(found, count(), |n| Setting::OtherBatch("max_num_seqs", n)),
-        "gradient_accumulation_steps"
-        | "accumulate_grad_batches"
-        | "accumulation_steps"
-        | "accum_steps"
-        | "grad_accum"
-        | "grad_accum_steps"
-        | "accum_iter"
-        | "gradient_accumulation"
-        | "grad_accumulation"
-        | "grad_acc_steps"
-        | "accumulate"
-        | "accum_grad"
-        | "update_freq"
-        | "accum"
-        | "grad_accumulation_steps" => {
-            push(found, count().filter(|n| (1..=100_000).contains(n)), Setting::Accumulation)
-        }
-        "max_seq_length"
-        | "max_seq_len"
-        | "seq_length"
-        | "seq_len"
-        | "sequence_length"
-        | "max_length"
-        | "model_max_length"
-        | "cutoff_len"
-        | "max_source_length"
-        | "context_length"
-        | "ctx_len"
-        | "n_ctx"
-        | "max_len"
-        | "max_model_len"
-        | "seqlen"
-        | "max_sequence_length"
-        | "ctx_size" => {
-            // A generation configuration's default length is 20, whatever the model is trained on.
-            push(found, count().filter(|n| *n >= 8 && !(key == "max_length" && *n == 20)), Setting::Sequence)
-        }
-        // Kernels have a BLOCK_SIZE of their own.
-        "block_size" if pair.key.ends_with("block_size") && !text.contains("BLOCK_") => {
-            push(found, count().filter(|n| *n >= 128), Setting::Sequence)
-        }
-        "imgsz" | "img_size" | "image_size" | "img_sz" | "input_size" | "crop_size" | "train_crop_size"
-        | "resolution" | "imagesize" | "imsize" => {
-            push(found, largest(value).filter(|n| (16..=65_536).contains(n)), Setting::Image)
-        }
-        "num_workers"
-        | "workers"
-        | "dataloader_num_workers"
-        | "n_workers"
-        | "num_data_workers"
-        | "data_workers"
-        | "loader_workers"
-        | "nworkers"
-        | "workers_per_gpu"
-        | "train_num_workers"
-        | "numworkers"
-        | "dataloader_workers" => push(found, count().filter(|n| *n <= 4096), Setting::Workers),
-        "prefetch_factor" | "dataloader_prefetch_factor" => {
-            push(found, count().filter(|n| *n <= 4096), Setting::Prefetch)
-        }
-        "pin_memory" | "pin_mem" | "dataloader_pin_memory" => push(found, flag(), Setting::PinMemory),
-        "persistent_workers" | "dataloader_persistent_workers" => push(found, flag(), Setting::PersistentWorkers),
-        "cache_size_gb" | "cache_gb" | "ram_cache_gb" | "max_cache_gb" => {
-            push(found, size(value, "GB", Base::Binary).map(|s| exact(s.at(at))), Setting::CacheSize)
-        }
-        "cache_size" | "cache_memory" => push(found, sized(pair.rest, None, at).map(exact), Setting::CacheSize),
-        "sample_size" | "bytes_per_sample" | "sample_bytes" => {
-            push(found, sized(pair.rest, None, at), Setting::SampleSize)
-        }
-        "num_samples" | "dataset_size" | "n_samples" | "num_examples" | "train_samples" => {
-            push(found, count().filter(|n| *n > 1), Setting::Samples)
-        }
-        "world_size" | "num_processes" => push(found, count().filter(|n| (1..=1_000_000).contains(n)), Setting::World),
-        "nproc_per_node" | "num_gpus" | "gpus_per_node" | "n_gpus" | "ngpus" | "n_gpu" | "num_gpus_per_node"
-        | "ntasks_per_node" | "proc_per_node" => {
-            push(found, count().filter(|n| (1..=1024).contains(n)), Setting::Local)
-        }
-        "gpus" if pair.hyphens == 2 && !text.contains("docker") => {
-            push(found, count().filter(|n| (1..=1024).contains(n)), Setting::Local)
-        }
-        "include" if command => {
-            let word = pair.rest.split([' ', '\'', '"', ']']).next().unwrap_or("");
-            push(found, listed_devices(word.rsplit(':').next().unwrap_or("")), Setting::Local)
-        }
-        "device" | "devices" if command || value.starts_with('[') => {
-            let value = if value.starts_with('[') { value } else { unquoted_list(pair) };
-            push(found, listed_devices(value), Setting::Devices)
-        }
-        "member" => push(found, value.split_once('/').and_then(|(_, all)| whole(all)), Setting::World),
-        "global_rank" => push(found, count().and_then(|n| u32::try_from(n).ok()), Setting::Rank),
-        // Adapters have a rank too.
-        "rank" if text.contains("local_rank") || text.contains("world_size") => {
-            push(found, count().and_then(|n| u32::try_from(n).ok()), Setting::Rank)
-        }
-        "epochs" | "num_epochs" | "max_epochs" | "num_train_epochs" | "n_epochs" | "max_epoch" | "total_epochs" => {
-            let whole_part = value.split('.').next().unwrap_or(value);
-            push(found, whole(whole_part).filter(|n| *n > 0), Setting::Epochs)
-        }
-        "max_steps" | "num_steps" | "total_steps" | "max_iters" | "max_train_steps" | "train_iters" => {
-            push(found, count().filter(|n| *n > 1), Setting::Steps)
-        }
-        "fp16" | "half" if flag() == Some(true) => found.push(Setting::Precision(Precision::Fp16)),
-        "bf16" if flag() == Some(true) => found.push(Setting::Precision(Precision::Bf16)),
-        "amp" | "use_amp" if flag() == Some(true) => found.push(Setting::Precision(Precision::Mixed)),
-        "precision" | "mixed_precision" | "torch_dtype" | "dtype" | "amp_dtype" | "param_dtype" | "compute_dtype"
-        | "data_type" => push(found, precision(value).filter(|_| !makes_tensor(text)), Setting::Precision),
-        "optim" | "optimizer" | "optimizer_type" | "opt" | "optimizer_name" | "optim_type" | "optimizer_class" => {
-            push(found, optimizer(value), Setting::Optimizer)
-        }
-        // DeepSpeed: `"optimizer": {"type": "AdamW", …`.
-        "type" => push(found, optimizer(value), Setting::Optimizer),
-        "gradient_checkpointing"
-        | "activation_checkpointing"
-        | "use_checkpoint"
-        | "grad_checkpointing"
-        | "use_checkpointing"
-        | "gradient_checkpoint"
-        | "recompute"
-        | "enable_gradient_checkpointing"
-        | "checkpoint_activations"
-        | "use_gradient_checkpointing" => push(found, flag(), Setting::Checkpointing),
-        "attn_implementation" | "attn_impl" | "attention_backend" | "attn_backend" => {
-            push(found, word(value), Setting::Attention)
-        }
-        "flash_attn"
-        | "use_flash_attn"
-        | "use_flash_attention"
-        | "use_flash_attention_2"
-        | "use_flash_attn_2"
-        | "flash_attention" => match flag() {
-            Some(true) => found.push(Setting::Attention("flash_attention_2".into())),
-            Some(false) => {}
-            None => push(
-                found,
-                word(value).filter(|w| w.starts_with("fa") || w.contains("flash") || w == "sdpa"),
-                Setting::Attention,
-            ),
-        },
-        "use_lora" | "lora" => push(found, flag(), Setting::Lora),
-        "lora_r" | "lora_rank" | "lora_alpha" | "lora_dim" if whole(value).is_some_and(|n| n > 0) && command => {
-            found.push(Setting::Lora(true));
-        }
-        "finetuning_type" | "train_type" | "tuner_type" | "sft_type" => {
-            let lora = value.to_ascii_lowercase().contains("lora");
-            found.push(Setting::Lora(lora));
-        }
-        "load_in_4bit" | "load_in_8bit" => {
-            push(found, flag(), Setting::Quantized);
-            if flag() == Some(true) {
-                found.push(Setting::Precision(if key.contains('4') { Precision::Int4 } else { Precision::Int8 }));
-            }
-        }
-        "quantization_bit" | "quantization" | "quant_bits" => {
-            let on = !matches!(value.to_ascii_lowercase().as_str(), "none" | "null" | "false" | "");
-            found.push(Setting::Quantized(on));
-        }
-        "zero_stage" => push(found, value.parse().ok().filter(|n| *n <= 3), Setting::Zero),
-        "stage" if text.contains("zero") => push(found, value.parse().ok().filter(|n| *n <= 3), Setting::Zero),
-        "deepspeed" | "deepspeed_config" | "deepspeed_config_file" | "strategy" => {
-            deepspeed_file(value, found);
-            if key == "strategy" && value.to_ascii_lowercase().contains("fsdp") {
-                found.push(Setting::Fsdp(true));
-            }
-        }
-        "fsdp" => {
-            let off = matches!(value.to_ascii_lowercase().as_str(), "" | "false" | "none" | "[]" | "null" | "0" | "{}");
-            found.push(Setting::Fsdp(!off && pair.value.len() < 80));
-        }
-        "offload_optimizer"
-        | "offload_param"
-        | "cpu_offload"
-        | "optimizer_offload"
-        | "param_offload"
-        | "offload_optimizer_device"
-        | "offload_param_device"
-        | "fsdp_offload_params"
-        | "optimizer_cpu_offload" => match value.to_ascii_lowercase().as_str() {
-            "cpu" | "nvme" | "true" => found.push(Setting::Offload(true)),
-            "none" | "false" | "null" => found.push(Setting::Offload(false)),
-            _ => {}
-        },
-        "torch_compile" | "compile" | "use_compile" => push(found, flag(), Setting::Compile),
-        "model_name_or_path"
-        | "model_name"
-        | "model_id"
-        | "pretrained_model_name_or_path"
-        | "base_model"
-        | "model_path"
-        | "pretrained_model"
-        | "model_id_or_path"
-        | "base_model_name_or_path" => model(value, true, found),
-        "model" => model(value, command || pair.value.contains('/'), found),
-        "arch" | "backbone" => {
-            push(found, word(value).filter(|w| w.bytes().any(|b| b.is_ascii_digit())), Setting::Model)
-        }
-        "cuda_visible_devices" | "hip_visible_devices" | "ascend_rt_visible_devices" | "rocr_visible_devices" => {
-            let value = value.trim_matches(['[', ']']).replace(' ', "");
-            let listed = unquoted_list(pair);
-            let value = if listed.len() > value.len() { listed.to_string() } else { value };
-            let plain = value.bytes().all(|b| b.is_ascii_digit() || b == b',') && !value.is_empty()
-                || value.starts_with("GPU-");
-            if plain {
-                found.push(Setting::Visible(value));
-            }
-        }
-        "pytorch_cuda_alloc_conf" | "pytorch_alloc_conf" | "pytorch_hip_alloc_conf" => {
-            let end = pair.rest.find([' ', '\'', '"', '`', ')']).unwrap_or(pair.rest.len());
-            let unquoted = pair.rest.get(..end).unwrap_or("");
-            let value = if value.len() >= unquoted.len() { value } else { unquoted };
-            if value.contains(':') && sets_environment(&text[..pair.start]) {
-                found.push(Setting::AllocConf(value.trim_end_matches(['.', ',']).to_string()));
-            }
-        }
-        "mem_per_cpu" if pair.hyphens == 2 => push(found, slurm_size(value, at), Setting::MemoryPerCpu),
-        "cpus_per_task" if pair.hyphens == 2 => push(found, count(), Setting::CpusPerTask),
-        "mem" if pair.hyphens == 2 => push(found, slurm_size(value, at), Setting::MemoryLimit),
-        "memory" if pair.hyphens == 2 && (text.contains("docker") || text.contains("podman") || command) => {
-            push(found, sized(pair.rest, Some("B"), at).map(exact), Setting::MemoryLimit);
-        }
-        "mem_mb" if text.contains("resources") => {
-            push(found, sized(value, Some("MB"), at).map(exact), Setting::MemoryLimit)
-        }
-        "memtotal" => push(found, sized(pair.rest, None, at), Setting::HostTotal),
-        // `free -h`, whose first column is the total.
-        "mem" if text.trim_start().starts_with("Mem:") => push(found, sized(pair.rest, None, at), Setting::HostTotal),
-        "system" => {
-            if let Some((_, total)) = pair.rest.split_once('/')
-                && text.contains("emory")
-            {
-                push(found, sized(total, None, at), Setting::HostTotal);
-            }
-        }
-        "torch" | "pytorch" | "torch_version" | "pytorch_version" => push(found, version(value), Setting::TorchVersion),
-        "version" if text[..pair.start].trim_end().to_ascii_lowercase().ends_with("torch") => {
-            push(found, version(value), Setting::TorchVersion)
-        }
-        _ => {}
-    }
 }
 
 fn push<T>(found: &mut Vec<Setting>, value: Option<T>, make: impl FnOnce(T) -> Setting) {
@@ -404,20 +124,13 @@ fn push<T>(found: &mut Vec<Setting>, value: Option<T>, make: impl FnOnce(T) -> S
     }
 }
 
-/// True for code that makes or converts one tensor: its type is not the run's.
-fn makes_tensor(text: &str) -> bool {
-    ["tensor(", "zeros(", "ones(", "empty(", "randn(", "rand(", "full(", "arange(", ".to(", "zeros_like(", "array("]
-        .iter()
-        .any(|call| text.contains(call))
-}
-
 /// More than this is a total of a simulator or a count of something else.
-fn plausible_batch(count: &u64) -> bool {
+pub(super) fn plausible_batch(count: &u64) -> bool {
     (1..=1_000_000).contains(count)
 }
 
 /// `batch=64 (16 per GPU)`, `batch=64` (每个 GPU ~16).
-fn per_device_remark(rest: &str) -> Option<u64> {
+pub(super) fn per_device_remark(rest: &str) -> Option<u64> {
     let head: String = rest.chars().take(48).collect();
     let lower = head.to_lowercase();
     if let Some(after) = ["每个 gpu", "每个gpu", "每卡", "per gpu", "per-gpu", "each gpu", "per device"]
@@ -435,14 +148,14 @@ fn per_device_remark(rest: &str) -> Option<u64> {
 }
 
 /// True for `Batch: 12` as a counter: followed by another pair that only progress lines have.
-fn numbered(text: &str, pair: &Pair<'_>) -> bool {
+pub(super) fn numbered(text: &str, pair: &Pair<'_>) -> bool {
     let lower = text.to_ascii_lowercase();
     pair.key.starts_with('B') && (lower.contains("loss") || lower.contains("epoch"))
 }
 
 /// `export X=`, `X=y python`, `os.environ["X"] =`, `docker -e X=`: what stands before the name makes it a setting
 /// rather than a word in a sentence.
-fn sets_environment(before: &str) -> bool {
+pub(super) fn sets_environment(before: &str) -> bool {
     let before = before.trim_end_matches(['\'', '"', '(', '[']).trim_end();
     let last = before.rsplit([' ', '\t']).next().unwrap_or("");
     before.is_empty()
@@ -466,14 +179,14 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 }
 
 /// The largest number of `640`, `[512, 768]`, `512x768`.
-fn largest(text: &str) -> Option<u64> {
+pub(super) fn largest(text: &str) -> Option<u64> {
     if text.contains('.') {
         return None;
     }
     text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).max()
 }
 
-fn truth(text: &str) -> Option<bool> {
+pub(super) fn truth(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),
         "false" | "no" | "off" | "0" | "none" | "null" => Some(false),
@@ -481,19 +194,19 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-fn word(text: &str) -> Option<String> {
+pub(super) fn word(text: &str) -> Option<String> {
     let plain = !text.is_empty() && text.len() <= 60 && text.bytes().all(|b| b.is_ascii_graphic());
     (plain && !matches!(text.to_ascii_lowercase().as_str(), "none" | "null" | "true" | "false" | "auto"))
         .then(|| text.to_string())
 }
 
-fn precision(value: &str) -> Option<Precision> {
+pub(super) fn precision(value: &str) -> Option<Precision> {
     let value = value.to_ascii_lowercase();
     let value = value.trim_start_matches("torch.").trim_start_matches("jnp.");
     Some(match value {
         "bf16" | "bfloat16" | "bf16-true" | "bf16-mixed" | "pure_bf16" => Precision::Bf16,
         "fp16" | "float16" | "16" | "16-true" | "16-mixed" | "half" | "f16" => Precision::Fp16,
-        "fp32" | "float32" | "32" | "32-true" | "float" | "no" if value != "no" => Precision::Fp32,
+        "fp32" | "float32" | "32" | "32-true" | "float" => Precision::Fp32,
         "int8" => Precision::Int8,
         "int4" | "nf4" => Precision::Int4,
         "fp8" => Precision::Fp8,
@@ -501,7 +214,7 @@ fn precision(value: &str) -> Option<Precision> {
     })
 }
 
-fn optimizer(value: &str) -> Option<String> {
+pub(super) fn optimizer(value: &str) -> Option<String> {
     let name = value.split('(').next().unwrap_or("").rsplit('.').next().unwrap_or("");
     let lower = name.to_ascii_lowercase();
     let known =
@@ -510,7 +223,7 @@ fn optimizer(value: &str) -> Option<String> {
     (plain && known.iter().any(|word| lower.contains(word))).then(|| name.to_string())
 }
 
-fn model(value: &str, sure: bool, found: &mut Vec<Setting>) {
+pub(super) fn model(value: &str, sure: bool, found: &mut Vec<Setting>) {
     let name = value.trim_matches(['\'', '"', '`']);
     let plain = name.len() >= 2 && name.len() <= 200 && name.bytes().all(|b| b.is_ascii_graphic());
     if !plain || !name.bytes().any(|b| b.is_ascii_alphabetic()) || name.contains(['(', '{', '$', '<', '=']) {
@@ -530,29 +243,20 @@ fn model(value: &str, sure: bool, found: &mut Vec<Setting>) {
     }
 }
 
+static PARAMETERS_IN_NAME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|[-_/ ])([0-9.]+)([bBmM])(?:[^0-9A-Za-z]|$)").ok());
+
 /// `7B` in `vicuna-7b-v1.3`, `0.5B` in `Qwen2-0.5B`. A mixture (`8x7B`) names its experts, not its total.
 fn parameters_in_name(name: &str) -> Option<f64> {
-    let bytes = name.as_bytes();
-    for (i, b) in bytes.iter().enumerate() {
-        if !matches!(b, b'b' | b'B' | b'm' | b'M') || bytes.get(i + 1).is_some_and(|b| b.is_ascii_alphanumeric()) {
-            continue;
-        }
-        let digits = bytes[..i].iter().rev().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
-        let start = i - digits;
-        if digits == 0 || start > 0 && !matches!(bytes[start - 1], b'-' | b'_' | b'/' | b' ') {
-            continue;
-        }
-        let number: f64 = name.get(start..i)?.trim_matches('.').parse().ok()?;
-        let unit = if b.eq_ignore_ascii_case(&b'b') { 1e9 } else { 1e6 };
-        if number > 0.0 && number < 5000.0 {
-            return Some(number * unit);
-        }
-    }
-    None
+    PARAMETERS_IN_NAME.as_ref()?.captures_iter(name).find_map(|found| {
+        let number: f64 = found[1].trim_matches('.').parse().ok()?;
+        let unit = if found[2].eq_ignore_ascii_case("b") { 1e9 } else { 1e6 };
+        (number > 0.0 && number < 5000.0).then_some(number * unit)
+    })
 }
 
 /// `ds_z3_offload.json`, `zero2.json`, `deepspeed_stage_3`.
-fn deepspeed_file(value: &str, found: &mut Vec<Setting>) {
+pub(super) fn deepspeed_file(value: &str, found: &mut Vec<Setting>) {
     let lower = value.to_ascii_lowercase();
     for (stage, names) in [
         (3, ["zero3", "z3", "stage_3", "stage3"]),
@@ -570,13 +274,13 @@ fn deepspeed_file(value: &str, found: &mut Vec<Setting>) {
 }
 
 /// The digits and commas that a value begins with: unquoted lists end at the first comma elsewhere.
-fn unquoted_list<'a>(pair: &Pair<'a>) -> &'a str {
+pub(super) fn unquoted_list<'a>(pair: &Pair<'a>) -> &'a str {
     let end = pair.rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
     pair.rest.get(..end).unwrap_or("").trim_end_matches(',')
 }
 
 /// How many devices a list or count names: `0,1,2` and `[0, 1, 2]` name three, `4` names none.
-fn listed_devices(value: &str) -> Option<u64> {
+pub(super) fn listed_devices(value: &str) -> Option<u64> {
     let inner = value.trim_matches(['[', ']', '\'', '"']);
     let all = inner
         .split(',')
@@ -585,29 +289,23 @@ fn listed_devices(value: &str) -> Option<u64> {
     (all && (inner.contains(',') || value.starts_with('['))).then(|| inner.split(',').count() as u64)
 }
 
+static SIZED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?-u)^(?:[ '"~]|≈|约)*([0-9.,]*) ?([A-Za-z]*)"#).ok());
+
 /// A number with a unit behind it, perhaps after a space; `default` is the unit of a bare number.
 pub(super) fn sized(text: &str, default: Option<&str>, at: Span) -> Option<Figure> {
-    let text = text.trim_start_matches([' ', '\'', '"', '~', '≈', '约']);
-    let number = text.bytes().take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b',')).count();
-    let (number, after) = text.split_at(number);
-    let number = number.trim_end_matches([',', '.']);
-    let after = after.strip_prefix(' ').unwrap_or(after);
-    let unit: &str = &after[..after.bytes().take_while(u8::is_ascii_alphabetic).count()];
-    let unit = match unit {
-        "" => default?,
-        _ if crate::units::unit(unit, Base::Binary).is_some() => unit,
-        _ => default?,
-    };
-    size(number, unit, Base::Binary).map(|size| size.at(at))
+    let found = SIZED.as_ref()?.captures(text)?;
+    let unit = Some(&found[2]).filter(|unit| !unit.is_empty() && crate::units::unit(unit, Base::Binary).is_some());
+    size(found[1].trim_end_matches([',', '.']), unit.or(default)?, Base::Binary).map(|size| size.at(at))
 }
 
 /// Slurm's sizes: megabytes unless a letter says otherwise, all of them binary.
-fn slurm_size(value: &str, at: Span) -> Option<Figure> {
+pub(super) fn slurm_size(value: &str, at: Span) -> Option<Figure> {
     sized(value, Some("MB"), at).filter(|figure| figure.bytes > 0).map(exact)
 }
 
 /// A size that was set rather than measured is not rounded.
-fn exact(figure: Figure) -> Figure {
+pub(super) fn exact(figure: Figure) -> Figure {
     Figure { half_width: 0, ..figure }
 }
 
@@ -618,6 +316,18 @@ pub(super) fn version(value: &str) -> Option<String> {
     let plausible = matches!(value.as_bytes().first(), Some(b'0' | b'1' | b'2'));
     (plausible && (1..=2).contains(&dots)).then(|| value.trim_end_matches([',', ')', ';']).to_string())
 }
+
+/// `36 MB per image`, `每个样本 36 MB`.
+static EACH_SAMPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i-u)(?:per|each|every) (?:sample|image|frame|example|record)|每(?:个|张|条|帧|段)?(?:样本|图像|图片|帧|数据)",
+    )
+    .ok()
+});
+
+/// `数据集共 12,000 个样本`.
+static DATASET: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:数据集|样本|共)[^0-9]{0,12}([0-9][0-9,]{0,18}) ?(?:个|张|条|帧|段|幅)").ok());
 
 /// Statements in words.
 fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
@@ -660,18 +370,13 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     {
         push(found, last_number(before).filter(|n| *n <= 4096), Setting::Workers);
     }
-    if (text.contains("每帧")
-        || text.contains("每个样本")
-        || text.contains("per sample")
-        || text.contains("each sample"))
+    if EACH_SAMPLE.as_ref().is_some_and(|each| each.is_match(text))
         && let Some(figure) = last_size(text, at)
     {
         found.push(Setting::SampleSize(figure));
     }
-    if let Some((before, _)) = text.split_once('帧')
-        && (text.contains("数据集") || text.contains("共"))
-    {
-        push(found, last_number(before).filter(|n| *n > 1), Setting::Samples);
+    if let Some(count) = DATASET.as_ref().and_then(|dataset| dataset.captures(text)) {
+        push(found, whole(&count[1]).filter(|n| *n > 1), Setting::Samples);
     }
     if text.contains("物理内存") || text.contains("total RAM") || text.contains("system RAM") {
         push(found, last_size(text, at), Setting::HostTotal);
@@ -772,19 +477,18 @@ fn count_after(lower: &str, phrase: &str) -> Option<f64> {
     counted(word).filter(|n| *n >= 1e5)
 }
 
+static COUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)^([0-9][0-9.,]*?)([bmk]?)[.,]*$").ok());
+
 /// `124m`, `6.7b`, `124,439,808`, in lower case.
 fn counted(word: &str) -> Option<f64> {
-    let word = word.trim_end_matches(['.', ',']);
-    let (number, unit) = match word.as_bytes().last()? {
-        b'b' => (&word[..word.len() - 1], 1e9),
-        b'm' => (&word[..word.len() - 1], 1e6),
-        b'k' => (&word[..word.len() - 1], 1e3),
-        _ => (word, 1.0),
+    let found = COUNTED.as_ref()?.captures(word)?;
+    let unit = match &found[2] {
+        "b" => 1e9,
+        "m" => 1e6,
+        "k" => 1e3,
+        _ => 1.0,
     };
-    if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',')) {
-        return None;
-    }
-    number.replace(',', "").parse::<f64>().ok().map(|n| n * unit)
+    found[1].replace(',', "").parse::<f64>().ok().map(|n| n * unit)
 }
 
 fn last_number(text: &str) -> Option<u64> {
@@ -793,23 +497,16 @@ fn last_number(text: &str) -> Option<u64> {
     whole(text[text.len() - digits..].trim_start_matches(','))
 }
 
+static SIZES: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|[^0-9A-Za-z.,])([0-9][0-9.,]*) ?[A-Za-z]").ok());
+
 /// The last number with a unit of memory in a line.
 fn last_size(text: &str, at: Span) -> Option<Figure> {
-    let bytes = text.as_bytes();
-    let mut found = None;
-    let mut i = 0;
-    while i < bytes.len() {
-        if bytes[i].is_ascii_digit() && (i == 0 || !bytes[i - 1].is_ascii_alphanumeric()) {
-            let figure = sized(&text[i..], None, at);
-            while i < bytes.len() && (bytes[i].is_ascii_digit() || matches!(bytes[i], b'.' | b',')) {
-                i += 1;
-            }
-            found = figure.filter(|figure| figure.bytes > 1 << 10).or(found);
-        } else {
-            i += 1;
-        }
-    }
-    found
+    let sizes = SIZES.as_ref()?.captures_iter(text).filter_map(|found| {
+        let number = found.get(1)?;
+        sized(text.get(number.start()..)?, None, at)
+    });
+    sizes.filter(|figure| figure.bytes > 1 << 10).last()
 }
 
 /// Values that follow from several statements together: batch sizes by their names, a limit per CPU.

@@ -1,6 +1,9 @@
-//! Which lines are worth reading closely: one automaton over all keywords tells the topics that a line touches.
+//! Which lines are worth reading closely: one automaton over the names of all settings ([`super::keys`]) and the
+//! keywords of everything else tells the topics that a line touches.
 
+use super::keys;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// The line may hold settings.
@@ -27,97 +30,54 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("total capac", MESSAGE),
     ("by pytorch", MESSAGE),
     ("to avoid fragmentation", MESSAGE),
-    ("batch", SETTING | CLUE | PROGRESS),
-    ("bs=", SETTING),
-    ("mbs", SETTING),
-    ("samples_per", SETTING),
-    ("accum", SETTING),
-    ("update_freq", SETTING),
-    ("worker", SETTING),
-    ("prefetch", SETTING),
-    ("pin_mem", SETTING),
-    ("persistent", SETTING),
-    ("seq", SETTING),
-    ("_len", SETTING),
-    ("max_source", SETTING),
-    ("model-len", SETTING),
-    ("block_size", SETTING),
-    ("n_ctx", SETTING),
-    ("ctx", SETTING),
-    ("imgsz", SETTING),
-    ("img", SETTING),
-    ("image", SETTING),
-    ("resolution", SETTING),
-    ("input_size", SETTING),
-    ("crop", SETTING),
-    ("fp16", SETTING),
-    ("bf16", SETTING),
-    ("fp32", SETTING),
-    ("float16", SETTING),
-    ("precision", SETTING),
-    ("dtype", SETTING),
-    ("amp", SETTING),
-    ("half", SETTING),
-    ("optim", SETTING),
-    ("adam", SETTING),
-    ("zero", SETTING),
-    ("stage", SETTING),
-    ("fsdp", SETTING | CLUE),
-    ("fullysharded", SETTING),
-    ("lora", SETTING),
-    ("trainable", SETTING),
-    ("load_in_", SETTING),
-    ("quant", SETTING),
-    ("offload", SETTING),
-    ("checkpointing", SETTING),
-    ("recompute", SETTING),
-    ("use_checkpoint", SETTING),
-    ("grad_checkpoint", SETTING),
-    ("attn", SETTING),
-    ("attention", SETTING),
-    ("xformers", SETTING),
-    ("compile", SETTING),
-    ("model", SETTING),
-    ("arch", SETTING),
+    ("batch", CLUE | PROGRESS),
+    ("batch size", SETTING),
+    (" workers", SETTING),
+    ("workers ", SETTING),
+    ("dataloader will create", SETTING),
+    ("num examples", SETTING),
+    ("num epochs", SETTING),
+    ("accumulation", SETTING),
+    ("total optimization steps", SETTING),
+    ("of length ", SETTING),
+    (" sample", SETTING),
+    (" image", SETTING),
+    (" frame", SETTING),
+    (" example", SETTING),
+    (" record", SETTING),
+    ("每", SETTING),
+    ("共", SETTING),
+    ("样本", SETTING),
+    ("数据集", SETTING),
+    ("物理内存", SETTING),
+    ("total ram", SETTING),
+    ("system ram", SETTING),
     ("param", SETTING),
-    ("world", SETTING),
-    ("nproc", SETTING),
-    ("num_", SETTING),
-    ("num-", SETTING),
-    ("gpus", SETTING),
-    ("device", SETTING),
-    ("local_rank", SETTING),
-    ("local rank", SETTING),
-    ("global_rank", SETTING | CLUE),
-    ("member:", SETTING),
-    ("alloc_conf", SETTING),
-    ("visible_devices", SETTING),
-    ("--mem", SETTING),
-    ("memory=", SETTING),
-    ("memory:", SETTING | READING),
-    ("limits", SETTING),
+    ("zero/stage3", SETTING),
+    ("zerooptimizer_stage3", SETTING),
+    ("fullysharded", SETTING),
+    ("fully_sharded", SETTING),
+    ("fsdp", CLUE),
+    ("torch.compile(", SETTING),
+    ("gradient_checkpointing_enable", SETTING),
+    ("optim.", SETTING),
     ("ulimit", SETTING),
-    ("mem:", SETTING | READING),
-    ("memtotal", SETTING),
-    ("system:", SETTING | READING),
-    ("cache", SETTING | CLUE),
+    ("docker run", SETTING),
+    ("podman run", SETTING),
+    ("limits:", SETTING),
+    ("global_rank", CLUE),
+    ("memory:", READING),
+    ("mem:", READING),
+    ("system:", READING),
+    ("cache", CLUE),
     ("tcmalloc", CLUE),
     ("缓存", CLUE),
-    ("num examples", SETTING),
-    ("samples", SETTING),
-    ("examples", SETTING),
-    ("sample", SETTING),
-    ("物理内存", SETTING),
-    ("帧", SETTING),
-    ("epoch", SETTING | PROGRESS),
-    ("max_steps", SETTING),
-    ("total optimization steps", SETTING),
+    ("epoch", PROGRESS),
     ("torch", SETTING | CLUE),
     ("step", PROGRESS),
     ("iter", PROGRESS),
     ("%|", PROGRESS),
     ("[===", PROGRESS),
-    ("1280:", PROGRESS),
     ("valid", PROGRESS | PHASE),
     ("eval", PROGRESS | PHASE),
     ("mAP50", PROGRESS | PHASE),
@@ -252,17 +212,40 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("lower", SECTION),
 ];
 
-static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
+/// The automaton, and for each of its patterns the topics, and whether it is a key that must stand as a word of its
+/// own.
+struct Words {
+    automaton: AhoCorasick,
+    topics: Vec<(u8, bool)>,
+}
+
+static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
+    let mut words: Vec<(Cow<'_, str>, u8, bool)> =
+        KEYWORDS.iter().map(|(word, topics)| (Cow::Borrowed(*word), *topics, false)).collect();
+    for name in keys::ROWS.iter().flat_map(|row| row.names) {
+        words.push((Cow::Borrowed(name), SETTING, true));
+        if name.contains('_') {
+            words.push((Cow::Owned(name.replace('_', "-")), SETTING, true));
+        }
+    }
+    let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)
         .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(KEYWORDS.iter().map(|(word, _)| word))
-        .ok()
+        .build(words.iter().map(|(word, ..)| word.as_ref()))
+        .ok()?;
+    Some(Words { automaton, topics: words.into_iter().map(|(_, topics, key)| (topics, key)).collect() })
 });
 
 /// The topics of a line, as the bits above.
 pub(super) fn of(text: &str) -> u8 {
-    let Some(automaton) = AUTOMATON.as_ref() else { return 0 };
-    automaton.find_overlapping_iter(text).fold(0, |topics, hit| topics | KEYWORDS[hit.pattern().as_usize()].1)
+    let Some(words) = WORDS.as_ref() else { return 0 };
+    let in_word = |at: Option<usize>| {
+        at.and_then(|at| text.as_bytes().get(at)).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    };
+    words.automaton.find_overlapping_iter(text).fold(0, |found, hit| match words.topics.get(hit.pattern().as_usize()) {
+        Some((_, true)) if in_word(hit.start().checked_sub(1)) || in_word(Some(hit.end())) => found,
+        Some((topics, _)) => found | topics,
+        None => found,
+    })
 }

@@ -1,15 +1,29 @@
-//! Tables of GPUs that stand in a log: `nvidia-smi` in its layouts, its CSV output, gpustat and nvitop.
+//! Tables of GPUs in a log or in a file of their own: `nvidia-smi` in its layouts, its CSV output, gpustat and nvitop.
 
-use super::{GpuProcess, GpuRow};
 use crate::evidence::Span;
 use crate::units::{Base, Figure, size};
+
+/// A process listed for a GPU: pid, name and what it holds.
+pub type ListedProcess = (u64, Option<String>, Option<Figure>);
+
+/// One row of an `nvidia-smi` table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GpuRow {
+    pub index: u32,
+    pub name: Option<String>,
+    pub used: Figure,
+    pub total: Figure,
+    /// Utilisation in percent, 0 … 100.
+    pub utilization: Option<u8>,
+    pub processes: Vec<ListedProcess>,
+}
 
 /// Rows kept at most: a `watch nvidia-smi` may fill a log.
 const ROWS_AT_MOST: usize = 4096;
 
 /// Gathers the tables of a document line by line.
 #[derive(Debug, Default)]
-pub(super) struct Tables {
+pub struct Tables {
     rows: Vec<(u64, GpuRow)>,
     /// The first line of a GPU's two: index and name.
     head: Option<(u64, u32, Option<String>)>,
@@ -30,14 +44,14 @@ enum Column {
 
 impl Tables {
     /// Those of a whole text.
-    pub(super) fn of(text: &str) -> Tables {
+    pub fn of(text: &str) -> Tables {
         let mut tables = Tables::default();
         text.lines().zip(1..).for_each(|(line, number)| tables.take(line, number));
         tables
     }
 
     /// Takes a line of the document.
-    pub(super) fn take(&mut self, text: &str, number: u64) {
+    pub fn take(&mut self, text: &str, number: u64) {
         if self.rows.len() >= ROWS_AT_MOST {
             return;
         }
@@ -89,12 +103,12 @@ impl Tables {
     }
 
     /// True for a line that may be the first of a GPU's two, which holds no size.
-    pub(super) fn maybe_head(text: &str) -> bool {
+    pub fn maybe_head(text: &str) -> bool {
         text.trim_start().starts_with(['|', '│']) && (text.contains(':') || text.contains("N/A"))
     }
 
     /// The last table before a line, or the first one after it.
-    pub(super) fn near(&self, line: u64) -> Vec<GpuRow> {
+    pub fn near(&self, line: u64) -> Vec<GpuRow> {
         let before = self.rows.partition_point(|(at, _)| *at < line);
         let (from, to) = if before > 0 {
             // Upward while the index falls: a new table starts over.
@@ -172,7 +186,7 @@ fn head_row(cells: &[&str]) -> Option<(u32, Option<String>)> {
 }
 
 /// `0   N/A  N/A      1234      C   python    1024MiB` and the old `0      1234      C   python   1024MiB`.
-fn process_row(cells: &[&str], at: Span) -> Option<(u32, GpuProcess)> {
+fn process_row(cells: &[&str], at: Span) -> Option<(u32, ListedProcess)> {
     let words: Vec<&str> = cells.first()?.split_whitespace().collect();
     let index: u32 = words.first()?.parse().ok().filter(|n| *n < 1024)?;
     let kind = words.iter().position(|word| matches!(*word, "C" | "G" | "C+G" | "M+C"))?;

@@ -1,0 +1,941 @@
+//! The table of setting keys: under which names programs print a setting, when the name counts, and how its value is
+//! read.
+//!
+//! Everything else follows from it: which lines are looked at ([`super::topics`]), what [`super::settings::read`] takes
+//! from them, and the test that every key is read where it stands alone on its line. Another name of a setting is a
+//! word here.
+
+use super::Precision;
+use super::pairs::Pair;
+use super::settings::{
+    Setting, deepspeed_file, exact, largest, listed_devices, model, numbered, optimizer, per_device_remark,
+    plausible_batch, precision, sets_environment, sized, slurm_size, truth, unquoted_list, version, whole, word,
+};
+use crate::evidence::Span;
+use crate::units::{Base, size};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A pair of a line, with what its meaning may depend on.
+pub(super) struct Stated<'a> {
+    pub text: &'a str,
+    pub pair: Pair<'a>,
+    /// The key's last component, in lower case with underscores.
+    pub key: &'a str,
+    pub at: Span,
+    /// The line belongs to a launch command.
+    pub command: bool,
+}
+
+/// Keys that say the same.
+pub(super) struct Row {
+    /// In lower case with underscores, without what stands before a dot or slash.
+    pub names: &'static [&'static str],
+    when: When,
+    value: Value,
+}
+
+/// Where a key counts.
+enum When {
+    Always,
+    /// In launch commands only.
+    Command,
+    /// As an option with two hyphens.
+    Option,
+    /// Where more holds; with a line that fulfils it.
+    If(fn(&Stated<'_>) -> bool, &'static str),
+}
+
+/// How a value is read.
+enum Value {
+    /// A whole number, if it is plausible: from, to, both inclusive.
+    Count(u64, u64, fn(u64) -> Setting),
+    Flag(fn(bool) -> Setting),
+    /// Something that counts only when it is on.
+    On(fn() -> Setting),
+    Word(fn(String) -> Setting),
+    /// Whatever a function makes of it; with an example of a value.
+    Other(fn(&Stated<'_>, &mut Vec<Setting>), &'static str),
+}
+
+use Value::{Count, Flag, On, Other, Word};
+use When::{Always, Command, If, Option as Hyphens};
+
+const BATCH: u64 = 1_000_000;
+
+/// One row for each meaning; a name may have several, each with its condition.
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        names: &[
+            // transformers, LLaMA-Factory, torchtune
+            "per_device_train_batch_size",
+            "per_gpu_train_batch_size",
+            "per_device_batch_size",
+            "per_gpu_batch_size",
+            // Megatron, DeepSpeed, NeMo, axolotl, OpenRLHF, verl
+            "micro_batch_size",
+            "microbatch_size",
+            "micro_batch",
+            "micro_batch_size_per_gpu",
+            "train_micro_batch_size_per_gpu",
+            "micro_train_batch_size",
+            "device_train_microbatch_size",
+            "ppo_micro_batch_size_per_gpu",
+            "mbs",
+            // MMEngine, PaddleDetection, detectron2's forks, MaxText, torchtitan
+            "batch_size_per_gpu",
+            "batch_size_per_card",
+            "batch_size_per_replica",
+            "batchsize_per_gpu",
+            "samples_per_gpu",
+            "imgs_per_gpu",
+            "images_per_gpu",
+            "local_batch_size",
+            "device_batch_size",
+            "batch_size_per_device",
+            "batch_per_gpu",
+            "per_replica_batch_size",
+            "instantaneous_batch_size",
+        ],
+        when: Always,
+        value: Count(1, BATCH, Setting::MicroBatch),
+    },
+    Row {
+        names: &[
+            "batch_size",
+            "batchsize",
+            "batch",
+            "bs",
+            "batch_sz",
+            "bsz",
+            "train_bs",
+            "batch_size_train",
+            "train_batch",
+            "train_batchsize",
+            "trainbatchsize",
+        ],
+        when: Always,
+        value: Other(batch, "16"),
+    },
+    Row { names: &["train_batch_size"], when: Always, value: Count(1, BATCH, Setting::TrainBatch) },
+    Row {
+        names: &[
+            "global_batch_size",
+            "total_batch_size",
+            "total_train_batch_size",
+            "effective_batch_size",
+            "global_train_batch_size",
+            "global_bs",
+            "gbs",
+            "ims_per_batch",
+        ],
+        when: Always,
+        value: Count(1, u64::MAX, Setting::TotalBatch),
+    },
+    Row {
+        names: &[
+            "per_device_eval_batch_size",
+            "eval_batch_size",
+            "val_batch_size",
+            "valid_batch_size",
+            "test_batch_size",
+            "per_gpu_eval_batch_size",
+            "validation_batch_size",
+            "batch_size_val",
+            "batch_size_eval",
+            "eval_bs",
+            "val_bs",
+            "test_bs",
+            "device_eval_batch_size",
+            "batch_size_valid",
+            "batch_size_test",
+        ],
+        when: Always,
+        value: Count(1, BATCH, Setting::EvalBatch),
+    },
+    Row { names: &["num_envs"], when: Always, value: Count(0, u64::MAX, |n| Setting::OtherBatch("num_envs", n)) },
+    Row { names: &["max_tokens"], when: Command, value: Count(0, u64::MAX, |n| Setting::OtherBatch("max_tokens", n)) },
+    Row {
+        names: &["max_num_seqs"],
+        when: Always,
+        value: Count(0, u64::MAX, |n| Setting::OtherBatch("max_num_seqs", n)),
+    },
+    Row {
+        names: &["max_running_requests"],
+        when: Always,
+        value: Count(1, BATCH, |n| Setting::OtherBatch("max_running_requests", n)),
+    },
+    Row {
+        names: &[
+            "gradient_accumulation_steps",
+            "accumulate_grad_batches",
+            "accumulation_steps",
+            "accum_steps",
+            "grad_accum",
+            "grad_accum_steps",
+            "accum_iter",
+            "gradient_accumulation",
+            "grad_accumulation",
+            "grad_acc_steps",
+            "accumulate",
+            "accum_grad",
+            "update_freq",
+            "accum",
+            "grad_accumulation_steps",
+            "gradient_accumulate_steps",
+            "accumulative_counts",
+            "accumulate_steps",
+            "acc_steps",
+            "accum_freq",
+        ],
+        when: Always,
+        value: Count(1, 100_000, Setting::Accumulation),
+    },
+    Row {
+        names: &[
+            "max_seq_length",
+            "max_seq_len",
+            "seq_length",
+            "seq_len",
+            "sequence_length",
+            "sequence_len",
+            "max_sequence_length",
+            "max_sequence_len",
+            "model_max_length",
+            "max_position_embeddings",
+            "max_target_length",
+            "cutoff_len",
+            "max_source_length",
+            "context_length",
+            "context_len",
+            "context_size",
+            "ctx_len",
+            "n_ctx",
+            "num_ctx",
+            "max_len",
+            "max_model_len",
+            "max_prompt_length",
+            "seqlen",
+            "max_seqlen",
+            "seq_size",
+            "ctx_size",
+            "max_token_length",
+            "tokens_per_sample",
+        ],
+        when: Always,
+        value: Count(8, 1 << 32, Setting::Sequence),
+    },
+    // A generation configuration's default length is 20, whatever the model is trained on.
+    Row {
+        names: &["max_length"],
+        when: If(|stated| whole(stated.pair.value) != Some(20), "max_length: 512"),
+        value: Count(8, 1 << 32, Setting::Sequence),
+    },
+    // llama.cpp.
+    Row {
+        names: &["c"],
+        when: If(
+            |stated| stated.command && stated.pair.hyphens == 1 && stated.text.contains("llama"),
+            "./llama-server -m model-7b.gguf -c 8192",
+        ),
+        value: Count(8, 1 << 32, Setting::Sequence),
+    },
+    // Kernels have a BLOCK_SIZE of their own.
+    Row {
+        names: &["block_size"],
+        when: If(
+            |stated| stated.pair.key.ends_with("block_size") && !stated.text.contains("BLOCK_"),
+            "block_size = 1024",
+        ),
+        value: Count(128, 1 << 32, Setting::Sequence),
+    },
+    Row {
+        names: &[
+            "imgsz",
+            "img_size",
+            "image_size",
+            "img_sz",
+            "input_size",
+            "crop_size",
+            "train_crop_size",
+            "resolution",
+            "imagesize",
+            "imsize",
+            "imgsize",
+            "img_scale",
+            "image_resolution",
+            "max_size_train",
+            "input_resolution",
+            "train_resolution",
+        ],
+        when: Always,
+        value: Other(
+            |s, found| push(found, largest(s.pair.value).filter(|n| (16..=65_536).contains(n)), Setting::Image),
+            "640",
+        ),
+    },
+    Row {
+        names: &[
+            "num_workers",
+            "workers",
+            "dataloader_num_workers",
+            "n_workers",
+            "num_data_workers",
+            "data_workers",
+            "loader_workers",
+            "nworkers",
+            "workers_per_gpu",
+            "train_num_workers",
+            "numworkers",
+            "dataloader_workers",
+            "worker_num",
+            "num_loader_workers",
+            "num_dataloader_workers",
+            "n_data_workers",
+            "num_worker",
+        ],
+        when: Always,
+        value: Count(0, 4096, Setting::Workers),
+    },
+    Row {
+        names: &["prefetch_factor", "dataloader_prefetch_factor"],
+        when: Always,
+        value: Count(0, 4096, Setting::Prefetch),
+    },
+    Row { names: &["pin_memory", "pin_mem", "dataloader_pin_memory"], when: Always, value: Flag(Setting::PinMemory) },
+    Row {
+        names: &["persistent_workers", "dataloader_persistent_workers"],
+        when: Always,
+        value: Flag(Setting::PersistentWorkers),
+    },
+    Row {
+        names: &["cache_size_gb", "cache_gb", "ram_cache_gb", "max_cache_gb"],
+        when: Always,
+        value: Other(
+            |s, found| {
+                push(found, size(s.pair.value, "GB", Base::Binary).map(|n| exact(n.at(s.at))), Setting::CacheSize)
+            },
+            "64",
+        ),
+    },
+    Row {
+        names: &["cache_size", "cache_memory"],
+        when: Always,
+        value: Other(|s, found| push(found, sized(s.pair.rest, None, s.at).map(exact), Setting::CacheSize), "64GB"),
+    },
+    Row {
+        names: &["sample_size", "bytes_per_sample", "sample_bytes"],
+        when: Always,
+        value: Other(|s, found| push(found, sized(s.pair.rest, None, s.at), Setting::SampleSize), "12MB"),
+    },
+    Row {
+        names: &[
+            "num_samples",
+            "dataset_size",
+            "n_samples",
+            "num_examples",
+            "train_samples",
+            "num_train_samples",
+            "num_train_examples",
+            "train_size",
+        ],
+        when: Always,
+        value: Count(2, u64::MAX, Setting::Samples),
+    },
+    Row { names: &["world_size", "num_processes"], when: Always, value: Count(1, 1_000_000, Setting::World) },
+    Row {
+        names: &[
+            "nproc_per_node",
+            "num_gpus",
+            "gpus_per_node",
+            "n_gpus",
+            "ngpus",
+            "n_gpu",
+            "num_gpu",
+            "num_gpus_per_node",
+            "ntasks_per_node",
+            "proc_per_node",
+            "n_gpus_per_node",
+            "ngpus_per_node",
+        ],
+        when: Always,
+        value: Count(1, 1024, Setting::Local),
+    },
+    Row {
+        names: &["gpus"],
+        when: If(|s| s.pair.hyphens == 2 && !s.text.contains("docker"), "--gpus 8"),
+        value: Count(1, 1024, Setting::Local),
+    },
+    Row {
+        names: &["include"],
+        when: Command,
+        value: Other(
+            |s, found| {
+                let word = s.pair.rest.split([' ', '\'', '"', ']']).next().unwrap_or("");
+                push(found, listed_devices(word.rsplit(':').next().unwrap_or("")), Setting::Local);
+            },
+            "localhost:0,1,2",
+        ),
+    },
+    Row {
+        names: &["device", "devices"],
+        when: If(|s| s.command || s.pair.value.starts_with('['), "device: [0, 1, 2]"),
+        value: Other(
+            |s, found| {
+                let value = s.pair.value;
+                let value = if value.starts_with('[') { value } else { unquoted_list(&s.pair) };
+                push(found, listed_devices(value), Setting::Devices);
+            },
+            "[0, 1]",
+        ),
+    },
+    // Lightning: `GLOBAL_RANK: 0, MEMBER: 1/8`.
+    Row {
+        names: &["member"],
+        when: Always,
+        value: Other(
+            |s, found| push(found, s.pair.value.split_once('/').and_then(|(_, all)| whole(all)), Setting::World),
+            "1/8",
+        ),
+    },
+    Row { names: &["global_rank"], when: Always, value: Other(rank, "3") },
+    // Adapters have a rank too.
+    Row {
+        names: &["rank"],
+        when: If(|s| s.text.contains("local_rank") || s.text.contains("world_size"), "rank=3 world_size=8"),
+        value: Other(rank, "3"),
+    },
+    Row {
+        names: &[
+            "epochs",
+            "num_epochs",
+            "max_epochs",
+            "num_train_epochs",
+            "n_epochs",
+            "max_epoch",
+            "total_epochs",
+            "train_epochs",
+            "nepochs",
+        ],
+        when: Always,
+        value: Other(
+            |s, found| {
+                let whole_part = s.pair.value.split('.').next().unwrap_or(s.pair.value);
+                push(found, whole(whole_part).filter(|n| *n > 0), Setting::Epochs);
+            },
+            "12",
+        ),
+    },
+    Row {
+        names: &[
+            "max_steps",
+            "num_steps",
+            "total_steps",
+            "max_iters",
+            "max_iter",
+            "max_train_steps",
+            "train_iters",
+            "num_train_steps",
+            "num_training_steps",
+            "total_iters",
+            "training_steps",
+            "max_update",
+        ],
+        when: Always,
+        value: Count(2, u64::MAX, Setting::Steps),
+    },
+    Row { names: &["fp16", "half"], when: Always, value: On(|| Setting::Precision(Precision::Fp16)) },
+    Row { names: &["bf16"], when: Always, value: On(|| Setting::Precision(Precision::Bf16)) },
+    Row { names: &["amp", "use_amp"], when: Always, value: On(|| Setting::Precision(Precision::Mixed)) },
+    Row {
+        names: &[
+            "precision",
+            "mixed_precision",
+            "torch_dtype",
+            "dtype",
+            "amp_dtype",
+            "param_dtype",
+            "compute_dtype",
+            "data_type",
+            "weight_dtype",
+            "params_dtype",
+            "model_dtype",
+        ],
+        when: If(|s| !makes_tensor(s.text), "dtype: bfloat16"),
+        value: Other(|s, found| push(found, precision(s.pair.value), Setting::Precision), "bfloat16"),
+    },
+    Row {
+        // `type` is DeepSpeed's: `"optimizer": {"type": "AdamW", …`.
+        names: &[
+            "optim",
+            "optimizer",
+            "optimizer_type",
+            "opt",
+            "optimizer_name",
+            "optim_type",
+            "optimizer_class",
+            "type",
+        ],
+        when: Always,
+        value: Other(|s, found| push(found, optimizer(s.pair.value), Setting::Optimizer), "adamw"),
+    },
+    Row {
+        names: &[
+            "gradient_checkpointing",
+            "activation_checkpointing",
+            "use_checkpoint",
+            "grad_checkpointing",
+            "use_checkpointing",
+            "gradient_checkpoint",
+            "recompute",
+            "enable_gradient_checkpointing",
+            "checkpoint_activations",
+            "use_gradient_checkpointing",
+            "grad_checkpoint",
+            "use_grad_checkpoint",
+            "use_recompute",
+            "with_cp",
+            "activations_checkpoint",
+            "enable_activation_checkpointing",
+            "fsdp_activation_checkpointing",
+        ],
+        when: Always,
+        value: Flag(Setting::Checkpointing),
+    },
+    // Megatron and NeMo: `--recompute-granularity full`.
+    Row {
+        names: &["recompute_granularity", "activations_checkpoint_granularity"],
+        when: Always,
+        value: Other(
+            |s, found| match s.pair.value.to_ascii_lowercase().as_str() {
+                "full" | "selective" => found.push(Setting::Checkpointing(true)),
+                "none" | "null" => found.push(Setting::Checkpointing(false)),
+                _ => {}
+            },
+            "full",
+        ),
+    },
+    Row {
+        names: &["attn_implementation", "attn_impl", "attention_backend", "attn_backend"],
+        when: Always,
+        value: Word(Setting::Attention),
+    },
+    Row {
+        names: &[
+            "flash_attn",
+            "use_flash_attn",
+            "use_flash_attention",
+            "use_flash_attention_2",
+            "use_flash_attn_2",
+            "flash_attention",
+        ],
+        when: Always,
+        value: Other(flash_attention, "true"),
+    },
+    Row { names: &["use_lora", "lora", "use_peft", "lora_enable"], when: Always, value: Flag(Setting::Lora) },
+    Row {
+        names: &["lora_r", "lora_rank", "lora_alpha", "lora_dim"],
+        when: Command,
+        value: Count(1, u64::MAX, |_| Setting::Lora(true)),
+    },
+    Row {
+        names: &["finetuning_type", "train_type", "tuner_type", "sft_type", "adapter"],
+        when: Always,
+        value: Other(|s, found| found.push(Setting::Lora(s.pair.value.to_ascii_lowercase().contains("lora"))), "lora"),
+    },
+    Row {
+        names: &["load_in_4bit"],
+        when: Always,
+        value: Other(|s, found| loaded_in(s, Precision::Int4, found), "true"),
+    },
+    Row {
+        names: &["load_in_8bit"],
+        when: Always,
+        value: Other(|s, found| loaded_in(s, Precision::Int8, found), "true"),
+    },
+    Row {
+        names: &["quantization_bit", "quantization", "quant_bits", "quant_method"],
+        when: Always,
+        value: Other(|s, found| found.push(Setting::Quantized(!is_off(s.pair.value))), "4"),
+    },
+    Row { names: &["zero_stage", "zero_optimization_stage"], when: Always, value: Other(zero_stage, "2") },
+    Row {
+        names: &["stage"],
+        when: If(|s| s.text.contains("zero"), "zero_optimization: {stage: 2}"),
+        value: Other(zero_stage, "2"),
+    },
+    Row {
+        names: &["deepspeed", "deepspeed_config", "deepspeed_config_file"],
+        when: Always,
+        value: Other(|s, found| deepspeed_file(s.pair.value, found), "ds_zero3.json"),
+    },
+    Row {
+        names: &["strategy"],
+        when: Always,
+        value: Other(
+            |s, found| {
+                deepspeed_file(s.pair.value, found);
+                if s.pair.value.to_ascii_lowercase().contains("fsdp") {
+                    found.push(Setting::Fsdp(true));
+                }
+            },
+            "fsdp",
+        ),
+    },
+    Row {
+        names: &["fsdp"],
+        when: Always,
+        value: Other(
+            |s, found| {
+                let off = is_off(s.pair.value) || matches!(s.pair.value, "[]" | "0" | "{}");
+                found.push(Setting::Fsdp(!off && s.pair.value.len() < 80));
+            },
+            "full_shard",
+        ),
+    },
+    Row {
+        names: &[
+            "offload_optimizer",
+            "offload_param",
+            "cpu_offload",
+            "optimizer_offload",
+            "param_offload",
+            "offload_optimizer_device",
+            "offload_param_device",
+            "fsdp_offload_params",
+            "optimizer_cpu_offload",
+            "fsdp_cpu_offload",
+            "enable_cpu_offload",
+        ],
+        when: Always,
+        value: Other(
+            |s, found| match s.pair.value.to_ascii_lowercase().as_str() {
+                "cpu" | "nvme" | "true" => found.push(Setting::Offload(true)),
+                "none" | "false" | "null" => found.push(Setting::Offload(false)),
+                _ => {}
+            },
+            "cpu",
+        ),
+    },
+    Row { names: &["torch_compile", "compile", "use_compile"], when: Always, value: Flag(Setting::Compile) },
+    Row {
+        names: &[
+            "model_name_or_path",
+            "model_name",
+            "model_id",
+            "pretrained_model_name_or_path",
+            "base_model",
+            "model_path",
+            "pretrained_model",
+            "model_id_or_path",
+            "base_model_name_or_path",
+            "served_model_name",
+            "init_from",
+        ],
+        when: Always,
+        value: Other(|s, found| model(s.pair.value, true, found), "org/model-7b"),
+    },
+    Row {
+        names: &["model"],
+        when: Always,
+        value: Other(|s, found| model(s.pair.value, s.command || s.pair.value.contains('/'), found), "org/model-7b"),
+    },
+    Row {
+        names: &["arch", "backbone"],
+        when: Always,
+        value: Other(
+            |s, found| {
+                push(found, word(s.pair.value).filter(|w| w.bytes().any(|b| b.is_ascii_digit())), Setting::Model);
+            },
+            "resnet50",
+        ),
+    },
+    Row {
+        names: &[
+            "cuda_visible_devices",
+            "hip_visible_devices",
+            "ascend_rt_visible_devices",
+            "rocr_visible_devices",
+            "nvidia_visible_devices",
+        ],
+        when: Always,
+        value: Other(visible_devices, "0,1"),
+    },
+    Row {
+        names: &["pytorch_cuda_alloc_conf", "pytorch_alloc_conf", "pytorch_hip_alloc_conf"],
+        when: If(
+            |s| sets_environment(&s.text[..s.pair.start]),
+            "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+        ),
+        value: Other(allocator_settings, "expandable_segments:True"),
+    },
+    Row {
+        names: &["mem_per_cpu"],
+        when: Hyphens,
+        value: Other(|s, found| push(found, slurm_size(s.pair.value, s.at), Setting::MemoryPerCpu), "4G"),
+    },
+    Row { names: &["cpus_per_task"], when: Hyphens, value: Count(0, u64::MAX, Setting::CpusPerTask) },
+    Row {
+        names: &["mem"],
+        when: Hyphens,
+        value: Other(|s, found| push(found, slurm_size(s.pair.value, s.at), Setting::MemoryLimit), "48G"),
+    },
+    Row {
+        names: &["memory"],
+        when: If(
+            |s| s.pair.hyphens == 2 && (s.text.contains("docker") || s.text.contains("podman") || s.command),
+            "docker run --memory 48g image",
+        ),
+        value: Other(
+            |s, found| push(found, sized(s.pair.rest, Some("B"), s.at).map(exact), Setting::MemoryLimit),
+            "48g",
+        ),
+    },
+    // Snakemake.
+    Row {
+        names: &["mem_mb"],
+        when: If(|s| s.text.contains("resources"), "resources: mem_mb=16000"),
+        value: Other(
+            |s, found| push(found, sized(s.pair.value, Some("MB"), s.at).map(exact), Setting::MemoryLimit),
+            "16000",
+        ),
+    },
+    Row {
+        names: &["memtotal"],
+        when: Always,
+        value: Other(|s, found| push(found, sized(s.pair.rest, None, s.at), Setting::HostTotal), "65536kB"),
+    },
+    // `free -h`, whose first column is the total.
+    Row {
+        names: &["mem"],
+        when: If(|s| s.text.trim_start().starts_with("Mem:"), "Mem:    62Gi    20Gi    1Gi"),
+        value: Other(|s, found| push(found, sized(s.pair.rest, None, s.at), Setting::HostTotal), "62Gi"),
+    },
+    // PyTorch Lightning's and our own summaries: `Memory: System: 12.0/62.0 GiB`.
+    Row {
+        names: &["system"],
+        when: If(|s| s.text.contains("emory"), "Memory: system: 12.0/62.0 GiB"),
+        value: Other(
+            |s, found| {
+                if let Some((_, total)) = s.pair.rest.split_once('/') {
+                    push(found, sized(total, None, s.at), Setting::HostTotal);
+                }
+            },
+            "12.0/62.0GiB",
+        ),
+    },
+    Row {
+        names: &["torch", "pytorch", "torch_version", "pytorch_version"],
+        when: Always,
+        value: Other(|s, found| push(found, version(s.pair.value), Setting::TorchVersion), "2.4.1"),
+    },
+    Row {
+        names: &["version"],
+        when: If(
+            |s| s.text[..s.pair.start].trim_end().to_ascii_lowercase().ends_with("torch"),
+            "PyTorch version: 2.4.1",
+        ),
+        value: Other(|s, found| push(found, version(s.pair.value), Setting::TorchVersion), "2.4.1"),
+    },
+];
+
+/// The names of all settings that are read, each with a line that states it (as an option of a command, where only that
+/// counts).
+pub fn examples() -> impl Iterator<Item = (&'static str, String)> {
+    ROWS.iter().flat_map(|row| row.names.iter().map(|name| (*name, row.line(name))))
+}
+
+impl Row {
+    fn line(&self, name: &str) -> String {
+        match &self.when {
+            Always => format!("{name}: {}", self.value.example()),
+            Command | Hyphens => format!("python train.py --{name} {}", self.value.example()),
+            If(_, line) => (*line).to_string(),
+        }
+    }
+}
+
+/// The rows of a name.
+static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Row>>> = LazyLock::new(|| {
+    let mut rows: HashMap<&str, Vec<&Row>> = HashMap::new();
+    for row in ROWS {
+        for name in row.names {
+            rows.entry(name).or_default().push(row);
+        }
+    }
+    rows
+});
+
+/// Reads what a pair states.
+pub(super) fn read(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    for row in BY_NAME.get(stated.key).into_iter().flatten() {
+        if row.when.holds(stated) {
+            row.value.read(stated, found);
+        }
+    }
+}
+
+impl When {
+    fn holds(&self, stated: &Stated<'_>) -> bool {
+        match self {
+            Always => true,
+            Command => stated.command,
+            Hyphens => stated.pair.hyphens == 2,
+            If(holds, _) => holds(stated),
+        }
+    }
+}
+
+impl Value {
+    fn example(&self) -> String {
+        match self {
+            Count(from, to, _) => (*from).max(if *from > 16 { 256 } else { 16 }).min(*to).to_string(),
+            Flag(_) | On(_) => "true".into(),
+            Word(_) => "flash".into(),
+            Other(_, example) => (*example).into(),
+        }
+    }
+
+    fn read(&self, stated: &Stated<'_>, found: &mut Vec<Setting>) {
+        let value = stated.pair.value;
+        match self {
+            Count(from, to, make) => push(found, whole(value).filter(|n| (*from..=*to).contains(n)), *make),
+            Flag(make) => push(found, truth(value), *make),
+            On(make) => push(found, truth(value).filter(|on| *on), |_| make()),
+            Word(make) => push(found, word(value), *make),
+            Other(read, _) => read(stated, found),
+        }
+    }
+}
+
+fn push<T>(found: &mut Vec<Setting>, value: Option<T>, make: impl FnOnce(T) -> Setting) {
+    if let Some(value) = value {
+        found.push(make(value));
+    }
+}
+
+fn batch(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    let pair = &stated.pair;
+    push(found, per_device_remark(pair.rest), Setting::MicroBatch);
+    let plain =
+        stated.key != "batch" || stated.command || pair.rest.len() == pair.value.len() || !numbered(stated.text, pair);
+    push(found, whole(pair.value).filter(|n| plausible_batch(n) && plain), Setting::Batch);
+}
+
+fn rank(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    push(found, whole(stated.pair.value).and_then(|n| u32::try_from(n).ok()), Setting::Rank);
+}
+
+fn zero_stage(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    push(found, stated.pair.value.parse().ok().filter(|n| *n <= 3), Setting::Zero);
+}
+
+fn flash_attention(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    match truth(stated.pair.value) {
+        Some(true) => found.push(Setting::Attention("flash_attention_2".into())),
+        Some(false) => {}
+        None => {
+            let name = word(stated.pair.value);
+            push(found, name.filter(|w| w.starts_with("fa") || w.contains("flash") || w == "sdpa"), Setting::Attention);
+        }
+    }
+}
+
+fn loaded_in(stated: &Stated<'_>, precision: Precision, found: &mut Vec<Setting>) {
+    let on = truth(stated.pair.value);
+    push(found, on, Setting::Quantized);
+    push(found, on.filter(|on| *on), |_| Setting::Precision(precision));
+}
+
+fn visible_devices(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    let value = stated.pair.value.trim_matches(['[', ']']).replace(' ', "");
+    let listed = unquoted_list(&stated.pair);
+    let value = if listed.len() > value.len() { listed.to_string() } else { value };
+    let plain =
+        value.bytes().all(|b| b.is_ascii_digit() || b == b',') && !value.is_empty() || value.starts_with("GPU-");
+    push(found, plain.then_some(value), Setting::Visible);
+}
+
+fn allocator_settings(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    let (value, rest) = (stated.pair.value, stated.pair.rest);
+    let end = rest.find([' ', '\'', '"', '`', ')']).unwrap_or(rest.len());
+    let unquoted = rest.get(..end).unwrap_or("");
+    let value = if value.len() >= unquoted.len() { value } else { unquoted };
+    if value.contains(':') {
+        found.push(Setting::AllocConf(value.trim_end_matches(['.', ',']).to_string()));
+    }
+}
+
+fn is_off(value: &str) -> bool {
+    matches!(value.to_ascii_lowercase().as_str(), "none" | "null" | "false" | "")
+}
+
+/// True for code that makes or converts one tensor: its type is not the run's.
+fn makes_tensor(text: &str) -> bool {
+    ["tensor(", "zeros(", "ones(", "empty(", "randn(", "rand(", "full(", "arange(", ".to(", "zeros_like(", "array("]
+        .iter()
+        .any(|call| text.contains(call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{settings, topics};
+    use super::*;
+
+    impl Row {
+        /// Lines that hold one of the names and nothing else, as programs print them.
+        fn lines(&self, name: &str) -> Vec<String> {
+            let value = self.value.example();
+            let option = name.replace('_', "-");
+            match &self.when {
+                If(..) => vec![self.line(name)],
+                Hyphens | Command => vec![format!("--{name} {value}"), format!("--{option}={value}")],
+                Always => vec![
+                    format!("{name}: {value}"),
+                    format!("{name}={value}"),
+                    format!("  {name} = {value}"),
+                    format!("--{name} {value}"),
+                    format!("--{option} {value}"),
+                    format!("    \"{name}\": \"{value}\","),
+                    format!("    '{name}': '{value}',"),
+                    format!("{name}    {value}"),
+                    format!("  {name} ................................ {value}"),
+                    format!("| {name} | {value} |"),
+                    format!("│ {name}      │ {value}      │"),
+                    format!("cfg.train.{name}: {value}"),
+                ],
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_is_read_where_it_stands_alone_on_its_line() {
+        for row in ROWS {
+            for name in row.names {
+                for line in row.lines(name) {
+                    assert!(topics::of(&line) & topics::SETTING != 0, "nobody looks at {line:?}");
+                    let command = matches!(row.when, Command) || line.starts_with("./");
+                    let read = settings::read(&line, 1, command);
+                    assert!(!read.is_empty(), "nothing is read from {line:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_written_as_they_are_looked_up() {
+        for name in ROWS.iter().flat_map(|row| row.names) {
+            assert_eq!(*name, settings::normal(name));
+        }
+    }
+
+    #[test]
+    fn names_of_one_meaning_stand_once() {
+        let mut names: Vec<&str> =
+            ROWS.iter().filter(|row| matches!(row.when, Always)).flat_map(|row| row.names).copied().collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}
