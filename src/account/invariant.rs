@@ -327,7 +327,7 @@ mod tests {
             }
         }
         for invariant in Invariant::ALL {
-            assert!(cases.iter().any(|(case, ..)| *case == invariant), "{invariant:?} has no case");
+            assert!(cases.iter().any(|(case, ..)| case == invariant), "{invariant:?} has no case");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Does a batch fit a device with room to spare, and what is the largest that does?
 //!
-//! * [`measurements`] reads measured peaks from options, tables and logs, [`rehearsal`] what a rehearsal printed,
-//!   [`model_file`] the headers of files with weights; none of them opens a file.
+//! * [`measurements`] reads measured peaks from options, tables and logs, [`model_file`] the headers of files with
+//!   weights; none of them opens a file.
 //! * [`Curve`] answers for any batch, whatever it rests on; [`assess`] holds it against the device. [`host`] does the same
 //!   for the data loaders.
 //! * [`budget`] keeps a repository's limits, [`remedies`] tries what would make room.
@@ -10,7 +10,6 @@ pub mod budget;
 pub mod host;
 pub mod measurements;
 pub mod model_file;
-pub mod rehearsal;
 pub mod remedies;
 
 use crate::domain::closed_set;

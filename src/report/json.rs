@@ -80,6 +80,7 @@ struct Incident<'a> {
     /// Lower-case name of the program whose memory ran out.
     framework: Program,
     /// Slug of the message's shape.
+    #[schemars(length(min = 1))]
     dialect: &'a str,
     resource: Resource,
     /// The input it stands in, where there are several.
@@ -87,9 +88,11 @@ struct Incident<'a> {
     source: Option<&'a str>,
     /// 1-based line of the input. Absent for a failure that only a memory snapshot tells of.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     line: Option<u64>,
     /// Last line of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     last_line: Option<u64>,
     /// Rank, replica or node, where the log tells.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,6 +129,7 @@ struct Incident<'a> {
 
 /// Something that was noticed, and where.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "{W}Noted")]
 struct Noted<W> {
     id: W,
     /// 1-based line of the input; 0 for what the user gave.
@@ -375,6 +379,7 @@ struct Contradiction<'a> {
     id: Invariant,
     text: &'a str,
     /// 1-based lines of the input.
+    #[schemars(inner(range(min = 1)))]
     lines: &'a [u64],
     /// True where the text tells why, and the account allows for it.
     resolved: bool,
@@ -391,6 +396,7 @@ struct Proved {
     against: Range,
     text: String,
     /// 1-based lines of the input.
+    #[schemars(inner(range(min = 1)))]
     lines: Vec<u64>,
 }
 
@@ -448,6 +454,7 @@ struct Frame<'a> {
     code: Option<&'a str>,
     /// 1-based line of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     line: Option<u64>,
 }
 
@@ -463,6 +470,7 @@ struct Gpu<'a> {
     #[schemars(range(max = 100))]
     utilization_percent: Option<u8>,
     /// 1-based line of the input.
+    #[schemars(range(min = 1))]
     line: u64,
 }
 
@@ -482,6 +490,7 @@ struct Series {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Reading {
     /// 1-based line of the input.
+    #[schemars(range(min = 1))]
     line: u64,
     /// Step or epoch, where the log tells.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -631,6 +640,7 @@ struct FallenRank<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'a str>,
     /// 1-based line of that input.
+    #[schemars(range(min = 1))]
     line: u64,
 }
 
@@ -638,8 +648,10 @@ struct FallenRank<'a> {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Message<'a> {
     /// 1-based line of the input.
+    #[schemars(range(min = 1))]
     line: u64,
     framework: Program,
+    #[schemars(length(min = 1))]
     dialect: &'a str,
     resource: Resource,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -670,6 +682,7 @@ struct Evidence<'a> {
     #[schemars(length(min = 1))]
     text: &'a str,
     /// 1-based lines of the input; empty for what follows from the absence of something.
+    #[schemars(inner(range(min = 1)))]
     lines: Vec<u64>,
     /// Natural-log odds; negative speaks against.
     weight: f64,
@@ -689,6 +702,7 @@ struct TraceEntry<'a> {
 /// A change worth trying.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Offer<'a> {
+    #[schemars(length(min = 1))]
     id: &'a str,
     title: String,
     class: Class,
@@ -729,6 +743,7 @@ struct Knob<'a> {
 /// A fix that is not offered.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Dismissed<'a> {
+    #[schemars(length(min = 1))]
     id: &'a str,
     title: String,
     why: &'a str,

@@ -88,6 +88,7 @@ struct Setting<V> {
     value: V,
     /// 1-based line of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     line: Option<u64>,
     /// True for a value that the user gave.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -144,6 +144,7 @@ impl Said<'_> {
 /// A value that was read, or why it was not.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "{T}_or_unavailable")]
 pub enum Read<T> {
     Value(T),
     Missing(Unavailable),

@@ -2,6 +2,7 @@
 
 mod budget;
 mod evidence;
+mod rehearsal;
 
 use super::print;
 use crate::cli::{HeadroomFormat, HeadroomOptions};

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 #[schemars(title = "oomdoc headroom --format json")]
 #[serde(untagged)]
 pub enum Document<'a> {
-    Answer(One<'a>),
+    Answer(Box<One<'a>>),
     Check(Budgets<'a>),
 }
 
@@ -204,7 +204,7 @@ struct Term<'a> {
 
 /// One question answered, as a document.
 pub fn document(assessment: &Assessment, view: View) -> Document<'_> {
-    Document::Answer(One { schema: "oomdoc.headroom/1", answer: Answer::of(assessment, view) })
+    Document::Answer(Box::new(One { schema: "oomdoc.headroom/1", answer: Answer::of(assessment, view) }))
 }
 
 /// What `--check` found, as a document.

@@ -12,7 +12,7 @@ use crate::report::replay::json::Holder;
 use crate::report::view::{Bounds, Tool};
 use crate::text::{Lang, Text};
 use crate::units::Interval;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -271,7 +271,12 @@ struct Oom<'a> {
     stack: &'a [String],
     /// As oomdoc explain prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "as_explain_prints_it")]
     explanation: Option<explain::Document<'a>>,
+}
+
+fn as_explain_prints_it(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"$ref": "explain.schema.json"})
 }
 
 /// The table of `--like list`.

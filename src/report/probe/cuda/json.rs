@@ -111,6 +111,7 @@ struct Outcome {
 /// A word, or one that says why there is none.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "{W}_or_{N}")]
 enum Or<W, N> {
     Word(W),
     None(N),
