@@ -668,7 +668,7 @@ fn every_property_of_the_schema_is_in_a_document() {
     without_a_gpu_arithmetic_answers_alone();
     the_experiment_and_its_twin_stand_side_by_side();
     beside_nvml_the_context_has_a_price();
-    probe_beside(Some(IDLE), "flip=777:400", &["--allow-fill", "--bench"], "");
+    probe_beside(Some(IDLE), "flip=777:400", &["--allow-fill", "--bench", "--buffer", "1MiB"], "");
     let told = ["Bandwidth", "Case", "Cuda", "Latency", "MemoryCheck", "Outcome", "Reproduction", "Ways", "WrongWord"];
     SCHEMA.lock().unwrap_or_else(PoisonError::into_inner).complete_among(|name| told.contains(&name), &[]);
 }
