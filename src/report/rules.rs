@@ -1,7 +1,8 @@
 //! The documentation of causes and fixes, as `oomdoc rules` prints it and as `docs/causes.md` and `docs/fixes.md` hold it.
 
 use super::Style;
-use super::layout::{Run, Screen, Tone, columns, pad, run};
+use super::layout::{Run, Screen, Tone, run};
+use super::table::{Column, Table};
 use crate::allocator::config::{OPTIONS, OptionRule};
 use crate::cause::CAUSES;
 use crate::fix::{Class, FIXES};
@@ -218,14 +219,14 @@ fn of(subject: Option<Subject>) -> impl Iterator<Item = (Subject, Vec<Rule>)> {
 /// All ids with their titles, one line each.
 pub fn list(subject: Option<Subject>, style: Style) -> String {
     let mut screen = Screen::new(style.width, style.unicode);
-    let ids = all().iter().map(|rule| columns(rule.id)).max().unwrap_or(0);
     for (kind, rules) in of(subject) {
         screen.blank();
         screen.line(&[run(Tone::Strong, heading(kind).in_lang(style.lang))]);
+        let mut table = Table::new(&[Column::Left, Column::Text]);
         for rule in rules {
-            let head = [run(Tone::Command, format!("  {}", pad(rule.id, ids))), run(Tone::Plain, "  ")];
-            screen.paragraph(&head, ids + 4, &[run(Tone::Plain, rule.title.in_lang(style.lang))]);
+            table.row(vec![vec![run(Tone::Command, rule.id)], vec![run(Tone::Plain, rule.title.in_lang(style.lang))]]);
         }
+        screen.table(2, &table);
     }
     screen.blank();
     let more = Text::new(
