@@ -108,7 +108,9 @@ impl Labelled {
         let ends = || (1..).map(|line| self.text.end_of_lines(line));
         let torn = ends().take_while(|end| *end < to).any(|end| end > from);
         let group = digits >= 3 && !ends().take_while(|end| *end <= to).any(|end| end == to);
-        !torn && !group
+        // A mark and digits behind it belong to the number, or it is in doubt where it ends.
+        let goes_on = rest.starts_with([',', '.', '\'', '_']) && rest[1..].starts_with(|c: char| c.is_ascii_digit());
+        !torn && !group && !goes_on
     }
 }
 
@@ -172,7 +174,7 @@ mod tests {
         assert_eq!(bytes("limit 4096\n", "limit", Unit::Of(1)), Some(4096));
         assert_eq!(bytes("limit 4 096 00 bytes\n", "limit", Unit::Of(1)), None);
         assert_eq!(bytes("limit 4096 48\n", "limit", Unit::Of(1)), Some(4096));
-        assert_eq!(bytes("limit 4096\n007 (12) x\n", "limit", Unit::Of(1)), Some(4096));
+        assert_eq!(bytes("limit 426,374\n007 (12) x\n", "limit", Unit::Of(1)), None);
         assert_eq!(bytes("limit 60.903 MiB of 1.5 %\n", "limit", Unit::Of(1)), Some(60_903));
         assert_eq!(bytes("limit 12.50 MiB\n", "limit", Unit::Of(1)), None);
         assert_eq!(bytes("limit 4096.00000)\n", "limit", Unit::Of(1)), Some(4096));

@@ -458,7 +458,7 @@ fn program(document: &Document, position: usize, death: &Death) -> Program {
     if is_composed(line) {
         return Program::Docker;
     }
-    let near = field::before(position, 12).chain(field::behind(document, position, 8));
+    let near = field::before(position, 8).chain(field::behind(document, position, 4));
     if let Some((_, program)) = near.map(|at| field::text(document, at)).find_map(named) {
         return *program;
     }

@@ -1,5 +1,6 @@
 //! Lines that a narrow terminal, an editor or a mail program broke, put together again for readers that look at lines.
 
+use super::bare::bare;
 use crate::input::{Document, Line};
 
 /// No terminal is narrower.
@@ -27,7 +28,9 @@ pub(super) fn mended(document: &Document, position: usize) -> Vec<(Document, usi
     let full = |at: usize| {
         let (Some(line), Some(next)) = (own(at), own(at + 1)) else { return false };
         let first_word = next.text.split_whitespace().next().map_or(0, width);
-        first_word > 0 && width(&line.text) + 1 + first_word > columns
+        // What has a time or a worker's name of its own is no continuation.
+        let own_prefix = bare(&next.text).len() < next.text.trim_start_matches(['>', '|', ' ', '\t', '"']).len();
+        !own_prefix && first_word > 0 && width(&line.text) + 1 + first_word > columns
     };
     let mut first = position;
     while first > 0 && position - first < 3 && full(first - 1) {

@@ -80,6 +80,10 @@ pub fn is_denied(document: &Document, position: usize) -> bool {
     const NEAR: usize = 30;
     field::before(position + 1, NEAR).chain(field::behind(document, position, NEAR)).any(|at| {
         let line = field::text(document, at);
+        // Cheap test first, as above.
+        if !(line.contains("OOM") || line.contains("oom") || line.contains("grep")) {
+            return false;
+        }
         let state = field::after(line, "OOMKilled").map(|tail| tail.trim_start_matches(['"', '\'', ':', '=', ' ']));
         if state.is_some_and(|state| state.starts_with("false") || state.starts_with("False")) {
             return true;

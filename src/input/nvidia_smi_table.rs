@@ -29,6 +29,8 @@ pub struct Tables {
     head: Option<(u64, u32, Option<String>)>,
     /// Columns of a CSV header that is in force: index, name, used, total, free, utilization.
     csv: Option<Vec<Column>>,
+    /// True in the part of a table that lists slices of GPUs, which are none themselves.
+    slices: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +76,11 @@ impl Tables {
             return;
         }
         if !text.contains(['|', '│']) {
+            return;
+        }
+        self.slices =
+            text.contains("MIG devices:") || self.slices && !text.contains("rocesses") && !text.contains("NVIDIA-SMI");
+        if self.slices {
             return;
         }
         let cells: Vec<&str> = text.split(['|', '│']).map(str::trim).filter(|cell| !cell.is_empty()).collect();

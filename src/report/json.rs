@@ -8,7 +8,7 @@ use crate::account::{Entry, Holder, LoaderAccount};
 use crate::dialect::{Event, Fact, Facts};
 use crate::evidence::Evidence;
 use crate::fix::{Fix, Frees, Ranked};
-use crate::incident::context::Series;
+use crate::incident::context::{Series, SideTable};
 use crate::incident::recording::{Trial, Verdict};
 use crate::incident::{Context, Incident, Recording};
 use crate::text::{Lang, Text};
@@ -489,10 +489,16 @@ fn context(context: &Context) -> Value {
             if let Some(utilization) = gpu.utilization {
                 out.insert("utilization_percent".into(), utilization.into());
             }
+            if let Some(moment) = context.gpus_moment {
+                out.insert("moment".into(), moment.id().into());
+            }
             out.insert("line".into(), gpu.used.at.first.into());
             Value::Object(out)
         });
         out.insert("gpus".into(), gpus.collect());
+    }
+    if !context.side_tables.is_empty() {
+        out.insert("tables".into(), context.side_tables.iter().map(side_table).collect());
     }
     if !context.series.is_empty() {
         out.insert("series".into(), context.series.iter().map(series).collect());
@@ -502,6 +508,38 @@ fn context(context: &Context) -> Value {
         out.insert("clues".into(), clues.collect());
     }
     Value::Object(out)
+}
+
+/// A table that stands beside the failure, with the moment that it shows.
+fn side_table(table: &SideTable) -> Value {
+    let rows = table.rows.iter().map(|row| {
+        let mut out = Map::new();
+        if let Some(name) = &row.name {
+            out.insert("name".into(), name.as_str().into());
+        }
+        if let Some(index) = row.index {
+            out.insert("index".into(), index.into());
+        }
+        if let Some(pid) = row.pid {
+            out.insert("pid".into(), pid.into());
+        }
+        let figures = [
+            ("used_bytes", row.used),
+            ("total_bytes", row.total),
+            ("free_bytes", row.free),
+            ("available_bytes", row.available),
+        ];
+        for (key, figure) in figures {
+            if let Some(figure) = figure {
+                out.insert(key.into(), figure.bytes.into());
+            }
+        }
+        if let Some((_, figure)) = figures.iter().find_map(|(key, figure)| Some((key, (*figure)?))) {
+            out.insert("line".into(), figure.at.first.into());
+        }
+        Value::Object(out)
+    });
+    json!({"tool": table.tool.id(), "moment": table.moment.id(), "rows": rows.collect::<Vec<_>>()})
 }
 
 fn series(series: &Series) -> Value {

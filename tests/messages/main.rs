@@ -222,3 +222,46 @@ fn figures_are_exact_or_unknown() {
     let judged = sweep();
     print(&judged);
 }
+
+/// A failure whose message has no table in it.
+const FAILURE: &str = "RuntimeError: CUDA out of memory. Tried to allocate 1.25 GiB (GPU 0; 23.69 GiB total capacity; \
+    20.11 GiB already allocated; 1.00 GiB free; 21.50 GiB reserved in total by PyTorch)";
+
+/// Each table of a tool, pasted before and after a failure, is in the context with its moment, its figures exact or absent.
+#[test]
+fn side_tables_are_read_with_their_moment() {
+    let (mut expected, mut found) = (0, 0);
+    let mut lost = Vec::new();
+    let mut wrong = Vec::new();
+    for program in shapes::programs().iter().filter(|program| program.part == "tables") {
+        for shape in &program.shapes {
+            for (number, moment) in [(0, "before"), (1, "after"), (2, "before"), (3, "after")] {
+                let mut random = shapes::Random::of(&shape.id, number);
+                let message = shape.message(&mut random, shapes::C);
+                let log = match moment {
+                    "before" => format!("{}\nTraining starts.\n{FAILURE}\n", message.text),
+                    _ => format!("{FAILURE}\nTraining is over.\n{}\n", message.text),
+                };
+                let (got, moments) = verdict::of_tables(&verdict::explain(&log));
+                for figure in message.figures.iter().filter(|figure| verdict::is_of_a_table(&figure.fact)) {
+                    expected += 1;
+                    if got.iter().any(|value| value.abs_diff(figure.value) <= 1) {
+                        found += 1;
+                    } else {
+                        lost.push(format!("{} {} {}", shape.id, figure.fact, figure.value));
+                    }
+                }
+                let printed = verdict::amounts(&message.text);
+                wrong.extend(
+                    got.iter()
+                        .filter(|value| !printed.iter().any(|printed| printed.abs_diff(**value) <= 1))
+                        .map(|value| format!("{}: {value} in\n{}", shape.id, message.text)),
+                );
+                wrong.extend(moments.iter().filter(|told| *told != moment).map(|told| format!("{}: {told}", shape.id)));
+            }
+        }
+    }
+    println!("tables: {found} of {expected} figures; not read: {lost:#?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(found * 100 >= expected * 95, "{found} of {expected}: {lost:#?}");
+}

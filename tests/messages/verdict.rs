@@ -156,8 +156,44 @@ fn figures(got: &BTreeMap<String, Vec<u64>>, variant: &Variant, verdict: &mut Ve
     }
 }
 
-/// Every amount that a number of the printed text can mean.
+/// True for the key of a figure that stands in a table.
+pub fn is_of_a_table(fact: &str) -> bool {
+    fact.starts_with("table.") || fact == "available_bytes"
+}
+
+/// The figures and the moments of the tables in the context of a report's primary incident.
+pub fn of_tables(report: &Value) -> (Vec<u64>, Vec<String>) {
+    let incidents = report["incidents"].as_array();
+    let primary = incidents.and_then(|incidents| incidents.iter().find(|incident| incident["primary"] == true));
+    let Some(context) = primary.map(|incident| &incident["context"]) else { return Default::default() };
+    let tables = context["tables"].as_array().into_iter().flatten();
+    let gpus = context["gpus"].as_array().into_iter().flatten();
+    let mut moments: Vec<String> = Vec::new();
+    let mut rows: Vec<&Value> = Vec::new();
+    for table in tables {
+        moments.extend(table["moment"].as_str().map(str::to_string));
+        rows.extend(table["rows"].as_array().into_iter().flatten());
+    }
+    for gpu in gpus {
+        moments.extend(gpu["moment"].as_str().map(str::to_string));
+        rows.push(gpu);
+    }
+    let mut figures = Vec::new();
+    for row in rows {
+        for (key, value) in row.as_object().into_iter().flatten() {
+            figures.extend(value.as_u64().filter(|_| key.ends_with("_bytes")));
+        }
+    }
+    (figures, moments)
+}
+
 fn numbers(variant: &Variant) -> Vec<u64> {
+    let mut out = amounts(&variant.printed);
+    out
+}
+
+/// Every amount that a number of a printed text can mean.
+pub fn amounts(text: &str) -> Vec<u64> {
     const UNITS: [f64; 12] = [
         1.0,
         1024.0,
@@ -173,7 +209,6 @@ fn numbers(variant: &Variant) -> Vec<u64> {
         65_536.0,
     ];
     let mut out = Vec::new();
-    let text = variant.printed.as_str();
     let mut start = None;
     for (i, c) in text.char_indices().chain([(text.len(), ' ')]) {
         let part = c.is_ascii_digit() || (start.is_some() && (c == '.' || c == ','));
@@ -197,6 +232,5 @@ fn numbers(variant: &Variant) -> Vec<u64> {
         let elements = sides.and_then(|sides| sides.iter().try_fold(1_u64, |a, b| a.checked_mul(*b)));
         out.extend(elements.into_iter().flat_map(|elements| [1, 2, 4, 8].map(|size| elements.saturating_mul(size))));
     }
-    out.extend(variant.figures.iter().flatten().map(|figure| figure.value));
     out
 }

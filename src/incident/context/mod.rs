@@ -11,6 +11,7 @@ mod readings;
 mod section;
 mod series;
 mod settings;
+mod side_tables;
 mod surroundings;
 mod topics;
 mod traceback;
@@ -19,6 +20,7 @@ pub use given::Given;
 pub use keys::examples as setting_examples;
 pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
+pub use side_tables::{Moment, SideRow, SideTable, Tool};
 
 pub use crate::domain::Trainer;
 
@@ -221,6 +223,10 @@ pub struct Context {
     /// The traceback that ends at the failure, outermost frame first.
     pub frames: Vec<Frame>,
     pub gpus: Vec<GpuRow>,
+    /// Whether [`Context::gpus`] were read before the failure or afterwards.
+    pub gpus_moment: Option<Moment>,
+    /// Tables of other tools that stand near: the last before the failure and the first after it.
+    pub side_tables: Vec<SideTable>,
     pub series: Vec<Series>,
     pub clues: std::collections::BTreeMap<Clue, Span>,
 }

@@ -5,7 +5,8 @@ use super::progress::{self, Progress};
 use super::readings::{self, Readings};
 use super::section::Sections;
 use super::settings::{self, Parts, Setting, Source};
-use super::{Clue, Context, Frame, Phase, Precision, Trainer, surroundings, topics, traceback};
+use super::side_tables::SideTables;
+use super::{Clue, Context, Frame, Moment, Phase, Precision, Trainer, surroundings, topics, traceback};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::input::nvidia_smi_table::Tables;
@@ -56,6 +57,7 @@ pub struct ContextReader<'a> {
     progress: Vec<ProgressAt>,
     readings: Readings,
     tables: Tables,
+    side_tables: SideTables,
     clues: Vec<(Clue, u64)>,
     trainers: Vec<(Trainer, u64)>,
     /// The document is a text about a failure rather than a log.
@@ -76,6 +78,7 @@ impl<'a> ContextReader<'a> {
             progress: Vec::new(),
             readings: Readings::default(),
             tables: Tables::default(),
+            side_tables: SideTables::default(),
             clues: Vec::new(),
             trainers: Vec::new(),
             write_up: false,
@@ -171,6 +174,7 @@ impl<'a> ContextReader<'a> {
                     self.readings.take(&found, line.number, line.rank, &state);
                 }
             }
+            self.side_tables.take(text, line.number);
             if topics & topics::GPUS != 0 || Tables::maybe_head(text) {
                 self.tables.take(text, line.number);
             }
@@ -274,6 +278,8 @@ impl<'a> ContextReader<'a> {
         context.take_frames(self.frames_at(at, rank));
         self.apply_progress(&mut context, at, rank, since);
         context.gpus = self.tables.near(at.first);
+        context.gpus_moment = context.gpus.first().map(|gpu| Moment::of(gpu.used.at.first, at));
+        context.side_tables = self.side_tables.near(at);
         context.series = self.readings.between(since, at.last, rank);
         self.apply_clues(&mut context, at, rank, since);
         context
