@@ -215,6 +215,7 @@ impl Fit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const M: f64 = MIB as f64;
 
@@ -251,5 +252,58 @@ mod tests {
         assert!(twice.low < 8000.0 * M && twice.high > 16000.0 * M);
         let half = fit.peak(4);
         assert!(half.low < 4000.0 * M && half.high > 8000.0 * M);
+    }
+
+    /// What the fit stands for: a step of the optimizer that does not grow, and backward, which does.
+    fn truth(floor: f64, constant: f64, slope: f64, batch: u64) -> f64 {
+        floor.max(constant + slope * batch as f64)
+    }
+
+    proptest! {
+        #[test]
+        fn the_range_holds_for_every_function_of_the_form(
+            constant in 200.0f64..8000.0, slope in 1.0f64..2000.0, above in 0.0f64..1.0,
+            batches in proptest::sample::subsequence((1u64..=48).collect::<Vec<_>>(), 1..5),
+            asked in 1u64..192,
+        ) {
+            // Backward starts from no less than a third of the floor.
+            let floor = constant * (1.0 + above * (1.0 / LEAST_CONSTANT - 1.0));
+            let points: Vec<(u64, f64)> =
+                batches.iter().map(|batch| (*batch, truth(floor, constant, slope, *batch))).collect();
+            let fit = fit(&points);
+            let (true_peak, at) = (truth(floor, constant, slope, asked) * M, fit.counted_at(asked));
+            prop_assert!(at.low <= true_peak * (1.0 + 1e-9), "{at:?} {true_peak}");
+            prop_assert!(at.high >= true_peak * (1.0 - 1e-9), "{at:?} {true_peak}");
+            prop_assert!(at.low <= at.expected && at.expected <= at.high, "{at:?}");
+            let peak = fit.peak(asked);
+            prop_assert!(peak.low <= true_peak && true_peak <= peak.high, "{peak:?} {true_peak}");
+        }
+
+        #[test]
+        fn a_line_through_three_points_is_followed_on_both_sides(
+            constant in 500.0f64..4000.0, slope in 100.0f64..1000.0, asked in 1u64..128,
+        ) {
+            let fit = fit(&[8, 16, 32].map(|batch| (batch, constant + slope * batch as f64)));
+            let (line, at) = ((constant + slope * asked as f64) * M, fit.counted_at(asked));
+            prop_assert!((at.expected / line - 1.0).abs() < 1e-9, "{at:?} {line}");
+            // A few hundredths wide where it was measured or lies between, and grows with the distance.
+            let width = (at.high - at.low) / line;
+            prop_assert!(asked < 8 || width < 0.03 * (1.0 + asked as f64 / 8.0), "{width}");
+        }
+    }
+
+    #[test]
+    fn reserved_bytes_measured_along_are_the_expected_peak() {
+        let point = |batch: u64, bytes: f64, held: f64| Point {
+            batch,
+            bytes: bytes * M,
+            reserved: Some(held * M),
+            on_floor: false,
+        };
+        let points = vec![point(8, 7000.0, 7700.0), point(16, 12000.0, 14400.0)];
+        let fit = Fit::new(points, Counted::Allocated).expect("points");
+        assert_eq!(fit.peak(8).expected, 7700.0 * M);
+        // Elsewhere the mean of what was held beyond: 1.1 and 1.2.
+        assert!((fit.peak(32).expected / (1.15 * 22000.0 * M) - 1.0).abs() < 1e-9);
     }
 }

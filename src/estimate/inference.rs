@@ -90,3 +90,54 @@ impl Serving {
         (tokens.is_finite() && whole >= BLOCK as f64).then_some(whole.min(most) as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::GIB;
+    use proptest::prelude::*;
+
+    fn served(context: u64) -> Serving {
+        let config = serde_json::json!({
+            "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+            "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
+            "max_position_embeddings": 131072,
+        });
+        let model = crate::estimate::architecture::read(&config).expect("a description");
+        Serving { model, weight_width: 2.0, cache_width: 2.0, context }
+    }
+
+    #[test]
+    fn a_request_takes_keys_and_values_of_every_layer() {
+        let serving = served(8192);
+        // Two of 8 heads of 128 in 32 layers, 2 bytes each.
+        assert_eq!(serving.token(), 2.0 * 8.0 * 128.0 * 32.0 * 2.0);
+        assert_eq!(serving.request(), GIB as f64);
+        assert!((serving.weights() / 1e9 - 16.06).abs() < 0.01, "{}", serving.weights());
+    }
+
+    proptest! {
+        #[test]
+        fn each_request_more_takes_its_cache(requests in 0u64..512) {
+            let serving = served(8192);
+            let (few, more) = (serving.peak(requests), serving.peak(requests + 1));
+            for grown in [more.low - few.low, more.expected - few.expected, more.high - few.high] {
+                prop_assert_eq!(grown.round(), GIB as f64);
+            }
+            prop_assert!(few.low < few.expected && few.expected < few.high);
+        }
+
+        #[test]
+        fn the_longest_context_fits_and_a_block_more_does_not(gib in 20u64..80) {
+            let serving = served(4096);
+            let bytes = (gib * GIB) as f64;
+            let longest = serving.longest_context(bytes);
+            let fits = |tokens: u64| serving.peak(0).high + serving.token() * tokens as f64 <= bytes;
+            match longest {
+                Some(131_072) => prop_assert!(fits(131_072)),
+                Some(tokens) => prop_assert!(fits(tokens) && !fits(tokens + BLOCK)),
+                None => prop_assert!(!fits(BLOCK)),
+            }
+        }
+    }
+}

@@ -268,6 +268,7 @@ mod tests {
                 let loader = Loader { cache, ..loader() };
                 let fits = |loader: Loader| loader.need().in_the_end().high <= limit.low / 10 * 9;
                 if let Some(workers) = loader.workers_that_fit(limit) {
+                    assert!(workers <= 24, "no more than there are");
                     assert!(fits(Loader { workers, ..loader }), "{gib} {cache:?} {workers}");
                     assert!(workers == 24 || !fits(Loader { workers: workers + 1, ..loader }), "{gib} {cache:?}");
                 } else {

@@ -157,6 +157,8 @@ mod tests {
     #[test]
     fn too_little_is_no_fit() {
         assert!(Surface::fit(samples(|_, _| 1e9), 512).is_none_or(|fit| fit.peak(1).high.is_finite()));
+        let two = samples(|b, s| 2e9 + 1e6 * b * s).into_iter().skip(1).take(2).collect();
+        assert_eq!(Surface::fit(two, 512), None);
         let one_length = vec![Sample { batch: 1, sequence: 8, bytes: 1e9 }; 4];
         assert_eq!(Surface::fit(one_length, 8), None);
     }

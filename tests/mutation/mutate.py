@@ -188,6 +188,15 @@ def write(copy, chosen):
     return owners
 
 
+def prepare(copy):
+    """Gives the copy its switch."""
+    (copy / "src/mutation.rs").write_text(SWITCH)
+    lib = copy / "src/lib.rs"
+    # Mutants may compute what the compiler sees to overflow; that they panic is for the tests to notice.
+    lints = "#![allow(warnings, arithmetic_overflow, unconditional_panic)]\n"
+    lib.write_text(lints + lib.read_text() + "\n#[doc(hidden)]\npub mod mutation;\n")
+
+
 def cargo(copy, target, *arguments):
     env = dict(os.environ, CARGO_TARGET_DIR=str(target), CARGO_INCREMENTAL="0")
     done = subprocess.run(["cargo", *arguments, "--locked", "--message-format=json"], cwd=copy, env=env, text=True,
@@ -273,6 +282,64 @@ def run(executable, arguments, copy, env, limit, failed=None):
     return why
 
 
+def build(copy, target, what):
+    """The test executables by name, `unit` for the library's own."""
+    began = time.monotonic()
+    code, messages, errors = cargo(copy, target, "test", "--no-run", *what)
+    if code:
+        sys.exit(errors[-4000:])
+    print(f"{' '.join(what)}: built in {time.monotonic() - began:.0f} s", flush=True)
+    return {m["target"]["name"] if m["target"]["kind"] == ["test"] else "unit": m["executable"]
+            for m in messages if m["reason"] == "compiler-artifact" and m.get("executable")
+            and m["profile"]["test"] and m["target"]["kind"][0] in ("lib", "test")}
+
+
+class Runner:
+    """Runs mutants through test executables; knows how long each takes, and which tests fail without any mutant."""
+
+    def __init__(self, copy, env, slowest, out):
+        self.copy, self.env, self.slowest, self.out = copy, env, slowest, out
+        self.usual, self.skipped = {}, {}
+
+    def seconds(self, name, executable, arguments):
+        if name not in self.usual:
+            failed, began = [], time.monotonic()
+            why = run(executable, arguments, self.copy, self.env, 1200, failed)
+            self.usual[name] = time.monotonic() - began
+            if why and not failed:
+                sys.exit(f"{name} ends without a mutant: {why}")
+            if failed:
+                print(f"{name}: fail without a mutant and are left out: {failed}", flush=True)
+            self.skipped[executable] = sorted({*self.skipped.get(executable, []), *failed})
+            print(f"{name}: {self.usual[name]:.1f} s", flush=True)
+        return self.usual[name]
+
+    def run(self, work):
+        """The mutants that survive their stages."""
+        alive = []
+        for m, stages in work:
+            env = dict(self.env, OOMDOC_MUTANT=str(m["id"]))
+            for name, executable, arguments in stages:
+                usual = self.seconds(name, executable, arguments)
+                if usual > self.slowest:
+                    continue
+                left_out = [word for test in self.skipped[executable] for word in ("--skip", test)]
+                why = run(executable, [*arguments, *left_out], self.copy, env, 20 + 5 * usual)
+                if why:
+                    self.tell(m, f"{name}: {why}")
+                    break
+            else:
+                alive.append(m)
+        return alive
+
+    def tell(self, m, killed):
+        print(f"{m['id']:4} {'killed' if killed else 'ALIVE ':<7} {m['kind']:<10} {m['file']}:{m['line']}"
+              f" {' '.join(m['old'].split())} -> {m['new']}  {killed or ''}", flush=True)
+        if self.out:
+            with open(self.out, "a") as out:
+                out.write(json.dumps(dict(m, killed=killed)) + "\n")
+
+
 def main():
     global ROOT
     options = argparse.ArgumentParser()
@@ -285,24 +352,21 @@ def main():
     options.add_argument("--plan", action="store_true")
     options.add_argument("--source", help="the sources to change, if not those around this script")
     options.add_argument("--folder", help="where to build; a temporary folder unless given; a sample that is there already is taken")
+    options.add_argument("--slowest", type=float, default=60, help="leave out what usually takes more seconds than this")
     options.add_argument("--out", help="one JSON object a line for each mutant")
     asked = options.parse_args()
     areas = asked.areas.split(",")
     folder = Path(asked.folder or tempfile.mkdtemp(prefix="oomdoc-mutation-"))
     copy, target, source = folder / "copy", folder / "target", folder / "source"
-    for place in (source, copy):
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(asked.source or ROOT, place, ignore=shutil.ignore_patterns("target", ".git"))
-    ROOT = source
-    (copy / "src/mutation.rs").write_text(SWITCH)
-    lib = copy / "src/lib.rs"
-    # Mutants may compute what the compiler sees to overflow; that they panic is for the tests to notice.
-    lints = "#![allow(warnings, arithmetic_overflow, unconditional_panic)]\n"
-    lib.write_text(lints + lib.read_text() + "\n#[doc(hidden)]\npub mod mutation;\n")
     plan = folder / "plan.json"
+    if not plan.exists():
+        for place in (source, copy):
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(asked.source or ROOT, place, ignore=shutil.ignore_patterns("target", ".git"))
+        prepare(copy)
+    ROOT = source
     if plan.exists():
         chosen = json.loads(plan.read_text())
-        write(copy, [dict(m, body=tuple(m["body"])) for m in chosen])
     else:
         chosen, dropped, total = sample(copy, target, asked.sample, asked.seed, areas, asked.at)
         print(f"{sum(total.values())} places {total}; {len(chosen)} mutants, {dropped} did not compile", flush=True)
@@ -311,67 +375,27 @@ def main():
         for m in chosen:
             print(f"{m['id']:4} {m['kind']:<10} {m['file']}:{m['line']} {m['old']} -> {m['new']}")
         return
-    began = time.monotonic()
-    there = {path.stem for path in (copy / "tests").glob("*.rs")}
-    wanted = ["it"] if "it" in there or (copy / "tests/it").exists() else \
-        sorted({name for area in areas for name in AREAS[area][1]} & there)
-    code, messages, errors = cargo(copy, target, "test", "--no-run", "--lib", *(w for n in wanted for w in ("--test", n)))
-    if code:
-        sys.exit(errors[-4000:])
-    binaries = {m["target"]["name"] if m["target"]["kind"] == ["test"] else "unit": m["executable"]
-                for m in messages if m["reason"] == "compiler-artifact" and m.get("executable")
-                and m["profile"]["test"] and m["target"]["kind"][0] in ("lib", "test")}
-    print(f"built in {time.monotonic() - began:.0f} s", flush=True)
+    if asked.only:
+        only = {int(n) for n in asked.only.split(",")}
+        chosen = [m for m in chosen if m["id"] in only]
     clean = {k: v for k, v in os.environ.items() if k != "OOMDOC_MUTANT"}
-
-    def stages(area):
-        """The runs of an area: name, executable, arguments."""
-        if "it" in binaries:
-            integration = [(n, binaries["it"], [n + "::"]) for n in AREAS[area][1]]
-        else:
-            integration = [(n, binaries[n], []) for n in AREAS[area][1] if n in binaries]
-        return [(f"unit {area}::", binaries["unit"], [area + "::"]), ("unit", binaries["unit"], []), *integration]
-
-    usual, skipped = {}, {}
+    runner = Runner(copy, clean, asked.slowest, asked.out)
+    # The unit tests are fast and kill most: what survives them all is worth the build of the rest.
+    unit = build(copy, target, ["--lib"])["unit"]
+    alive = runner.run([(m, [(f"unit {m['area']}::", unit, [m["area"] + "::"]), ("unit", unit, [])]) for m in chosen])
+    there = {path.stem for path in (copy / "tests").glob("*.rs")}
+    one = (copy / "tests/it").exists()
+    wanted = ["it"] if one else sorted({name for m in alive for name in AREAS[m["area"]][1]} & there)
+    if alive and wanted:
+        found = build(copy, target, [word for name in wanted for word in ("--test", name)])
+        stages = {area: [(n, found["it"], [n + "::"]) if one else (n, found[n], []) for n in names if one or n in found]
+                  for area, (_, names) in AREAS.items()}
+        alive = runner.run([(m, stages[m["area"]]) for m in alive])
+    for m in alive:
+        runner.tell(m, None)
+    print(f"{len(chosen) - len(alive)} of {len(chosen)} killed, {len(alive)} alive")
     for area in areas:
-        for name, executable, arguments in stages(area):
-            if name not in usual:
-                began = time.monotonic()
-                failed = []
-                why = run(executable, arguments, copy, clean, 1200, failed)
-                usual[name] = time.monotonic() - began
-                if why and not failed:
-                    sys.exit(f"{name} ends without a mutant: {why}")
-                if failed:
-                    print(f"{name}: fail without a mutant and are left out: {failed}", flush=True)
-                skipped[executable] = sorted({*skipped.get(executable, []), *failed})
-    print("usual seconds", {k: round(v, 1) for k, v in usual.items()}, flush=True)
-    only = {int(n) for n in asked.only.split(",")} if asked.only else None
-    alive = []
-    tried = 0
-    for m in chosen:
-        if only is not None and m["id"] not in only:
-            continue
-        tried += 1
-        env = dict(clean, OOMDOC_MUTANT=str(m["id"]))
-        killed = None
-        for name, executable, arguments in stages(m["area"]):
-            left_out = [word for test in skipped.get(executable, []) for word in ("--skip", test)]
-            why = run(executable, [*arguments, *left_out], copy, env, 20 + 5 * usual[name])
-            if why:
-                killed = f"{name}: {why}"
-                break
-        if killed is None:
-            alive.append(m)
-        print(f"{m['id']:4} {'killed' if killed else 'ALIVE ':<7} {m['kind']:<10} {m['file']}:{m['line']}"
-              f" {' '.join(m['old'].split())} -> {m['new']}  {killed or ''}", flush=True)
-        if asked.out:
-            with open(asked.out, "a") as out:
-                out.write(json.dumps(dict(m, killed=killed)) + "\n")
-    print(f"{tried - len(alive)} of {tried} killed, {len(alive)} alive")
-    for area in areas:
-        of = [m for m in alive if m["area"] == area]
-        print(f"  {area}: {len(of)} alive")
+        print(f"  {area}: {sum(m['area'] == area for m in alive)} of {sum(m['area'] == area for m in chosen)} alive")
 
 
 if __name__ == "__main__":
