@@ -34,6 +34,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]  # main() puts a copy in its place, so that edits do no harm meanwhile
@@ -297,8 +298,8 @@ def build(copy, target, what):
 class Runner:
     """Runs mutants through test executables; knows how long each takes, and which tests fail without any mutant."""
 
-    def __init__(self, copy, env, slowest, out):
-        self.copy, self.env, self.slowest, self.out = copy, env, slowest, out
+    def __init__(self, copy, env, slowest, jobs, out):
+        self.copy, self.env, self.slowest, self.jobs, self.out = copy, env, slowest, jobs, out
         self.usual, self.skipped = {}, {}
 
     def seconds(self, name, executable, arguments):
@@ -316,21 +317,24 @@ class Runner:
 
     def run(self, work):
         """The mutants that survive their stages."""
-        alive = []
-        for m, stages in work:
-            env = dict(self.env, OOMDOC_MUTANT=str(m["id"]))
-            for name, executable, arguments in stages:
-                usual = self.seconds(name, executable, arguments)
-                if usual > self.slowest:
-                    continue
+        for _, stages in work:
+            for stage in stages:
+                self.seconds(*stage)
+        with ThreadPoolExecutor(self.jobs) as pool:
+            return [m for m in pool.map(lambda each: self.one(*each), work) if m]
+
+    def one(self, m, stages):
+        """The mutant, if no stage notices it."""
+        env = dict(self.env, OOMDOC_MUTANT=str(m["id"]))
+        for name, executable, arguments in stages:
+            if self.usual[name] <= self.slowest:
                 left_out = [word for test in self.skipped[executable] for word in ("--skip", test)]
-                why = run(executable, [*arguments, *left_out], self.copy, env, 20 + 5 * usual)
+                limit = 20 + 5 * self.jobs * self.usual[name]
+                why = run(executable, [*arguments, *left_out], self.copy, env, limit)
                 if why:
                     self.tell(m, f"{name}: {why}")
-                    break
-            else:
-                alive.append(m)
-        return alive
+                    return None
+        return m
 
     def tell(self, m, killed):
         print(f"{m['id']:4} {'killed' if killed else 'ALIVE ':<7} {m['kind']:<10} {m['file']}:{m['line']}"
@@ -353,6 +357,7 @@ def main():
     options.add_argument("--source", help="the sources to change, if not those around this script")
     options.add_argument("--folder", help="where to build; a temporary folder unless given; a sample that is there already is taken")
     options.add_argument("--slowest", type=float, default=60, help="leave out what usually takes more seconds than this")
+    options.add_argument("--jobs", type=int, default=1, help="mutants at a time")
     options.add_argument("--out", help="one JSON object a line for each mutant")
     asked = options.parse_args()
     areas = asked.areas.split(",")
@@ -379,7 +384,7 @@ def main():
         only = {int(n) for n in asked.only.split(",")}
         chosen = [m for m in chosen if m["id"] in only]
     clean = {k: v for k, v in os.environ.items() if k != "OOMDOC_MUTANT"}
-    runner = Runner(copy, clean, asked.slowest, asked.out)
+    runner = Runner(copy, clean, asked.slowest, asked.jobs, asked.out)
     # The unit tests are fast and kill most: what survives them all is worth the build of the rest.
     unit = build(copy, target, ["--lib"])["unit"]
     alive = runner.run([(m, [(f"unit {m['area']}::", unit, [m["area"] + "::"]), ("unit", unit, [])]) for m in chosen])
