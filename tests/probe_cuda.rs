@@ -8,7 +8,7 @@ mod fakes;
 
 use oomdoc::gpu::cuda::Failure;
 use oomdoc::gpu::cuda::probe::{Finding, Line, ProbeRequest, Which};
-use oomdoc::gpu::twin::{Block, FailureMode, Layout, Segment, State, TORCH_PAGE, Ways};
+use oomdoc::gpu::fragmentation::{Block, FailureMode, Layout, Segment, State, TORCH_PAGE, Ways};
 use oomdoc::units::MIB;
 use serde_json::Value;
 use std::io::Write;

@@ -5,7 +5,7 @@ use super::progress::Progress;
 use super::replay;
 use crate::account::Holder;
 use crate::dialect;
-use crate::gpu::twin::{Block, Layout, Reproduction, SMALL_PAGE, Segment, State, Sums, TORCH_PAGE};
+use crate::gpu::fragmentation::{Block, Layout, Reproduction, SMALL_PAGE, Segment, State, Sums, TORCH_PAGE};
 use crate::incident::context::Given;
 use crate::input::{self, Source};
 use crate::snapshot::holders::Sites;

@@ -4,12 +4,12 @@ pub mod amd;
 pub mod attribution;
 pub mod context_size;
 pub mod cuda;
+pub mod fragmentation;
 pub mod nvidia_smi;
 mod nvidia_smi_log;
 pub mod nvml;
 pub mod platform;
 pub mod products;
-pub mod twin;
 pub mod verdict;
 pub mod visibility;
 

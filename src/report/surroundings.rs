@@ -1,11 +1,9 @@
 //! Every known value of an incident's context, with its name in JSON, its label and its line.
 
 use super::wording;
-use crate::allocator::config::{self, Remark};
-use crate::allocator::version::Version;
+use crate::allocator::config::Remark;
 use crate::evidence::Known;
 use crate::incident::Context;
-use crate::incident::context::Platform;
 use crate::text::Text;
 use crate::units::{Bytes, Figure};
 use serde_json::{Value, json};
@@ -49,19 +47,6 @@ impl Rows {
     fn figure(&mut self, key: &'static str, label: Text, known: &Known<Figure>) {
         self.add(key, label, known, |figure| (json!(figure.bytes), Text::same(Bytes(figure.bytes).to_string())));
     }
-}
-
-/// What PyTorch makes of the allocator settings, where that is worth a word; at the line of the settings.
-fn alloc_conf_remarks(context: &Context) -> Known<Vec<Remark>> {
-    let Known::Seen(conf, at) = &context.alloc_conf else { return Known::default() };
-    let version = context.torch_version.get().and_then(|version| Version::parse(version));
-    let platform = match context.platform.get() {
-        Some(Platform::Windows) => config::TorchPlatform::Windows,
-        Some(Platform::Wsl) => config::TorchPlatform::Wsl,
-        _ => config::TorchPlatform::Linux,
-    };
-    let remarks = config::remarks(conf, version, platform);
-    if remarks.is_empty() { Known::default() } else { Known::Seen(remarks, *at) }
 }
 
 /// The known values in a fixed order.
@@ -128,7 +113,7 @@ pub fn rows(context: &Context) -> Vec<Row> {
     rows.flag("compile", Text::new("compiled", "torch.compile"), &context.compile);
 
     rows.word("alloc_conf", Text::new("allocator settings", "分配器配置"), &context.alloc_conf);
-    rows.add("alloc_conf_remarks", Text::new("about them", "配置说明"), &alloc_conf_remarks(context), |remarks| {
+    rows.add("alloc_conf_remarks", Text::new("about them", "配置说明"), &context.alloc_conf_remarks(), |remarks| {
         let value = remarks.iter().map(|remark| {
             json!({"option": remark.option, "fatal": remark.fatal, "en": remark.text.en, "zh": remark.text.zh})
         });

@@ -9,7 +9,9 @@ use super::driver::{Context, Memory, Physical, Range};
 use super::failure::Failure;
 use super::kernels::Kernels;
 use super::probe::{Limits, Taken, Watch};
-use crate::gpu::twin::{FailureMode, Layout, Prediction, SMALL_PAGE, State, TORCH_PAGE, Ways, align_down, align_up};
+use crate::gpu::fragmentation::{
+    FailureMode, Layout, Prediction, SMALL_PAGE, State, TORCH_PAGE, Ways, align_down, align_up,
+};
 use crate::units::GIB;
 use serde::{Deserialize, Serialize};
 

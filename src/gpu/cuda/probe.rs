@@ -6,7 +6,7 @@ use super::driver::{Attribute, Context, CudaDevice, Driver};
 use super::experiment;
 use super::failure::{Failure, Property, Step};
 use super::kernels::{Kernels, mix64};
-use crate::gpu::twin;
+use crate::gpu::fragmentation;
 use crate::units::{GIB, MIB};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -49,7 +49,7 @@ pub struct ProbeRequest {
     /// The largest block.
     pub fill: bool,
     /// The fragmentation experiment on each of these states.
-    pub experiment: Vec<twin::State>,
+    pub experiment: Vec<fragmentation::State>,
     /// Upper bound of the buffer for bandwidth and memory check.
     pub buffer: Option<u64>,
     /// Seconds for all of it.

@@ -1,6 +1,7 @@
 //! What the rest of the log says about the run: program, batch, phase, settings, memory over time.
 
 mod account;
+mod alloc_conf;
 mod command;
 mod given;
 mod keys;

@@ -4,7 +4,7 @@ use crate::gpu::cuda::Failure;
 use crate::gpu::cuda::experiment::ExperimentOutcome;
 use crate::gpu::cuda::parent;
 use crate::gpu::cuda::probe::Taken;
-use crate::gpu::twin::{Layout, Prediction, Reproduction, Ways};
+use crate::gpu::fragmentation::{Layout, Prediction, Reproduction, Ways};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::Bytes;
@@ -305,7 +305,7 @@ fn ways(ways: Ways) -> Text {
     )
 }
 
-/// Rows of the arithmetic twin.
+/// Rows of what the arithmetic says.
 pub fn reproduction_lines(reproduction: &Reproduction, measured: Option<Measured>) -> Vec<Row> {
     let mut rows = Vec::new();
     let sums = &reproduction.sums;
@@ -455,7 +455,7 @@ fn outcome_json(outcome: &ExperimentOutcome, lang: Lang) -> Value {
     })
 }
 
-/// The arithmetic twin.
+/// What the arithmetic says.
 pub fn reproduction_json(reproduction: &Reproduction, measured: Option<Measured>, lang: Lang) -> Value {
     let cases = reproduction.cases.iter().map(|(state, prediction)| {
         json!({

@@ -6,7 +6,7 @@ pub mod markdown;
 pub mod terminal;
 pub mod watch;
 
-use crate::gpu::twin::Reproduction;
+use crate::gpu::fragmentation::Reproduction;
 use crate::gpu::verdict::Judgement;
 use crate::gpu::visibility::Mapping;
 use crate::gpu::{Gpu, Survey};

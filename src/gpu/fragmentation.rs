@@ -1,4 +1,4 @@
-//! The analytic twin of the fragmentation experiment: pure arithmetic on a caching allocator's state.
+//! The fragmentation experiment by arithmetic alone, on a caching allocator's state.
 //!
 //! Question: the allocator holds segments that are partly in use. Would the request that failed have gone through (a)
 //! as one plain driver allocation, (b) with expandable segments of PyTorch's page size, (c) with the smallest pages
@@ -52,7 +52,7 @@ impl Segment {
     }
 
     /// Free spans as offset and end, neighbours merged; empty for pinned segments.
-    pub fn holes(&self) -> Vec<(u64, u64)> {
+    pub fn free_spans(&self) -> Vec<(u64, u64)> {
         let mut holes: Vec<(u64, u64)> = Vec::new();
         let mut offset = 0u64;
         for block in &self.blocks {
@@ -71,7 +71,7 @@ impl Segment {
     /// [`Segment::holes`] shrunk to whole pages.
     pub fn free_pages(&self, page: u64) -> Vec<(u64, u64)> {
         let page = page.max(1);
-        self.holes()
+        self.free_spans()
             .into_iter()
             .map(|(start, end)| (start.div_ceil(page).saturating_mul(page), end / page * page))
             .filter(|(start, end)| start < end)
@@ -207,9 +207,9 @@ impl State {
                 found.idle = found.idle.saturating_add(segment.bytes());
                 continue;
             }
-            let holes = segment.holes();
-            found.cached = found.cached.saturating_add(sum(&holes));
-            found.largest_hole = holes.iter().map(|(start, end)| end - start).fold(found.largest_hole, u64::max);
+            let spans = segment.free_spans();
+            found.cached = found.cached.saturating_add(sum(&spans));
+            found.largest_hole = spans.iter().map(|(start, end)| end - start).fold(found.largest_hole, u64::max);
             found.small_pages = found.small_pages.saturating_add(sum(&segment.free_pages(small_page)));
             found.torch_pages = found.torch_pages.saturating_add(sum(&segment.free_pages(segment.page)));
         }
