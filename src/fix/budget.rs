@@ -70,7 +70,7 @@ impl Budget {
             _ if matches!(case.trainer(), Some(Trainer::DeepSpeed | Trainer::Megatron)) => (masters, masters),
             _ => (lean, full),
         };
-        let ranks = context.world_size.value().unwrap_or(1).max(1);
+        let ranks = case.ranks().unwrap_or(1);
         let stage = context.zero_stage.value().unwrap_or(if context.fsdp.value() == Some(true) { 3 } else { 0 });
         let margin = if count % 1e7 == 0.0 { ROUNDED_NAME } else { 0.0 };
         let parameters = match context.parameters.span().is_some_and(|span| span.is_given()) {

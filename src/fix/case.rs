@@ -538,6 +538,11 @@ impl Case<'_> {
             || self.context.lora.is_known()
     }
 
+    /// Training processes in all, as far as the log tells: those of this node where it names no others.
+    pub fn ranks(&self) -> Option<u64> {
+        self.context.world_size.value().or(self.context.local_processes.value()).filter(|ranks| *ranks > 0)
+    }
+
     /// True for a language model, or one of half a billion parameters and more: its states are what fills a device.
     pub fn large_model(&self) -> bool {
         self.language_model() || self.context.parameters.value().is_some_and(|count| count >= 5e8)

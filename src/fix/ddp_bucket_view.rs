@@ -27,7 +27,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let sharded = case.context.zero_stage.is_known() || case.context.fsdp.value() == Some(true);
-    let ranks = case.context.world_size.value().or(case.context.local_processes.value());
+    let ranks = case.ranks();
     if !case.on_gpu() || !case.training() || sharded || ranks.is_none_or(|ranks| ranks < 2) || !case.pytorch() {
         return Advice::Silent;
     }

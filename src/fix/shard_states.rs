@@ -37,7 +37,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let ranks = case.context.world_size.value();
+    let ranks = case.ranks();
     if ranks.is_none_or(|ranks| ranks < 2) {
         return over_more(case);
     }

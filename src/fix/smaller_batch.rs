@@ -194,7 +194,7 @@ pub(super) fn share(case: &Case) -> f64 {
 
 /// Devices over which a total batch is divided.
 fn devices(case: &Case) -> u64 {
-    case.context.world_size.value().unwrap_or(1).max(1)
+    case.ranks().unwrap_or(1)
 }
 
 /// What the replay of the failure with half the activations says, where it is half the batch that is tried.
@@ -262,7 +262,7 @@ fn constant(case: &Case) -> f64 {
     let optimizer = case.context.optimizer.get().and_then(|name| states::Optimizer::named(name));
     let regime = states::Regime::full_precision(optimizer.unwrap_or(states::Optimizer::Adam));
     let stage = case.context.zero_stage.value().unwrap_or(if case.context.fsdp.value() == Some(true) { 3 } else { 0 });
-    parameters * regime.sharded(stage, case.context.world_size.value().unwrap_or(1))
+    parameters * regime.sharded(stage, case.ranks().unwrap_or(1))
 }
 
 /// k·Δb: at most the share of the demand that goes with the samples, at least half of that.
