@@ -25,8 +25,7 @@ fn main() {
     compiler.args(["--crate-type", "cdylib", "--crate-name", "simulated_device", "--edition", "2024"]);
     compiler.args(["--target", DEVICE, "-C", "opt-level=s", "-C", "panic=abort", "-C", "strip=symbols"]);
     if variable("PROFILE") == "release" {
-        // A quarter smaller, for some seconds more.
-        compiler.args(["-C", "codegen-units=1", "-C", "lto=fat"]);
+        compiler.args(["-C", "codegen-units=1"]);
     }
     if target == DEVICE
         && let Some(linker) = env::var_os("RUSTC_LINKER")

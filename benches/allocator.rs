@@ -9,7 +9,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use oomdoc::allocator::caching::Surroundings;
-use oomdoc::allocator::config::{Config, Platform};
+use oomdoc::allocator::config::{Config, TorchPlatform};
 use oomdoc::allocator::device::SimulatedDevice;
 use oomdoc::allocator::replay::{self, Setup};
 use oomdoc::allocator::trace::Trace;
@@ -25,7 +25,7 @@ fn main() {
     };
     let trace = Trace::parse(&text, 4).unwrap();
     for conf in ["", "expandable_segments:True"] {
-        let (config, _) = Config::parse(conf, Version::NEWEST, Platform::Linux).unwrap();
+        let (config, _) = Config::parse(conf, Version::NEWEST, TorchPlatform::Linux).unwrap();
         let setup = Setup {
             device: SimulatedDevice::new(8 << 30, 0),
             surroundings: Surroundings::default(),

@@ -210,7 +210,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --like 'GPU to play, such as "RTX 3090"; list prints all that are known'
             cand --gpu-memory 'Memory of the GPU, as CUDA reports it'
             cand --batch 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command'
-            cand --headroom 'Share of the memory that is to stay free'
+            cand --headroom 'Room to keep free: 5% or 2GiB'
             cand --steps 'Optimizer steps to run; 0 runs the program to its end'
             cand --gpus 'GPUs of the machine [default: the world size, else 1]'
             cand --world-size 'Ranks to pretend: one process runs as rank 0 of that many'

@@ -241,7 +241,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -s h -l help -d 
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l like -d 'GPU to play, such as "RTX 3090"; list prints all that are known' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpu-memory -d 'Memory of the GPU, as CUDA reports it' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l batch -d 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l headroom -d 'Share of the memory that is to stay free' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l headroom -d 'Room to keep free: 5% or 2GiB' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l steps -d 'Optimizer steps to run; 0 runs the program to its end' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpus -d 'GPUs of the machine [default: the world size, else 1]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l world-size -d 'Ranks to pretend: one process runs as rank 0 of that many' -r

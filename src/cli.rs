@@ -4,8 +4,9 @@ mod headroom;
 
 use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
+use crate::domain::Headroom;
 use crate::gpu::cuda::child;
-use crate::gpu::verdict::{Question, RULES};
+use crate::gpu::verdict::{FailedJob, RULES};
 use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
 use crate::input::Source;
@@ -16,7 +17,7 @@ use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-pub use headroom::{EvidenceOptions, HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
+pub use headroom::{HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -163,7 +164,7 @@ pub struct ProbeOptions {
     pub from: Option<PathBuf>,
     /// Where `/proc` and `/sys` of the machine lie.
     pub root: Root,
-    pub question: Question,
+    pub question: FailedJob,
     pub cuda: CudaOptions,
     /// Verdicts and warnings that make the exit code 1; `any` stands for all.
     pub fail_on: Vec<String>,
@@ -207,8 +208,8 @@ pub struct RehearseOptions {
     pub gpus: u32,
     /// Ranks to pretend.
     pub world_size: Option<u32>,
-    /// Share of the memory that is to stay free, 0 … 1.
-    pub headroom: f64,
+    /// Room that is to stay free.
+    pub headroom: Headroom,
     /// Optimizer steps to run; 0 = until the program ends.
     pub steps: u32,
     pub batch: Option<Batches>,
@@ -519,7 +520,8 @@ enum PrecisionArg {
   oomdoc replay --capacity 24GiB snapshot.pickle   would it fit another GPU?
   oomdoc replay --format html snapshot.pickle > report.html
 
-Snapshots come from torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").
+Snapshots come from torch.cuda.memory._record_memory_history() and \
+torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").
 Exit codes: 0 replayed, 2 bad usage or unreadable input.")]
 struct ReplayArgs {
     /// Snapshots to read: pickle or JSON, also .gz; - reads standard input
@@ -856,7 +858,7 @@ impl From<ProbeArgs> for ProbeOptions {
             watch: args.watch,
             from: args.from,
             root: Root::at(args.root),
-            question: Question {
+            question: FailedJob {
                 need: args.job.need,
                 pid: args.job.pid,
                 reserved: args.job.reserved,
@@ -895,9 +897,9 @@ struct RehearseArgs {
     /// The largest batch that fits, of any size: short for --batch 1..4096
     #[arg(long, conflicts_with = "batch")]
     find_batch: bool,
-    /// Share of the memory that is to stay free
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "5%")]
-    headroom: f64,
+    /// Room to keep free: 5% or 2GiB
+    #[arg(long, value_name = "ROOM", default_value = "5%")]
+    headroom: Headroom,
     /// Optimizer steps to run; 0 runs the program to its end
     #[arg(long, value_name = "N", default_value_t = 3)]
     steps: u32,
@@ -922,8 +924,8 @@ struct RehearseArgs {
     /// What values read from the simulated GPU are: zeros or ones
     #[arg(long, value_enum, value_name = "VALUES", default_value = "zeros", hide_possible_values = true)]
     values: ValuesArg,
-    /// What a program is told that asks what a real GPU is known to answer, such as whether rows are packed or gradients
-    /// finite: likely (that answer), or none (the values above)
+    /// What a program is told that asks what a real GPU is known to answer, such as whether rows are packed or
+    /// gradients finite: likely (that answer), or none (the values above)
     #[arg(long, value_enum, value_name = "ANSWERS", default_value = "likely", hide_possible_values = true)]
     answers: AnswersArg,
     /// Keep the memory snapshots in this folder
@@ -1016,18 +1018,6 @@ fn batches(text: &str) -> Result<Batches, String> {
     list.sort_unstable();
     list.dedup();
     if list.len() > 64 { Err("at most 64 batches".into()) } else { Ok(Batches::List(list)) }
-}
-
-/// `5%`, `5`, `0.05` → 0.05.
-fn percent(text: &str) -> Result<f64, String> {
-    let usage = || "write a share such as 5%, from 0% to 90%".to_string();
-    let (number, is_share) = match text.trim().strip_suffix('%') {
-        Some(number) => (number, false),
-        None => (text.trim(), text.contains('.')),
-    };
-    let number: f64 = number.trim().parse().map_err(|_| usage())?;
-    let share = if is_share { number } else { number / 100.0 };
-    if (0.0..=0.9).contains(&share) { Ok(share) } else { Err(usage()) }
 }
 
 /// `90`, `90s`, `10m`, `1.5h`.
@@ -1227,7 +1217,8 @@ fn listing(text: &str) -> Result<Listing, String> {
 fn torch(text: &str) -> Result<Version, String> {
     let version = Version::parse(text).ok_or("not a version; write 2.11 or 2.11.0")?;
     if version < Version::OLDEST || version.from(Version::NEWEST.major, Version::NEWEST.minor + 1) {
-        return Err("known are 2.0 to 2.15".into());
+        let (oldest, newest) = (Version::OLDEST, Version::NEWEST);
+        return Err(format!("known are {}.{} to {}.{}", oldest.major, oldest.minor, newest.major, newest.minor));
     }
     Ok(version)
 }

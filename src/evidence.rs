@@ -28,7 +28,8 @@ impl Span {
 }
 
 /// A value with the place where it was seen. Unknown means that no text gives it, and is never 0 and never a guess;
-/// a figure that is printed and can be no size is kept apart ([`Facts::unreadable`](crate::dialect::Facts::unreadable)).
+/// a figure that is printed and can be no size is kept apart
+/// ([`Facts::unreadable`](crate::dialect::Facts::unreadable)).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Known<T> {
     Seen(T, Span),
@@ -81,6 +82,8 @@ pub struct TraceEntry {
 /// One reason for or against a cause: what was seen, where, and how much it weighs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
+    /// The mechanism that was read, or how else it came about.
+    pub id: &'static str,
     pub text: Text,
     /// The lines of the input that it rests on; empty for what follows from the absence of something.
     pub lines: Vec<u64>,
@@ -91,8 +94,8 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub fn new(weight: f64, text: Text) -> Evidence {
-        Evidence { text, lines: Vec::new(), entry: None, weight }
+    pub fn new(id: &'static str, weight: f64, text: Text) -> Evidence {
+        Evidence { id, text, lines: Vec::new(), entry: None, weight }
     }
 
     /// Adds the place it was seen at; a value that the user gave has none.

@@ -10,15 +10,16 @@
 //! ```
 //!
 //! * [`domain`] holds the closed words that all rooms share: programs, accelerators, whose knob it is, trainers.
-//! * [`input`] turns bytes into lines, [`dialect`] turns lines into events with printed figures, [`incident`] groups events
-//!   into failures and reads their context.
+//! * [`input`] turns bytes into lines, [`dialect`] turns lines into events with printed figures, [`incident`] groups
+//!   events into failures and reads their context.
 //! * [`account`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
 //!   computes what could be changed.
-//! * [`snapshot`] reads memory snapshots, [`allocator`] is PyTorch's caching allocator call by call: together they replay what
-//!   was recorded, under other settings too, and prove or refute a diagnosis.
+//! * [`snapshot`] reads memory snapshots, [`allocator`] is PyTorch's caching allocator call by call: together they
+//!   replay what was recorded, under other settings too, and prove or refute a diagnosis.
 //! * [`rehearse`] runs a program on a simulated GPU, [`estimate`] is how memory depends on batch, sequence, precision,
 //!   optimizer and sharding, [`headroom`] holds a peak, however it is known, against a GPU or a machine.
-//! * [`gpu`] and [`host`] read the running machine for `oomdoc probe`; what could not be read is a [`reading`] with its reason.
+//! * [`gpu`] and [`host`] read the running machine for `oomdoc probe`; what could not be read is a [`reading`] with its
+//!   reason.
 //! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
 //! * [`domain`] holds the closed words that all share: what ran out, sizes, numbers and signs, each with its id.
 //!

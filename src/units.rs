@@ -3,6 +3,10 @@
 //! Programs print memory rounded: `64.12 MiB` is any number of bytes that rounds to it. [`Figure`] keeps the printed
 //! value together with its half-width, [`Interval`] carries the uncertainty through arithmetic.
 
+mod numeral;
+
+pub use numeral::{Locale, Numeral, numeral};
+
 use crate::evidence::Span;
 use std::fmt;
 
@@ -11,8 +15,8 @@ pub const MIB: u64 = 1 << 20;
 pub const GIB: u64 = 1 << 30;
 pub const TIB: u64 = 1 << 40;
 
-/// A number of bytes that prints with the thresholds of PyTorch (`c10/core/Allocator.h`, `format_size`), so that a figure reads as in the log:
-/// binary units, two decimals, the unit changing only above 1024 of the smaller one.
+/// A number of bytes that prints with the thresholds of PyTorch (`c10/core/Allocator.h`, `format_size`), so that a
+/// figure reads as in the log: binary units, two decimals, the unit changing only above 1024 of the smaller one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
@@ -173,60 +177,144 @@ impl Size {
     }
 }
 
-/// The multiplier of a unit word, or `None` for a word that is no unit. Case matters only for a lone `b`.
+/// Words for units, the longest that share a beginning first: their power of 1024, and whether they say so themselves.
+/// `Go`, `Мо` and their like are what translated programs print.
+const WORDS: [(&str, u32, bool); 55] = [
+    ("kibibytes", 1, true),
+    ("mebibytes", 2, true),
+    ("gibibytes", 3, true),
+    ("kilobytes", 1, false),
+    ("megabytes", 2, false),
+    ("gigabytes", 3, false),
+    ("terabytes", 4, false),
+    ("kbytes", 1, false),
+    ("mbytes", 2, false),
+    ("gbytes", 3, false),
+    ("octets", 0, false),
+    ("bytes", 0, false),
+    ("byte", 0, false),
+    ("байта", 0, false),
+    ("байт", 0, false),
+    ("字节", 0, false),
+    ("字節", 0, false),
+    ("바이트", 0, false),
+    ("バイト", 0, false),
+    ("кбайт", 1, false),
+    ("мбайт", 2, false),
+    ("гбайт", 3, false),
+    ("киб", 1, true),
+    ("миб", 2, true),
+    ("гиб", 3, true),
+    ("кб", 1, false),
+    ("мб", 2, false),
+    ("гб", 3, false),
+    ("тб", 4, false),
+    ("kib", 1, true),
+    ("mib", 2, true),
+    ("gib", 3, true),
+    ("tib", 4, true),
+    ("pib", 5, true),
+    ("eib", 6, true),
+    ("kio", 1, true),
+    ("mio", 2, true),
+    ("gio", 3, true),
+    ("kb", 1, false),
+    ("mb", 2, false),
+    ("gb", 3, false),
+    ("tb", 4, false),
+    ("pb", 5, false),
+    ("eb", 6, false),
+    ("ki", 1, true),
+    ("mi", 2, true),
+    ("gi", 3, true),
+    ("ti", 4, true),
+    ("ko", 1, false),
+    ("mo", 2, false),
+    ("go", 3, false),
+    ("k", 1, false),
+    ("m", 2, false),
+    ("g", 3, false),
+    ("t", 4, false),
+];
+
+/// The multiplier of a unit word, or `None` for a word that is no unit. Case does not matter.
 pub fn unit(word: &str, base: Base) -> Option<u64> {
-    let lower = word.to_ascii_lowercase();
-    let (power, binary) = match lower.as_str() {
-        "" | "b" | "byte" | "bytes" => return Some(1),
-        "k" | "kb" => (1, base == Base::Binary),
-        "m" | "mb" => (2, base == Base::Binary),
-        "g" | "gb" => (3, base == Base::Binary),
-        "t" | "tb" => (4, base == Base::Binary),
-        "ki" | "kib" => (1, true),
-        "mi" | "mib" => (2, true),
-        "gi" | "gib" => (3, true),
-        "ti" | "tib" => (4, true),
-        _ => return None,
+    let lower = word.to_lowercase();
+    if matches!(lower.as_str(), "" | "b") {
+        return Some(1);
+    }
+    let (_, power, binary) = WORDS.iter().find(|(word, ..)| *word == lower)?;
+    multiplier(*power, *binary || base == Base::Binary)
+}
+
+fn multiplier(power: u32, binary: bool) -> Option<u64> {
+    if binary { 1u64.checked_shl(10 * power) } else { 1000u64.checked_pow(power) }
+}
+
+/// The unit that `text` begins with: its multiplier with a base of 1024 and its word. A single letter, and a word that is
+/// also the beginning of others (`Go`), must end there; after the others the next word may follow without a blank. A rate
+/// (`GB/s`) is no unit of memory.
+pub fn unit_in_front(text: &str) -> Option<(u64, &str)> {
+    let length_of = |word: &str| {
+        let mut there = text.char_indices();
+        for c in word.chars() {
+            let (_, given) = there.next()?;
+            if given != c && given.to_lowercase().next() != Some(c) {
+                return None;
+            }
+        }
+        Some(there.offset())
     };
-    Some(if binary { 1u64 << (10 * power) } else { 1000u64.pow(power) })
-}
-
-/// A decimal point.
-pub const POINT: &[char] = &['.'];
-/// A decimal point, and the comma between groups of digits.
-pub const GROUPED: &[char] = &['.', ','];
-
-/// The number that `text` begins with, and how far its digits and `marks` reach: marks behind the last digit end a
-/// clause.
-/// The number is empty where `text` begins with something else.
-pub fn number_in_front<'a>(text: &'a str, marks: &[char]) -> (&'a str, usize) {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || marks.contains(&c))).unwrap_or(text.len());
-    (text[..end].trim_end_matches(marks), end)
-}
-
-/// Parses a decimal number (`64.12`, `1,234,567`, `512.`) times a unit into bytes, exactly: the result is
-/// `round(number × unit)`. `None` when it is no number, the unit is unknown, or the result does not fit 64 bits.
-pub fn size(number: &str, unit_word: &str, base: Base) -> Option<Size> {
-    let unit = unit(unit_word.trim(), base)? as u128;
-    let digits: String = number.chars().filter(|c| *c != ',' && !c.is_whitespace()).collect();
-    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-    if whole.is_empty() && fraction.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+    let ends = |length: usize| !text[length..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let (length, power) = WORDS
+        .iter()
+        .filter_map(|(word, power, _)| {
+            let length = length_of(word)?;
+            let clear = word.chars().count() > 2 || word.ends_with(['b', 'б']);
+            (clear || ends(length)).then_some((length, *power))
+        })
+        .chain((text.starts_with(['B', 'b']) && ends(1)).then_some((1, 0)))
+        .next()?;
+    let rest = &text[length..];
+    if rest.starts_with("/s") || rest.starts_with("ps") {
         return None;
     }
-    // More decimals than this carry nothing: 2^-64 of a TiB is far below a byte.
-    let fraction = &fraction[..fraction.len().min(18)];
-    let scale = 10u128.pow(fraction.len() as u32);
-    let mantissa: u128 = format!("0{whole}{fraction}").parse().ok()?;
-    let scaled = mantissa.checked_mul(unit)?;
-    let bytes = (scaled + scale / 2) / scale;
-    let half_width = if unit == 1 { 0 } else { unit.div_ceil(2 * scale) };
-    Some(Size { bytes: u64::try_from(bytes).ok()?, half_width: half_width as u64 })
+    Some((multiplier(power, true)?, &text[..length]))
 }
 
-/// Parses `4.15 GiB`, `300MiB`, `128 MB`, `1024 bytes` as one string; see [`size`].
+/// A number times a unit, in bytes and exactly: `round(number × unit)`. Nothing where it does not fit 64 bits, or where the
+/// number can be read in two ways and the unit does not tell which: counts of bytes and kB have no fraction.
+fn product(number: Numeral, unit: u64) -> Option<Size> {
+    let number = if unit <= 1024 { number.grouped() } else { number };
+    if number.ambiguous {
+        return None;
+    }
+    let scale = 10u128.checked_pow(number.decimals)?;
+    let scaled = number.digits.checked_mul(u128::from(unit))?;
+    let bytes = scaled.checked_add(scale / 2)? / scale;
+    let half_width = if unit == 1 { 0 } else { u128::from(unit).div_ceil(2 * scale) };
+    Some(Size { bytes: u64::try_from(bytes).ok()?, half_width: u64::try_from(half_width).ok()? })
+}
+
+/// Parses a number (`64.12`, `47,53`, `1,234,567`, `512.`) times a unit into bytes; see [`size_in`].
+pub fn size(number: &str, unit_word: &str, base: Base) -> Option<Size> {
+    size_in(number, unit_word, base, Locale::Unknown)
+}
+
+/// Parses a number of a text with this locale times a unit into bytes, exactly: the result is `round(number × unit)`.
+/// `None` when it is no number, can be read in two ways, the unit is unknown, or the result does not fit 64 bits.
+pub fn size_in(number: &str, unit_word: &str, base: Base, locale: Locale) -> Option<Size> {
+    let number = number.trim().trim_end_matches(['.', ',']);
+    let fraction = number.starts_with('.').then(|| format!("0{number}"));
+    let number = fraction.as_deref().unwrap_or(number);
+    let numeral = numeral(number, locale).filter(|numeral| numeral.length == number.len())?;
+    product(numeral, unit(unit_word.trim(), base)?)
+}
+
+/// Parses `4.15 GiB`, `300MiB`, `128 MB`, `1024 bytes` as one string; see [`size_in`].
 pub fn parse(text: &str, base: Base) -> Option<Size> {
     let text = text.trim();
-    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',' || c == ' ')).unwrap_or(text.len());
+    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
     size(text[..split].trim(), &text[split..], base)
 }
 

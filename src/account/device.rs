@@ -644,4 +644,35 @@ mod tests {
         ));
         assert!(sound.contradictions.is_empty());
     }
+
+    #[test]
+    fn a_card_of_whole_gibibytes_is_one_under_windows_unless_it_is_not_nvidias() {
+        use super::looks_like_wddm;
+        use crate::domain::Sign;
+        let whole = |gib: f64| Some(Interval::exactly((gib * GIB as f64) as u64));
+        let plain = event(&[], &[]);
+        for (gib, looks) in [
+            (8.0, true),
+            (23.99, true),
+            (24.01, true),
+            (23.98, false),
+            (7.79, false),
+            (2.0, true),
+            (48.0, true),
+            (1.0, false),
+            (80.0, false),
+        ] {
+            assert_eq!(looks_like_wddm(&plain, whole(gib)), looks, "{gib}");
+        }
+        assert!(!looks_like_wddm(&plain, None));
+        let signed = |sign: Sign| {
+            let mut event = event(&[], &[]);
+            event.signs.insert(sign, Span::line(1));
+            event
+        };
+        for sign in [Sign::Hip, Sign::Mps, Sign::Xpu] {
+            assert!(!looks_like_wddm(&signed(sign), whole(24.0)), "{sign}");
+        }
+        assert!(looks_like_wddm(&signed(Sign::Windows), None));
+    }
 }

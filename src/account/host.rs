@@ -215,4 +215,34 @@ mod tests {
         assert_eq!(amount(&entries, Holder::OtherTasks), Some(3 * GIB as i128 / 4));
         assert_eq!(settle(&event(&[(Fact::AnonRss, GIB)], &[])), None, "no total, no account");
     }
+
+    #[test]
+    fn a_task_killed_in_an_outer_group_holds_no_more_of_this_one_than_the_group() {
+        let killed = event(&[(Fact::Limit, 4 * GIB), (Fact::AnonRss, 3 * GIB)], &[(Number::Anon, GIB)]);
+        let (_, entries) = settle(&killed).unwrap();
+        assert_eq!(amount(&entries, Holder::Victim), Some(GIB as i128));
+        assert_eq!(amount(&entries, Holder::OtherTasks), None);
+    }
+
+    #[test]
+    fn what_ray_does_not_list_is_what_is_used_less_every_process_listed() {
+        let settled = |facts: &[(Fact, u64)], numbers: &[(Number, u64)]| {
+            let mut killed = event(facts, numbers);
+            (killed.program, killed.resource) = (Program::Ray, Resource::Host);
+            settle(&killed).unwrap().1
+        };
+        let node = [(Fact::Capacity, 32 * GIB), (Fact::Used, 31 * GIB)];
+        let entries = settled(&[&node[..], &[(Fact::Process, 8 * GIB)]].concat(), &[(Number::TopUsersSum, 20 * GIB)]);
+        let exactly = |n: u64| Some(i128::from(n * GIB));
+        assert_eq!(amount(&entries, Holder::Victim), exactly(8));
+        assert_eq!(amount(&entries, Holder::OtherTasks), exactly(12));
+        assert_eq!(amount(&entries, Holder::Unlisted), exactly(11));
+        assert_eq!(amount(&entries, Holder::Free), exactly(1));
+        // A killed process that is none of the ten largest stands beside them.
+        let small = settled(&[&node[..], &[(Fact::Process, 25 * GIB)]].concat(), &[(Number::TopUsersSum, 20 * GIB)]);
+        assert_eq!(amount(&small, Holder::Unlisted), exactly(6));
+        let unnamed = settled(&node, &[(Number::TopUsersSum, 20 * GIB)]);
+        assert_eq!(amount(&unnamed, Holder::OtherTasks), exactly(20));
+        assert_eq!(amount(&unnamed, Holder::Unlisted), exactly(11));
+    }
 }

@@ -118,3 +118,41 @@ pub fn strangers(event: &Event, ledger: &Ledger) -> Strangers {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Resource;
+    use crate::evidence::Span;
+    use crate::units::GIB;
+
+    /// One process is listed with so many bytes; this one holds 8 GiB, and the device has so many in use.
+    fn recognised(listed: u64, used: u64) -> Identity {
+        let event = Event::new("test", crate::domain::Program::Pytorch, Resource::Gpu, Span::line(1));
+        let listed = [Listed { pid: 7, amount: Interval::exactly(listed) }];
+        recognise(&event, &listed, Some(Interval::exactly(8 * GIB)), Some(Interval::exactly(used)))
+    }
+
+    #[test]
+    fn a_process_is_another_as_long_as_both_fit_with_the_least_of_contexts() {
+        let both = 9 * GIB + 8 * GIB + context_size::LEAST;
+        let open = Identity::AnyOf { pids: vec![7], surely: false };
+        assert_eq!(recognised(9 * GIB, both), open);
+        assert_eq!(recognised(9 * GIB, both - 1), Identity::ListedAs(7));
+        assert_eq!(recognised(8 * GIB, 8 * GIB), Identity::ListedAs(7));
+        // It holds less than this one has reserved.
+        assert_eq!(recognised(8 * GIB - 1, 8 * GIB), Identity::AllOthers);
+    }
+
+    #[test]
+    fn too_little_is_told_from_nobody() {
+        let event = Event::new("test", crate::domain::Program::Pytorch, Resource::Gpu, Span::line(1));
+        let listed = [Listed { pid: 7, amount: Interval::exactly(9 * GIB) }];
+        let of = |held: i128| {
+            let held = Interval::between(held, held);
+            recognise(&event, &listed, Some(held), Some(Interval::exactly(9 * GIB)))
+        };
+        assert_eq!(of(TELLING), Identity::ListedAs(7));
+        assert_eq!(of(TELLING - 1), Identity::AnyOf { pids: vec![7], surely: false });
+    }
+}

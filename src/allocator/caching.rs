@@ -1,6 +1,7 @@
 //! The algorithm: where a request goes, when the driver is asked, what is given back.
 //!
-//! Follows `DeviceCachingAllocator` of `c10/cuda/CUDACachingAllocator.cpp` step by step; the order of every search and
+//! Follows `DeviceCachingAllocator` of `c10/cuda/CUDACachingAllocator.cpp` step by step, under its names (the table in
+//! [the module above](super) maps each function); the order of every search and
 //! of every release is part of the contract, because it decides addresses.
 
 use super::block::{Arena, Block, BlockId, NONE, NOT_EXPANDABLE};
@@ -23,7 +24,7 @@ pub(super) const SMALL: u32 = 1;
 
 /// Why a call did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum AllocError {
     /// `torch.OutOfMemoryError` with its exact text.
     OutOfMemory(String),
     /// Any other error of the library.
@@ -154,9 +155,9 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When the fraction lies outside 0 to 1.
-    pub fn set_memory_fraction(&mut self, fraction: f64) -> Result<(), Failure> {
+    pub fn set_memory_fraction(&mut self, fraction: f64) -> Result<(), AllocError> {
         if !(0.0..=1.0).contains(&fraction) {
-            return Err(Failure::Error(format!("invalid fraction:{fraction}. Please set within [0, 1].")));
+            return Err(AllocError::Error(format!("invalid fraction:{fraction}. Please set within [0, 1].")));
         }
         self.set_limit(fraction);
         Ok(())
@@ -171,8 +172,8 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When the text cannot be parsed; the options before the faulty one are then set already.
-    pub fn set_config(&mut self, text: &str) -> Result<(), Failure> {
-        self.config.apply(text, self.version).map(|_| ()).map_err(|error| Failure::Error(error.message))
+    pub fn set_config(&mut self, text: &str) -> Result<(), AllocError> {
+        self.config.apply(text, self.version).map(|_| ()).map_err(|error| AllocError::Error(error.message))
     }
 
     /// Keeps the events recorded from now on pending, or lets all complete.
@@ -189,9 +190,9 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// With the exact text of PyTorch when the memory cannot be had.
-    pub fn allocate(&mut self, bytes: u64, stream: u32) -> Result<Option<BlockId>, Failure> {
+    pub fn allocate(&mut self, bytes: u64, stream: u32) -> Result<Option<BlockId>, AllocError> {
         if bytes >= ONE_EXABYTE {
-            return Err(Failure::OutOfMemory(oom::MORE_THAN_AN_EXABYTE.to_string()));
+            return Err(AllocError::OutOfMemory(oom::MORE_THAN_AN_EXABYTE.to_string()));
         }
         if bytes == 0 {
             return Ok(None);
@@ -201,44 +202,44 @@ impl<D: Device> CachingAllocator<D> {
             self.process_events();
         }
         let size = self.round_size(bytes);
-        let pool = self.pool_for(size, stream);
+        let pool = self.get_pool(size, stream);
         let request = Request { bytes, size, segment_size: self.segment_size(size), pool, stream };
-        let found = match self.find_free(&request) {
+        let found = match self.get_free_block(&request) {
             Some(block) => Some(block),
-            None => self.find_new(&request, capturing)?,
+            None => self.alloc_after_release(&request, capturing)?,
         };
         match found {
-            Some(block) => Ok(Some(self.hand_out(block, bytes, &request))),
+            Some(block) => Ok(Some(self.alloc_found_block(block, bytes, &request))),
             None => {
                 if self.version.is(2, 1) && self.surroundings.listing == Listing::NoLibrary {
-                    return Err(Failure::Error(oom::NO_NVML.to_string()));
+                    return Err(AllocError::Error(oom::NO_NVML.to_string()));
                 }
                 self.stats.num_ooms += 1;
-                Err(Failure::OutOfMemory(self.out_of_memory_text(&request)))
+                Err(AllocError::OutOfMemory(self.out_of_memory_text(&request)))
             }
         }
     }
 
     /// What remains once the cache has nothing: collect, ask, release some, ask, release all, ask.
     #[cold]
-    fn find_new(&mut self, request: &Request, capturing: bool) -> Result<Option<BlockId>, Failure> {
+    fn alloc_after_release(&mut self, request: &Request, capturing: bool) -> Result<Option<BlockId>, AllocError> {
         if let (Some(limit), Some(threshold)) = (self.limit, self.config.garbage_collection_threshold) {
-            self.collect_garbage(limit, threshold)?;
+            self.garbage_collect_cached_blocks(limit, threshold)?;
         }
-        if let Some(block) = self.ask_driver(request)? {
+        if let Some(block) = self.alloc_block(request)? {
             return Ok(Some(block));
         }
-        if self.release_available(request)?
-            && let Some(block) = self.ask_driver(request)?
+        if self.release_available_cached_blocks(request)?
+            && let Some(block) = self.alloc_block(request)?
         {
             return Ok(Some(block));
         }
         if capturing {
             return Ok(None);
         }
-        self.release_cached()?;
+        self.release_cached_blocks()?;
         self.stats.num_alloc_retries += 1;
-        self.ask_driver(request)
+        self.alloc_block(request)
     }
 
     /// Requested bytes as the block sizes count them.
@@ -250,7 +251,7 @@ impl<D: Device> CachingAllocator<D> {
         let divisions = self.config.divisions(bytes);
         let least = if self.behaviour.division_of_one_keeps_size { 0 } else { 1 };
         if divisions > least && bytes > QUANTUM.saturating_mul(divisions) {
-            power_of_two_division(bytes, divisions)
+            roundup_power2_next_division(bytes, divisions)
         } else {
             round_up(bytes, QUANTUM)
         }
@@ -310,7 +311,7 @@ impl<D: Device> CachingAllocator<D> {
 
     /// The best free block, taken out of its pool. Only one candidate is looked at.
     #[inline]
-    fn find_free(&mut self, request: &Request) -> Option<BlockId> {
+    fn get_free_block(&mut self, request: &Request) -> Option<BlockId> {
         let counts = self.counts_ages();
         let pool = &mut self.pools[request.pool as usize];
         if counts {
@@ -340,7 +341,7 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Cuts the block where the rules say so, and marks it.
     #[inline]
-    fn hand_out(&mut self, found: BlockId, bytes: u64, request: &Request) -> BlockId {
+    fn alloc_found_block(&mut self, found: BlockId, bytes: u64, request: &Request) -> BlockId {
         let small = self.pools[request.pool as usize].small;
         let whole = &self.arena[found];
         let was_split = whole.is_split();
@@ -391,7 +392,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When the version refuses in advance what would not fit.
-    fn ask_driver(&mut self, request: &Request) -> Result<Option<BlockId>, Failure> {
+    fn alloc_block(&mut self, request: &Request) -> Result<Option<BlockId>, AllocError> {
         let wanted = self.reserved.saturating_add(request.segment_size);
         if self.limit.is_some_and(|limit| wanted > limit) {
             return Ok(None);
@@ -399,11 +400,11 @@ impl<D: Device> CachingAllocator<D> {
         if self.config.throw_on_cudamalloc_oom {
             let share = self.config.per_process_memory_fraction.unwrap_or(1.0);
             if wanted > (share * self.device.total_bytes() as f64) as u64 {
-                return Err(Failure::OutOfMemory(oom::rejected(request.bytes)));
+                return Err(AllocError::OutOfMemory(oom::rejected(request.bytes)));
             }
         }
         if self.expandable_for(request.pool) {
-            return Ok(self.allocate_expandable(request));
+            return Ok(self.try_allocate_expandable_block(request));
         }
         let Some(address) = self.device.malloc(request.segment_size) else { return Ok(None) };
         let pool = &self.pools[request.pool as usize];
@@ -425,7 +426,7 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Gives back large cached segments by age until the threshold is reached. Counts what it frees against the target
     /// only after each round over all candidates.
-    fn collect_garbage(&mut self, limit: u64, threshold: f64) -> Result<(), Failure> {
+    fn garbage_collect_cached_blocks(&mut self, limit: u64, threshold: f64) -> Result<(), AllocError> {
         let threshold = (threshold * limit as f64) as u64;
         if self.reserved <= threshold {
             return Ok(());
@@ -456,7 +457,7 @@ impl<D: Device> CachingAllocator<D> {
                 freed_one = true;
                 reclaimed += block.size;
                 total_age -= age(&self.arena, id);
-                self.release_segment(id)?;
+                self.release_block(id)?;
             }
             candidates = kept;
         }
@@ -468,11 +469,11 @@ impl<D: Device> CachingAllocator<D> {
     /// # Errors
     /// When the driver does not know the address: PyTorch can try to free a part of a segment where a split limit met
     /// blocks that were split without one.
-    pub(super) fn release_segment(&mut self, id: BlockId) -> Result<(), Failure> {
+    pub(super) fn release_block(&mut self, id: BlockId) -> Result<(), AllocError> {
         let block = &self.arena[id];
         let (size, pool, previous, next) = (block.size, block.pool, block.previous, block.next);
         if !self.device.free(block.address) {
-            return Err(Failure::Error(oom::driver_error(Cause::InvalidArgument, self.version)));
+            return Err(AllocError::Error(oom::driver_error(Cause::InvalidArgument, self.version)));
         }
         self.remove_free(id);
         self.reserved = self.reserved.saturating_sub(size);
@@ -506,7 +507,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// Up to 2.4 an expandable block on the way is an internal error.
-    fn release_available(&mut self, request: &Request) -> Result<bool, Failure> {
+    fn release_available_cached_blocks(&mut self, request: &Request) -> Result<bool, AllocError> {
         let Some(most) = self.config.max_split_size else { return Ok(false) };
         let wanted = request.size.max(most);
         let asserts = self.behaviour.release_asserts_on_expandable;
@@ -521,7 +522,7 @@ impl<D: Device> CachingAllocator<D> {
             if self.arena[id].is_expandable() {
                 return Err(expandable_assertion());
             }
-            self.release_segment(id)?;
+            self.release_block(id)?;
             return Ok(true);
         }
         let mut chosen = Vec::new();
@@ -542,7 +543,7 @@ impl<D: Device> CachingAllocator<D> {
             if self.arena[id].is_expandable() {
                 return Err(expandable_assertion());
             }
-            self.release_segment(id)?;
+            self.release_block(id)?;
         }
         Ok(sum >= wanted)
     }
@@ -551,11 +552,11 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// While a private pool is in use, in versions that assert then.
-    pub(super) fn release_cached(&mut self) -> Result<(), Failure> {
+    pub(super) fn release_cached_blocks(&mut self) -> Result<(), AllocError> {
         if self.capturing() {
             match self.behaviour.empty_cache_in_pool {
                 EmptyCacheInPool::Asserts => {
-                    return Err(Failure::Error(
+                    return Err(AllocError::Error(
                         "captures_underway.empty() INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\"".into(),
                     ));
                 }
@@ -567,27 +568,27 @@ impl<D: Device> CachingAllocator<D> {
         }
         for id in self.private.freeable() {
             let Some((large, small)) = self.private.pools_of(id) else { continue };
-            self.release_pool(small)?;
-            self.release_pool(large)?;
+            self.release_blocks(small)?;
+            self.release_blocks(large)?;
         }
         self.private.forget_empty();
         Ok(())
     }
 
-    fn release_default_pools(&mut self) -> Result<(), Failure> {
-        self.synchronize_events();
-        self.release_pool(LARGE)?;
-        self.release_pool(SMALL)
+    fn release_default_pools(&mut self) -> Result<(), AllocError> {
+        self.synchronize_and_free_events();
+        self.release_blocks(LARGE)?;
+        self.release_blocks(SMALL)
     }
 
-    fn release_pool(&mut self, pool: u32) -> Result<(), Failure> {
+    fn release_blocks(&mut self, pool: u32) -> Result<(), AllocError> {
         let cached: Vec<BlockId> = self.pools[pool as usize].free.iter().flat_map(Ordered::iter).collect();
         let mut expandable = Vec::new();
         for id in cached {
             if self.arena[id].is_expandable() {
                 expandable.push(id);
             } else if !self.arena[id].is_split() {
-                self.release_segment(id)?;
+                self.release_block(id)?;
             }
         }
         for id in expandable {
@@ -600,8 +601,8 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// While a private pool is in use, in versions that assert then.
-    pub fn empty_cache(&mut self) -> Result<(), Failure> {
-        self.release_cached()
+    pub fn empty_cache(&mut self) -> Result<(), AllocError> {
+        self.release_cached_blocks()
     }
 
     /// `Tensor.record_stream`: the block must outlive what runs on that stream now.
@@ -655,7 +656,7 @@ impl<D: Device> CachingAllocator<D> {
         }
     }
 
-    fn insert_deferred_events(&mut self) {
+    fn insert_events_deferred_until_no_capture(&mut self) {
         for id in std::mem::take(&mut self.deferred) {
             if self.behaviour.forgets_captured_streams
                 && let Some(captured) = self.captured_uses.remove(&id)
@@ -678,10 +679,10 @@ impl<D: Device> CachingAllocator<D> {
     #[inline]
     fn process_events(&mut self) {
         if !self.deferred.is_empty() {
-            self.insert_deferred_events();
+            self.insert_events_deferred_until_no_capture();
         }
         if !self.events.is_empty() {
-            self.poll_events(self.events_held);
+            self.free_completed(self.events_held);
         }
     }
 
@@ -692,13 +693,13 @@ impl<D: Device> CachingAllocator<D> {
     }
 
     /// Waits for all events.
-    fn synchronize_events(&mut self) {
-        self.insert_deferred_events();
-        self.poll_events(false);
+    fn synchronize_and_free_events(&mut self) {
+        self.insert_events_deferred_until_no_capture();
+        self.free_completed(false);
     }
 
     /// Takes completed events, stream by stream, up to the first of each that is still held.
-    fn poll_events(&mut self, held_wait: bool) {
+    fn free_completed(&mut self, held_wait: bool) {
         let mut done = Vec::new();
         self.events.retain(|_, queue| {
             while let Some(waiting) = queue.front().filter(|waiting| !(waiting.held && held_wait)) {
@@ -724,7 +725,7 @@ impl<D: Device> CachingAllocator<D> {
         let small = self.pools[block.pool as usize].small;
         let (mut blocks, mut bytes) = (0i64, 0i64);
         for neighbour in [previous, next] {
-            let joined = self.merge(id, neighbour);
+            let joined = self.try_merge_blocks(id, neighbour);
             if joined > 0 {
                 blocks -= 1;
                 bytes -= joined as i64;
@@ -748,7 +749,7 @@ impl<D: Device> CachingAllocator<D> {
     /// Makes `neighbour` a part of `id` where both are free and alike; gives the bytes gained. The neighbour's object
     /// disappears.
     #[inline]
-    pub(super) fn merge(&mut self, id: BlockId, neighbour: BlockId) -> u64 {
+    pub(super) fn try_merge_blocks(&mut self, id: BlockId, neighbour: BlockId) -> u64 {
         if neighbour == NONE {
             return 0;
         }
@@ -844,7 +845,7 @@ fn first_ordinary(arena: &Arena, list: &Ordered, first: Place) -> Option<Place> 
 }
 
 /// Rounds up to the next of `divisions` equal steps between two powers of two.
-fn power_of_two_division(bytes: u64, divisions: u64) -> u64 {
+fn roundup_power2_next_division(bytes: u64, divisions: u64) -> u64 {
     if divisions <= 1 || bytes.is_power_of_two() {
         return bytes;
     }
@@ -854,8 +855,8 @@ fn power_of_two_division(bytes: u64, divisions: u64) -> u64 {
 }
 
 /// The internal error of versions up to 2.4 under expandable segments with a split limit.
-fn expandable_assertion() -> Failure {
-    Failure::Error("!block->expandable_segment_ INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\"".into())
+fn expandable_assertion() -> AllocError {
+    AllocError::Error("!block->expandable_segment_ INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\"".into())
 }
 
 #[cfg(test)]
@@ -864,8 +865,8 @@ mod tests {
 
     #[test]
     fn sizes_between_powers_of_two_round_to_a_division() {
-        assert_eq!(power_of_two_division(1200, 4), 1280);
-        assert_eq!(power_of_two_division(1024, 4), 1024);
-        assert_eq!(power_of_two_division(3, 8), 4);
+        assert_eq!(roundup_power2_next_division(1200, 4), 1280);
+        assert_eq!(roundup_power2_next_division(1024, 4), 1024);
+        assert_eq!(roundup_power2_next_division(3, 8), 4);
     }
 }

@@ -81,7 +81,7 @@ impl Default for Config {
 
 /// Where PyTorch runs, as far as options depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Platform {
+pub enum TorchPlatform {
     #[default]
     Linux,
     Windows,
@@ -110,7 +110,7 @@ pub struct ParseError {
 
 /// What values an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     Backend,
     Bool,
     MaxSplitSize,
@@ -133,7 +133,7 @@ pub struct OptionRule {
     pub key: &'static str,
     /// First release that accepts it.
     pub since: (u16, u16),
-    pub kind: Kind,
+    pub kind: ValueKind,
     pub values: &'static str,
     pub default: &'static str,
     pub effect: fn() -> Text,
@@ -144,21 +144,22 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "backend",
         since: (2, 0),
-        kind: Kind::Backend,
+        kind: ValueKind::Backend,
         values: "native, cudaMallocAsync",
         default: "native",
         effect: || {
             Text::new(
-                "Which allocator serves requests. `cudaMallocAsync` leaves pooling to the driver; the options that only \
-                 the native allocator knows are then ignored.",
-                "由哪个分配器处理请求。`cudaMallocAsync` 把内存池交给驱动管理，此时仅 native 分配器支持的选项都会被忽略。",
+                "Which allocator serves requests. `cudaMallocAsync` leaves pooling to the driver; the options that \
+                 only the native allocator knows are then ignored.",
+                "由哪个分配器处理请求。`cudaMallocAsync` 把内存池交给驱动管理，此时仅 native 分配器支持的选项都会被忽\
+                 略。",
             )
         },
     },
     OptionRule {
         key: "expandable_segments",
         since: (2, 1),
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         values: "True, False",
         default: "False",
         effect: || {
@@ -174,13 +175,14 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "max_split_size_mb",
         since: (1, 10),
-        kind: Kind::MaxSplitSize,
+        kind: ValueKind::MaxSplitSize,
         values: "MiB, more than 20 (2.10+: at least large_segment_size_mb)",
         default: "unlimited",
         effect: || {
             Text::new(
-                "Blocks of at least this size are not split and serve only requests that nearly fill them. Large blocks \
-                 stay whole, but smaller requests can no longer use them, so that reserved memory can also grow.",
+                "Blocks of at least this size are not split and serve only requests that nearly fill them. Large \
+                 blocks stay whole, but smaller requests can no longer use them, so that \
+                 reserved memory can also grow.",
                 "不小于该值的块不再拆分，只服务于几乎能填满它的请求。大块得以保持完整，但较小的请求无法再使用它们，\
                  预留显存也可能因此增加。",
             )
@@ -189,7 +191,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "max_non_split_rounding_mb",
         since: (2, 6),
-        kind: Kind::NonSplitRounding,
+        kind: ValueKind::NonSplitRounding,
         values: "MiB, more than 20 (2.10+: at least large_segment_size_mb)",
         default: "20",
         effect: || {
@@ -202,12 +204,13 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "roundup_power2_divisions",
         since: (1, 12),
-        kind: Kind::Divisions,
+        kind: ValueKind::Divisions,
         values: "a power of two, or a list such as [256:1,512:2,>:8] in MiB (2.0+)",
         default: "off",
         effect: || {
             Text::new(
-                "Rounds requests up to one of so many steps between two powers of two: fewer distinct sizes, more reuse, \
+                "Rounds requests up to one of so many steps between two powers of two: fewer distinct sizes, more \
+                 reuse, \
                  some waste inside blocks.",
                 "把请求向上取整到两个 2 的幂之间的若干等分之一：不同大小更少、复用更多，但块内会有浪费。",
             )
@@ -216,26 +219,28 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "garbage_collection_threshold",
         since: (1, 12),
-        kind: Kind::CollectionThreshold,
+        kind: ValueKind::CollectionThreshold,
         values: "above 0 and below 1",
         default: "off",
         effect: || {
             Text::new(
                 "Gives cached segments back by age once reserved memory exceeds this share of the limit. Works only \
                  with a memory fraction (2.10+: below 1).",
-                "当预留显存超过上限的这一比例时，按闲置时间归还缓存段。只有设置了显存占比上限才生效（2.10 起须小于 1）。",
+                "当预留显存超过上限的这一比例时，按闲置时间归还缓存段。只有设置了显存占比上限才生效（2.10 起须小于 \
+                 1）。",
             )
         },
     },
     OptionRule {
         key: "per_process_memory_fraction",
         since: (2, 10),
-        kind: Kind::MemoryFraction,
+        kind: ValueKind::MemoryFraction,
         values: "0 to 1",
         default: "1",
         effect: || {
             Text::new(
-                "Most of the device's memory that the allocator may reserve. The CUDA context and libraries come on top.",
+                "Most of the device's memory that the allocator may reserve. The CUDA context and libraries come on \
+                 top.",
                 "分配器最多可预留的显存占比。CUDA 上下文与各库的占用另计。",
             )
         },
@@ -243,7 +248,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "large_segment_size_mb",
         since: (2, 11),
-        kind: Kind::LargeSegment,
+        kind: ValueKind::LargeSegment,
         values: "MiB, more than 10",
         default: "20",
         effect: || {
@@ -256,7 +261,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "throw_on_cudamalloc_oom",
         since: (2, 12),
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         values: "True, False",
         default: "False",
         effect: || {
@@ -269,7 +274,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "expandable_segments_reserve",
         since: (2, 15),
-        kind: Kind::Reserve,
+        kind: ValueKind::Reserve,
         values: "a fraction such as 0.5 or a size such as 40G",
         default: "9/8 of the device",
         effect: || {
@@ -282,7 +287,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "expandable_segments_reserve_by_class",
         since: (2, 15),
-        kind: Kind::ReserveList,
+        kind: ValueKind::ReserveList,
         values: "[name:value,…]",
         default: "empty",
         effect: || Text::new("The same for classes of streams.", "同上，但按流的类别分别设置。"),
@@ -290,7 +295,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "graph_capture_record_stream_reuse",
         since: (2, 9),
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         values: "True, False",
         default: "False",
         effect: || {
@@ -303,7 +308,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "release_lock_on_cudamalloc",
         since: (2, 2),
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         values: "True, False",
         default: "False",
         effect: || {
@@ -316,7 +321,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "pinned_use_cuda_host_register",
         since: (2, 2),
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         values: "True, False",
         default: "False",
         effect: || {
@@ -329,7 +334,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "pinned_num_register_threads",
         since: (2, 2),
-        kind: Kind::RegisterThreads,
+        kind: ValueKind::RegisterThreads,
         values: "a power of two, at most 128",
         default: "1",
         effect: || Text::new("Threads that pin host memory.", "锁定主机内存所用的线程数。"),
@@ -337,7 +342,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "pinned_use_background_threads",
         since: (2, 6),
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         values: "True, False",
         default: "False",
         effect: || {
@@ -347,7 +352,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "pinned_reserve_segment_size_mb",
         since: (2, 10),
-        kind: Kind::ReserveSegment,
+        kind: ValueKind::ReserveSegment,
         values: "MiB, more than 0",
         default: "0",
         effect: || {
@@ -357,7 +362,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "pinned_free_catch_all",
         since: (2, 12),
-        kind: Kind::Bool,
+        kind: ValueKind::Bool,
         values: "True, False",
         default: "False",
         effect: || {
@@ -370,7 +375,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "pinned_max_round_threshold_mb",
         since: (2, 13),
-        kind: Kind::Mebibytes,
+        kind: ValueKind::Mebibytes,
         values: "MiB",
         default: "unlimited",
         effect: || {
@@ -383,7 +388,7 @@ pub const OPTIONS: &[OptionRule] = &[
     OptionRule {
         key: "pinned_max_cached_size_mb",
         since: (2, 13),
-        kind: Kind::Mebibytes,
+        kind: ValueKind::Mebibytes,
         values: "MiB",
         default: "unlimited",
         effect: || Text::new("Above this, pinned memory is not cached.", "大于此值的锁页内存不进入缓存。"),
@@ -400,10 +405,10 @@ impl Config {
     ///
     /// # Errors
     /// When this version refuses it, with its own words and ours.
-    pub fn parse(text: &str, version: Version, platform: Platform) -> Result<(Config, Vec<Remark>), ParseError> {
+    pub fn parse(text: &str, version: Version, platform: TorchPlatform) -> Result<(Config, Vec<Remark>), ParseError> {
         let mut config = Config::default();
         let keys = config.apply(text, version)?;
-        if matches!(platform, Platform::Windows | Platform::Rocm) {
+        if matches!(platform, TorchPlatform::Windows | TorchPlatform::Rocm) {
             config.expandable_segments = false;
         }
         let remarks = remarks_on(&config, &keys, version, platform);
@@ -495,7 +500,7 @@ impl Reader {
     /// Limits of other options depend on the segment size, which PyTorch therefore reads before them.
     fn large_segment_first(&mut self, config: &mut Config) -> Result<(), ParseError> {
         let known =
-            |rule: &&OptionRule| rule.kind == Kind::LargeSegment && self.version.from(rule.since.0, rule.since.1);
+            |rule: &&OptionRule| rule.kind == ValueKind::LargeSegment && self.version.from(rule.since.0, rule.since.1);
         let Some(rule) = OPTIONS.iter().find(known) else { return Ok(()) };
         for at in 0..self.tokens.len() {
             if self.tokens[at] == rule.key {
@@ -531,7 +536,7 @@ impl Reader {
 
     fn value(&mut self, rule: &'static OptionRule, config: &mut Config) -> Result<(), ParseError> {
         match rule.kind {
-            Kind::Backend => {
+            ValueKind::Backend => {
                 let name = self.next(rule)?;
                 config.backend = match name.as_str() {
                     "native" => Backend::Native,
@@ -542,7 +547,7 @@ impl Reader {
                     }
                 };
             }
-            Kind::Bool => {
+            ValueKind::Bool => {
                 let value = self.boolean(rule)?;
                 match rule.key {
                     "expandable_segments" => config.expandable_segments = value,
@@ -550,17 +555,17 @@ impl Reader {
                     _ => {}
                 }
             }
-            Kind::MaxSplitSize => {
+            ValueKind::MaxSplitSize => {
                 let mebibytes = self.mebibytes(rule)?;
                 self.at_least_a_segment(rule, mebibytes, config)?;
                 config.max_split_size = Some(mebibytes.min(u64::MAX / MIB) * MIB);
             }
-            Kind::NonSplitRounding => {
+            ValueKind::NonSplitRounding => {
                 let mebibytes = self.mebibytes(rule)?;
                 self.at_least_a_segment(rule, mebibytes, config)?;
                 config.max_non_split_rounding = Some(mebibytes.min(u64::MAX / MIB) * MIB);
             }
-            Kind::CollectionThreshold => {
+            ValueKind::CollectionThreshold => {
                 let value = self.number(rule)?;
                 if !(value > 0.0 && value < 1.0) {
                     let message = if !self.strict {
@@ -574,7 +579,7 @@ impl Reader {
                 }
                 config.garbage_collection_threshold = Some(value);
             }
-            Kind::MemoryFraction => {
+            ValueKind::MemoryFraction => {
                 let value = self.number(rule)?;
                 if !(0.0..=1.0).contains(&value) {
                     let message = "per_process_memory_fraction is invalid, set it in [0.0, 1.0]".into();
@@ -582,7 +587,7 @@ impl Reader {
                 }
                 config.per_process_memory_fraction = Some(value);
             }
-            Kind::LargeSegment => {
+            ValueKind::LargeSegment => {
                 let mebibytes = self.mebibytes(rule)?;
                 if mebibytes <= 10 {
                     let message = "CachingAllocator option large_segment_size_mb must be > 10 MB".into();
@@ -590,8 +595,8 @@ impl Reader {
                 }
                 config.large_segment_size = mebibytes.min(u64::MAX / MIB) * MIB;
             }
-            Kind::Divisions => self.divisions(rule, config)?,
-            Kind::RegisterThreads => {
+            ValueKind::Divisions => self.divisions(rule, config)?,
+            ValueKind::RegisterThreads => {
                 let threads = self.integer(rule)?;
                 if !threads.is_power_of_two() {
                     let message = if self.strict {
@@ -610,21 +615,21 @@ impl Reader {
                     return Err(self.fails(rule, message, bad_value(rule, &threads.to_string())));
                 }
             }
-            Kind::ReserveSegment => {
+            ValueKind::ReserveSegment => {
                 if self.integer(rule)? == 0 {
                     let message = "Pinned reserve segment size has to be greater than 0".into();
                     return Err(self.fails(rule, message, bad_value(rule, "0")));
                 }
             }
-            Kind::Mebibytes => {
+            ValueKind::Mebibytes => {
                 self.integer(rule)?;
             }
-            Kind::Reserve => {
+            ValueKind::Reserve => {
                 let value = self.next(rule)?;
                 // PyTorch warns about a value that it cannot read, and keeps what it had.
                 config.expandable_segments_reserve = reserve(&value).or(config.expandable_segments_reserve);
             }
-            Kind::ReserveList => self.skip_list(rule)?,
+            ValueKind::ReserveList => self.skip_list(rule)?,
         }
         Ok(())
     }
@@ -847,7 +852,7 @@ fn nearest(key: &str) -> Option<&'static str> {
 }
 
 /// What users should know about accepted settings.
-fn remarks_on(config: &Config, keys: &[&'static str], version: Version, platform: Platform) -> Vec<Remark> {
+fn remarks_on(config: &Config, keys: &[&'static str], version: Version, platform: TorchPlatform) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut say = |option: &str, text: Text| remarks.push(Remark { option: option.into(), text, fatal: false });
     let has = |key: &str| keys.contains(&key);
@@ -856,13 +861,13 @@ fn remarks_on(config: &Config, keys: &[&'static str], version: Version, platform
             say(key, text!(en: "`{key}` is set twice; the last one counts", zh: "`{key}` 设置了两次，以最后一次为准"));
         }
     }
-    if has("expandable_segments") && platform == Platform::Windows {
+    if has("expandable_segments") && platform == TorchPlatform::Windows {
         say(
             "expandable_segments",
             Text::new("expandable segments have no effect on Windows", "可扩展段在 Windows 上不起作用"),
         );
     }
-    if has("expandable_segments") && platform == Platform::Rocm {
+    if has("expandable_segments") && platform == TorchPlatform::Rocm {
         say(
             "expandable_segments",
             Text::new("expandable segments are not built into ROCm releases", "ROCm 版本未编译可扩展段功能"),
@@ -893,7 +898,8 @@ fn remarks_on(config: &Config, keys: &[&'static str], version: Version, platform
         say(
             "garbage_collection_threshold",
             Text::new(
-                "`garbage_collection_threshold` does nothing unless a memory fraction (from 2.10 on below 1) is set too",
+                "`garbage_collection_threshold` does nothing unless a memory fraction (from 2.10 on below 1) is set \
+                 too",
                 "除非同时设置显存占比上限（2.10 起须小于 1），`garbage_collection_threshold` 不起作用",
             ),
         );
@@ -936,7 +942,7 @@ fn native_only(key: &str) -> bool {
 
 /// What users should know about a setting found in a log: PyTorch's refusal, or remarks on what it accepted. An unknown
 /// version is taken for the newest.
-pub fn remarks(text: &str, version: Option<Version>, platform: Platform) -> Vec<Remark> {
+pub fn remarks(text: &str, version: Option<Version>, platform: TorchPlatform) -> Vec<Remark> {
     match Config::parse(text, version.unwrap_or(Version::NEWEST), platform) {
         Ok((_, remarks)) => remarks,
         Err(error) => vec![error.remark],
@@ -948,7 +954,9 @@ mod tests {
     use super::*;
 
     fn parse(text: &str, minor: u16) -> Result<Config, String> {
-        Config::parse(text, Version::new(2, minor), Platform::Linux).map(|(config, _)| config).map_err(|e| e.message)
+        Config::parse(text, Version::new(2, minor), TorchPlatform::Linux)
+            .map(|(config, _)| config)
+            .map_err(|e| e.message)
     }
 
     #[test]
@@ -1013,11 +1021,16 @@ mod tests {
         let about = |text, version, platform| -> Vec<String> {
             remarks(text, version, platform).into_iter().map(|remark| remark.option).collect()
         };
-        assert_eq!(about("expandable_segments:True", None, Platform::Linux), Vec::<String>::new());
-        assert_eq!(about("expandable_segments:True", None, Platform::Windows), ["expandable_segments"]);
-        assert_eq!(about("garbage_collection_threshold:0.8", None, Platform::Linux), ["garbage_collection_threshold"]);
+        assert_eq!(about("expandable_segments:True", None, TorchPlatform::Linux), Vec::<String>::new());
+        assert_eq!(about("expandable_segments:True", None, TorchPlatform::Windows), ["expandable_segments"]);
+        assert_eq!(
+            about("garbage_collection_threshold:0.8", None, TorchPlatform::Linux),
+            ["garbage_collection_threshold"]
+        );
         let both = "expandable_segments:True,max_split_size_mb:64";
-        assert_eq!(about(both, Some(Version::new(2, 4)), Platform::Linux), ["max_split_size_mb"]);
-        assert!(remarks("expandable_segment:True", None, Platform::Linux)[0].text.en.contains("`expandable_segments`"));
+        assert_eq!(about(both, Some(Version::new(2, 4)), TorchPlatform::Linux), ["max_split_size_mb"]);
+        assert!(
+            remarks("expandable_segment:True", None, TorchPlatform::Linux)[0].text.en.contains("`expandable_segments`")
+        );
     }
 }

@@ -38,7 +38,7 @@ impl Call {
 
 /// A call with its outcome, for comparing runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
+pub struct DriverCall {
     pub call: Call,
     /// `None` where a call has no address: create, release, a failed malloc.
     pub address: Option<u64>,
@@ -118,7 +118,7 @@ pub struct SimulatedDevice {
     /// What [`Device::malloc`] gave and was not freed.
     allocations: HashMap<u64, u64>,
     /// The calls since the last [`SimulatedDevice::take_events`], kept only on request.
-    events: Vec<Event>,
+    events: Vec<DriverCall>,
     recording: bool,
 }
 
@@ -132,7 +132,7 @@ impl SimulatedDevice {
         self.recording = true;
     }
 
-    pub fn events(&self) -> &[Event] {
+    pub fn events(&self) -> &[DriverCall] {
         &self.events
     }
 
@@ -142,7 +142,7 @@ impl SimulatedDevice {
 
     fn note(&mut self, call: Call, address: Option<u64>, size: u64, result: CallResult) {
         if self.recording {
-            self.events.push(Event { call, address, size, result });
+            self.events.push(DriverCall { call, address, size, result });
         }
     }
 

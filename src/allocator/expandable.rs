@@ -34,8 +34,8 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Serves a request from an expandable segment, mapping what is missing. What was mapped before a failure stays
     /// as free memory.
-    pub(super) fn allocate_expandable(&mut self, request: &Request) -> Option<BlockId> {
-        let mut candidate = self.find_space(request)?;
+    pub(super) fn try_allocate_expandable_block(&mut self, request: &Request) -> Option<BlockId> {
+        let mut candidate = self.find_expandable_block(request)?;
         if !self.arena[candidate].mapped {
             let first = self.arena[candidate].size.min(request.size);
             if !self.map_block(candidate, first) {
@@ -57,7 +57,7 @@ impl<D: Device> CachingAllocator<D> {
     }
 
     /// The lowest run of free and unmapped blocks that is long enough, else a new segment.
-    fn find_space(&mut self, request: &Request) -> Option<BlockId> {
+    fn find_expandable_block(&mut self, request: &Request) -> Option<BlockId> {
         let pool = &self.pools[request.pool as usize];
         if let Some(list) = pool.unmapped.get(request.stream as usize) {
             for unmapped in list.iter() {
@@ -139,9 +139,9 @@ impl<D: Device> CachingAllocator<D> {
             self.arena[id].size = mapped;
         }
         let previous = self.arena[id].previous;
-        self.merge(id, previous);
+        self.try_merge_blocks(id, previous);
         let next = self.arena[id].next;
-        self.merge(id, next);
+        self.try_merge_blocks(id, next);
         self.insert_free(id);
         self.account(pool, mapped as i64);
         true
@@ -180,9 +180,9 @@ impl<D: Device> CachingAllocator<D> {
         block.size = end - begin;
         block.mapped = false;
         let previous = self.arena[id].previous;
-        self.merge(id, previous);
+        self.try_merge_blocks(id, previous);
         let next = self.arena[id].next;
-        self.merge(id, next);
+        self.try_merge_blocks(id, next);
         self.insert_unmapped(id);
         self.account(pool, -((end - begin) as i64));
         let block = &self.arena[id];

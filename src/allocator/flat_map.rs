@@ -1,8 +1,8 @@
 //! A hash map whose order of iteration is that of `c10/util/flat_hash_map.h` (Malte Skarupke's robin-hood table with
 //! Fibonacci hashing).
 //!
-//! The allocator walks such tables of streams and of pools, so that their order decides which of two neighbours is freed
-//! first and which pool is released first.
+//! The allocator walks such tables of streams and of pools, so that their order decides which of two neighbours is
+//! freed first and which pool is released first.
 
 const LEAST_LOOKUPS: usize = 4;
 

@@ -4,12 +4,13 @@
 //! `c10/cuda/CUDACachingAllocator.cpp` of PyTorch 2.0 to 2.15. What differs between versions is in [`version`], what
 //! users can set in [`config`].
 //!
-//! * [`caching`] holds the algorithm, [`expandable`] its expandable segments, [`private_pool`] the pools of CUDA graphs.
+//! * [`caching`] holds the algorithm, [`expandable`] its expandable segments, [`private_pool`] the pools of CUDA
+//!   graphs.
 //! * [`device`] is the driver below: a counter of bytes with a bump pointer for addresses.
 //! * [`trace`] is a list of requests, [`replay`] runs it and tells what happened.
-//! * [`bfc`] answers questions about the other common allocator, that of TensorFlow and JAX.
+//!
+#![doc = include_str!("upstream.md")]
 
-pub mod bfc;
 pub mod block;
 pub mod caching;
 pub mod config;

@@ -239,5 +239,6 @@ pub fn driver_error(cause: Cause, version: Version) -> String {
 }
 
 /// What 2.1 raises in place of the message where NVML's library is missing.
-pub const NO_NVML: &str = "handle_1 INTERNAL ASSERT FAILED at \"../c10/cuda/driver_api.cpp\":15, please report a bug to \
-    PyTorch. Can't open \"libnvidia-ml.so.1\": libnvidia-ml.so.1: cannot open shared object file: No such file or directory";
+pub const NO_NVML: &str = "handle_1 INTERNAL ASSERT FAILED at \"../c10/cuda/driver_api.cpp\":15, please report a bug \
+    to PyTorch. Can't open \"libnvidia-ml.so.1\": libnvidia-ml.so.1: cannot open shared object file: No such file or \
+                          directory";

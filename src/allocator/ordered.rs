@@ -64,10 +64,6 @@ pub struct Ordered {
 }
 
 impl Ordered {
-    pub fn is_empty(&self) -> bool {
-        self.leaves.is_empty()
-    }
-
     /// The first entry at or after `key`.
     #[inline]
     pub fn at_or_after(&self, key: Key) -> Option<Place> {
@@ -186,10 +182,12 @@ mod tests {
                     prop_assert_eq!(ours.remove(key), model.remove(&key));
                 }
                 let found = ours.at_or_after(key);
-                prop_assert_eq!(found.map(|place| ours.block(place)), model.range(key..).next().map(|(_, block)| *block));
+                let expected = |entry: Option<(&Key, &BlockId)>| entry.map(|(_, block)| *block);
+                prop_assert_eq!(found.map(|place| ours.block(place)), expected(model.range(key..).next()));
                 if let Some(place) = found {
-                    prop_assert_eq!(ours.next(place).map(|p| ours.block(p)), model.range(key..).nth(1).map(|(_, b)| *b));
-                    prop_assert_eq!(ours.previous(place).map(|p| ours.block(p)), model.range(..key).next_back().map(|(_, b)| *b));
+                    prop_assert_eq!(ours.next(place).map(|p| ours.block(p)), expected(model.range(key..).nth(1)));
+                    let before = ours.previous(place).map(|p| ours.block(p));
+                    prop_assert_eq!(before, expected(model.range(..key).next_back()));
                 }
             }
             prop_assert!(ours.iter().eq(model.values().copied()));

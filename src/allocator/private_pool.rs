@@ -1,7 +1,7 @@
 //! Private pools: what `torch.cuda.graph` and `torch.cuda.use_mem_pool` allocate from.
 
 use super::SMALL_LIMIT;
-use super::caching::{CachingAllocator, Failure, LARGE, Pool, SMALL};
+use super::caching::{AllocError, CachingAllocator, LARGE, Pool, SMALL};
 use super::device::Device;
 use super::flat_map::FlatMap;
 use super::version::PoolChoice;
@@ -74,16 +74,16 @@ impl<D: Device> CachingAllocator<D> {
 
     /// Index of the pool that serves a rounded size on a stream.
     #[inline]
-    pub(super) fn pool_for(&self, size: u64, stream: u32) -> u32 {
+    pub(super) fn get_pool(&self, size: u64, stream: u32) -> u32 {
         if !self.private.begun.is_empty()
-            && let Some(pool) = self.private_pool_for(stream)
+            && let Some(pool) = self.get_private_pool(stream)
         {
             return if size <= SMALL_LIMIT { pool.small } else { pool.large };
         }
         if size <= SMALL_LIMIT { SMALL } else { LARGE }
     }
 
-    fn private_pool_for(&self, stream: u32) -> Option<&Private> {
+    fn get_private_pool(&self, stream: u32) -> Option<&Private> {
         let begun = &self.private.begun;
         let chosen = match self.behaviour.pool_choice {
             PoolChoice::ByStream => begun.iter().find(|begun| begun.stream == stream),
@@ -97,7 +97,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When the pool is already begun or was released.
-    pub fn begin_pool(&mut self, id: u64, stream: u32) -> Result<(), Failure> {
+    pub fn begin_allocate_to_pool(&mut self, id: u64, stream: u32) -> Result<(), AllocError> {
         let by_stream = self.behaviour.pool_choice == PoolChoice::ByStream;
         match self.private.pools.get_mut(&id) {
             Some(pool) if pool.users == 0 => {
@@ -116,7 +116,7 @@ impl<D: Device> CachingAllocator<D> {
             return Err(internal("inserted"));
         }
         if !by_stream && begun.iter().any(|begun| begun.pool == id) {
-            return Err(Failure::Error("beginAllocateToPool: already recording to mempool_id".into()));
+            return Err(AllocError::Error("beginAllocateToPool: already recording to mempool_id".into()));
         }
         self.private.begun.push(Begun { pool: id, stream });
         Ok(())
@@ -126,7 +126,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When it is not begun.
-    pub fn end_pool(&mut self, id: u64) -> Result<(), Failure> {
+    pub fn end_allocate_to_pool(&mut self, id: u64) -> Result<(), AllocError> {
         let begun = &mut self.private.begun;
         let at = match self.behaviour.pool_choice {
             PoolChoice::ByStream => begun.len().checked_sub(1),
@@ -137,7 +137,7 @@ impl<D: Device> CachingAllocator<D> {
                 begun.remove(at);
                 Ok(())
             }
-            None => Err(Failure::Error("endAllocatePool: not currently recording to mempool_id".into())),
+            None => Err(AllocError::Error("endAllocatePool: not currently recording to mempool_id".into())),
         }
     }
 
@@ -145,7 +145,7 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// When there is no such pool or it has no references left.
-    pub fn release_private_pool(&mut self, id: u64) -> Result<(), Failure> {
+    pub fn release_pool(&mut self, id: u64) -> Result<(), AllocError> {
         match self.private.pools.get_mut(&id) {
             None => Err(internal("it != graph_pools.end()")),
             Some(pool) if pool.users == 0 => Err(internal("uc >= 0")),
@@ -160,6 +160,6 @@ impl<D: Device> CachingAllocator<D> {
     }
 }
 
-fn internal(condition: &str) -> Failure {
-    Failure::Error(format!("{condition} INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\""))
+fn internal(condition: &str) -> AllocError {
+    AllocError::Error(format!("{condition} INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\""))
 }

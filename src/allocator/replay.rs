@@ -2,9 +2,9 @@
 
 use super::POOL_STREAMS;
 use super::block::BlockId;
-use super::caching::{CachingAllocator, Failure, Surroundings};
+use super::caching::{AllocError, CachingAllocator, Surroundings};
 use super::config::{Backend, Config};
-use super::device::{Event, SimulatedDevice};
+use super::device::{DriverCall, SimulatedDevice};
 use super::snapshot::SegmentView;
 use super::stats::Stats;
 use super::trace::{Op, Trace};
@@ -30,9 +30,9 @@ pub struct Step<'a> {
     /// 0-based, comments not counted.
     pub index: usize,
     pub op: &'a Op,
-    pub outcome: &'a Result<Done, Failure>,
+    pub outcome: &'a Result<Done, AllocError>,
     /// The driver calls that it made.
-    pub events: &'a [Event],
+    pub events: &'a [DriverCall],
     pub stats: &'a Stats,
 }
 
@@ -47,7 +47,7 @@ pub enum Done {
 
 /// The end of a replay.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct ReplayOutcome {
     pub requests: usize,
     pub stats: Stats,
     /// `None` where nothing is known about segments: `cudaMallocAsync` and no caching.
@@ -65,7 +65,7 @@ enum Machine {
 ///
 /// # Errors
 /// When the trace cannot run in this setup at all: a memory fraction out of range, or private pools before 2.1.
-pub fn run(trace: &Trace, setup: &Setup, mut tell: impl FnMut(Step<'_>) -> bool) -> Result<Outcome, Failure> {
+pub fn run(trace: &Trace, setup: &Setup, mut tell: impl FnMut(Step<'_>) -> bool) -> Result<ReplayOutcome, AllocError> {
     let mut machine = Machine::start(trace, setup)?;
     machine.device().record_events();
     let mut stream = 0;
@@ -87,7 +87,7 @@ pub fn run(trace: &Trace, setup: &Setup, mut tell: impl FnMut(Step<'_>) -> bool)
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_silently(trace: &Trace, setup: &Setup) -> Result<Outcome, Failure> {
+pub fn run_silently(trace: &Trace, setup: &Setup) -> Result<ReplayOutcome, AllocError> {
     let mut machine = Machine::start(trace, setup)?;
     let mut stream = 0;
     for op in &trace.ops {
@@ -102,7 +102,7 @@ fn handle(stream: u32) -> u32 {
 }
 
 impl Machine {
-    fn start(trace: &Trace, setup: &Setup) -> Result<Machine, Failure> {
+    fn start(trace: &Trace, setup: &Setup) -> Result<Machine, AllocError> {
         let bypass = match (setup.no_caching, setup.config.backend) {
             (true, _) => Some(Bypass::NoCaching),
             (false, Backend::MallocAsync) => Some(Bypass::MallocAsync),
@@ -131,7 +131,7 @@ impl Machine {
         }
     }
 
-    fn state(&self) -> (&Stats, &[Event]) {
+    fn state(&self) -> (&Stats, &[DriverCall]) {
         match self {
             Machine::Caching(allocator, _) => (&allocator.stats, allocator.device.events()),
             Machine::Uncached(allocator, _, stats) => (stats, allocator.device.events()),
@@ -139,9 +139,9 @@ impl Machine {
     }
 
     #[inline]
-    fn step(&mut self, op: &Op, current: &mut u32, setup: &Setup) -> Result<Result<Done, Failure>, Failure> {
+    fn step(&mut self, op: &Op, current: &mut u32, setup: &Setup) -> Result<Result<Done, AllocError>, AllocError> {
         if matches!(op, Op::BeginPool(_) | Op::EndPool(_) | Op::ReleasePool(_)) && !setup.version.from(2, 1) {
-            return Err(Failure::Error("private pools: not for torch < 2.1".into()));
+            return Err(AllocError::Error("private pools: not for torch < 2.1".into()));
         }
         Ok(match self {
             Machine::Caching(allocator, live) => caching_step(allocator, live, op, current),
@@ -149,14 +149,14 @@ impl Machine {
         })
     }
 
-    fn finish(self, requests: usize) -> Outcome {
+    fn finish(self, requests: usize) -> ReplayOutcome {
         match self {
-            Machine::Caching(allocator, live) => Outcome {
+            Machine::Caching(allocator, live) => ReplayOutcome {
                 requests,
                 stats: allocator.stats,
                 segments: Some(allocator.snapshot(live.into_iter().flatten())),
             },
-            Machine::Uncached(_, _, stats) => Outcome { requests, stats: *stats, segments: None },
+            Machine::Uncached(_, _, stats) => ReplayOutcome { requests, stats: *stats, segments: None },
         }
     }
 }
@@ -167,7 +167,7 @@ fn caching_step(
     live: &mut [Option<BlockId>],
     op: &Op,
     current: &mut u32,
-) -> Result<Done, Failure> {
+) -> Result<Done, AllocError> {
     match op {
         Op::Allocate { slot, bytes, stream } => {
             let stream = handle(*stream);
@@ -194,9 +194,9 @@ fn caching_step(
         Op::Settings(text) => allocator.set_config(text)?,
         Op::Snapshot => return Ok(Done::Segments(allocator.snapshot(live.iter().copied().flatten()))),
         Op::HoldEvents(hold) => allocator.hold_events(*hold),
-        Op::BeginPool(id) => allocator.begin_pool(*id, *current)?,
-        Op::EndPool(id) => allocator.end_pool(*id)?,
-        Op::ReleasePool(id) => allocator.release_private_pool(*id)?,
+        Op::BeginPool(id) => allocator.begin_allocate_to_pool(*id, *current)?,
+        Op::EndPool(id) => allocator.end_allocate_to_pool(*id)?,
+        Op::ReleasePool(id) => allocator.release_pool(*id)?,
         Op::ResetPeaks => allocator.stats.reset_peaks(),
     }
     Ok(Done::Nothing)
@@ -207,12 +207,12 @@ fn uncached_step(
     live: &mut [Option<(u64, u64)>],
     stats: &mut Stats,
     op: &Op,
-) -> Result<Done, Failure> {
+) -> Result<Done, AllocError> {
     match op {
         Op::Allocate { slot, bytes, .. } => {
             let bytes = *bytes as u64;
             let outcome = allocator.allocate(bytes);
-            if matches!(outcome, Err(Failure::OutOfMemory(_))) {
+            if matches!(outcome, Err(AllocError::OutOfMemory(_))) {
                 stats.num_ooms += 1;
             }
             let address = outcome?;

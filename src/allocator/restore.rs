@@ -1,7 +1,7 @@
 //! An allocator that starts in the middle of a program: with the segments and blocks that a memory snapshot shows.
 
 use super::block::{BlockId, NONE, NOT_EXPANDABLE};
-use super::caching::{CachingAllocator, Failure, LARGE, SMALL};
+use super::caching::{AllocError, CachingAllocator, LARGE, SMALL};
 use super::device::Device;
 use super::expandable::Segment;
 
@@ -116,10 +116,10 @@ impl<D: Device> CachingAllocator<D> {
     ///
     /// # Errors
     /// As [`CachingAllocator::allocate`].
-    pub fn allocate_in_pool(&mut self, bytes: u64, stream: u32, pool: u64) -> Result<Option<BlockId>, Failure> {
-        self.begin_pool(pool, stream)?;
+    pub fn allocate_in_pool(&mut self, bytes: u64, stream: u32, pool: u64) -> Result<Option<BlockId>, AllocError> {
+        self.begin_allocate_to_pool(pool, stream)?;
         let served = self.allocate(bytes, stream);
-        self.end_pool(pool)?;
+        self.end_allocate_to_pool(pool)?;
         served
     }
 
@@ -132,7 +132,10 @@ impl<D: Device> CachingAllocator<D> {
     fn pool_of(&mut self, home: Home) -> u32 {
         if let Some(owner) = home.owner {
             if self.private.pools_of(owner).is_none()
-                && self.begin_pool(owner, home.stream).and_then(|()| self.end_pool(owner)).is_err()
+                && self
+                    .begin_allocate_to_pool(owner, home.stream)
+                    .and_then(|()| self.end_allocate_to_pool(owner))
+                    .is_err()
             {
                 // Cannot happen for a pool that is not known: the default pool then serves as well as any.
                 return if home.small { SMALL } else { LARGE };

@@ -130,9 +130,10 @@ impl Trace {
             None => Ok(op),
             Some(extra) => {
                 let extra: String = extra.chars().take(20).collect();
-                Err(
-                    text!(en: "nothing may follow here, but `{extra}` does", zh: "此处之后不应再有内容，却有 `{extra}`"),
-                )
+                Err(text!(
+                    en: "nothing may follow here, but `{extra}` does",
+                    zh: "此处之后不应再有内容，却有 `{extra}`"
+                ))
             }
         }
     }

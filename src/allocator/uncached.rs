@@ -1,7 +1,7 @@
 //! The two ways around the cache: the driver's own pools and no pools at all. Both ask the driver for every request, so
 //! that only their error texts are of interest; how the driver pools memory is not modelled.
 
-use super::caching::{Failure, Surroundings};
+use super::caching::{AllocError, Surroundings};
 use super::device::Device;
 use super::oom;
 use super::version::Version;
@@ -43,9 +43,9 @@ impl<D: Device> UncachedAllocator<D> {
     ///
     /// # Errors
     /// When the device is out of memory or the limit is reached, in the words of the backend.
-    pub fn allocate(&mut self, bytes: u64) -> Result<Option<u64>, Failure> {
+    pub fn allocate(&mut self, bytes: u64) -> Result<Option<u64>, AllocError> {
         if bytes >= ONE_EXABYTE {
-            return Err(Failure::OutOfMemory(oom::MORE_THAN_AN_EXABYTE.into()));
+            return Err(AllocError::OutOfMemory(oom::MORE_THAN_AN_EXABYTE.into()));
         }
         if bytes == 0 {
             return Ok(None);
@@ -58,9 +58,9 @@ impl<D: Device> UncachedAllocator<D> {
                 Ok(address)
             }
             None if self.bypass == Bypass::NoCaching => {
-                Err(Failure::Error(oom::driver_error(oom::Cause::OutOfMemory, self.version)))
+                Err(AllocError::Error(oom::driver_error(oom::Cause::OutOfMemory, self.version)))
             }
-            None => Err(Failure::OutOfMemory(self.text(bytes))),
+            None => Err(AllocError::OutOfMemory(self.text(bytes))),
         }
     }
 

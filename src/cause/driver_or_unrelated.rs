@@ -1,13 +1,8 @@
 //! An error that only looks like, or hides, an out-of-memory.
 
-use super::reading::{Kind, kind, limited, place, refused_although_free, size};
-use super::single_huge_allocation::GARBAGE;
+use super::nature::{Asker, asker};
 use super::{Cause, CauseId};
-use crate::dialect::{Fact, Sign};
-use crate::domain::Number;
-use crate::evidence::Evidence;
 use crate::incident::Incident;
-use crate::incident::context::Clue;
 use crate::text;
 use crate::text::Text;
 
@@ -15,8 +10,6 @@ pub const CAUSE: Cause = Cause {
     id: CauseId::DriverOrUnrelated,
     title: || text!(en: "an error that only looks like a lack of memory", zh: "看似内存不足的其他错误"),
     doc,
-    prior,
-    weigh,
     refute,
     fixtures: &["cause/refused-with-room"],
 };
@@ -40,84 +33,8 @@ fn doc() -> Text {
     )
 }
 
-fn prior(incident: &Incident) -> Option<f64> {
-    Some(match kind(incident) {
-        Kind::OnChip => 2.5,
-        Kind::Host => -2.8,
-        Kind::Shm => -3.5,
-        _ => -2.8,
-    })
-}
-
-fn weigh(incident: &Incident) -> Vec<Evidence> {
-    let ledger = &incident.ledger;
-    let event = &incident.event;
-    let context = &incident.context;
-    let mut found = Vec::new();
-    if kind(incident) == Kind::OnChip {
-        let (want, limit) = (event.facts.get(Fact::Requested), event.facts.get(Fact::Limit));
-        let text = match (want, limit) {
-            (Some(want), Some(limit)) => {
-                let (want, limit) = (size(want.interval()), size(limit.interval()));
-                text!(en: "a kernel wants {want} of on-chip shared memory per block, the chip has {limit}: batch size and device memory have nothing to do with it", zh: "kernel 每个线程块需要 {want} 片上共享内存，而芯片只有 {limit}：与批大小和显存无关")
-            }
-            _ => {
-                text!(en: "a kernel's tile does not fit on-chip shared memory: batch size and device memory have nothing to do with it", zh: "kernel 的分块放不进片上共享内存：与批大小和显存无关")
-            }
-        };
-        found.push(Evidence::new(1.0, text).at(event.at));
-    }
-    if let Some(requested) = event.facts.get(Fact::Requested)
-        && requested.bytes >= GARBAGE
-    {
-        let bytes = requested.bytes;
-        found.push(
-            Evidence::new(9.0, text!(en: "{bytes} bytes are no need of any program: a size that overflowed or was never set", zh: "{bytes} 字节不可能是真实需求：大小溢出或未初始化"))
-                .at(requested.at),
-        );
-    }
-    if refused_although_free(incident)
-        && !limited(incident)
-        && let (Some(free), Some(requested)) = (ledger.free, ledger.requested)
-    {
-        let (free, want) = (size(free), size(requested));
-        found.push(
-            Evidence::new(3.2, text!(en: "{want} were refused with {free} free and no limit printed: the driver, its address space or another moment is to blame", zh: "空闲 {free} 且没有打印任何上限，却拒绝了 {want}：问题在驱动、地址空间，或发生在另一时刻"))
-                .at(place(event, Fact::Free)),
-        );
-    }
-    if let Some((_, at)) = event.facts.numbers.get(&Number::NoKillableProcess)
-        && event.facts.number(Number::TableTasks).unwrap_or(0.0) < 5.0
-    {
-        found.push(
-            Evidence::new(4.5, text!(en: "the kernel found no process to kill: memory is gone before any workload runs", zh: "内核找不到可杀的进程：在任何负载运行之前内存就已耗尽"))
-                .at(*at),
-        );
-    }
-    if event.has(Sign::OtherCudaError) {
-        found.push(
-            Evidence::new(
-                3.0,
-                text!(en: "the error is another CUDA error than out-of-memory", zh: "这是内存不足以外的 CUDA 错误"),
-            )
-            .at(event.at),
-        );
-    }
-    if let Some(span) = context.clues.get(&Clue::DeviceAssert) {
-        found.push(
-            Evidence::new(2.5, text!(en: "an assertion failed on the device before: later calls then fail with any error", zh: "此前设备端断言已失败：之后的调用会以任意错误失败")).at(*span),
-        );
-    }
-    if event.has(Sign::Disguised) && event.has(Sign::NoFigures) {
-        found.push(
-            Evidence::new(0.6, text!(en: "a library reports it without a figure; the same words follow an index out of range or a broken context", zh: "库报错且没有任何数字；越界索引或损坏的上下文也会产生同样的文字")).at(event.at),
-        );
-    }
-    found
-}
-
 fn refute(incident: &Incident) -> Text {
-    if kind(incident) == Kind::OnChip {
+    if asker(incident) == Asker::OnChip {
         return text!(
             en: "Run once with smaller tiles (`num_stages=1`, half the block sizes): if the same figures are printed, another kernel is at fault.",
             zh: "用更小的分块（`num_stages=1`、块大小减半）运行一次：若打印的数字不变，则是另一个 kernel 的问题。"
@@ -141,6 +58,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
+    use crate::dialect::Fact;
     use crate::dialect::Resource;
     use crate::domain::Program;
 

@@ -1,21 +1,18 @@
 //! A limit set by the framework or its user, below the device's.
 
-use super::reading::{Kind, kind, looks_integrated, looks_like_wddm, on_gpu, place, refused_although_free, size};
-use super::{Cause, CauseId, engine};
-use crate::dialect::{Fact, Sign};
-use crate::domain::{Accelerator, Number, Program};
-use crate::evidence::Evidence;
+use super::nature::{Asker, asker};
+use super::{Cause, CauseId};
+use crate::dialect::Sign;
+use crate::domain::Accelerator;
+use crate::domain::program::PytorchAllocator;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB, Interval, MIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::FrameworkLimit,
     title: || text!(en: "a limit below the hardware's refused it", zh: "受限于低于硬件容量的人为上限"),
     doc,
-    prior,
-    weigh,
     refute,
     fixtures: &[
         "pytorch/allowed",
@@ -46,169 +43,14 @@ fn doc() -> Text {
     )
 }
 
-fn prior(incident: &Incident) -> Option<f64> {
-    match kind(incident) {
-        Kind::Tensor => Some(-2.8),
-        Kind::PooledTensor | Kind::Engine => Some(-2.5),
-        Kind::WeightBuffers => Some(-1.5),
-        Kind::KvCache => Some(-0.3),
-        Kind::Host => Some(-1.7),
-        Kind::OnChip => Some(-2.0),
-        Kind::Shm => None,
-    }
-}
-
-/// Metal's default watermark is 1.7 times the recommended working set, and the smallest Apple machine with a GPU that
-/// PyTorch supports has 8 GB, which gives 9.07 GiB: a lower limit was set by somebody.
-const LEAST_METAL_LIMIT: i128 = 9 * GIB as i128;
-
-fn weigh(incident: &Incident) -> Vec<Evidence> {
-    let ledger = &incident.ledger;
-    let event = &incident.event;
-    let mut found = Vec::new();
-    if event.has(Sign::RefusedByLimit) {
-        found.push(
-            Evidence::new(5.0, text!(en: "the message says that a limit refused the request before the driver was asked", zh: "报错说明请求在询问驱动之前就被上限拒绝"))
-                .at(event.at),
-        );
-    }
-    if event.has(Sign::ExpandableReserve) {
-        found.push(
-            Evidence::new(6.0, text!(en: "the request exceeds the address space set aside for expandable segments, whatever is free", zh: "请求超过了为 expandable segments 预留的地址空间，与空闲量无关"))
-                .at(event.at),
-        );
-    }
-    if event.has(Sign::PinnedHost)
-        && kind(incident) == Kind::Host
-        && let (Some(limit), Some(held), Some(requested)) =
-            (event.facts.get(Fact::Limit), ledger.allocated, ledger.requested)
-        && (held + requested).surely_at_least(limit.interval())
-    {
-        let (limit, held, want) = (size(limit.interval()), size(held), size(requested));
-        found.push(
-            Evidence::new(4.0, text!(en: "the pool of pinned memory may take {limit}; it holds {held} and {want} more were asked for", zh: "锁页内存池上限为 {limit}，已持有 {held}，又请求 {want}"))
-                .at(place(event, Fact::Limit)),
-        );
-    }
-    if event.has(Sign::ContiguousMemory) {
-        found.push(
-            Evidence::new(4.5, text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"))
-                .at(event.at),
-        );
-    }
-    if event.has(Sign::CustomAllocator) {
-        found.push(
-            Evidence::new(5.0, text!(en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing here", zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"))
-                .at(event.at),
-        );
-    }
-    if event.has(Sign::AddressSpaceLimit) {
-        found.push(
-            Evidence::new(if event.has(Sign::Windows) { 0.8 } else { 3.0 }, text!(en: "an address-space or commit limit refused it, not the lack of RAM", zh: "拒绝它的是地址空间或提交上限，而不是内存不足"))
-                .at(event.at),
-        );
-    }
-    let cap_at = if event.facts.get(Fact::FractionLimit).is_some() { Fact::FractionLimit } else { Fact::Limit };
-    if let (Some(cap), true) = (ledger.cap, on_gpu(incident)) {
-        let limit = size(cap);
-        let held = ledger.reserved.or(ledger.allocated);
-        if event.has(Sign::Mps) {
-            if cap.high < LEAST_METAL_LIMIT {
-                found.push(
-                    Evidence::new(6.0, text!(en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so it was lowered", zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"))
-                        .at(place(event, cap_at)),
-                );
-            }
-        } else if let (Some(held), Some(requested)) = (held, ledger.requested)
-            && (held + requested).surely_at_least(cap)
-            && ledger.free.is_some_and(|free| free.surely_at_least(requested))
-            && ledger.capacity.is_none_or(|capacity| cap.high < capacity.low)
-        {
-            let (held, want) = (size(held), size(requested));
-            found.push(
-                Evidence::new(6.0, text!(en: "{held} reserved + {want} asked for exceed the {limit} allowed, while the device had enough free", zh: "已保留 {held} + 请求 {want} 超过允许的 {limit}，而设备仍有足够空闲"))
-                    .at(place(event, cap_at)),
-            );
-        }
-    }
-    if (event.has(Sign::Xpu) || event.program == Program::Sycl)
-        && on_gpu(incident)
-        && let Some(requested) = ledger.requested
-        && requested.middle() > (4 * GIB) as i128
-        && ledger.capacity.is_none_or(|capacity| requested.high < capacity.low)
-        && ledger.free.is_none_or(|free| free.surely_at_least(requested))
-    {
-        let want = size(requested);
-        found.push(
-            Evidence::new(3.5, text!(en: "Intel's runtime refuses single buffers above 4 GiB unless that limit is relaxed; {want} were asked for", zh: "Intel 运行时默认拒绝超过 4 GiB 的单个缓冲区，而请求为 {want}"))
-                .at(place(event, Fact::Requested)),
-        );
-    }
-    found.extend(carve_out(incident));
-    if refused_although_free(incident) && !looks_like_wddm(incident) && found.is_empty() {
-        let (free, want) =
-            (size(ledger.free.unwrap_or(Interval::exactly(0))), size(ledger.requested.unwrap_or(Interval::exactly(0))));
-        found.push(
-            Evidence::new(1.2, text!(en: "{want} were refused although {free} were free: something below the device's size forbids it", zh: "空闲 {free} 却拒绝了 {want}：存在低于设备容量的限制"))
-                .at(place(event, Fact::Free)),
-        );
-    }
-    if kind(incident) == Kind::Host
-        && event.has(Sign::EngineStartup)
-        && let (Some(need), Some(free)) = (event.facts.get(Fact::Requested), event.facts.get(Fact::Free))
-    {
-        let (need, left) = (Bytes(need.bytes), Bytes(free.bytes));
-        found.push(
-            Evidence::new(1.6, text!(en: "the program refused by its own count, {need} against {left}, before the system was asked: a container's or virtual machine's limit counts there as the machine's", zh: "程序按自己的统计（{need} 对 {left}）提前拒绝：容器或虚拟机的上限在此被当作整机内存"))
-                .at(place(event, Fact::Free)),
-        );
-    }
-    if let Some((tables, at)) =
-        [Number::Pagetables, Number::VictimPagetables].into_iter().find_map(|number| event.facts.numbers.get(&number))
-        && let Some(limit) = event.facts.get(Fact::Limit)
-        && *tables >= (16 * MIB) as f64
-        && *tables >= 0.3 * limit.bytes as f64
-    {
-        let (tables, limit) = (Bytes(*tables as u64), Bytes(limit.bytes));
-        found.push(
-            Evidence::new(4.0, text!(en: "{tables} of the limit's {limit} are page tables: a huge sparse mapping, not data", zh: "上限 {limit} 中有 {tables} 是页表：来自巨大的稀疏映射，而不是数据"))
-                .at(*at),
-        );
-    }
-    found.extend(engine::share_too_small(incident));
-    found
-}
-
-/// An integrated AMD GPU, whose capacity cannot be had in one pool.
-fn carve_out(incident: &Incident) -> Option<Evidence> {
-    let ledger = &incident.ledger;
-    let capacity = ledger.capacity?;
-    if !looks_integrated(incident) {
-        return None;
-    }
-    let nothing_held = ledger.allocated.is_some_and(|allocated| allocated.middle() == 0);
-    let outside = ledger.share(ledger.outside)?;
-    if outside < 0.3 && !refused_although_free(incident) {
-        return None;
-    }
-    let all = size(capacity);
-    Some(
-        Evidence::new(
-            if nothing_held { 4.0 } else { 2.0 },
-            text!(en: "no discrete AMD card has {all}: this is an integrated GPU whose capacity adds a carve-out and mappable RAM, and one of the two is smaller than it looks", zh: "没有容量为 {all} 的 AMD 独立显卡：这是集成 GPU，其容量是划拨显存与可映射内存之和，其中之一比看上去小"),
-        )
-        .at(place(&incident.event, Fact::Capacity)),
-    )
-}
-
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
-    match kind(incident) {
-        Kind::Host => text!(
+    match asker(incident) {
+        Asker::Host => text!(
             en: "Run `ulimit -v; cat /sys/fs/cgroup/memory.max` in the job's own shell: if both say unlimited, no limit below the machine's RAM was in force.",
             zh: "在任务自己的 shell 中运行 `ulimit -v; cat /sys/fs/cgroup/memory.max`：若都显示不受限，则没有低于物理内存的上限。"
         ),
-        Kind::KvCache | Kind::Engine => text!(
+        Asker::KvCache | Asker::Engine => text!(
             en: "Start once with the memory fraction at 0.95: if the same figure is still missing, no fraction is to blame.",
             zh: "将显存占比设为 0.95 启动一次：若缺口不变，则与占比设置无关。"
         ),
@@ -227,10 +69,14 @@ fn refute(incident: &Incident) -> Text {
             en: "Search the program's settings and its environment for a limit on its memory: if there is none, no limit below the device's was in force.",
             zh: "在程序设置和环境中查找显存上限：若没有，则不存在低于设备容量的上限。"
         ),
-        _ if !event.on_pytorch() && event.program.names_itself() => text!(
-            en: "Search the program's settings and its environment for a limit on its memory, and the device for a partition (`nvidia-smi -L` shows MIG profiles): if there is none, no limit below the device's was in force.",
-            zh: "在程序设置和环境中查找显存上限，并查看设备是否被切分（`nvidia-smi -L` 显示 MIG 配置）：若都没有，则不存在低于设备容量的上限。"
-        ),
+        _ if !event.on_pytorch()
+            && (event.program.names_itself() || event.program.pytorch_allocator() == PytorchAllocator::No) =>
+        {
+            text!(
+                en: "Search the program's settings and its environment for a limit on its memory, and the device for a partition (`nvidia-smi -L` shows MIG profiles): if there is none, no limit below the device's was in force.",
+                zh: "在程序设置和环境中查找显存上限，并查看设备是否被切分（`nvidia-smi -L` 显示 MIG 配置）：若都没有，则不存在低于设备容量的上限。"
+            )
+        }
         _ if event.has(Sign::Mps) => text!(
             en: "Run `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO` and `sysctl iogpu.wired_limit_mb`, and search the program for `set_per_process_memory_fraction`: if none is set, the limit is the machine's own.",
             zh: "查看 `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO`、`sysctl iogpu.wired_limit_mb`，并在程序中搜索 `set_per_process_memory_fraction`：若都未设置，则上限来自机器本身。"
@@ -250,7 +96,9 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
+    use crate::dialect::Fact;
     use crate::dialect::Resource;
+    use crate::domain::Program;
 
     #[test]
     fn a_fraction_that_refuses_while_the_device_has_room() {

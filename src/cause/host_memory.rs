@@ -1,22 +1,15 @@
 //! The machine, container or job ran out of RAM.
 
-use super::reading::{Kind, kind, looks_like_wddm, place, refused_although_free, size};
 use super::{Cause, CauseId};
-use crate::dialect::{Fact, Resource, Sign};
-use crate::domain::Number;
-use crate::evidence::Evidence;
+use crate::dialect::Resource;
 use crate::incident::Incident;
-use crate::incident::context::Phase;
 use crate::text;
 use crate::text::Text;
-use crate::units::GIB;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::HostMemory,
     title: || text!(en: "the machine or container ran out of RAM", zh: "主机或容器内存耗尽"),
     doc,
-    prior,
-    weigh,
     refute,
     fixtures: &["slurm/step-killed", "context/deepspeed", "host/crash-loop"],
 };
@@ -38,131 +31,6 @@ fn doc() -> Text {
 
 **示例。** `Detected 1 oom_kill event in StepId=…`：触及的是作业的内存上限，而不是节点内存。"#,
     )
-}
-
-fn prior(incident: &Incident) -> Option<f64> {
-    match kind(incident) {
-        Kind::Host => Some(0.3),
-        Kind::Shm => Some(-2.0),
-        // Windows charges GPU memory to the commit limit; elsewhere a GPU failure is none of RAM's.
-        Kind::Tensor if looks_like_wddm(incident) && refused_although_free(incident) => Some(-1.5),
-        Kind::Tensor if incident.event.has(Sign::PinnedHost) => Some(-0.5),
-        _ => None,
-    }
-}
-
-fn weigh(incident: &Incident) -> Vec<Evidence> {
-    let ledger = &incident.ledger;
-    let event = &incident.event;
-    let context = &incident.context;
-    let mut found = Vec::new();
-    if kind(incident) == Kind::Tensor {
-        if event.has(Sign::PinnedHost) {
-            found.push(
-                Evidence::new(1.5, text!(en: "pinned memory is the machine's RAM, not the device's", zh: "锁页内存是主机内存，不是显存"))
-                    .at(event.at),
-            );
-        } else if let (Some(free), Some(requested)) = (ledger.free, ledger.requested) {
-            let (free_text, want) = (size(free), size(requested));
-            // Far more free than asked: on Windows the one thing left is the commit limit (RAM + page file).
-            let weight = if free.low > requested.high.saturating_mul(8) { 2.2 } else { 0.2 };
-            found.push(
-                Evidence::new(weight, text!(en: "{want} were refused with {free_text} free on what looks like Windows, where device memory must also be backed by RAM or page file", zh: "看起来是 Windows：空闲 {free_text} 却拒绝了 {want}，而 Windows 上显存还必须有内存或页面文件支撑"))
-                    .at(place(event, Fact::Free)),
-            );
-        }
-        return found;
-    }
-    if event.has(Sign::AddressSpaceLimit) && event.has(Sign::Windows) {
-        found.push(
-            Evidence::new(1.2, text!(en: "Windows' commit limit, RAM and page file together, was reached", zh: "达到了 Windows 的提交上限（内存加页面文件）"))
-                .at(event.at),
-        );
-    }
-    if event.has(Sign::KilledWithProof) {
-        found.push(
-            Evidence::new(0.5, text!(en: "the kernel or the scheduler states that it killed for lack of memory", zh: "内核或调度器明确指出因内存不足而杀死进程"))
-                .at(event.at),
-        );
-    } else if event.has(Sign::KilledWithoutProof) {
-        found.push(
-            Evidence::new(0.2, text!(en: "the process died of SIGKILL without a word: most often the kernel's out-of-memory killer, but nothing here proves it", zh: "进程被 SIGKILL 杀死且没有任何说明：多半是内核 OOM killer，但这里没有证据"))
-                .at(event.at),
-        );
-    }
-    if let Some(limit) = event.facts.get(Fact::Limit)
-        && event.resource == Resource::Cgroup
-    {
-        let all = size(limit.interval());
-        found.push(
-            Evidence::new(0.3, text!(en: "the limit that was hit is {all}, set for this container or job", zh: "触及的是该容器或作业的上限 {all}"))
-                .at(limit.at),
-        );
-    }
-    if let (Some(rss), Some(limit)) = (event.facts.get(Fact::AnonRss), event.facts.get(Fact::Limit)) {
-        let share = rss.bytes as f64 / limit.bytes.max(1) as f64;
-        if share >= 0.7 {
-            let (held, all) = (size(rss.interval()), size(limit.interval()));
-            found.push(
-                Evidence::new(
-                    0.4,
-                    text!(en: "the victim itself held {held} of {all}", zh: "被杀进程自身占用了 {all} 中的 {held}"),
-                )
-                .at(rss.at),
-            );
-        }
-    }
-    if let Some(limit) = context.memory_limit.get()
-        && event.facts.get(Fact::Limit).is_none()
-    {
-        let all = size(limit.interval());
-        found.push(
-            Evidence::new(
-                if limit.bytes < 16 * GIB { 1.3 } else { 0.8 },
-                text!(en: "the job may use {all} in all", zh: "该作业总共只能使用 {all}"),
-            )
-            .at(limit.at),
-        );
-    }
-    found.extend(restarts(incident));
-    if context.phase.value() == Some(Phase::Load) || context.cpu_offload.value() == Some(true) {
-        found.push(Evidence::new(
-            0.5,
-            text!(en: "weights or optimizer state pass through RAM here", zh: "此处权重或优化器状态要经过主机内存"),
-        ));
-    }
-    found
-}
-
-/// What a container's state tells of when it dies: a need at start shows within seconds, again and again.
-fn restarts(incident: &Incident) -> Vec<Evidence> {
-    let numbers = &incident.event.facts.numbers;
-    let mut found = Vec::new();
-    if let Some((seconds, at)) = numbers.get(&Number::LifetimeSeconds)
-        && *seconds < 300.0
-    {
-        found.push(
-            Evidence::new(0.9, text!(en: "it was killed {seconds:.0} seconds after its start: what it needs to start does not fit", zh: "启动 {seconds:.0} 秒后被杀：启动所需就放不下"))
-                .at(*at),
-        );
-    }
-    if let Some((restarts, at)) = numbers.get(&Number::RestartCount)
-        && *restarts >= 5.0
-    {
-        found.push(
-            Evidence::new(0.6, text!(en: "it was restarted {restarts:.0} times: every run meets the limit", zh: "已重启 {restarts:.0} 次：每次运行都会触及上限"))
-                .at(*at),
-        );
-    }
-    if let Some((request, at)) = numbers.get(&Number::MemoryRequest)
-        && *request == 0.0
-    {
-        found.push(
-            Evidence::new(0.3, text!(en: "the pod requests no memory, so it is the first to be evicted when the node runs short", zh: "该 pod 没有声明内存 request，节点内存紧张时最先被驱逐"))
-                .at(*at),
-        );
-    }
-    found
 }
 
 fn refute(incident: &Incident) -> Text {
@@ -189,16 +57,14 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, host, settled, torch};
     use super::*;
+    use crate::dialect::{Fact, Sign};
     use crate::domain::Program;
 
     #[test]
-    fn a_kill_with_proof_is_surer_than_one_without() {
-        let told = |sign| {
-            let mut event = event(Program::Slurm, Resource::Cgroup, &[]);
-            event.sign(sign);
-            confidence(&settled(event), CauseId::HostMemory)
-        };
-        assert!(told(Sign::KilledWithProof) > told(Sign::KilledWithoutProof));
+    fn a_kill_is_a_matter_of_ram_first() {
+        let mut event = event(Program::Slurm, Resource::Cgroup, &[]);
+        event.sign(Sign::KilledWithProof);
+        assert_eq!(first(&settled(event)), CauseId::HostMemory);
         assert_eq!(first(&host(&[])), CauseId::HostMemory);
     }
 
@@ -212,6 +78,6 @@ mod tests {
             (Fact::Reserved, "3.20 GiB"),
         ]);
         assert!(confidence(&refused, CauseId::HostMemory) > 0.15);
-        assert_eq!(prior(&torch(&FULL_CARD)), None, "a full card is none of RAM's");
+        assert_eq!(confidence(&torch(&FULL_CARD), CauseId::HostMemory), 0.0, "a full card is none of RAM's");
     }
 }

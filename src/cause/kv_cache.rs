@@ -1,11 +1,8 @@
 //! An inference engine's cache does not fit as configured.
 
-use super::reading::{Kind, kind, size};
-use super::{Cause, CauseId, engine};
-use crate::dialect::Fact;
+use super::{Cause, CauseId};
+use crate::domain::Number;
 use crate::domain::program::DeviceUse;
-use crate::domain::{Number, Program, Sign};
-use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -14,8 +11,6 @@ pub const CAUSE: Cause = Cause {
     id: CauseId::KvCache,
     title: || text!(en: "the KV cache does not fit as configured", zh: "KV cache 按当前配置放不下"),
     doc,
-    prior,
-    weigh,
     refute,
     fixtures: &["vllm/kv-tokens", "vllm/kv-bytes", "llama.cpp/cache", "tensorrt-llm/executor"],
 };
@@ -37,46 +32,6 @@ fn doc() -> Text {
 
 **示例。** `max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache (38912)`：36 864 的上下文放得下。"#,
     )
-}
-
-fn prior(incident: &Incident) -> Option<f64> {
-    match kind(incident) {
-        Kind::KvCache => Some(0.5),
-        // Without a device the cache stands in RAM.
-        Kind::Host if incident.event.has(Sign::CacheRefused) => Some(0.5),
-        Kind::WeightBuffers => Some(-1.0),
-        Kind::Engine => Some(-2.0),
-        Kind::Tensor if incident.event.program == Program::Mlx => Some(-1.0),
-        _ => None,
-    }
-}
-
-fn weigh(incident: &Incident) -> Vec<Evidence> {
-    let event = &incident.event;
-    let facts = &event.facts;
-    let mut found = Vec::new();
-    if let (Some(needed), Some(available)) = (facts.get(Fact::Needed), facts.get(Fact::Available))
-        && needed.interval().surely_at_least(available.interval())
-    {
-        let (need, have) = (size(needed.interval()), size(available.interval()));
-        found.push(
-            Evidence::new(1.2, text!(en: "one full-length request needs {need} of cache; {have} are left for it", zh: "单个满长度请求需要 {need} 缓存，而可用 {have}"))
-                .at(needed.at)
-                .at(available.at),
-        );
-    }
-    if let (Some((length, at)), Some((tokens, _))) =
-        (facts.numbers.get(&Number::MaxModelLen), facts.numbers.get(&Number::KvCacheTokens))
-        && length > tokens
-    {
-        let (length, tokens) = (*length as u64, *tokens as u64);
-        found.push(
-            Evidence::new(1.5, text!(en: "a context of {length} tokens is configured; the cache holds {tokens}", zh: "配置的上下文为 {length} 个 token，而缓存只能容纳 {tokens} 个"))
-                .at(*at),
-        );
-    }
-    found.extend(engine::the_cache_itself(incident));
-    found
 }
 
 fn refute(incident: &Incident) -> Text {
@@ -102,7 +57,10 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
+    use crate::dialect::Fact;
     use crate::dialect::Resource;
+    use crate::domain::Number;
+    use crate::domain::Program;
     use crate::evidence::Span;
 
     #[test]
@@ -127,6 +85,7 @@ mod tests {
 
     #[test]
     fn a_tensor_of_a_training_job_is_no_cache() {
-        assert_eq!(prior(&super::super::trial::torch(&super::super::trial::FULL_CARD)), None);
+        let training = super::super::trial::torch(&super::super::trial::FULL_CARD);
+        assert!(confidence(&training, CauseId::KvCache) < 0.02);
     }
 }

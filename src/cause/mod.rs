@@ -1,33 +1,45 @@
-//! Why it failed. One file per cause: its test on the facts, its evidence, its texts.
+//! Why it failed. One file per cause with its texts and its counter-proof; what speaks for each is data.
 //!
-//! A cause weighs evidence in natural-log odds on top of a prior. The weights of all causes are turned into
-//! probabilities together ([`rank`]), so that confidence is comparable between causes and sums to at most 1.
+//! The mechanisms ([`mechanism`]) read an incident; each reading carries natural-log odds for some causes (`weights`), on
+//! top of a prior for the kind of failure. All causes are turned into probabilities together ([`rank`]), so that confidence
+//! is comparable between causes and sums to at most 1. Only what arithmetic or a replay proves ([`proof`]) goes above
+//! [`MOST_WITHOUT_PROOF`]; what follows from the probabilities, and what would decide where they do not, is in
+//! [`conclusion`] and [`decide`].
 
 mod capacity;
+pub mod conclusion;
+pub mod decide;
 mod driver_or_unrelated;
 mod duplicate_model;
-mod engine;
 mod fragmentation;
 mod framework_limit;
 mod host_memory;
 mod host_workers;
 mod kv_cache;
 mod leak_growth;
+pub mod mechanism;
+pub mod nature;
 mod non_framework;
 mod other_process;
 mod preallocation;
+pub(crate) mod proof;
 mod reading;
 mod shared_memory;
 mod single_huge_allocation;
 mod transient_peak;
 #[cfg(test)]
 pub(crate) mod trial;
+pub(crate) mod weights;
 mod wrong_device;
 
-use crate::domain::closed_set;
+use crate::domain::{Sign, closed_set};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
+use crate::incident::recording::Pieces;
+use crate::text;
 use crate::text::Text;
+use mechanism::{Mechanism, Reading};
+use weights::Weights;
 
 closed_set! {
     /// The ids of the JSON contract.
@@ -58,11 +70,6 @@ pub struct Cause {
     pub title: fn() -> Text,
     /// The user documentation, in Markdown: what it means, how it shows, how to tell it from its neighbours.
     pub doc: fn() -> Text,
-    /// Log-odds before any evidence of this kind of incident, or `None` where the cause cannot apply at all
-    /// (a full /dev/shm is no matter of the GPU).
-    pub prior: fn(&Incident) -> Option<f64>,
-    /// Evidence for (positive weight) and against (negative weight).
-    pub weigh: fn(&Incident) -> Vec<Evidence>,
     /// How to prove this diagnosis wrong for this incident: a command and the result that would refute it.
     pub refute: fn(&Incident) -> Text,
     /// Fixtures below `fixtures/logs` in which this is the first cause.
@@ -74,6 +81,8 @@ pub struct Cause {
 pub struct Finding {
     pub cause: &'static Cause,
     pub confidence: f64,
+    /// True where arithmetic or a replay proves it.
+    pub proved: bool,
     pub evidence: Vec<Evidence>,
     pub refute: Text,
 }
@@ -98,62 +107,144 @@ pub const CAUSES: &[&Cause] = &[
     &driver_or_unrelated::CAUSE,
 ];
 
-/// Divides log-odds before they become probabilities; chosen so that stated confidence agrees with how often it was right
-/// on real reports (`tests/corpus/calibration.py`). At 1.05 things said at 45 % were right three times in four; at 0.7
-/// things said at 74 % were right in 69 %. 0.85 errs on the cautious side, since new reports are harder than known ones.
-const TEMPERATURE: f64 = 0.85;
+/// The share of confidence that all causes together get: the rest stands for what no log tells.
+const OF_ALL: f64 = 0.97;
 
-/// Log-odds of "none of these", on the scale of the priors: the share of confidence that no cause gets.
-const SOMETHING_ELSE: f64 = -2.3;
+/// No cause is told with more than this unless it is proved: of what was said with more, one in eight was wrong on reports
+/// that nobody had read before.
+pub const MOST_WITHOUT_PROOF: f64 = 0.9;
 
-/// Added to [`SOMETHING_ELSE`] for a message without figures: of such messages whose first cause was the usual one, half
-/// turned out to be something that the log did not show.
-const WITHOUT_FIGURES: f64 = 1.7;
+/// What a proved cause is told with.
+const WITH_PROOF: f64 = 0.96;
+
+/// Of a message that no reader knows, the share of confidence that no cause gets besides: a judgement, since no labelled set
+/// has enough of them to learn it from.
+const UNFAMILIAR: f64 = 0.25;
 
 /// Causes less likely than this are not worth a reader's time.
 const WORTH_TELLING: f64 = 0.02;
 
+/// Evidence below this says nothing for or against.
+const WORTH_CITING: f64 = 0.15;
+
 /// Weighs all causes for an incident; most likely first. Confidences add up to less than 1: the rest stands for what no
 /// log tells.
 pub fn rank(incident: &Incident) -> Vec<Finding> {
-    let mut weighed: Vec<(&'static Cause, Vec<Evidence>, f64)> = Vec::new();
-    for cause in CAUSES {
-        if let Some(prior) = (cause.prior)(incident) {
-            let evidence = (cause.weigh)(incident);
-            let score = prior + evidence.iter().map(|evidence| evidence.weight).sum::<f64>();
-            weighed.push((cause, evidence, score));
-        }
+    let proof = proof::proof(incident);
+    let mut weighed = weigh(incident);
+    let top = weighed.iter().map(|weighed| weighed.score).fold(f64::MIN, f64::max);
+    let odds = |score: f64| ((score - top) / Weights::get().temperature).exp();
+    let known = if incident.event.has(Sign::Generic) { OF_ALL - UNFAMILIAR } else { OF_ALL };
+    let all = weighed.iter().map(|weighed| odds(weighed.score)).sum::<f64>().max(f64::MIN_POSITIVE) / known;
+    for weighed in &mut weighed {
+        weighed.share = odds(weighed.score) / all;
     }
-    let facts = &incident.event.facts;
-    let without_figures = facts.sizes.is_empty() && facts.numbers.is_empty();
-    let something_else = SOMETHING_ELSE + if without_figures { WITHOUT_FIGURES } else { 0.0 };
-    let top = weighed.iter().map(|(.., score)| *score).fold(something_else, f64::max);
-    let odds = |score: f64| ((score - top) / TEMPERATURE).exp();
-    let all = odds(something_else) + weighed.iter().map(|(.., score)| odds(*score)).sum::<f64>();
+    let proved = proof.as_ref().map(|proof| proof.cause);
+    let others: f64 = weighed.iter().filter(|weighed| Some(weighed.cause.id) != proved).map(|w| w.share).sum();
     let mut findings: Vec<Finding> = weighed
         .into_iter()
-        .map(|(cause, evidence, score)| (cause, evidence, odds(score) / all))
-        .filter(|(.., confidence)| *confidence >= WORTH_TELLING)
-        .map(|(cause, evidence, confidence)| Finding {
-            cause,
-            confidence,
-            evidence: presentable(cause, evidence, incident),
-            refute: (cause.refute)(incident),
+        .map(|Weighed { cause, mut evidence, share, .. }| {
+            let is_proved = proved == Some(cause.id);
+            let confidence = match proved {
+                Some(_) if is_proved => WITH_PROOF,
+                // What is left is shared as the evidence has it.
+                Some(_) => share / others.max(f64::MIN_POSITIVE) * (OF_ALL - WITH_PROOF),
+                None => share.min(MOST_WITHOUT_PROOF),
+            };
+            evidence.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
+            if let Some(proof) = proof.as_ref().filter(|_| is_proved) {
+                evidence.retain(|evidence| evidence.id != proof.evidence.id);
+                evidence.insert(0, proof.evidence.clone());
+            }
+            let evidence = presentable(cause, evidence, incident);
+            Finding { cause, confidence, proved: is_proved, evidence, refute: (cause.refute)(incident) }
         })
+        .filter(|finding| finding.confidence >= WORTH_TELLING)
         .collect();
     findings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     findings
 }
 
-/// Strongest evidence first. A cause that nothing speaks for says so, since no finding goes without evidence.
+/// A cause with all that speaks for and against it.
+struct Weighed {
+    cause: &'static Cause,
+    evidence: Vec<Evidence>,
+    score: f64,
+    /// Its share of all causes' odds.
+    share: f64,
+}
+
+/// Prior and evidence of every cause that can apply.
+fn weigh(incident: &Incident) -> Vec<Weighed> {
+    let weights = Weights::get();
+    let asker = nature::asker(incident);
+    let readings = mechanism::readings(incident);
+    let rows: Vec<_> = readings
+        .iter()
+        .filter_map(|(mechanism, reading)| Some((*mechanism, reading, weights.row(mechanism, reading.level)?)))
+        .collect();
+    CAUSES
+        .iter()
+        .filter(|cause| applies(cause.id, incident))
+        .filter_map(|cause| {
+            let prior = weights.prior(asker, cause.id)?;
+            let of = |row: &weights::Row| row.get(cause.id as usize).copied().unwrap_or(0.0);
+            let cited = rows.iter().filter(|(.., row)| of(row).abs() >= WORTH_CITING);
+            Some(Weighed {
+                cause,
+                evidence: cited.map(|(mechanism, reading, row)| evidence(mechanism, of(row), reading)).collect(),
+                score: prior + rows.iter().map(|(.., row)| of(row)).sum::<f64>(),
+                share: 0.0,
+            })
+        })
+        .collect()
+}
+
+fn evidence(mechanism: &Mechanism, weight: f64, reading: &Reading) -> Evidence {
+    let mut evidence = Evidence::new(mechanism.id, weight, reading.text.clone());
+    evidence.lines.clone_from(&reading.lines);
+    evidence.entry.clone_from(&reading.entry);
+    evidence
+}
+
+/// What logic rules out, whatever the evidence: a GPU failure is none of RAM's, except for pinned memory and for Windows,
+/// which charges GPU memory to its commit limit.
+fn applies(cause: CauseId, incident: &Incident) -> bool {
+    match cause {
+        CauseId::HostMemory if nature::on_gpu(incident) => {
+            incident.event.has(crate::dialect::Sign::PinnedHost)
+                || reading::looks_like_wddm(incident) && reading::refused_although_free(incident)
+        }
+        CauseId::Fragmentation => {
+            incident.proof().is_none_or(|recording| recording.pieces() != Some(Pieces::TooLittle))
+        }
+        _ => true,
+    }
+}
+
+/// What is said of a message that no reader knows.
+fn unfamiliar(incident: &Incident) -> Evidence {
+    Evidence::new(
+        "unfamiliar",
+        0.0,
+        text!(
+            en: "no rule knows this program's message: what ran out and what the figures are was told by the words around \
+                 them, so the confidence is low",
+            zh: "没有规则认识该程序的这条消息：耗尽的是什么、各数字的含义均由其周围的词语推断，因此置信度较低"
+        ),
+    )
+    .at(incident.event.at)
+}
+
+/// A cause that nothing speaks for says so, since no finding goes without evidence.
 fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) -> Vec<Evidence> {
-    evidence.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
     if !evidence.iter().any(|evidence| evidence.weight > 0.0) {
         let title = (cause.title)();
         let resource = incident.event.resource.id();
         evidence.insert(
             0,
             Evidence::new(
+                "prior",
                 0.0,
                 Text::new(
                     format!("nothing in the log points to it in particular; it is listed because {} in a fair share of such {resource} failures", title.en),
@@ -162,6 +253,9 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
             )
             .at(incident.event.at),
         );
+    }
+    if incident.event.has(Sign::Generic) {
+        evidence.push(unfamiliar(incident));
     }
     evidence
 }
@@ -182,6 +276,17 @@ mod tests {
     }
 
     #[test]
+    fn nothing_goes_above_nine_tenths_without_proof() {
+        let mut beyond = FULL_CARD;
+        beyond[0].1 = "40.00 GiB";
+        for incident in [torch(&FULL_CARD), torch(&[]), torch(&beyond)] {
+            for finding in rank(&incident) {
+                assert_eq!(finding.confidence > MOST_WITHOUT_PROOF, finding.proved, "{}", finding.cause.id.id());
+            }
+        }
+    }
+
+    #[test]
     fn no_finding_goes_without_evidence_or_counter_proof() {
         for finding in rank(&torch(&[])).iter().chain(&rank(&torch(&FULL_CARD))) {
             assert!(finding.evidence.iter().any(|evidence| !evidence.lines.is_empty()), "{}", finding.cause.id.id());
@@ -191,7 +296,8 @@ mod tests {
 
     #[test]
     fn a_message_without_figures_is_told_with_little_confidence() {
-        assert!(rank(&torch(&[]))[0].confidence < 0.5);
+        let findings = rank(&torch(&[]));
+        assert!(findings[0].confidence < conclusion::STANDS_OUT, "{}", findings[0].confidence);
     }
 
     #[test]

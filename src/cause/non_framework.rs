@@ -1,22 +1,15 @@
 //! This process holds the memory outside the framework's allocator.
 
-use super::reading::{Kind, entry, kind, place, ramp, short_of_desired, size, taken_meanwhile};
 use super::{Cause, CauseId};
-use crate::dialect::{Fact, Sign};
 use crate::domain::Accelerator;
-use crate::evidence::Evidence;
 use crate::incident::Incident;
-use crate::incident::context::Clue;
 use crate::text;
 use crate::text::Text;
-use crate::units::{GIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::NonFramework,
     title: || text!(en: "this process holds it outside the framework's allocator", zh: "本进程在框架分配器之外占用了显存"),
     doc,
-    prior,
-    weigh,
     refute,
     fixtures: &["cause/simulator-beside"],
 };
@@ -38,92 +31,6 @@ fn doc() -> Text {
 
 **示例。** `this process has 14.20 GiB in use … 12.30 GiB allocated, 240.00 MiB reserved but unallocated`：16 GB 的卡上有 1.7 GiB 属于某个库。"#,
     )
-}
-
-fn prior(incident: &Incident) -> Option<f64> {
-    match kind(incident) {
-        Kind::Tensor => Some(-2.5),
-        Kind::Engine => Some(-2.3),
-        Kind::PooledTensor => Some(-3.5),
-        Kind::WeightBuffers | Kind::KvCache | Kind::Host | Kind::Shm | Kind::OnChip => None,
-    }
-}
-
-fn weigh(incident: &Incident) -> Vec<Evidence> {
-    let ledger = &incident.ledger;
-    let event = &incident.event;
-    let mut found = Vec::new();
-    if let Some(outside) = ledger.non_framework {
-        let against = ledger.capacity.or(ledger.cap);
-        let share = against.filter(|all| all.middle() > 0).map(|all| outside.middle() as f64 / all.middle() as f64);
-        if let Some(share) = share {
-            let amount = size(outside);
-            let part = percent(share);
-            if event.facts.get(Fact::OtherAllocations).is_some() {
-                // Apple: graphs and kernel caches of Metal count as "other allocations"; a few GiB are normal.
-                let weight = ramp(share, &[(0.05, -2.0), (0.2, 0.0), (0.4, 2.8), (0.7, 4.0)]);
-                found.push(
-                    Evidence::new(weight, text!(en: "“other allocations” (Metal's graphs, caches and other uses) are {amount}, {part} of the limit", zh: "“other allocations”（Metal 的计算图、缓存等）为 {amount}，占上限的 {part}"))
-                        .at(place(event, Fact::OtherAllocations)),
-                );
-            } else {
-                // A context with cuBLAS, cuDNN and NCCL takes 0.3 … 1 GiB and is no cause by itself.
-                let weight = if outside.middle() < GIB as i128 {
-                    -1.5
-                } else {
-                    ramp(share, &[(0.02, -1.0), (0.05, 0.3), (0.08, 2.3), (0.1, 2.8), (0.15, 3.2), (0.4, 4.0)])
-                };
-                found.push(
-                    Evidence::new(
-                        weight,
-                        if weight > 0.0 {
-                            text!(en: "{amount} of this process, {part} of the device, lie outside the framework's allocator; a context alone takes 0.2 … 0.6 GiB", zh: "本进程有 {amount}（设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB")
-                        } else {
-                            text!(en: "outside the framework's allocator this process holds {amount}, about what a context and libraries take", zh: "本进程在框架分配器之外占用 {amount}，与上下文和库的常规开销相当")
-                        },
-                    )
-                    .at(place(event, Fact::Process)),
-                );
-            }
-        }
-    }
-    if let Some(short) = short_of_desired(incident)
-        && let (Some(capacity), Some(free)) = (ledger.capacity, ledger.free)
-        && short.middle() > 0
-        && short.middle() < (capacity.middle() / 50)
-        && (capacity - free).middle() < (capacity.middle() / 8).max(3 * GIB as i128)
-    {
-        let (used, short) = (size(capacity - free), size(short));
-        found.push(
-            Evidence::new(1.5, text!(en: "{used} were in use before the engine took anything, about what contexts and the driver take; {short} were missing", zh: "引擎占用之前已用 {used}，与上下文和驱动的开销相当；差 {short}"))
-                .at(place(event, Fact::Free)),
-        );
-    }
-    if event.has(Sign::ForeignLibrary) {
-        found.push(
-            Evidence::new(
-                0.5,
-                text!(en: "a library asked for the memory, not the framework", zh: "请求显存的是某个库，而不是框架"),
-            )
-            .at(event.at),
-        );
-    }
-    if let Some(span) = incident.context.clues.get(&Clue::SecondFramework) {
-        found.push(
-            Evidence::new(
-                1.0,
-                text!(en: "a second framework runs in the same process", zh: "同一进程中还运行着另一个框架"),
-            )
-            .at(*span),
-        );
-    }
-    if let Some((taken, recording)) = taken_meanwhile(incident) {
-        found.push(
-            Evidence::new(2.5, text!(en: "the allocator had {taken} before that it could no longer get when it failed: something outside of it took them in between", zh: "分配器此前拥有过的 {taken} 在失败时已拿不到：期间被分配器之外的什么占去了"))
-                .recorded(entry(recording)),
-        );
-    }
-    found
 }
 
 fn refute(incident: &Incident) -> Text {
@@ -168,6 +75,7 @@ mod tests {
     use super::super::trial::{confidence, event, first, settled, torch};
     use super::*;
     use crate::dialect::Resource;
+    use crate::dialect::{Fact, Sign};
     use crate::domain::Program;
 
     fn beside(process: &str) -> Incident {

@@ -1,25 +1,16 @@
 //! Another process holds memory that this one needs.
 
-use super::reading::{
-    Kind, about, entry, foreign, kind, limited, place, ramp, refused_although_free, short_of_desired, size,
-    taken_meanwhile,
-};
-use super::{Cause, CauseId, engine};
-use crate::account::identity::{may_be_itself, strangers};
-use crate::dialect::{Fact, Resource, Sign};
-use crate::domain::{Accelerator, Number};
-use crate::evidence::Evidence;
+use super::{Cause, CauseId};
+use crate::account::identity::strangers;
+use crate::domain::Accelerator;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, MIB, percent};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::OtherProcess,
     title: || text!(en: "another process holds the memory", zh: "其他进程占用了显存"),
     doc,
-    prior,
-    weigh,
     refute,
     fixtures: &["pytorch/two-processes", "context/neighbour", "host/bystander", "vllm/startup"],
 };
@@ -41,202 +32,6 @@ fn doc() -> Text {
 
 **示例。** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`：约 10 GiB 属于别人。"#,
     )
-}
-
-fn prior(incident: &Incident) -> Option<f64> {
-    match kind(incident) {
-        Kind::Tensor => Some(-1.6),
-        Kind::PooledTensor => Some(-0.7),
-        Kind::Engine => Some(-1.0),
-        Kind::WeightBuffers => Some(-0.7),
-        Kind::KvCache => Some(-2.5),
-        Kind::Host => Some(-2.3),
-        Kind::Shm | Kind::OnChip => None,
-    }
-}
-
-/// A pool below this was made of left-overs: TensorFlow and XLA take three quarters or more of what is free at start, and
-/// the GPUs that they run on have 1 GiB and more.
-const LEFT_OVERS: u64 = 512 * MIB;
-
-fn weigh(incident: &Incident) -> Vec<Evidence> {
-    let ledger = &incident.ledger;
-    let event = &incident.event;
-    let mut found = Vec::new();
-    if refused_although_free(incident) && !limited(incident) {
-        found.push(
-            Evidence::new(-1.5, text!(en: "there was room for the request: nobody had to leave", zh: "当时的空闲足以满足请求：不需要任何进程让出"))
-                .at(place(event, Fact::Free)),
-        );
-    } else if let Some(others) = foreign(incident).filter(|_| !event.resource.on_host()) {
-        // Without a list of processes, desktop and context blur the amount: the same share then proves less.
-        let by_share: &[(f64, f64)] = if others.separated {
-            &[(0.01, -2.0), (0.04, -0.8), (0.08, 0.8), (0.15, 1.8), (0.3, 2.4), (0.6, 4.0)]
-        } else {
-            &[(0.02, -1.5), (0.08, -0.5), (0.13, 0.5), (0.2, 1.8), (0.4, 2.6), (0.7, 4.5)]
-        };
-        let mut weight = ramp(others.sure_share, by_share);
-        if !others.would_serve {
-            weight = weight.min(0.0) - 0.7;
-        }
-        let (amount, part) = (size(others.amount), percent(others.share));
-        let short = ledger.short_of_free.or(short_of_desired(incident)).map_or_else(|| "?".to_string(), about);
-        let evidence = match (weight > 0.0, others.separated, others.named.is_some()) {
-            (true, true, true) => {
-                text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}")
-            }
-            (true, true, false) => {
-                text!(en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this process; {short} were missing", zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}")
-            }
-            (true, false, _) => {
-                text!(en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the framework; {short} were missing", zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}")
-            }
-            (false, _, _) if !others.would_serve => {
-                text!(en: "what others hold, {amount}, would not have been enough: {short} were missing", zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}")
-            }
-            (false, _, _) => {
-                text!(en: "other processes hold at most {amount}, {part} of the device", zh: "其他进程最多占用 {amount}，为设备的 {part}")
-            }
-        };
-        let lines = event.facts.other_processes.iter().map(|other| other.figure.at);
-        let mut evidence = Evidence::new(weight, evidence).at(place(event, Fact::Free));
-        for at in lines {
-            evidence = evidence.at(at);
-        }
-        found.push(evidence);
-    }
-    if kind(incident) == Kind::PooledTensor
-        && let Some(limit) = event.facts.get(Fact::Limit)
-        && limit.bytes < LEFT_OVERS
-        && event.facts.get(Fact::Capacity).is_none()
-    {
-        let pool = Bytes(limit.bytes);
-        found.push(
-            Evidence::new(4.0, text!(en: "the pool was given {pool} at start, a sliver of any GPU: it is made of what the others left over", zh: "内存池启动时只分到 {pool}，远小于任何 GPU：这是其他进程占用后的剩余"))
-                .at(limit.at),
-        );
-    }
-    if kind(incident) == Kind::PooledTensor
-        && let (Some(limit), Some(pool), Some(requested)) =
-            (event.facts.get(Fact::Limit), ledger.reserved, ledger.requested)
-        && (limit.interval() - pool).surely_at_least(requested)
-    {
-        let (limit, pool, want) = (size(limit.interval()), size(pool), size(requested));
-        found.push(
-            Evidence::new(3.0, text!(en: "the pool held {pool} of the {limit} it may take, yet could not grow by {want}: the device itself was full", zh: "内存池上限 {limit}，只持有 {pool}，却无法再增长 {want}：设备本身已满"))
-                .at(place(event, Fact::Limit)),
-        );
-    }
-    if event.facts.get(Fact::Allocated).is_some_and(|figure| figure.bytes == 0)
-        && foreign(incident).is_some_and(|others| others.share > 0.3)
-    {
-        found.push(
-            Evidence::new(1.5, text!(en: "the framework had 0 bytes allocated: this was its first request", zh: "框架已分配 0 字节：这是它的第一次请求"))
-                .at(place(event, Fact::Allocated)),
-        );
-    }
-    // A library's handle fails to be made on a device that this very process has filled; a context fails on somebody else's.
-    if event.has(Sign::ContextCreation) && !event.has(Sign::ForeignLibrary) {
-        found.push(
-            Evidence::new(1.8, text!(en: "not even a context could be created, which takes a few hundred MiB", zh: "连几百 MiB 的上下文都无法创建"))
-                .at(event.at),
-        );
-    }
-    found.extend(bystander(incident));
-    found.extend(engine_finds_little(incident));
-    if let Some((row, holder)) = busy_rival(incident) {
-        let used = Bytes(row.used.bytes);
-        let index = row.index;
-        found.push(
-            Evidence::new(1.0, text!(en: "nvidia-smi in the log lists {holder} on GPU {index}, where {used} are used", zh: "日志中的 nvidia-smi 显示 GPU {index} 已用 {used}，其上有 {holder}"))
-                .at(row.used.at),
-        );
-    }
-    found.extend(engine::crowded_out(incident));
-    if let Some((taken, recording)) = taken_meanwhile(incident) {
-        found.push(
-            Evidence::new(1.5, text!(en: "the allocator had {taken} before that it could no longer get when it failed: something outside of it took them in between", zh: "分配器此前拥有过的 {taken} 在失败时已拿不到：期间被分配器之外的什么占去了"))
-                .recorded(entry(recording)),
-        );
-    }
-    found
-}
-
-/// On a host: the victim held next to nothing, or the processes that the message lists hold a fraction of what is used.
-fn bystander(incident: &Incident) -> Option<Evidence> {
-    let event = &incident.event;
-    let facts = &event.facts;
-    if !event.resource.on_host() {
-        return None;
-    }
-    if let Some(evidence) = smaller_than_another(incident) {
-        return Some(evidence);
-    }
-    let used = facts.get(Fact::Used).map(|figure| figure.bytes as f64).or_else(|| {
-        let (all, free) = (facts.get(Fact::Capacity)?, facts.get(Fact::Free)?);
-        Some(all.bytes.saturating_sub(free.bytes) as f64)
-    })?;
-    let used_size = Bytes(used as u64);
-    if let Some((listed, at)) = facts.numbers.get(&Number::TopUsersSum) {
-        // Ten processes that hold less than a third of what is used: the rest is nobody's in this list.
-        let (weight, sum) = (ramp(listed / used, &[(0.2, 3.5), (0.4, 1.0), (0.7, -1.0)]), Bytes(*listed as u64));
-        return Some(
-            Evidence::new(weight, text!(en: "the largest processes listed hold {sum} together, of {used_size} in use", zh: "列出的最大进程合计占用 {sum}，而已用内存为 {used_size}"))
-                .at(*at),
-        );
-    }
-    let victim = facts.get(Fact::AnonRss).map(|rss| (rss.bytes as f64, rss.at));
-    let victim = victim.or_else(|| facts.numbers.get(&Number::VictimRss).copied())?;
-    (event.resource == Resource::Host && victim.0 < 0.03 * used).then(|| {
-        let held = Bytes(victim.0 as u64);
-        Evidence::new(3.3, text!(en: "the victim held only {held} of {used_size} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used_size}：它只是旁观者"))
-            .at(victim.1)
-    })
-}
-
-/// The kernel killed a task of a few percent of what another one holds: an adjustment of scores chose it.
-fn smaller_than_another(incident: &Incident) -> Option<Evidence> {
-    let facts = &incident.event.facts;
-    let all = incident.ledger.bound?.middle() as f64;
-    let victim = facts.get(Fact::AnonRss)?;
-    let (top, at) = *facts.numbers.get(&Number::TableTopRss)?;
-    let (victim_pid, top_pid) = (facts.pid.value()? as f64, facts.number(Number::TableTopPid)?);
-    let other = facts.largest_process.get().filter(|name| facts.process_name.get() != Some(name))?;
-    // Before Linux 5.1 a child dies in place of the task that was chosen; its own figures then say nothing.
-    let chosen = facts.number(Number::ChosenPid).is_none_or(|chosen| chosen == victim_pid);
-    let bystander = chosen && victim_pid != top_pid && top >= 0.3 * all && (victim.bytes as f64) < 0.1 * top;
-    bystander.then(|| {
-        let (held, top) = (Bytes(victim.bytes), Bytes(top as u64));
-        Evidence::new(3.3, text!(en: "the victim held only {held}, {other} holds {top}: it is a bystander", zh: "被杀进程只占用 {held}，而 {other} 占用 {top}：它只是旁观者"))
-            .at(at)
-    })
-}
-
-/// On a host: a program that compares what a model needs with what is available before it loads it. A gap of a few percent
-/// is a machine too small; where half is missing, somebody else is using it.
-fn engine_finds_little(incident: &Incident) -> Option<Evidence> {
-    let event = &incident.event;
-    if kind(incident) != Kind::Host || !event.has(Sign::EngineStartup) {
-        return None;
-    }
-    let (need, free) = (event.facts.get(Fact::Requested)?, event.facts.get(Fact::Free)?);
-    let missing = need.bytes.saturating_sub(free.bytes) as f64 / need.bytes.max(1) as f64;
-    let (need_size, left) = (Bytes(need.bytes), Bytes(free.bytes));
-    Some(
-        Evidence::new(ramp(missing, &[(0.05, 0.3), (0.3, 1.5), (0.6, 2.4)]), text!(en: "{left} were available of the {need_size} needed, before the program had taken anything", zh: "程序尚未占用内存时，所需 {need_size} 中只有 {left} 可用"))
-            .at(free.at),
-    )
-}
-
-/// The row of the failing device in a printed `nvidia-smi` table and a process on it that is not this one.
-fn busy_rival(incident: &Incident) -> Option<(&crate::input::nvidia_smi_table::GpuRow, String)> {
-    let device = incident.event.facts.device.value()?;
-    let row = incident.context.gpus.iter().find(|row| row.index == device)?;
-    let (pid, name, _) = row.processes.iter().find(|(pid, _, held)| {
-        let held = held.map(|figure| figure.interval());
-        !may_be_itself(&incident.event, &incident.ledger, *pid, held)
-    })?;
-    Some((row, name.clone().map_or_else(|| format!("pid {pid}"), |name| format!("{name} (pid {pid})"))))
 }
 
 fn refute(incident: &Incident) -> Text {
@@ -273,6 +68,7 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch, torch_among};
     use super::*;
+    use crate::dialect::{Fact, Resource};
     use crate::domain::Program;
 
     #[test]

@@ -1,56 +1,14 @@
-//! What several causes read from an incident: its kind, and the shares of the device that decide between causes.
+//! What several mechanisms read from an incident: the shares of the device that decide between causes.
 
-use crate::dialect::{Event, Fact, Resource, Sign};
+use super::nature::{Asker, asker};
+use crate::dialect::{Event, Fact, Sign};
 use crate::domain::Number;
-use crate::domain::program::DeviceUse;
-use crate::evidence::{Known, Span, TraceEntry};
+use crate::evidence::{Span, TraceEntry};
 use crate::gpu::context_size;
-use crate::incident::context::{Growth, Measure, Phase, Series};
+use crate::incident::context::{Growth, Measure, Series};
 use crate::incident::{Incident, Recording};
-use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval, MIB};
-
-/// The kinds of failure, by who asked whom for memory. Priors are set per kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A program asked its device for a tensor or buffer: PyTorch, Paddle, CuPy, CUDA.jl, MLX …
-    Tensor,
-    /// The same under a framework that takes most of the device at start and serves from its own pool: XLA, TensorFlow.
-    PooledTensor,
-    /// An inference engine that sizes a pool: vLLM, SGLang, TensorRT-LLM, LMDeploy, TGI.
-    Engine,
-    /// A program that loads weights into fixed buffers and splits them over devices: llama.cpp, Ollama, ExLlama.
-    WeightBuffers,
-    /// The key/value cache of an engine.
-    KvCache,
-    /// RAM of the machine or of a container.
-    Host,
-    /// /dev/shm.
-    Shm,
-    /// Shared memory on the chip, per thread block.
-    OnChip,
-}
-
-pub fn kind(incident: &Incident) -> Kind {
-    match incident.event.resource {
-        Resource::KvCache => Kind::KvCache,
-        Resource::Host | Resource::Cgroup => Kind::Host,
-        Resource::Shm => Kind::Shm,
-        Resource::CudaSharedMemory => Kind::OnChip,
-        Resource::Gpu => match incident.event.program.device_use() {
-            DeviceUse::OnDemand => Kind::Tensor,
-            DeviceUse::Preallocated { .. } => Kind::PooledTensor,
-            DeviceUse::SizedPool { .. } | DeviceUse::PoolOfFree { .. } => Kind::Engine,
-            DeviceUse::FixedBuffers => Kind::WeightBuffers,
-        },
-    }
-}
-
-/// True where the device's memory is meant.
-pub fn on_gpu(incident: &Incident) -> bool {
-    matches!(kind(incident), Kind::Tensor | Kind::PooledTensor | Kind::Engine | Kind::WeightBuffers)
-}
 
 /// The middle of an amount, for printing.
 pub fn size(amount: Interval) -> Bytes {
@@ -204,7 +162,7 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
         // free and total memory when they find the device, before they take their pool.
         (None, None)
             if ledger.allocated.is_none()
-                && (incident.event.has(Sign::EngineStartup) || kind(incident) == Kind::PooledTensor) =>
+                && (incident.event.has(Sign::EngineStartup) || asker(incident) == Asker::PooledTensor) =>
         {
             (
                 (ledger.capacity?
@@ -236,30 +194,6 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
     })
 }
 
-/// Where the log shows that the same work fitted before: a later epoch, or many steps. `None` for a validation phase, whose
-/// work is another.
-pub fn fitted_before(incident: &Incident) -> Option<(Text, Span)> {
-    let context = &incident.context;
-    if matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint)) {
-        return None;
-    }
-    if let Known::Seen(epoch, at) = context.epoch
-        && epoch >= 2
-    {
-        return Some((
-            text!(en: "epoch {epoch} had been reached: the same work fitted before", zh: "已进行到第 {epoch} 个 epoch：同样的工作此前放得下"),
-            at,
-        ));
-    }
-    match context.step {
-        Known::Seen(step, at) if step >= 200 => Some((
-            text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下"),
-            at,
-        )),
-        _ => None,
-    }
-}
-
 /// The trend of one kind of reading, if the log holds such a series.
 pub fn trend(incident: &Incident, measure: Measure) -> Option<(&Series, Growth)> {
     incident
@@ -274,25 +208,6 @@ pub fn trend(incident: &Incident, measure: Measure) -> Option<(&Series, Growth)>
 /// What an engine misses at start-up: the share that it is set to take, less what is free.
 pub fn short_of_desired(incident: &Incident) -> Option<Interval> {
     Some(incident.event.facts.get(Fact::Desired)?.interval() - incident.ledger.free?)
-}
-
-/// Linear between the points `(x, y)`, given with rising x; flat outside of them.
-pub fn ramp(x: f64, points: &[(f64, f64)]) -> f64 {
-    let mut before = match points.first() {
-        Some(first) => *first,
-        None => return 0.0,
-    };
-    if x <= before.0 {
-        return before.1;
-    }
-    for &(at, value) in points {
-        if x <= at {
-            let width = at - before.0;
-            return if width <= 0.0 { value } else { before.1 + (value - before.1) * (x - before.0) / width };
-        }
-        before = (at, value);
-    }
-    before.1
 }
 
 /// True for an AMD chip with an integrated GPU: it reports a carve-out of RAM and the memory that can be mapped beside it

@@ -1,21 +1,14 @@
 //! /dev/shm or another shared segment is too small.
 
-use super::reading::{Kind, kind, ramp, size};
 use super::{Cause, CauseId};
-use crate::dialect::{Fact, Sign};
-use crate::domain::Number;
-use crate::evidence::{Evidence, Span};
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::SharedMemory,
     title: || text!(en: "shared memory (/dev/shm) is too small", zh: "共享内存（/dev/shm）不足"),
     doc,
-    prior,
-    weigh,
     refute,
     fixtures: &["pytorch-host/worker-bus-error", "pytorch-host/nccl-segment", "host/group-of-shared-files"],
 };
@@ -39,59 +32,6 @@ fn doc() -> Text {
     )
 }
 
-fn prior(incident: &Incident) -> Option<f64> {
-    match kind(incident) {
-        Kind::Shm => Some(1.5),
-        Kind::Host => Some(-3.0),
-        _ => None,
-    }
-}
-
-fn weigh(incident: &Incident) -> Vec<Evidence> {
-    let event = &incident.event;
-    let mut found = Vec::new();
-    if kind(incident) == Kind::Shm {
-        found.push(
-            Evidence::new(0.7, text!(en: "the message is about a shared-memory segment; containers get 64 MiB of /dev/shm unless told otherwise", zh: "报错涉及共享内存段；容器的 /dev/shm 默认只有 64 MiB"))
-                .at(event.at),
-        );
-        if let Some(requested) = event.facts.get(Fact::Requested) {
-            let want = size(requested.interval());
-            found.push(
-                Evidence::new(0.5, text!(en: "a segment of {want} could not be had", zh: "无法得到 {want} 的共享段"))
-                    .at(requested.at),
-            );
-        }
-        if event.has(Sign::DataLoaderWorker) {
-            found.push(
-                Evidence::new(0.3, text!(en: "workers hand batches over through it", zh: "worker 通过它传递批次"))
-                    .at(event.at),
-            );
-        }
-    } else if let Some((shared, at)) = shared_pages(incident)
-        && let Some(limit) = event.facts.get(Fact::Limit).or(event.facts.get(Fact::Capacity))
-        && shared >= limit.bytes / 2
-    {
-        let (held, all) = (Bytes(shared), size(limit.interval()));
-        found.push(
-            Evidence::new(
-                ramp(shared as f64 / limit.bytes.max(1) as f64, &[(0.5, 4.4), (0.8, 6.0)]),
-                text!(en: "{held} of the limit's {all} are shared memory", zh: "上限 {all} 中有 {held} 是共享内存"),
-            )
-            .at(at),
-        );
-    }
-    found
-}
-
-/// Shared memory of the group or of the victim: files in /dev/shm and tmpfs, which killing a process does not free.
-fn shared_pages(incident: &Incident) -> Option<(u64, Span)> {
-    let facts = &incident.event.facts;
-    let group = facts.numbers.get(&Number::Shmem).map(|(bytes, at)| (*bytes as u64, *at));
-    let victim = facts.get(Fact::ShmemRss).map(|figure| (figure.bytes, figure.at));
-    group.into_iter().chain(victim).max_by_key(|(bytes, _)| *bytes)
-}
-
 fn refute(_incident: &Incident) -> Text {
     text!(
         en: "Run `df -h /dev/shm` inside the container while the job runs: if it never passes 90 % used, shared memory is not the matter.",
@@ -104,7 +44,10 @@ mod tests {
     use super::super::trial::{confidence, event, first, settled};
     use super::*;
     use crate::dialect::Resource;
+    use crate::dialect::{Fact, Sign};
+    use crate::domain::Number;
     use crate::domain::Program;
+    use crate::evidence::Span;
 
     #[test]
     fn a_full_dev_shm_is_itself() {

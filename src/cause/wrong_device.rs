@@ -1,21 +1,15 @@
 //! The load sits on one device while others are idle, or on a device not meant.
 
-use super::reading::{foreign, on_gpu};
 use super::{Cause, CauseId};
 use crate::domain::Accelerator;
-use crate::evidence::Evidence;
 use crate::incident::Incident;
-use crate::incident::context::Clue;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB};
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::WrongDevice,
     title: || text!(en: "the load sits on the wrong device", zh: "负载落在了错误的设备上"),
     doc,
-    prior,
-    weigh,
     refute,
     fixtures: &["cause/ranks-on-card-0"],
 };
@@ -39,92 +33,6 @@ fn doc() -> Text {
     )
 }
 
-fn prior(incident: &Incident) -> Option<f64> {
-    on_gpu(incident).then_some(-3.3)
-}
-
-fn weigh(incident: &Incident) -> Vec<Evidence> {
-    let event = &incident.event;
-    let context = &incident.context;
-    let mut found = Vec::new();
-    let device = event.facts.device.value();
-    if let Some(span) = context.clues.get(&Clue::RanksOnOneDevice) {
-        found.push(
-            Evidence::new(2.5, text!(en: "several ranks load onto one device", zh: "多个 rank 都加载到同一个设备上"))
-                .at(*span),
-        );
-    }
-    if let (Some(0), Some(rank)) = (device, context.rank.value().or(event.rank))
-        && rank > 0
-        && context.visible_devices.get().is_none_or(|list| list.contains(','))
-    {
-        found.push(
-            Evidence::new(2.5, text!(en: "rank {rank} failed on GPU 0, which is rank 0's", zh: "rank {rank} 在 GPU 0 上失败，而 GPU 0 属于 rank 0"))
-                .at(event.at),
-        );
-    }
-    if let Some((count, each)) = like_sized_others(incident) {
-        let mut evidence = Evidence::new(
-            4.2,
-            text!(en: "{count} other processes of about {each} each sit on this device: ranks of one job that all took the same one", zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"),
-        );
-        for other in &event.facts.other_processes {
-            evidence = evidence.at(other.figure.at);
-        }
-        found.push(evidence);
-    }
-    if let Some(list) = context.visible_devices.get()
-        && foreign(incident).is_some_and(|others| others.share >= 0.5)
-    {
-        found.push(
-            Evidence::new(5.0, text!(en: "a device was chosen on purpose (CUDA_VISIBLE_DEVICES={list}), yet the one in use was full of others' memory", zh: "已指定设备（CUDA_VISIBLE_DEVICES={list}），但实际使用的设备被其他进程占满"))
-                .seen(&context.visible_devices),
-        );
-    }
-    if let Some(device) = device
-        && let Some(row) = context.gpus.iter().find(|row| row.index == device)
-    {
-        let idle: Vec<_> = context
-            .gpus
-            .iter()
-            .filter(|other| other.index != device && other.used.bytes < other.total.bytes / 10)
-            .collect();
-        if row.used.bytes > row.total.bytes / 10 * 8
-            && let Some(first) = idle.first()
-        {
-            let index = first.index;
-            found.push(
-                Evidence::new(1.6, text!(en: "GPU {device} is full while GPU {index} is idle", zh: "GPU {device} 已满，而 GPU {index} 空闲"))
-                    .at(row.used.at)
-                    .at(first.used.at),
-            );
-        }
-    }
-    if let Some(span) = context.clues.get(&Clue::DataParallel)
-        && device == Some(0)
-    {
-        found.push(
-            Evidence::new(1.0, text!(en: "DataParallel gathers on GPU 0, which therefore fills first", zh: "DataParallel 在 GPU 0 上汇总，因此它最先占满")).at(*span),
-        );
-    }
-    found
-}
-
-/// Two or more named processes that hold the same within a twentieth and more than a bare context: how many, how much each.
-fn like_sized_others(incident: &Incident) -> Option<(usize, Bytes)> {
-    let mut sizes: Vec<u64> = incident
-        .event
-        .facts
-        .other_processes
-        .iter()
-        .filter(|other| Some(other.pid) != incident.ledger.self_listed_as)
-        .map(|other| other.figure.bytes)
-        .collect();
-    sizes.sort_unstable();
-    let (least, most) = (*sizes.first()?, *sizes.last()?);
-    (sizes.len() >= 2 && least >= GIB && most - least <= most / 20).then_some((sizes.len(), Bytes(most)))
-}
-
 fn refute(incident: &Incident) -> Text {
     let device = incident.event.facts.device.value().unwrap_or(0);
     let look = match incident.event.accelerator() {
@@ -143,6 +51,7 @@ mod tests {
     use super::*;
     use crate::dialect::Fact;
     use crate::evidence::{Known, Span};
+    use crate::incident::context::Clue;
 
     #[test]
     fn a_chosen_device_that_is_full_of_others_was_not_the_one_used() {

@@ -1,11 +1,11 @@
 //! The command line of `oomdoc headroom`.
 
 use super::{Output, OutputArgs, count, parameters, share, size};
+use crate::domain::Headroom;
 use crate::estimate::fit::Counted;
 use crate::estimate::loader::{Cache, DEFAULT_PREFETCH};
 use crate::estimate::states::Optimizer;
 use crate::estimate::training::{Attention, Lora, Precision};
-use crate::headroom::Headroom;
 use clap::{Args, Parser, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -284,7 +284,7 @@ struct DeviceArgs {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     gpu_memory: Option<u64>,
     /// Room to keep free: 5% or 2GiB [default: 5%]
-    #[arg(long, value_name = "ROOM", value_parser = headroom)]
+    #[arg(long, value_name = "ROOM")]
     headroom: Option<Headroom>,
     /// What the CUDA context and its kernels take [default: 0.1 to 0.8 GiB, by the GPU's multiprocessors]
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -374,7 +374,7 @@ struct TrainingArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     image_size: Option<u64>,
     /// ZeRO stage, 0 to 3; 3 for FSDP
-    #[arg(long, value_name = "STAGE", default_value = "0", hide_default_value = true, value_parser = clap::value_parser!(u8).range(0..=3))]
+    #[arg(long, value_name = "STAGE", default_value = "0", hide_default_value = true, value_parser = zero_stage())]
     zero: u8,
     /// Processes that train together
     #[arg(long, value_name = "N", value_parser = count)]
@@ -421,22 +421,6 @@ fn bits(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|bits| (1.0..=64.0).contains(bits))
         .ok_or_else(|| "not a number of bits from 1 to 64".into())
-}
-
-fn headroom(text: &str) -> Result<Headroom, String> {
-    let text = text.trim();
-    match text.strip_suffix('%') {
-        Some(percent) => match percent.trim().parse::<f64>() {
-            Ok(percent) if (0.0..100.0).contains(&percent) => Ok(Headroom::Share(percent / 100.0)),
-            _ => Err("not a share from 0 % to 100 %".into()),
-        },
-        None => match share(text) {
-            Ok(share) if share < 1.0 => Ok(Headroom::Share(share)),
-            // 5 is 5 % to those who come from `rehearse`; as 5 bytes it would let everything pass.
-            _ if text.parse::<f64>().is_ok_and(|number| number != 0.0) => Err("write 5% or 2GiB".into()),
-            _ => size(text).map(Headroom::Bytes).map_err(|_| "write 5% or 2GiB".into()),
-        },
-    }
 }
 
 fn optimizer(text: &str) -> Result<Optimizer, String> {
@@ -565,4 +549,9 @@ impl HeadroomOptions {
             first.join(" ").trim_start_matches("error: ").to_string()
         })
     }
+}
+
+/// 0 to 3.
+fn zero_stage() -> clap::builder::RangedI64ValueParser<u8> {
+    clap::value_parser!(u8).range(0..=3)
 }

@@ -2,6 +2,8 @@
 
 use super::progress::Progress;
 use super::proof::Proofs;
+use crate::cause::conclusion::{self, Conclusion};
+use crate::cause::decide;
 use crate::cli::{ExplainFormat, ExplainOptions};
 use crate::dialect::stated;
 use crate::domain::Sign;
@@ -156,8 +158,13 @@ pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &
             incident.context.override_with(given);
             incident.ledger.add_loader(&incident.event, &incident.context.loader_settings());
             let findings = cause::rank(&incident);
+            let conclusion = conclusion::conclude(&incident, &findings);
+            let decide = match conclusion {
+                Conclusion::Proved => Vec::new(),
+                _ => decide::observations(&incident, &findings, conclusion),
+            };
             let plan = fix::plan(&incident, &findings);
-            Diagnosis { input, incident, findings, plan }
+            Diagnosis { input, incident, findings, conclusion, decide, plan }
         })
         .collect();
     explanation

@@ -5,7 +5,7 @@ use crate::cli::{ExplainFormat, GpuName, ProbeOptions};
 use crate::gpu::attribution::{self, Attribution, Surroundings};
 use crate::gpu::nvml::Library;
 use crate::gpu::platform;
-use crate::gpu::verdict::{self, Verdict};
+use crate::gpu::verdict::{self, Judgement};
 use crate::gpu::visibility::{Mapping, Visibility};
 use crate::gpu::{Driver, Gpu, Source, Survey, amd, nvidia_smi};
 use crate::host::{Host, Root, processes, warnings};
@@ -98,7 +98,7 @@ fn findings(options: &ProbeOptions) -> anyhow::Result<Findings> {
         }
         cuda.push(probed.map(|probed| probed.part));
     }
-    let verdicts: Vec<Vec<Verdict>> =
+    let verdicts: Vec<Vec<Judgement>> =
         shown.iter().map(|gpu| verdict::verdicts(gpu, &survey, &mapping, options.question)).collect();
     let cuda_alone = (options.cuda.context && survey.gpus.is_empty())
         .then(|| probe_cuda::alone(&options.cuda, reproduction.as_ref()));

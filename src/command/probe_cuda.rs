@@ -3,7 +3,7 @@
 use crate::cli::CudaOptions;
 use crate::gpu::attribution::{self, DRIVERS_OWN};
 use crate::gpu::cuda::parent::{self, Guard};
-use crate::gpu::cuda::probe::{Request, Which, margin};
+use crate::gpu::cuda::probe::{ProbeRequest, Which, margin};
 use crate::gpu::cuda::{Objection, Property};
 use crate::gpu::nvml::Library;
 use crate::gpu::twin::Reproduction;
@@ -107,7 +107,7 @@ pub fn of(
         return unwatched().into();
     }
     let memory = target.memory();
-    let request = Request {
+    let request = ProbeRequest {
         which: target.which(),
         free_before: memory.map(|memory| memory.free),
         // In a container a process of another one is not listed when it comes.
@@ -143,9 +143,9 @@ pub fn alone(options: &CudaOptions, reproduction: Option<&Reproduction>) -> Part
     locked("0", options, &mut |guard| parent::probe(&request, guard), None)
 }
 
-fn request(which: Which, options: &CudaOptions, reproduction: Option<&Reproduction>) -> Request {
+fn request(which: Which, options: &CudaOptions, reproduction: Option<&Reproduction>) -> ProbeRequest {
     let states = reproduction.filter(|_| options.fill).map(|reproduction| &reproduction.cases);
-    Request {
+    ProbeRequest {
         which,
         free_before: None,
         known_idle: false,
@@ -270,7 +270,7 @@ fn unwatched() -> Part {
 
 /// Objects when somebody comes or memory runs low. The child is one more process; its number is the driver's own, in a
 /// container another than here, so one newcomer is taken for it.
-fn guard(library: Library, target: &Target, request: &Request, fill: bool) -> Guard {
+fn guard(library: Library, target: &Target, request: &ProbeRequest, fill: bool) -> Guard {
     let index = target.gpu.index;
     let before: Vec<u32> = target.gpu.processes.iter().flatten().map(|process| process.pid).collect();
     // The figures of a divided GPU are the sum of its instances.

@@ -5,11 +5,11 @@ use super::explain::{self, FileEvents};
 use super::proof::Proofs;
 use crate::cli::{AddressOrders, Batches, RehearseFormat, RehearseOptions};
 use crate::dialect::{self, Fact};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::incident::context::{Given, Precision};
 use crate::input::{Document, Source};
 use crate::rehearse::gpus::{self, Gpu};
-use crate::rehearse::launch::{self, Addresses, Device, Exit, LaunchError, RawOutcome, Request};
+use crate::rehearse::launch::{self, Addresses, DeviceModel, Exit, LaunchError, LaunchRequest, RawOutcome};
 use crate::rehearse::outcome::{Answer, End, Outside, Question, Run, Seen, Take};
 use crate::rehearse::process::OomReport;
 use crate::rehearse::search::{Search, Trial};
@@ -19,6 +19,7 @@ use crate::report::rehearse::{self as report, View};
 use crate::snapshot::analysis::SnapshotAnalysis;
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 use anyhow::{Context, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::{OsStr, OsString};
@@ -50,7 +51,7 @@ pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
     let cut_short = match stage.rehearse() {
         Ok(cut_short) => cut_short,
         Err(Stop::Interrupted) => return Ok(INTERRUPTED),
-        Err(Stop::Launch(error)) => return Err(anyhow!("{}", error.text().in_lang(lang))),
+        Err(Stop::LaunchRequest(error)) => return Err(anyhow!("{}", error.text().in_lang(lang))),
     };
     stage.bar.finish_and_clear();
     let Stage { runs, started, kept, .. } = stage;
@@ -93,6 +94,14 @@ fn question(options: &RehearseOptions) -> Result<Question, Text> {
             ));
         }
     };
+    let headroom = options.headroom.share(gpu.capacity());
+    if headroom >= 1.0 {
+        let (room, capacity) = (options.headroom.text(), Bytes(gpu.capacity()));
+        return Err(text!(
+            en: "a headroom of {room} leaves nothing of the {capacity} of the GPU",
+            zh: "余量 {room} 不会给这块 {capacity} 的 GPU 留下任何可用显存"
+        ));
+    }
     if options.command.is_empty() {
         return Err(Text::new(
             "which program? Put it after --, such as: oomdoc rehearse --like 3090 -- python train.py",
@@ -111,7 +120,7 @@ fn question(options: &RehearseOptions) -> Result<Question, Text> {
         _ => Ok(Question {
             gpu,
             gpus: options.gpus,
-            headroom: options.headroom,
+            headroom,
             steps: options.steps,
             world: options.world_size,
             command,
@@ -164,7 +173,7 @@ fn no_place(command: &[String]) -> Text {
 /// Why rehearsing ended without an answer.
 enum Stop {
     Interrupted,
-    Launch(LaunchError),
+    LaunchRequest(LaunchError),
 }
 
 /// How much of the device there is and what is taken before the program starts, in bytes.
@@ -369,7 +378,7 @@ impl<'a> Stage<'a> {
         };
         let mut raws = Vec::new();
         for (order, result) in orders.iter().zip(results) {
-            let raw = result.map_err(Stop::Launch)?;
+            let raw = result.map_err(Stop::LaunchRequest)?;
             if raw.exit == Exit::Interrupted {
                 return Err(Stop::Interrupted);
             }
@@ -378,16 +387,16 @@ impl<'a> Stage<'a> {
         Ok(raws)
     }
 
-    fn request(&self, batch: Option<u64>, addresses: Addresses, room: Room, records: bool) -> Request {
+    fn request(&self, batch: Option<u64>, addresses: Addresses, room: Room, records: bool) -> LaunchRequest {
         let gpu = &self.question.gpu;
         let options = self.options;
         let put = |part: &OsStr| match (batch, part.to_str()) {
             (Some(batch), Some(text)) => OsString::from(text.replace(PLACE, &batch.to_string())),
             _ => part.to_os_string(),
         };
-        Request {
+        LaunchRequest {
             command: options.command.iter().map(|part| put(part)).collect(),
-            device: Device {
+            device: DeviceModel {
                 name: format!("NVIDIA {}", gpu.name),
                 total: room.total,
                 context: room.context,

@@ -1,7 +1,7 @@
 //! `oomdoc simulate`: a trace of requests through PyTorch's caching allocator.
 
-use crate::allocator::caching::{Failure, Surroundings};
-use crate::allocator::config::{Config, Platform};
+use crate::allocator::caching::{AllocError, Surroundings};
+use crate::allocator::config::{Config, TorchPlatform};
 use crate::allocator::device::SimulatedDevice;
 use crate::allocator::replay::{self, Setup, Step};
 use crate::allocator::trace::{Op, Trace};
@@ -21,7 +21,7 @@ const PIECE: usize = 64 << 10;
 /// When the trace cannot be read or is none, PyTorch would refuse the settings, or standard output cannot be written.
 pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     let lang = options.output.style.lang;
-    let (config, mut remarks) = Config::parse(&options.conf, options.torch, Platform::Linux)
+    let (config, mut remarks) = Config::parse(&options.conf, options.torch, TorchPlatform::Linux)
         .map_err(|error| anyhow!("{} ({})", error.message, error.remark.text.in_lang(lang)))?;
     if options.fraction.is_some() {
         remarks.retain(|remark| remark.option != "garbage_collection_threshold");
@@ -50,14 +50,14 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     let outcome = replay::run(&trace, &setup, |step: Step<'_>| {
         match step.outcome {
             Ok(_) => {}
-            Err(Failure::OutOfMemory(text)) => {
+            Err(AllocError::OutOfMemory(text)) => {
                 refused += 1;
                 if refusals.len() < SHOWN {
                     let bytes = if let Op::Allocate { bytes, .. } = step.op { *bytes } else { 0 };
                     refusals.push(Refusal { index: step.index, bytes, text: text.clone() });
                 }
             }
-            Err(Failure::Error(text)) => {
+            Err(AllocError::Error(text)) => {
                 errors += 1;
                 first_error.get_or_insert_with(|| text.clone());
             }
@@ -72,7 +72,7 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
         broken.is_none() && !(options.stop_on_oom && refused > 0)
     })
     .map_err(|failure| match failure {
-        Failure::OutOfMemory(text) | Failure::Error(text) => anyhow!(text),
+        AllocError::OutOfMemory(text) | AllocError::Error(text) => anyhow!(text),
     })?;
     if let Some(error) = broken {
         return Err(error);

@@ -52,10 +52,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         // Bare numbers of MiB: `Requested 5083.25; Free 2340.5`.
         for (fact, words) in [(Fact::Requested, "Outofmemory.Requested"), (Fact::Free, ";Free")] {
             let Some(at) = notice.text.after(words, 0) else { continue };
-            let rest = notice.text.squeezed.get(at..).unwrap_or_default();
-            let (number, _) = crate::units::number_in_front(rest, crate::units::POINT);
-            if let Some(size) = crate::units::size(number, "MiB", crate::units::Base::Binary) {
-                event.facts.note(fact, size.at(event.at));
+            if let Some((figure, _)) = notice.text.number_of(at, "MiB", crate::units::Base::Binary) {
+                event.facts.note(fact, figure);
             }
         }
         super::notice::settle(&mut event);

@@ -2,14 +2,128 @@
 //! evictions from a node that ran short.
 
 use super::joined::Printed;
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use super::wording::{self, Unit, WORDING, Wording};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, mention, proof};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
 use crate::units::{Base, Figure};
 
-pub const DIALECT: Dialect = Dialect { name: "kubernetes", triggers: &["illed", "low on ", "OutOfMemory"], read };
+pub const DIALECT: Dialect = Dialect {
+    name: "kubernetes",
+    triggers: &[
+        "illed",
+        "(?i)low on resource",
+        "(?i)outofmemory",
+        "(?i)taskoom",
+        "(?i)container oom",
+        "(?i)tasks/oom",
+        "(?i)oom received",
+        "(?i)memory limit could be",
+        "(?i)systemoom",
+        "(?i)emptydir volume",
+        "(?i)resourceexhausted",
+        "did not complete success",
+    ],
+    read,
+};
+
+const PROOF: &[Sign] = &[Sign::KilledWithProof];
+
+const TABLE: &[Wording] = &[
+    Wording {
+        says: &["taskoomevent"],
+        slug: "containerd-task-oom",
+        program: Program::Containerd,
+        resource: Resource::Cgroup,
+        signs: PROOF,
+        ..WORDING
+    },
+    Wording {
+        says: &["containeroom"],
+        and: &["image="],
+        slug: "docker-oom-event",
+        program: Program::Docker,
+        resource: Resource::Cgroup,
+        signs: PROOF,
+        ..WORDING
+    },
+    Wording {
+        says: &["topic=/tasks/oom"],
+        slug: "docker-oom-event",
+        program: Program::Docker,
+        resource: Resource::Cgroup,
+        signs: PROOF,
+        ..WORDING
+    },
+    Wording {
+        says: &["<ninfo>:oomreceived"],
+        slug: "podman-oom-event",
+        program: Program::Podman,
+        resource: Resource::Cgroup,
+        signs: PROOF,
+        ..WORDING
+    },
+    Wording {
+        says: &["crun:oom:thememorylimitcouldbetoolow", "crun:thememorylimitcouldbetoolow"],
+        slug: "container-start-memory",
+        program: Program::Crun,
+        resource: Resource::Cgroup,
+        signs: PROOF,
+        ..WORDING
+    },
+    Wording {
+        says: &["containerinitwasoom-killed", "(possiblyoom-killed)"],
+        and: &["kubelet"],
+        slug: "container-start-memory",
+        program: Program::Kubernetes,
+        resource: Resource::Cgroup,
+        signs: PROOF,
+        ..WORDING
+    },
+    Wording {
+        says: &["containerinitwasoom-killed"],
+        slug: "container-start-memory",
+        program: Program::Runc,
+        resource: Resource::Cgroup,
+        signs: PROOF,
+        ..WORDING
+    },
+    Wording {
+        says: &["(possiblyoom-killed)"],
+        slug: "container-start-memory",
+        program: Program::Runc,
+        resource: Resource::Cgroup,
+        signs: &[Sign::KilledWithoutProof],
+        ..WORDING
+    },
+    Wording {
+        says: &["systemoomencountered,victimprocess:"],
+        slug: "kubernetes-system-oom",
+        program: Program::Kubernetes,
+        signs: PROOF,
+        pid: &["pid:"],
+        name: &[("victimprocess:", ',')],
+        ..WORDING
+    },
+    Wording {
+        says: &["usageofemptydirvolume"],
+        and: &["exceedsthelimit"],
+        slug: "kubernetes-empty-dir",
+        program: Program::Kubernetes,
+        resource: Resource::Shm,
+        signs: &[Sign::KilledWithProof, Sign::RefusedByLimit],
+        figures: &[(Fact::Limit, "exceedsthelimit", Unit::Printed(Base::Decimal))],
+        ..WORDING
+    },
+    Wording {
+        says: &["didnotcompletesuccessfully:cannotallocatememory"],
+        slug: "docker-build-memory",
+        program: Program::Docker,
+        ..WORDING
+    },
+];
 
 /// Lines of one container's section in `kubectl describe pod`, on either side of its state.
 const SECTION: usize = 45;
@@ -27,7 +141,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("signal: killed") && line.contains("Runtime") || line.contains("Runtime.OutOfMemory") {
         return Some(function(document, position));
     }
-    None
+    let mut event = wording::read(document, position, TABLE)?;
+    let told =
+        |at: usize| field::text(document, at).contains("OOM") || field::text(document, at).contains("container oom");
+    if event.wording() == "docker-oom-event" && field::before(position, 3).any(told) {
+        event.standing = Standing::Follower;
+    }
+    Some(event)
 }
 
 /// A state that names the reason: `Reason: OOMKilled`, a row of `kubectl get pods`, `"OOMKilled": true` of `docker inspect`.
@@ -37,9 +157,21 @@ fn oom_killed(document: &Document, position: usize) -> Option<Event> {
     if tail.starts_with("false") || tail.starts_with("False") {
         return None;
     }
+    // The user's question is no answer: that stands in the next line.
+    let asked = line.contains("{{");
+    if asked && proof::asked_state(document, position) != Some(true) {
+        return None;
+    }
+    if mention::is_code_or_advice(line, line.find("OOMKilled").unwrap_or(0)) && !line.contains("Reason:") {
+        return None;
+    }
     let lines = || field::before(position, SECTION).chain(field::behind(document, position, SECTION));
-    let docker = tail.starts_with("true") || tail.starts_with("True");
-    let program = if docker { Program::Docker } else { Program::Kubernetes };
+    let docker = asked || tail.starts_with("true") || tail.starts_with("True");
+    let program = match (docker, line.contains("podman")) {
+        (_, true) => Program::Podman,
+        (true, false) => Program::Docker,
+        (false, false) => Program::Kubernetes,
+    };
     let mut event = field::event(document, position, "container-oom-killed", program, Resource::Cgroup);
     event.sign(Sign::KilledWithProof);
     let told = |at: usize| {
@@ -108,7 +240,9 @@ fn memory_limit(document: &Document, position: usize) -> Option<Figure> {
 /// A configured quantity is exact, however few digits it has.
 fn quantity(text: &str, label: &str, base: Base, line: u64) -> Option<Figure> {
     let value = field::after(text, label)?.trim_start_matches(['"', '\'', ' ']);
-    let size = field::leading_size(value, base).filter(|size| size.bytes > 0)?;
+    // Nothing runs in less, so a smaller one is a figure whose end is missing.
+    const SMALLEST: u64 = 4 << 20;
+    let size = field::leading_size(value, base).filter(|size| size.bytes >= SMALLEST)?;
     Some(Figure { bytes: size.bytes, half_width: 0, at: Span::line(line) })
 }
 
@@ -156,12 +290,11 @@ fn eviction(document: &Document, position: usize) -> Option<Event> {
     for (label, fact) in [("wasusing", Fact::Process), ("available:", Fact::Free), ("Thresholdquantity:", Fact::Limit)]
     {
         let Some(offset) = message.after(label, start) else { continue };
-        let rest = message.squeezed.get(offset..).unwrap_or_default();
-        if let Some(size) = field::leading_size(rest, Base::Decimal) {
-            event.facts.note(fact, size.at(message.span(offset, offset + 1)));
+        if let Some((Printed::Size(figure), _)) = message.size_at(offset, Base::Decimal) {
+            event.facts.note(fact, figure);
         }
     }
-    if let Some(offset) = message.after("itsrequestof", start)
+    if let Some(offset) = message.after("itsrequestof", start).or_else(|| message.after("requestis", start))
         && let Some(size) = field::leading_size(&message.squeezed[offset..], Base::Decimal)
     {
         field::note_number(&mut event, Number::MemoryRequest, Some(size.bytes as f64));

@@ -4,7 +4,7 @@
 //! name the program, the failure is that program's.
 
 use super::notice::{PHRASE, Phrase, first_of};
-use super::{Dialect, Event, Fact, Sign};
+use super::{Dialect, Event, Fact, Sign, naming};
 use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
@@ -14,41 +14,6 @@ pub const DIALECT: Dialect = Dialect {
     triggers: &["out of memory", "ALLOC_FAILED", "OUT_OF_", "cudaErrorMemoryAllocation", "OutOfMemory"],
     read,
 };
-
-/// Programs by words that only they or their paths print, the more particular ones first.
-const PROGRAMS: [(Program, &[&str]); 27] = [
-    (Program::Paddle, &["paddle"]),
-    (Program::Mxnet, &["mxnet", "MXNet"]),
-    (Program::Cupy, &["cupy", "chainer"]),
-    (Program::Numba, &["numba.cuda", "numba/cuda"]),
-    (Program::DaskCuda, &["dask_cuda", "dask-cuda"]),
-    (Program::Xgboost, &["xgboost", "XGBoost"]),
-    (Program::LightGbm, &["LightGBM", "lightgbm"]),
-    (Program::Catboost, &["catboost", "CatBoost"]),
-    (Program::Rapids, &["cudf", "cuml", "cugraph", "/rmm/", "raft/"]),
-    (Program::OnnxRuntime, &["onnxruntime"]),
-    (Program::TensorRt, &["[TRT]", "tensorrt", "TensorRT", "nvinfer"]),
-    (Program::Jax, &["jaxlib", "jax.", "jax/"]),
-    (Program::Tensorflow, &["tensorflow", "keras"]),
-    (Program::Candle, &["candle_core", "candle-core"]),
-    (Program::Burn, &["burn_cuda", "burn-cuda", "cubecl"]),
-    (Program::Julia, &["CUDA.jl", "CuArrays", ".julia/"]),
-    (Program::Taichi, &["taichi", "Taichi"]),
-    (Program::Lammps, &["LAMMPS"]),
-    (Program::Gromacs, &["GROMACS", "gromacs", "gmx mdrun"]),
-    (Program::Namd, &["NAMD"]),
-    (Program::Kokkos, &["Kokkos"]),
-    (Program::OpenCv, &["cv::Exception", "OpenCV"]),
-    (Program::Blender, &["Blender", "Cycles"]),
-    (Program::Ffmpeg, &["ffmpeg", "cuvid", "nvenc"]),
-    (Program::OpenMm, &["openmm", "OpenMM"]),
-    (Program::Amber, &["pmemd.cuda", "GpuBuffer::Allocate"]),
-    (Program::Colmap, &["COLMAP", "colmap"]),
-];
-
-/// Lines around the error in which a program may show itself.
-const BEFORE: usize = 40;
-const AFTER: usize = 15;
 
 /// Wordings of single programs around the driver's words.
 const PHRASES: [Phrase; 6] = [
@@ -120,8 +85,14 @@ const PHRASES: [Phrase; 6] = [
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     if let Some((mut event, notice)) = first_of(document, position, &PHRASES) {
-        if event.program == Program::Cuda {
-            event.program = program(document, position).unwrap_or(Program::Cuda);
+        // Others copied darknet's words: its line ends with them.
+        let others = || naming::caller(document, position);
+        if event.program == Program::Darknet
+            && let Some(program) = others().or_else(|| (!ends_with_words(document, position)).then_some(Program::Cuda))
+            && program != Program::Darknet
+        {
+            event.program = program;
+            event.rename("cuda-call");
         }
         if event.dialect == "faiss-alloc-fail"
             && let Some((index, _)) = notice.count("dev", notice.text.find("type", 0).unwrap_or(0))
@@ -132,26 +103,15 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return Some(event);
     }
     let mut event = super::pytorch::library::read(document, position)?;
-    if event.program == Program::Cuda {
-        if let Some(program) = program(document, position) {
-            event.program = program;
-        } else if event.has(Sign::Hip) {
-            event.program = Program::Rocm;
-        }
+    if event.program == Program::Cuda && event.has(Sign::Hip) {
+        event.program = Program::Rocm;
     }
     Some(event)
 }
 
-/// The program that shows itself nearest to the error.
-fn program(document: &Document, position: usize) -> Option<Program> {
-    let named = |text: &str| {
-        PROGRAMS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(program, _)| *program)
-    };
-    let from = position.saturating_sub(BEFORE);
-    let to = position.saturating_add(AFTER + 1).min(document.lines.len());
-    let before = document.lines.get(from..=position).unwrap_or_default().iter().rev();
-    let after = document.lines.get(position + 1..to).unwrap_or_default().iter();
-    before.chain(after).find_map(|line| named(&line.text))
+/// True where the driver's words end the line.
+fn ends_with_words(document: &Document, position: usize) -> bool {
+    super::field::text(document, position).trim_end().ends_with("out of memory")
 }
 
 #[cfg(test)]

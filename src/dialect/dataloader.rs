@@ -1,13 +1,13 @@
 //! PyTorch's data-loading workers: killed ones (`torch/csrc/DataLoader.cpp`), those that merely ended, and their
 //! shared memory (`aten/src/ATen/MapAllocator.cpp`).
 
+use super::labelled::{Labelled, Unit};
 use super::proof::{self, Witness};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, kernel};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
-use crate::units::Figure;
 
 pub const DIALECT: Dialect = Dialect {
     name: "dataloader",
@@ -49,6 +49,10 @@ fn full_device(document: &Document, position: usize) -> Option<Event> {
             // Another error's message ends this one's traceback.
             .take_while(|line| !line.contains("Error: "))
             .any(in_shared_memory);
+    // A program that names its segment has a message of its own.
+    if !shared && line.contains("shared memory") {
+        return None;
+    }
     let mut event = field::event(document, position, "shared-memory-full", Program::Python, Resource::Shm);
     event.sign(Sign::NoFigures);
     if !shared {
@@ -249,9 +253,8 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
         errno == Some(errno_wanted) || message.contains(words) || message.ends_with(':') && next.contains(words)
     };
     field::note_number(&mut event, Number::Errno, errno.map(|errno| errno as f64));
-    if let Some(bytes) = field::number_after(message, "unable to mmap") {
-        let at = event.at;
-        event.facts.note(Fact::Requested, Figure { bytes, half_width: 0, at });
+    if let Some(figure) = Labelled::at(document, position, 2).figure("unabletommap", Unit::Counted(1, "bytes")) {
+        event.facts.note(Fact::Requested, figure);
     }
     let harmless = if told(24, "Too many open files") {
         Some(text!(

@@ -5,7 +5,7 @@ use crate::dialect::{Event, Fact};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
-use crate::units::{self, Base, Figure, Size};
+use crate::units::{self, Base, Figure, Locale, Size};
 
 /// What stands behind the first `label`, leading blanks removed.
 pub fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
@@ -15,7 +15,9 @@ pub fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
 /// The digits that `text` begins with, as a number; `None` when it begins with something else or does not fit.
 pub fn leading_number(text: &str) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    text[..end].parse().ok()
+    // `9,682` is nine thousand or the first two of a list.
+    let grouped = units::numeral(text, Locale::Unknown).is_some_and(|numeral| numeral.ambiguous);
+    if grouped { None } else { text[..end].parse().ok() }
 }
 
 /// The number behind the first `label` that has one.
@@ -44,13 +46,18 @@ pub fn size_after(text: &str, label: &str, base: Base) -> Option<Size> {
     leading_size(after(text, label)?, base)
 }
 
-/// The size that `text` begins with, such as `9.1 GB of …` or `512Mi`.
+/// The size that `text` begins with, such as `9.1 GB of …` or `512Mi`; a number without a unit counts bytes.
 pub fn leading_size(text: &str, base: Base) -> Option<Size> {
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
-    let rest = text[digits..].trim_start();
-    let word = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
-    let number = text[..digits].trim_end_matches(',');
-    units::size(number, &rest[..word], base).or_else(|| units::size(number.trim_end_matches('.'), "", base))
+    let numeral = units::numeral(text, Locale::Unknown)?;
+    let (number, rest) = text.split_at(numeral.length);
+    // `512. GiB`
+    let rest = rest.strip_prefix('.').filter(|rest| rest.starts_with(' ')).unwrap_or(rest).trim_start();
+    match units::unit_in_front(rest) {
+        Some((_, unit)) => {
+            units::size(number, unit, base).or_else(|| units::size_in(number, unit, base, Locale::of(text)))
+        }
+        None => units::size(number, "", base),
+    }
 }
 
 /// An exact figure of whole units, such as the kernel's `kB`, which it computes from pages without rounding.
@@ -118,7 +125,7 @@ pub fn unwrapped(document: &Document, position: usize, count: usize) -> String {
 /// Up to `count` lines from `position` on, joined without white space.
 pub fn joined(document: &Document, position: usize, count: usize) -> Joined {
     let end = position.saturating_add(count).min(document.lines.len());
-    Joined::of(document.lines.get(position..end).unwrap_or_default(), 0)
+    Joined::of(document.lines.get(position..end).unwrap_or_default(), 0).within(document)
 }
 
 /// Starts an event on one line, quoting it.

@@ -4,18 +4,25 @@
 //! machine or the counters of the cgroup, a table of tasks, the `oom-kill:` line (5.0+), the kill itself, `oom_reaper:`.
 //! Pastes often hold one of these only, so each is read by itself. Whatever is there becomes one event.
 
-use super::{Dialect, Event, Fact, Resource, Sign, field};
+use super::bare::bare as without_prefix;
+use super::joined::Joined;
+use super::labelled::spoken;
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Figure, KIB};
 use std::collections::BTreeMap;
 
-pub const DIALECT: Dialect =
-    Dialect { name: "kernel", triggers: &["oom-kill", "illed", "Out of memory", "out of memory"], read };
+pub const DIALECT: Dialect = Dialect {
+    name: "kernel",
+    triggers: &["oom-kill", "illed", "Out of memory", "out of memory", "total_vm", "oom_kill "],
+    read,
+};
 
-/// A report has at most this many lines: its table has one for each task of the machine or group.
-const LONGEST: usize = 6000;
+/// A report has at most this many lines: its table has one for each process of the machine or group, and by default
+/// a machine has at most 32,768.
+const LONGEST: usize = 33_000;
 
 /// Foreign lines in a row that may stand inside a report: other programs write to the same log.
 const INTERLEAVED: usize = 40;
@@ -31,7 +38,10 @@ const NOT_KILLED: &str = "no killable processes";
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if !speaks_of_a_kill(line) {
+    if let Some(event) = counted_kills(document, position) {
+        return Some(event);
+    }
+    if !speaks_of_a_kill(line) && !is_lone_table(document, position) {
         return None;
     }
     let range = extent(document, position)?;
@@ -63,6 +73,41 @@ pub fn adopt(event: &mut Event, report: &Event) {
     event.signs.remove(&Sign::NoFigures);
 }
 
+/// `oom_kill N` of a cgroup's `memory.events`, the kernel's count of deaths there.
+fn counted_kills(document: &Document, position: usize) -> Option<Event> {
+    let line = without_prefix(field::text(document, position)).trim();
+    let kills: u64 = line.strip_prefix("oom_kill ")?.trim().parse().ok().filter(|kills| *kills > 0)?;
+    // The file's other lines stand around, or its name does; `/proc/vmstat` counts for the whole machine since its start.
+    let counters = field::before(position, 6)
+        .map(|at| without_prefix(field::text(document, at)).trim())
+        .any(|line| line.starts_with("oom ") || line.contains("memory.events") || line.starts_with("under_oom "));
+    if !counters {
+        return None;
+    }
+    let mut event = field::event(document, position, "cgroup-oom-counter", Program::LinuxKernel, Resource::Cgroup);
+    event.sign(Sign::KilledWithProof);
+    event.sign(Sign::NoFigures);
+    field::note_number(&mut event, Number::Kills, Some(kills as f64));
+    let near = field::before(position, 200).chain(field::behind(document, position, 200));
+    if near.map(|at| field::text(document, at)).any(|line| is_kill(line) || line.contains("OOMKilled")) {
+        event.standing = Standing::Follower;
+    }
+    Some(event)
+}
+
+/// The header of a task table of which the lines that name a victim are missing.
+fn is_lone_table(document: &Document, position: usize) -> bool {
+    const NEAR: usize = 60;
+    let line = field::text(document, position);
+    let headed = header(bare(line)).is_some() || spoken(document, position, &["uidtgidtotal_vmrss"]).is_some();
+    headed
+        && !field::before(position, NEAR).any(|at| speaks_of_a_kill(field::text(document, at)))
+        && !field::behind(document, position, LONGEST)
+            .map(|at| field::text(document, at))
+            .take_while(|line| is_piece(line))
+            .any(speaks_of_a_kill)
+}
+
 /// True for the lines that make a report: the others are only read when such a line stands near.
 fn speaks_of_a_kill(line: &str) -> bool {
     line.contains("invoked oom-killer")
@@ -71,7 +116,15 @@ fn speaks_of_a_kill(line: &str) -> bool {
         || is_kill(line)
         || is_choice(line)
         || line.contains(NOT_KILLED)
+        || already_exiting(line).is_some()
         || line.contains("not syncing: Out of memory")
+}
+
+/// `OOM victim PID (NAME) is already exiting. Skip killing the task`, of 5.13 and later.
+fn already_exiting(line: &str) -> Option<(u64, &str)> {
+    let tail = field::after(line, "OOM victim")?;
+    let (front, _) = tail.split_once(") is already exiting")?;
+    Some((field::leading_number(tail)?, front.split_once('(')?.1))
 }
 
 /// The line that names the process that was killed.
@@ -103,7 +156,7 @@ fn is_trigger(line: &str) -> bool {
 
 /// A kernel message without what logs put in front: quote marks, syslog or journal header, time stamps, caller ids.
 fn bare(line: &str) -> &str {
-    let mut rest = line.trim_start_matches(['>', '#', '|', ' ', '\t']);
+    let mut rest = without_prefix(line).trim_start_matches(['>', '#', '|', ' ', '\t']);
     if let Some((_, tail)) = rest.split_once("kernel: ") {
         rest = tail.trim_start();
     }
@@ -466,6 +519,11 @@ impl Report {
             if is_kill(line) {
                 report.kill(document, at);
             }
+            if let Some((pid, name)) = already_exiting(line) {
+                report.pid.note(pid, span);
+                report.name.note(name.to_string(), span);
+                report.message.get_or_insert(at);
+            }
             report.no_victim |= line.contains(NOT_KILLED);
         }
         report
@@ -504,7 +562,8 @@ impl Report {
             if let Some(name) = between(text, ",task=", ",pid=") {
                 self.name.note(name.to_string(), span);
             }
-            if let Some(pid) = field::after(text, ",task=").and_then(|tail| field::number_after(tail, ",pid=")) {
+            let pid = field::after(text, ",task=").and_then(|tail| between(tail, ",pid=", ","));
+            if let Some(pid) = pid.and_then(|pid| pid.trim().parse().ok()) {
                 self.pid.note(pid, span);
             }
         }
@@ -516,8 +575,8 @@ impl Report {
             self.memcg = true;
             self.cgroup.note(path.trim().to_string(), span);
         }
-        if let Some(usage) = field::number_after(text, ": usage") {
-            let limit = field::number_after(text, "limit").filter(|kb| *kb < UNLIMITED_KB);
+        if let Some(usage) = kilobytes_after(text, ": usage ") {
+            let limit = kilobytes_after(text, "limit ").filter(|kb| *kb < UNLIMITED_KB);
             if text.starts_with("memory: usage") {
                 self.memcg = true;
                 self.usage_kb = Some((usage, span));
@@ -599,7 +658,7 @@ impl Report {
         let from = squeezed.find("Killedprocess", 0).unwrap_or(0);
         for (label, name) in KILL_FIGURES {
             let Some(offset) = squeezed.after(label, from) else { continue };
-            if let Some((kb, end)) = squeezed.count_at(offset) {
+            if let Some((kb, end)) = marked_kilobytes(&squeezed, offset) {
                 self.kill_kb.entry(name).or_insert((kb, squeezed.span(offset, end)));
                 self.last = self.last.max(document.position(squeezed.line_at(end.saturating_sub(1))).unwrap_or(at));
             }
@@ -608,8 +667,11 @@ impl Report {
             let adjustment = field::signed_after(&squeezed.squeezed[offset..], "");
             self.adjustment = adjustment.map(|adjustment| (adjustment, span));
         }
-        if let Some(pid) = field::number_after(line, "Killed process") {
-            self.pid = Known::Seen(pid, span);
+        // The name follows in brackets, or a comma: what ends elsewhere was cut.
+        let named = |end: usize| squeezed.squeezed[end..].starts_with(['(', ',']);
+        let pid = squeezed.after("Killedprocess", from).and_then(|offset| squeezed.count_at(offset));
+        if let Some((pid, end)) = pid.filter(|(_, end)| named(*end)) {
+            self.pid = Known::Seen(pid, squeezed.span(from, end));
         }
         if let Some(name) = victim_name(line) {
             self.name = Known::Seen(name.to_string(), span);
@@ -750,6 +812,24 @@ impl Report {
         number(Number::TableLikeNamedSum, pages.saturating_mul(page) as f64, table_at);
         event.facts.largest_process = Known::Seen(top.name.clone(), *top_at);
     }
+}
+
+/// The number of kB at an offset, with where it ends. The kernel prints no marks between digits, so that those which an
+/// editor or a spreadsheet put there only have to go; digits that no unit follows may go on.
+fn marked_kilobytes(text: &Joined, offset: usize) -> Option<(u64, usize)> {
+    let rest = text.squeezed.get(offset..)?;
+    let length = rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, ',' | '.' | '\'' | '_')))?;
+    let unit = rest.get(length..length + 2)?;
+    let digits: String = rest[..length].chars().filter(char::is_ascii_digit).collect();
+    unit.eq_ignore_ascii_case("kb").then(|| digits.parse().ok())?.map(|kb| (kb, offset + length))
+}
+
+/// The number of kB behind a label, with marks between its groups of digits or without.
+fn kilobytes_after(text: &str, label: &str) -> Option<u64> {
+    let (_, tail) = text.split_once(label)?;
+    let (number, _) = tail.split_once("kB")?;
+    let number: String = number.chars().filter(|c| !c.is_whitespace() && !matches!(c, ',' | '.' | '\'')).collect();
+    number.parse().ok()
 }
 
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {

@@ -4,11 +4,14 @@
 //! A process that was killed prints nothing itself. SIGKILL is what the kernel's killer sends, but not only it: these
 //! events carry [`Sign::KilledWithoutProof`] unless a line nearby proves the reason.
 
+use super::bare::{bare, is_composed};
+use super::labelled::{Labelled, Unit, spoken};
 use super::proof::{self, Witness};
-use super::{Dialect, Event, Resource, Sign, Standing, field, kernel, slurm};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, kernel, shells};
 use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
+use crate::units::Base;
 
 pub const DIALECT: Dialect = Dialect {
     name: "launcher",
@@ -17,11 +20,42 @@ pub const DIALECT: Dialect = Dialect {
         "exitcode",
         "return code",
         "xit code",
+        "Exit Code",
         "xit status",
         "with code",
         "ProcessPool",
         "illed",
+        "signal 9",
+        "signal: 9",
+        "signal=KILL",
+        "signal=-9",
+        "Error 137",
+        "status 137",
+        "exit_codes",
+        "ExitCode",
+        "exit_status",
+        "Bus error",
+        "bus error",
+        "SIGBUS",
+        "Processus arrêté",
+        "Unicestwiony",
+        "強制終了",
+        "強制結束",
+        "已砍掉",
         "已杀死",
+        "被殺死",
+        "죽었음",
+        "Getötet",
+        "Geëlimineerd",
+        "Matado",
+        "Убито",
+        "Убит ",
+        "Вбито",
+        "Ucciso",
+        "Dödad",
+        "Zabito",
+        " Morto",
+        " Tué ",
     ],
     read,
 };
@@ -47,10 +81,14 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if let Some(event) = clean_up(document, position) {
         return Some(event);
     }
+    if let Some(pid) = shells::bus_error(line) {
+        return Some(bus_error(document, position, pid));
+    }
     let death = elastic(document, position)
-        .or_else(|| pool(line))
+        .or_else(|| pool(document, position))
         .or_else(|| shell(document, position))
-        .or_else(|| code(line))?;
+        .or_else(|| code(document, position))
+        .or_else(|| code_below(document, position))?;
     let mut event = field::event(document, position, death.dialect, Program::Generic, Resource::Host);
     event.at.last = field::number(document, position + death.lines);
     event.sign(Sign::NoFigures);
@@ -62,11 +100,27 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     field::note_number(&mut event, Number::KilledPid, death.pid.map(|pid| pid as f64));
     event.rank = rank(document, position).or(event.rank);
 
-    if death.code == Some(137) && stopped_by_someone(document, position) {
+    if stopped_by_someone(document, position, &death) {
         event.standing = Standing::Harmless;
         event.harmless_because = Some(text!(
-            en: "the process was killed on purpose: the log shows a time-out, a stop or a cancel before the exit code",
-            zh: "进程是被主动终止的：退出码之前日志中有超时、停止或取消的记录"
+            en: "the process was killed on purpose: the log shows a time-out, a stop or a cancel before its end",
+            zh: "进程是被主动终止的：结束之前日志中有超时、停止或取消的记录"
+        ));
+        return Some(event);
+    }
+    if field::text(document, position).contains("Execution is retried") {
+        event.standing = Standing::Harmless;
+        event.harmless_because = Some(text!(
+            en: "the step was killed and is run again; what ends the job, if anything, is told later",
+            zh: "该步骤被杀死后会重新执行；如果作业最终失败，后文另有说明"
+        ));
+        return Some(event);
+    }
+    if proof::around(document, position, None).is_none() && proof::is_denied(document, position) {
+        event.standing = Standing::Harmless;
+        event.harmless_because = Some(text!(
+            en: "somebody asked whether memory was the reason, and the answer in the log is no",
+            zh: "有人查询过是否因内存被杀，日志中的回答是否"
         ));
         return Some(event);
     }
@@ -75,7 +129,26 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::KilledWithoutProof);
         return Some(event);
     }
+    if death.dialect == "deepspeed-sigkill" {
+        // What it sends the signal to is what it then reports.
+        let sent = field::before(position, 3)
+            .find_map(|at| field::number_after(field::text(document, at), "Killing subprocess"));
+        if sent.is_some() {
+            event.facts.pid = crate::evidence::Known::default();
+        }
+        field::note_pid(&mut event, sent);
+    }
     event.program = program(document, position, &death);
+    if event.program == Program::Sge {
+        let peak = field::before(position, 30).chain(field::behind(document, position, 30)).find_map(|at| {
+            field::text(document, at).contains("maxvmem").then_some(())?;
+            Labelled::at(document, at, 1).figure("maxvmem", Unit::Printed(Base::Binary))
+        });
+        if let Some(peak) = peak {
+            event.facts.note(Fact::Peak, peak);
+            event.signs.remove(&Sign::NoFigures);
+        }
+    }
     let proof = proof::around(document, position, death.pid).or_else(|| proof::around(document, position, None));
     let Some(proof) = proof else {
         event.sign(Sign::KilledWithoutProof);
@@ -101,34 +174,47 @@ fn elastic(document: &Document, position: usize) -> Option<Death> {
         if code != -9 {
             return None;
         }
-        let signal =
-            field::behind(document, position, ENTRY).find(|at| received_sigkill(field::text(document, *at)).is_some());
-        let pid = field::number_after(line, "(pid:")
-            .or_else(|| signal.and_then(|at| received_sigkill(field::text(document, at))?));
+        let signal = field::behind(document, position, ENTRY).find(|at| received_sigkill(field::text(document, *at)));
+        let pid =
+            pid_at(document, position, &["(pid:"]).or_else(|| signal.and_then(|at| pid_at(document, at, &["bypid"])));
         return killed(pid, Some(code), signal.map_or(0, |at| at - position));
     }
-    if let Some(pid) = received_sigkill(line) {
-        return killed(pid, Some(-9), 0);
+    if received_sigkill(line) {
+        return killed(pid_at(document, position, &["bypid"]), Some(-9), 0);
     }
     if line.contains("terminated with signal SIGKILL") {
         let mut death = Death { dialect: "torch-spawn-sigkill", pid: None, code: Some(-9), lines: 0 };
-        death.pid = field::number_after(line, "(pid");
+        death.pid = pid_at(document, position, &["(pid"]);
         return Some(death);
     }
-    const KILLED: [&str; 6] = [
-        "died with <Signals.SIGKILL",
-        "was sent SIGKILL! Perhaps out of memory?",
-        "prematurely: signal 9 (SIGKILL)",
-        "terminated by SIGKILL",
-        "exited on signal 9 (Killed)",
-        "KILLED BY SIGNAL: 9",
+    const KILLED: [&str; 19] = [
+        "diedwith<signals.sigkill",
+        "wassentsigkill!perhapsoutofmemory?",
+        "prematurely:signal9(sigkill)",
+        "terminatedbysigkill",
+        "exitedonsignal9(killed)",
+        "exitedwithsignal9",
+        "exitedwith'signal9(sigkill)'",
+        "killedbysignal:9",
+        "killedbysignal9",
+        "terminatedbysignal9",
+        "diedduetosignal9",
+        "(signal:9,sigkill:kill)",
+        ":signal:killed",
+        "negsignal.sigkill",
+        "signal_name=\"sigkill\"",
+        "code=killed,signal=kill",
+        "statusof9(sigkill)",
+        "slowtoacceptsigterm;sendingsigkill",
+        "terminatedbysignalsigkill",
     ];
-    KILLED.iter().any(|words| line.contains(words)).then_some(Death {
-        dialect: "subprocess-sigkill",
-        pid: None,
-        code: Some(-9),
-        lines: 0,
-    })
+    let at = spoken(document, position, &KILLED)?;
+    let told = document.lines.iter().filter(|line| at.first <= line.number && line.number <= at.last);
+    let labelled = Labelled::of(document, told);
+    let labels = ["(pid:", "(pid=", "'pid:", "(pid", "pid:"];
+    let pid = labels.iter().find_map(|label| labelled.count(label)).map(|(pid, _)| pid);
+    let lines = usize::from(at.last > field::number(document, position));
+    Some(Death { dialect: "subprocess-sigkill", pid, code: Some(-9), lines })
 }
 
 /// The code behind `exitcode`, in the table (`exitcode  : -9`) and in the agent's line (`(exitcode: -9)`).
@@ -138,71 +224,103 @@ fn exit_code(line: &str) -> Option<i64> {
 }
 
 /// `Signal 9 (SIGKILL) received by PID N`.
-fn received_sigkill(line: &str) -> Option<Option<u64>> {
-    line.contains("Signal 9 (SIGKILL)").then(|| field::number_after(line, "by PID"))
+fn received_sigkill(line: &str) -> bool {
+    line.contains("Signal 9 (SIGKILL)")
+}
+
+/// The process behind the first of some labels, written without blanks and in lower case, on one line.
+fn pid_at(document: &Document, position: usize, labels: &[&str]) -> Option<u64> {
+    let labelled = Labelled::at(document, position, 1);
+    labels.iter().find_map(|label| labelled.count(label)).map(|(pid, _)| pid)
 }
 
 /// A process pool that lost a worker.
-fn pool(line: &str) -> Option<Death> {
-    if line.contains("SIGKILL(-9)") {
+fn pool(document: &Document, position: usize) -> Option<Death> {
+    let death = |dialect, code| Some(Death { dialect, pid: None, code, lines: 0 });
+    if spoken(document, position, &["sigkill(-9)"]).is_some() {
         // joblib says what happened a few lines before the codes.
-        return Some(Death { dialect: "joblib-worker-killed", pid: None, code: Some(-9), lines: 0 });
+        return death("joblib-worker-killed", Some(-9));
     }
-    let broken =
-        line.contains("BrokenProcessPool:") && (line.contains("terminated abruptly") || line.contains("not usable"));
-    broken.then_some(Death { dialect: "process-pool-broken", pid: None, code: None, lines: 0 })
+    spoken(document, position, &["brokenprocesspool:"])?;
+    let said = &Labelled::at(document, position.saturating_sub(1), 4).lower;
+    let broken = said.contains("terminatedabruptly") || said.contains("notusable");
+    if broken { death("process-pool-broken", None) } else { None }
 }
 
-/// A shell's word on a process: `N Killed COMMAND`, `[1]+ Killed COMMAND`, or `Killed` alone.
+/// A shell's word on a process.
 fn shell(document: &Document, position: usize) -> Option<Death> {
     let line = field::text(document, position).trim();
     let killed = |pid| Some(Death { dialect: "shell-killed", pid, code: None, lines: 0 });
-    if line == "Killed" || line == "已杀死" || line.starts_with("zsh: killed ") {
-        // The compiler's own message follows and says which program it was.
-        let compiler = field::behind(document, position, 2)
-            .any(|at| field::text(document, at).contains("Killed signal terminated"));
-        return if compiler { None } else { killed(None) };
-    }
     // `make: *** [train] Killed`, `srun: error: node7: task 3: Killed`
     if line.ends_with("] Killed") || line.ends_with(": Killed") && line.contains("error: ") && line.contains("task") {
         return killed(None);
     }
-    if let Some(pid) = slurm::shell_kill(line) {
-        return killed(Some(pid));
+    let kill = shells::kill(line)?;
+    // The compiler's own message follows and says which program it was.
+    let compiler = line == "Killed"
+        && field::behind(document, position, 2)
+            .any(|at| field::text(document, at).contains("Killed signal terminated"));
+    if compiler { None } else { killed(kill.pid) }
+}
+
+/// A process that touched shared memory for which there was no room.
+fn bus_error(document: &Document, position: usize, pid: Option<u64>) -> Event {
+    let death = Death { dialect: "shell-bus-error", pid, code: None, lines: 0 };
+    let mut event = field::event(document, position, death.dialect, program(document, position, &death), Resource::Shm);
+    event.sign(Sign::NoFigures);
+    field::note_pid(&mut event, pid);
+    if field::before(position, NEAR).any(|at| field::text(document, at).contains("us error")) {
+        event.standing = Standing::Follower;
     }
-    let job = line.starts_with('[') && line.contains(']');
-    let (front, tail) = line.split_once(" Killed ").or_else(|| line.split_once(" 已杀死 "))?;
-    let front = front.trim_end();
-    let interactive = job && front.trim_end_matches(['+', '-']).ends_with(']');
-    (interactive && !tail.trim().is_empty()).then(|| killed(None))?
+    event
 }
 
 /// Exit codes that stand for SIGKILL, as launchers and containers print them.
-fn code(line: &str) -> Option<Death> {
-    const LABELS: [&str; 9] = [
-        "return code",
-        "exit code",
-        "Exit code",
-        "Exit Code",
-        "exit status",
-        "Exit status",
-        "with code",
-        "exited with",
-        "returncode",
-    ];
+fn code(document: &Document, position: usize) -> Option<Death> {
+    let line = field::text(document, position);
+    // `make` and accounting tables.
+    if line.contains("*** [") && line.trim_end().ends_with("Error 137")
+        || bare(line).starts_with("exit_status ") && line.contains("137") && line.contains("(Killed)")
+    {
+        return Some(Death { dialect: "exit-code-sigkill", pid: None, code: Some(137), lines: 0 });
+    }
+    const LABELS: [&str; 8] =
+        ["exit_codes", "exitcode", "exitstatus", "returncode", "withcode", "exitedwith", "exit_code", "exitvalue"];
+    let labelled = Labelled::at(document, position, 2);
+    let first_line = labelled.text.end_of_lines(1);
     let found = LABELS.iter().find_map(|label| {
-        let tail = field::after(line, label)?.trim_start_matches([':', '=', ' ', '(']);
-        field::signed_after(tail, "").filter(|_| tail.starts_with(|c: char| c.is_ascii_digit() || c == '-'))
+        let begins = |(at, _): &(usize, &str)| *at < first_line;
+        let mut places = labelled.lower.match_indices(label).take_while(begins).map(|(at, _)| at + label.len());
+        places.find_map(|at| signed_on_its_line(&labelled, at))
     })?;
     // Advice on what the codes mean is no report of one.
     if !matches!(found, -9 | 137) || line.contains("means") || line.contains('?') {
         return None;
     }
-    let dialect = if line.contains("exits with return code") { "deepspeed-sigkill" } else { "exit-code-sigkill" };
-    let pid = field::number_after(line, "pid=")
-        .or_else(|| field::number_after(line, "pid:"))
-        .or_else(|| field::number_after(line, "pid "));
+    let dialect =
+        if labelled.lower.contains("exitswithreturncode") { "deepspeed-sigkill" } else { "exit-code-sigkill" };
+    // A worker's pid in front of every line is not that of the process that is spoken of.
+    let own = line.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(line, |(_, own)| own);
+    let pid = ["pid=", "pid:", "pid "].iter().find_map(|label| field::number_after(own, label));
     Some(Death { dialect, pid, code: Some(found), lines: 0 })
+}
+
+/// The number with its sign at an offset of a text without blanks, as far as the line goes on which it begins.
+fn signed_on_its_line(labelled: &Labelled, at: usize) -> Option<i64> {
+    let rest = labelled.lower.get(at..)?;
+    let at = at + rest.len() - rest.trim_start_matches([':', '=', '(', '\'', '"']).len();
+    let ends = (1..).map(|line| labelled.text.end_of_lines(line));
+    let line_ends = ends.into_iter().find(|end| *end > at || *end == labelled.lower.len())?;
+    let rest = labelled.lower.get(at..line_ends)?;
+    let (sign, digits) = rest.strip_prefix('-').map_or((1, rest), |digits| (-1, digits));
+    Some(sign * i64::try_from(field::leading_number(digits)?).ok()?)
+}
+
+/// A code that stands on a line of its own below the word, as workflow managers print it.
+fn code_below(document: &Document, position: usize) -> Option<Death> {
+    let headed = bare(field::text(document, position)).trim() == "Command exit status:"
+        && bare(field::text(document, position + 1)).trim() == "137";
+    headed.then_some(Death { dialect: "exit-code-sigkill", pid: None, code: Some(137), lines: 1 })
 }
 
 /// The end that a launcher prepares for the processes that were still alive.
@@ -215,7 +333,7 @@ fn clean_up(document: &Document, position: usize) -> Option<Event> {
     // Alone it says that someone stopped the job, which is no matter of memory.
     let killed = |at: usize| {
         let line = field::text(document, at);
-        received_sigkill(line).is_some() || exit_code(line) == Some(-9)
+        received_sigkill(line) || exit_code(line) == Some(-9)
     };
     field::before(position, NEAR).find(|at| killed(*at))?;
     let mut event = field::event(document, position, "torchrun-clean-up", Program::Pytorch, Resource::Host);
@@ -232,7 +350,7 @@ fn told_before(document: &Document, position: usize, death: &Death) -> bool {
         if !(line.contains("-9") || line.contains("SIGKILL") || line.contains("illed")) {
             return false;
         }
-        let same = elastic(document, at).or_else(|| code(line)).or_else(|| shell(document, at));
+        let same = elastic(document, at).or_else(|| code(document, at)).or_else(|| shell(document, at));
         match (same, death.pid) {
             (Some(earlier), Some(pid)) => earlier.pid.is_none_or(|earlier| earlier == pid),
             (Some(_), None) => true,
@@ -242,7 +360,7 @@ fn told_before(document: &Document, position: usize, death: &Death) -> bool {
 }
 
 /// True when a time-out, a stop or a person ended the process.
-fn stopped_by_someone(document: &Document, position: usize) -> bool {
+fn stopped_by_someone(document: &Document, position: usize, death: &Death) -> bool {
     const WORDS: [&str; 14] = [
         "imed out",
         "imeout",
@@ -259,9 +377,26 @@ fn stopped_by_someone(document: &Document, position: usize) -> bool {
         "did not stop",
         "iveness probe failed",
     ];
+    /// Words that name who sent the signal, whatever the shape of the report.
+    const SENDERS: [&str; 10] = [
+        "DUE TO TIME LIMIT",
+        "DUE TO PREEMPTION",
+        "timeout: sending signal KILL",
+        "stop-sigterm' timed out",
+        "docker stop",
+        "docker kill",
+        "$ kill -9",
+        "$ kill -KILL",
+        "pkill -9",
+        "killall -9",
+    ];
     field::before(position + 1, 12).any(|at| {
         let line = field::text(document, at);
-        WORDS.iter().any(|word| line.contains(word))
+        death.code == Some(137) && WORDS.iter().any(|word| line.contains(word))
+            || SENDERS.iter().any(|word| line.contains(word))
+            // A server that kills its own worker after a time-out names it.
+            || line.contains("WORKER TIMEOUT")
+                && death.pid.is_some_and(|pid| field::number_after(line, "(pid:") == Some(pid))
     })
 }
 
@@ -283,12 +418,49 @@ fn rank(document: &Document, position: usize) -> Option<u32> {
         })
 }
 
+/// Words by which the program that died, or the one that tells of it, is known on the line or near it.
+const PROGRAMS: [(&[&str], Program); 21] = [
+    (&["/bin/nvcc", "-gencode", "ninja: build stopped", "building CUDA extension"], Program::Nvcc),
+    (&["local_task_job_runner", "standard_task_runner", "airflow"], Program::Airflow),
+    (&["nvcc error", "'cicc'", "'cudafe++'"], Program::Nvcc),
+    (&["rustc --", "build-script-build", "/bin/rustc", "cargo build"], Program::Rust),
+    (&["/pkg/tool/"], Program::Go),
+    (&["DAMN ! worker", "uWSGI"], Program::Uwsgi),
+    (&["LOG:  server process"], Program::Postgres),
+    (&["ForkPoolWorker", "celery"], Program::Celery),
+    (&["gunicorn", "Worker (pid:"], Program::Gunicorn),
+    (&["AlgorithmError", "UnexpectedStatusException", "/opt/ml/"], Program::SageMaker),
+    (&["workerpool"], Program::VertexAi),
+    (&["AzureMLCompute", "azureml"], Program::AzureMl),
+    (&["distributed.nanny"], Program::Dask),
+    (&["ERROR: Job failed: command terminated with exit code", "gitlab-runner"], Program::GitlabRunner),
+    (&["Error executing process >", "Command exit status:", "Process `"], Program::Nextflow),
+    (&["DBR ", "databricks", "Fatal error: The Python kernel is unresponsive"], Program::Databricks),
+    (&["YarnAllocator", "ExecutorLostFailure", "TaskSchedulerImpl"], Program::Spark),
+    (&["code=killed, signal=KILL", "systemd[1]"], Program::Systemd),
+    (&["Last State:", "kubelet", "kubectl"], Program::Kubernetes),
+    (&["failed to solve:", "docker compose", "docker-compose", "docker run"], Program::Docker),
+    (&["qsub_time", "ru_maxrss"], Program::Sge),
+];
+
 /// The program that died: told by the launcher, else by what stands around.
 fn program(document: &Document, position: usize, death: &Death) -> Program {
     match death.dialect {
         "torchrun-sigkill" | "torch-spawn-sigkill" | "deepspeed-sigkill" => return Program::Pytorch,
         "joblib-worker-killed" | "process-pool-broken" => return Program::Python,
         _ => {}
+    }
+    let line = field::text(document, position);
+    let named = |text: &str| PROGRAMS.iter().find(|(words, _)| words.iter().any(|word| text.contains(word)));
+    if let Some((_, program)) = named(line) {
+        return *program;
+    }
+    if is_composed(line) {
+        return Program::Docker;
+    }
+    let near = field::before(position, 12).chain(field::behind(document, position, 8));
+    if let Some((_, program)) = near.map(|at| field::text(document, at)).find_map(named) {
+        return *program;
     }
     let around = || {
         field::before(position + 1, 120)
@@ -308,7 +480,9 @@ fn program(document: &Document, position: usize, death: &Death) -> Program {
     if around().any(|line| line.contains("docker") || line.contains("ontainer")) {
         return Program::Docker;
     }
-    if around().any(|line| line.contains("python")) { Program::Python } else { Program::Generic }
+    // Progress bars of tqdm are Python's.
+    let python = ["python", "it/s", "s/it", ".py"];
+    if around().any(|line| python.iter().any(|word| line.contains(word))) { Program::Python } else { Program::Generic }
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! One file per program family: it recognises that family's texts and yields events with figures. Dialects never judge.
 
+pub mod allocators;
+mod bare;
 pub mod boosting;
+pub mod compilers;
 pub mod containers;
 pub mod cuda;
 pub mod cupy;
@@ -10,11 +13,16 @@ pub mod field;
 pub mod joined;
 pub mod julia;
 pub mod kernel;
+mod labelled;
 pub mod launcher;
+pub mod macos;
 pub mod mention;
 pub mod metal;
 pub mod mxnet;
+pub mod naming;
 pub mod nccl_shm;
+pub mod net;
+pub mod notebooks;
 pub mod notice;
 pub mod numba;
 pub mod onnxruntime;
@@ -28,6 +36,8 @@ pub mod ray;
 pub mod runtimes;
 pub mod rust_gpu;
 pub mod schedulers;
+pub mod services;
+mod shells;
 pub mod simulation;
 pub mod slurm;
 pub mod stated;
@@ -36,9 +46,12 @@ pub mod tensorrt;
 pub mod torch_host;
 pub mod triton_language;
 pub mod triton_server;
+pub mod windows;
+mod wording;
+pub mod wordings;
 pub mod xla;
 
-use crate::domain::program::{Meter, PROCESS_METER, PytorchAllocator};
+use crate::domain::program::{Kind, Meter, PROCESS_METER, PytorchAllocator};
 use crate::domain::{Accelerator, Program};
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Literals, Reader};
@@ -167,6 +180,11 @@ impl Event {
         self.dialect
     }
 
+    /// Gives the message the slug of another shape.
+    fn rename(&mut self, dialect: &'static str) {
+        self.dialect = dialect;
+    }
+
     /// True when both are messages of one shape.
     pub fn same_wording(&self, other: &Event) -> bool {
         self.dialect == other.dialect
@@ -223,6 +241,7 @@ pub struct Dialect {
 /// Every dialect, in the order in which they are asked. The first that answers for a line wins, so a program that wraps
 /// another one's message stands before it, and the errors that CUDA gives to any program stand last.
 pub const DIALECTS: &[&Dialect] = &[
+    &wordings::DIALECT,
     &torch_host::DIALECT,
     &julia::DIALECT,
     &engines::vllm::DIALECT,
@@ -256,9 +275,16 @@ pub const DIALECTS: &[&Dialect] = &[
     &ray::DIALECT,
     &containers::DIALECT,
     &schedulers::DIALECT,
+    &windows::DIALECT,
+    &macos::DIALECT,
+    &compilers::DIALECT,
+    &allocators::DIALECT,
+    &services::DIALECT,
+    &notebooks::DIALECT,
     &runtimes::DIALECT,
     &launcher::DIALECT,
     &cuda::DIALECT,
+    &net::DIALECT,
 ];
 
 /// The trigger literals of all dialects, each once, and who asked for them.
@@ -306,18 +332,25 @@ const LAST_EVENTS: usize = 512;
 /// So many of a document's events are asked whether an engine's settings stand around them: the look takes hundreds of lines.
 const INSIDE_ENGINES: usize = 48;
 
+/// So many lines the net is asked about before it counts as a flood: each look takes hundreds of lines.
+const MOST_LOOKS: usize = 1024;
+
 /// Reads the messages of a document, in order; of a flood the first and the last ones. A line that lies inside a message already read is not asked again, unless
 /// another rank printed it.
 pub fn events(document: &Document) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     let Triggers { reader, askers } = &*TRIGGERS;
     let mut asked: Vec<usize> = Vec::new();
+    let mut looks = 0;
     for (position, line) in document.lines.iter().enumerate() {
         asked.clear();
         let _ = reader.literals().search(line.text.as_bytes(), |hit| {
             asked.extend(askers.get(hit.literal).into_iter().flatten());
             ControlFlow::Continue(())
         });
+        for hit in torn(document, position, reader.literals()) {
+            asked.extend(askers.get(hit).into_iter().flatten());
+        }
         if asked.is_empty() {
             continue;
         }
@@ -331,9 +364,36 @@ pub fn events(document: &Document) -> Vec<Event> {
         }
         asked.sort_unstable();
         asked.dedup();
-        let mut event = asked.iter().find_map(|i| (DIALECTS[*i].read)(document, position));
+        // The net looks far ahead: of a flood it is asked about the beginning and the end.
+        let spent = looks > MOST_LOOKS && position + LAST_EVENTS < document.lines.len();
+        let mut event = asked
+            .iter()
+            .filter(|i| {
+                let net = std::ptr::eq(DIALECTS[**i], &net::DIALECT);
+                looks += usize::from(net);
+                !(net && spent)
+            })
+            .find_map(|i| (DIALECTS[*i].read)(document, position));
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
+        }
+        if let Some(event) =
+            event.as_mut().filter(|event| event.program.kind() == Kind::GpuApi && !event.has(Sign::Nccl))
+        {
+            // The interface's own error: whoever called it is named by the lines around.
+            let line = field::text(document, position);
+            let by_others = event.program == Program::Cuda;
+            let caller = if by_others { naming::caller(document, position) } else { naming::on_line(line) };
+            event.program = caller.unwrap_or(event.program);
+            if event.resource == Resource::Gpu && net::asks_host(line) {
+                event.resource = Resource::Host;
+                event.sign(Sign::PinnedHost);
+            }
+        }
+        if let Some(event) = event.as_mut().filter(|event| !spent && net::survived(document, position, event)) {
+            event.standing = Standing::Harmless;
+            event.sign(Sign::CaughtAndContinued);
+            event.harmless_because = Some(net::got_over());
         }
         if let Some(event) = event.as_mut().filter(|event| event.message.contains("NCCL")) {
             event.sign(Sign::Nccl);
@@ -352,7 +412,38 @@ pub fn events(document: &Document) -> Vec<Event> {
             }
         }
     }
+    net::yield_to_known(&mut events);
     events
+}
+
+/// The trigger literals that a wrap tore in two: they begin at the end of the line at `position` and go on in the next of
+/// its rank.
+fn torn(document: &Document, position: usize, literals: &Literals) -> Vec<usize> {
+    /// No terminal is narrower.
+    const NARROWEST: usize = 40;
+    /// The longest literals are somewhat shorter.
+    const SEAM: usize = 40;
+    let Some(line) = document.lines.get(position).filter(|line| line.text.len() >= NARROWEST) else {
+        return Vec::new();
+    };
+    let next = document.lines[position + 1..].iter().take(4).find(|next| next.rank == line.rank);
+    let Some(next) = next.map(|next| next.text.trim_start()).filter(|next| !next.is_empty()) else {
+        return Vec::new();
+    };
+    let end = line.text.trim_end().as_bytes();
+    let end = &end[end.len().saturating_sub(SEAM)..];
+    let begin = &next.as_bytes()[..next.len().min(SEAM)];
+    let mut found = Vec::new();
+    for blank in [&b""[..], b" "] {
+        let seam = [end, blank, begin].concat();
+        let _ = literals.search(&seam, |hit| {
+            if hit.at < end.len() && hit.at + hit.length > end.len() + blank.len() {
+                found.push(hit.literal);
+            }
+            ControlFlow::Continue(())
+        });
+    }
+    found
 }
 
 #[cfg(test)]
@@ -363,7 +454,7 @@ mod tests {
     fn every_trigger_is_found() {
         for trigger in literals() {
             let text = trigger.trim_start_matches("(?i)");
-            assert!(text.len() >= crate::input::SHORTEST, "{trigger} is too short to be found");
+            assert!(text.len() >= crate::input::scan::SHORTEST, "{trigger} is too short to be found");
             for before in ["", "a", "ab", "\u{fffd}", "abcd"] {
                 assert!(reader().literals().any(format!("{before}{text}").as_bytes()), "{trigger}");
             }

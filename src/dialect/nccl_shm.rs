@@ -25,7 +25,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     event.sign(Sign::Nccl);
     let mut end = start + 1;
     let size = message.after("(size", start).or_else(|| message.after("to", start + "failedto".len()));
-    if let Some((bytes, after)) = size.and_then(|offset| message.count_at(offset)) {
+    let closed = |end: usize| message.squeezed[end..].starts_with([')', 'b']);
+    if let Some((bytes, after)) = size.and_then(|offset| message.count_at(offset)).filter(|(_, end)| closed(*end)) {
         end = after;
         event.facts.note(Fact::Requested, Figure { bytes, half_width: 0, at: message.span(after - 1, after) });
     }

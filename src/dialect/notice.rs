@@ -1,23 +1,17 @@
 //! A short message of one program, read by its words without regard to blanks, wraps and tears.
 
-use crate::dialect::joined::Joined;
+use crate::dialect::joined::{Joined, Printed};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
-use crate::units::{Base, Figure, GROUPED, number_in_front, size};
+use crate::units::{Base, Figure};
 
 /// No accelerator has this much memory: a request beyond it is a size computed wrong.
 const ABSURD: u64 = 1 << 50;
 
 /// The most characters that are kept of a message.
 const LONGEST: usize = 1000;
-
-/// Unit words as programs print them, longer ones first. The lone letters are XLA's (`9.25G`): powers of 1024.
-const UNITS: [&str; 21] = [
-    "bytes", "Bytes", "byte", "Byte", "KiB", "MiB", "GiB", "TiB", "kiB", "KB", "kB", "MB", "GB", "TB", "Mb", "Gb", "B",
-    "K", "M", "G", "T",
-];
 
 /// The lines from a hit on, joined, with the event that they become.
 pub struct Notice {
@@ -38,7 +32,7 @@ impl Notice {
             .take(lines.saturating_mul(4))
             .filter(|line| same_rank(line.rank))
             .take(lines);
-        let text = Joined::of(message, 0);
+        let text = Joined::of(message, 0).within(document);
         let first_line_ends = text.end_of_first_line();
         Some(Notice { text, first_line_ends, rank: first.rank })
     }
@@ -61,18 +55,10 @@ impl Notice {
 
     /// The size that starts at an offset of the squeezed text.
     pub fn size_at(&self, at: usize) -> Option<(Figure, usize)> {
-        let rest = self.text.squeezed.get(at..)?;
-        let (number, digits) = number_in_front(rest, GROUPED);
-        if !number.starts_with(|c: char| c.is_ascii_digit()) {
-            return None;
+        match self.text.size_or_bytes_at(at, Base::Binary)? {
+            (Printed::Size(figure), end) => Some((figure, end)),
+            _ => None,
         }
-        let (unit, end) = if number.len() == digits {
-            let unit = UNITS.iter().copied().find(|unit| rest[digits..].starts_with(unit)).unwrap_or("");
-            (unit, at + digits + unit.len())
-        } else {
-            ("", at + number.len())
-        };
-        Some((size(number, unit, Base::Binary)?.at(self.text.span(at, end)), end))
     }
 
     /// The whole number behind `words`.

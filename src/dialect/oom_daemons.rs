@@ -1,12 +1,103 @@
-//! Programs that kill before the kernel must: systemd-oomd and earlyoom.
+//! Programs that kill before the kernel must: systemd-oomd, earlyoom, nohang, Facebook's oomd; and what systemd tells of
+//! the units that died.
 
+use super::labelled::Labelled;
+use super::wording::{self, Unit, WORDING, Wording};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, Figure, MIB};
 
-pub const DIALECT: Dialect = Dialect { name: "oom-daemons", triggers: &["illed", "sending SIG", "oom-kill"], read };
+pub const DIALECT: Dialect = Dialect {
+    name: "oom-daemons",
+    triggers: &[
+        "illed",
+        "(?i)sending sig",
+        "oom-kill",
+        "(?i)for killing due",
+        "(?i)taking action",
+        "(?i)oomd kill:",
+        "(?i)killing process '",
+        "(?i)could not find a process to kill",
+        "(?i)requires corrective actions",
+        "(?i)require corrective actions",
+    ],
+    read,
+};
+
+const TABLE: &[Wording] = &[
+    Wording {
+        says: &["oomdkill:"],
+        and: &["killer:"],
+        not: &["killer:(dry)"],
+        slug: "oomd-kill",
+        program: Program::Oomd,
+        signs: &[Sign::KilledWithProof],
+        // Three pressures, the group, what it holds.
+        figures: &[
+            (Fact::Used, ".service", Unit::Of(1)),
+            (Fact::Used, ".slice", Unit::Of(1)),
+            (Fact::Used, ".scope", Unit::Of(1)),
+        ],
+        ..WORDING
+    },
+    Wording {
+        says: &["conditionsmetforcgroup"],
+        and: &["takingaction"],
+        slug: "systemd-oomd",
+        program: Program::SystemdOomd,
+        signs: &[Sign::KilledWithProof],
+        ..WORDING
+    },
+    // earlyoom up to 1.2.
+    Wording {
+        says: &["killingprocess'"],
+        and: &["badness:", "vmrss:"],
+        slug: "earlyoom",
+        program: Program::EarlyOom,
+        signs: &[Sign::KilledWithProof],
+        figures: &[(Fact::Process, "vmrss:", Unit::Of(MIB))],
+        pid: &["pid:"],
+        name: &[("killingprocess'", '\'')],
+        ..WORDING
+    },
+    Wording {
+        says: &["couldnotfindaprocesstokill"],
+        slug: "earlyoom-no-victim",
+        program: Program::EarlyOom,
+        ..WORDING
+    },
+    Wording {
+        says: &["correctiveactions:"],
+        and: &["memavailable[", "victimstatus"],
+        slug: "nohang",
+        program: Program::Nohang,
+        signs: &[Sign::KilledWithProof],
+        figures: &[
+            (Fact::Free, "memavailable[", Unit::Printed(Base::Binary)),
+            (Fact::TotalVm, "vm,mib:size:", Unit::Of(MIB)),
+            (Fact::Process, ",rss:", Unit::Of(MIB)),
+            (Fact::AnonRss, "(anon:", Unit::Of(MIB)),
+            (Fact::FileRss, ",file:", Unit::Of(MIB)),
+            (Fact::ShmemRss, ",shmem:", Unit::Of(MIB)),
+        ],
+        pid: &["pid:"],
+        name: &[("name:", ',')],
+        lines: 8,
+        ..WORDING
+    },
+    Wording {
+        says: &["correctiveactions:"],
+        and: &["memavailable["],
+        slug: "nohang",
+        program: Program::Nohang,
+        signs: &[Sign::KilledWithProof],
+        figures: &[(Fact::Free, "memavailable[", Unit::Printed(Base::Binary))],
+        lines: 3,
+        ..WORDING
+    },
+];
 
 /// Lines around a kill in which the daemon gives its reason.
 const NEAR: usize = 12;
@@ -16,26 +107,61 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("sending SIG") {
         return earlyoom(document, position);
     }
-    if line.contains("systemd-oomd killed") || line.contains("oomd") && line.contains("Killed ") {
+    let acted = line.contains("Killed ") || line.contains("Marked ");
+    if line.contains("systemd-oomd killed") || line.contains("oomd") && acted {
         return Some(systemd_oomd(document, position));
     }
-    // The service manager saw the kernel kill a process of a unit.
-    if line.contains("has been killed by the OOM killer") || line.contains("Failed with result 'oom-kill'") {
-        let mut event = field::event(document, position, "systemd-unit-oom", Program::LinuxKernel, Resource::Host);
-        event.sign(Sign::KilledWithProof);
-        event.sign(Sign::NoFigures);
-        if field::before(position, NEAR).any(|at| field::text(document, at).contains("killed by the OOM killer")) {
-            event.standing = Standing::Follower;
-        }
+    if let Some(event) = unit(document, position) {
+        return Some(event);
+    }
+    if let Some(event) = wording::read(document, position, TABLE) {
         return Some(event);
     }
     // Wrapped before the reason, or quoted without the daemon's name.
-    if !(line.contains("Killed ") && line.contains('/')) {
+    if !(acted && line.contains('/')) {
         return None;
     }
     let message = field::joined(document, position, 3);
     let reason = ["duetomemoryused(", "duetomemorypressurefor"].iter().any(|reason| message.contains(reason));
     reason.then(|| systemd_oomd(document, position))
+}
+
+/// A unit of which the service manager saw the kernel, or systemd-oomd, kill a process.
+fn unit(document: &Document, position: usize) -> Option<Event> {
+    const SAID: [&str; 3] =
+        ["has been killed by the OOM killer", "Failed with result 'oom-kill'", "(Result: oom-kill)"];
+    let line = field::text(document, position);
+    if !SAID.iter().any(|said| line.contains(said)) {
+        return None;
+    }
+    let mut event = field::event(document, position, "systemd-unit-oom", Program::LinuxKernel, Resource::Host);
+    event.sign(Sign::KilledWithProof);
+    let told = |at: usize| {
+        let earlier = field::text(document, at);
+        SAID.iter().any(|said| earlier.contains(said)) || earlier.contains("systemd-oomd killed")
+    };
+    if field::before(position, NEAR).any(told) {
+        event.standing = Standing::Follower;
+    }
+    // `systemctl status` names the process, the journal what the unit had used.
+    let main = field::behind(document, position, NEAR).map(|at| field::text(document, at)).find_map(|line| {
+        ["Main PID:", "Process:"]
+            .iter()
+            .find_map(|label| field::number_after(line, label))
+            .filter(|_| line.contains("code=killed"))
+    });
+    field::note_pid(&mut event, main);
+    let peak = field::behind(document, position, NEAR).find_map(|at| {
+        let line = field::text(document, at);
+        let (front, _) = line.split_once(" memory peak")?;
+        let size = field::leading_size(front.rsplit(' ').next()?, Base::Binary)?;
+        Some(size.at(Span::line(field::number(document, at))))
+    });
+    match peak {
+        Some(peak) => event.facts.note(Fact::Peak, peak),
+        None => event.sign(Sign::NoFigures),
+    }
+    Some(event)
 }
 
 /// True for a line that begins a reason of systemd-oomd.
@@ -52,7 +178,8 @@ fn systemd_oomd(document: &Document, position: usize) -> Event {
     field::note_number(&mut event, Number::Kills, field::number_after(line, "systemd-oomd killed").map(|n| n as f64));
     let told = |at: usize| {
         let line = field::text(document, at);
-        line.contains("systemd-oomd killed") || line.contains("oomd") && line.contains("Killed ")
+        line.contains("systemd-oomd killed")
+            || line.contains("oomd") && (line.contains("Killed ") || line.contains("Marked "))
     };
     if field::before(position, NEAR).any(told) {
         event.standing = Standing::Follower;
@@ -71,8 +198,9 @@ fn systemd_oomd(document: &Document, position: usize) -> Event {
     let message = field::joined(document, reason, 3);
     let size = |from: usize, label: &str| {
         let offset = message.after(label, from)?;
-        let size = field::leading_size(message.squeezed.get(offset..)?, Base::Binary)?;
-        Some((size.at(message.span(offset, offset + 1)), offset))
+        let (bytes, end) = message.count_at(offset)?;
+        let closed = message.squeezed[end..].starts_with(')');
+        closed.then_some((Figure { bytes, half_width: 0, at: message.span(offset, end) }, offset))
     };
     if let Some((used, at)) = size(0, "memoryused(") {
         event.facts.note(Fact::Used, used);
@@ -100,7 +228,8 @@ fn systemd_oomd(document: &Document, position: usize) -> Event {
 fn earlyoom(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     let tail = field::after(line, "to process")?;
-    let pid = field::leading_number(tail)?;
+    let labelled = Labelled::at(document, position, 2);
+    let (pid, _) = labelled.count("toprocess")?;
     let mut event = field::event(document, position, "earlyoom", Program::EarlyOom, Resource::Host);
     event.sign(Sign::KilledWithProof);
     field::note_pid(&mut event, Some(pid));
@@ -109,8 +238,10 @@ fn earlyoom(document: &Document, position: usize) -> Option<Event> {
     if let Some(name) = name {
         event.facts.process_name = Known::Seen(name.to_string(), at);
     }
-    if let Some(resident) = field::number_after(line, "VmRSS") {
-        event.facts.numbers.insert(Number::VictimRss, (resident.saturating_mul(MIB) as f64, at));
+    // Cut down to whole MiB.
+    if let Some(resident) = labelled.figure("vmrss", Unit::Counted(MIB, "mib")) {
+        event.facts.numbers.insert(Number::VictimRss, (resident.bytes as f64, at));
+        event.facts.note(Fact::Process, Figure { half_width: MIB, ..resident });
     }
     field::note_number(&mut event, Number::Score, field::number_after(line, "badness").map(|n| n as f64));
     let again = |at: usize| {
@@ -122,25 +253,22 @@ fn earlyoom(document: &Document, position: usize) -> Option<Event> {
     }
     let state = field::before(position, 5).find(|at| field::text(document, *at).contains("mem avail:"));
     if let Some(state) = state {
-        let line = field::text(document, state);
-        let span = Span::line(field::number(document, state));
-        // Whole MiB.
+        let labelled = Labelled::at(document, state, 1);
+        // Whole MiB: of the free ones, before `of` the total.
         let pair = |label: &str| {
-            let tail = field::after(line, label)?;
-            let figure = |mib: u64| Some(Figure { half_width: MIB / 2, ..field::exactly(mib, MIB, span)? });
-            Some((figure(field::leading_number(tail)?)?, field::number_after(tail, "of").and_then(figure)))
+            let from = labelled.lower.find(label)?;
+            let rest = from..labelled.lower.len();
+            let (total, end) = labelled.figure_within(rest, "of", Unit::Counted(MIB, "mib"))?;
+            let free = labelled.figure_within(from..end, label, Unit::Of(MIB)).map(|(free, _)| free);
+            Some((Figure { half_width: MIB / 2, ..free? }, Figure { half_width: MIB / 2, ..total }))
         };
-        if let Some((free, total)) = pair("mem avail:") {
+        if let Some((free, total)) = pair("memavail:") {
             event.facts.note(Fact::Free, free);
-            if let Some(total) = total {
-                event.facts.note(Fact::Capacity, total);
-            }
+            event.facts.note(Fact::Capacity, total);
         }
-        if let Some((free, total)) = pair("swap free:") {
-            event.facts.numbers.insert(Number::SwapFree, (free.bytes as f64, span));
-            if let Some(total) = total {
-                event.facts.numbers.insert(Number::SwapTotal, (total.bytes as f64, span));
-            }
+        if let Some((free, total)) = pair("swapfree:") {
+            event.facts.numbers.insert(Number::SwapFree, (free.bytes as f64, free.at));
+            event.facts.numbers.insert(Number::SwapTotal, (total.bytes as f64, total.at));
         }
     }
     Some(event)

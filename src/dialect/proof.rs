@@ -52,7 +52,9 @@ fn on_line(document: &Document, position: usize, pid: Option<u64>) -> Option<Pro
     if is_slurm_kill(line) {
         return proof(Witness::Slurm, Resource::Cgroup);
     }
-    if line.contains("OOMKilled") && !line.contains("false") {
+    if line.contains("OOMKilled") && !line.contains("false") && !line.contains("{{")
+        || asked_state(document, position) == Some(true)
+    {
         return proof(Witness::Container, Resource::Cgroup);
     }
     None
@@ -70,4 +72,42 @@ pub fn is_slurm_kill(line: &str) -> bool {
         || line.contains("oom_kill event")
         || line.contains("cgroup out-of-memory handler"))
         && !line.contains("Detected 0 ")
+}
+
+/// True where somebody asked near `position` whether memory was the reason for an end, and the log holds the answer no:
+/// a container's state, counters of a cgroup, a search of the kernel's log that found nothing.
+pub fn is_denied(document: &Document, position: usize) -> bool {
+    const NEAR: usize = 30;
+    field::before(position + 1, NEAR).chain(field::behind(document, position, NEAR)).any(|at| {
+        let line = field::text(document, at);
+        let state = field::after(line, "OOMKilled").map(|tail| tail.trim_start_matches(['"', '\'', ':', '=', ' ']));
+        if state.is_some_and(|state| state.starts_with("false") || state.starts_with("False")) {
+            return true;
+        }
+        if asked_state(document, at) == Some(false) || super::bare::bare(line).trim() == "oom_kill 0" {
+            return true;
+        }
+        let search = ["dmesg", "journalctl", "/var/log/"].iter().any(|place| line.contains(place))
+            && line.contains("grep")
+            && ["oom", "OOM", "illed", "out of memory"].iter().any(|word| line.contains(word));
+        let answer = field::text(document, at + 1).trim();
+        search && document.lines.len() > at + 1 && (answer.starts_with('$') || answer.is_empty() || answer == "1")
+    })
+}
+
+/// The answer to `docker inspect -f '… {{.State.OOMKilled}} …'` in the line below, where the line at `position` asks.
+pub fn asked_state(document: &Document, position: usize) -> Option<bool> {
+    let line = field::text(document, position);
+    let (front, _) = line.split_once(".OOMKilled")?;
+    let template = front.rfind(['\'', '"'])?;
+    let fields_before = front[template..].matches("{{").count().checked_sub(1)?;
+    let answer = super::bare::bare(field::text(document, position + 1))
+        .split([' ', '\t', ',', '|'])
+        .filter(|word| !word.is_empty())
+        .nth(fields_before)?;
+    match answer.trim_matches(|c: char| !c.is_ascii_alphabetic()).rsplit(['=', ':']).next()? {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
 }

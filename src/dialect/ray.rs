@@ -2,13 +2,49 @@
 //! (`src/ray/raylet/node_manager.cc`, `worker_killing_policy`). Its `GB` are 2^30 bytes.
 
 use super::joined::{Joined, Printed};
+use super::wording::{self, Unit, WORDING, Wording};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::units::{Base, Figure, GIB};
 
-pub const DIALECT: Dialect = Dialect { name: "ray", triggers: &["MemoryError", "low on ", "illed", "SIGKILL"], read };
+pub const DIALECT: Dialect = Dialect {
+    name: "ray",
+    triggers: &[
+        "MemoryError",
+        "(?i)low on memory",
+        "illed",
+        "SIGKILL",
+        "(?i)% of the memory on node",
+        "(?i)objectstorefullerror",
+    ],
+    read,
+};
+
+const TABLE: &[Wording] = &[
+    // Up to version 1.x the driver watched the node.
+    Wording {
+        says: &["%ofthememoryonnode"],
+        and: &["isused("],
+        slug: "ray-memory-monitor",
+        program: Program::Ray,
+        signs: &[Sign::KilledWithProof],
+        figures: &[(Fact::Used, "isused(", Unit::In("GiB")), (Fact::Capacity, "/", Unit::Printed(Base::Binary))],
+        lines: 2,
+        ..WORDING
+    },
+    Wording {
+        says: &["objectstorefullerror:"],
+        and: &["becauseitisfull"],
+        slug: "ray-object-store-full",
+        program: Program::Ray,
+        resource: Resource::Shm,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[(Fact::Requested, "objectsizeis", Unit::Printed(Base::Binary))],
+        ..WORDING
+    },
+];
 
 /// Lines of a message that a terminal wrapped.
 const LINES: usize = 8;
@@ -35,9 +71,14 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         let mut event = field::event(document, position, "ray-worker-lost", Program::Ray, Resource::Host);
         event.sign(Sign::KilledWithoutProof);
         event.sign(Sign::NoFigures);
+        let pid = field::before(position, 6).find_map(|at| {
+            let line = field::text(document, at).trim();
+            line.strip_prefix("pid:").and_then(|tail| tail.trim().parse().ok())
+        });
+        field::note_pid(&mut event, pid);
         return Some(event);
     }
-    None
+    wording::read(document, position, TABLE)
 }
 
 fn monitor_kill(document: &Document, position: usize) -> Event {

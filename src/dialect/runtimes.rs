@@ -1,7 +1,10 @@
 //! Allocations on the host that a language's runtime or a library refused: NumPy, Python, C++, Rust, Go, the JVM, Node, R,
-//! compilers, `fork`, Windows' commit limit, Dask's worker memory.
+//! MATLAB, data frames, `fork`, Dask's worker memory.
 
+use super::bare::bare;
 use super::joined::Printed;
+use super::labelled::{Labelled, spoken};
+use super::wording::{self, Means, Unit, WORDING, Wording};
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
@@ -13,12 +16,46 @@ pub const DIALECT: Dialect = Dialect {
     name: "runtimes",
     triggers: &[
         "llocate ",
+        "(?i)[errno 12]",
+        "(?i)alloc of size",
+        "(?i): fork: ",
+        "(?i)fork failed",
+        "(?i)cannot fork",
+        "(?i)array size preference",
+        "(?i)out of memory.",
+        "(?i)out of memory error",
+        "(?i)cap exceeded",
+        "(?i)llocation failed",
+        "(?i)tokenizing data",
+        "(?i)error: oom:",
+        "(?i)array is too big",
+        "(?i)enough space for",
+        "(?i)directmemoryerror",
+        "(?i)of direct buffer",
+        "(?i)unable_to_acquire",
+        "(?i)nable to acquire",
+        "(?i)spark.driver.maxresultsize",
+        "(?i)fatal process oom",
+        "(?i)reaching memory limit",
+        "(?i)cannot map pages",
+        "(?i)runtime: mmap(",
+        "(?i)vector memory",
+        "(?i)kann vektor",
+        "(?i)un vecteur de",
+        "(?i)vector de tama",
+        "(?i)vetor de tamanho",
+        "(?i)vettore di dimensione",
+        "вектор размером",
+        "无法分配大小为",
+        "ベクトルを割り当て",
+        "벡터를 할당할",
         "MemoryError",
         "emory allocation",
         "bad_alloc",
-        "rror 1455",
+        "(?i)rror 1455",
         "out of memory",
         "illed",
+        "(?i)killedworker",
         "memory budget",
         "emory limit",
     ],
@@ -33,8 +70,7 @@ const NEAR: usize = 15;
 type Reader = fn(&Document, usize, &str) -> Option<Event>;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
-    const READERS: [Reader; 14] =
-        [numpy, windows_commit, arrow, python, cpp, rust, go, jvm, node, languages, compiler, fork, libraries, dask];
+    const READERS: [Reader; 10] = [numpy, python, cpp, go, sentences, jvm, julia, node, fork, dask];
     let line = field::text(document, position);
     READERS.iter().find_map(|reader| reader(document, position, line))
 }
@@ -72,37 +108,9 @@ fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
     Some(event)
 }
 
-/// Windows' error 1455: RAM and page file together cannot back what was reserved.
-fn windows_commit(document: &Document, position: usize, line: &str) -> Option<Event> {
-    if !(line.contains("WinError 1455") || line.contains("os error 1455") || line.contains("rror 1455")) {
-        return None;
-    }
-    let around = |words: &[&str]| {
-        field::before(position + 1, 12)
-            .chain(field::behind(document, position, 6))
-            .any(|at| words.iter().any(|word| field::text(document, at).contains(word)))
-    };
-    let program = if around(&["rustc", ".rlib", "cargo", "error[E"]) {
-        Program::Rust
-    } else if line.contains("os error 1455") {
-        // This spelling is Rust's: in a Python program it is the reader of safetensors files.
-        Program::HuggingFace
-    } else if around(&["torch", "cudnn", "cublas"]) {
-        Program::Pytorch
-    } else {
-        Program::Python
-    };
-    let mut event = refused(document, position, "windows-commit-limit", program);
-    event.sign(Sign::Windows);
-    event.sign(Sign::AddressSpaceLimit);
-    event.sign(Sign::NoFigures);
-    field::note_number(&mut event, Number::Errno, Some(1455.0));
-    Some(event)
-}
-
 /// A bare `MemoryError`.
 fn python(document: &Document, position: usize, line: &str) -> Option<Event> {
-    let text = line.trim();
+    let text = bare(line).trim_end();
     let raised = text == "MemoryError"
         || text.strip_prefix("MemoryError:").is_some_and(|tail| !foreign(tail) && !tail.contains("bad_alloc"));
     if !raised {
@@ -123,7 +131,9 @@ fn cpp(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !line.contains("std::bad_alloc") || foreign(line) {
         return None;
     }
-    let raised = line.contains("terminate called") || line.contains("rror: ") || line.contains("what():");
+    let before = field::text(document, position.saturating_sub(1));
+    let wrapped = position > 0 && before.contains("terminate called");
+    let raised = wrapped || line.contains("terminate called") || line.contains("rror: ") || line.contains("what():");
     let told = field::before(position, 4).any(|at| field::text(document, at).contains("bad_alloc"));
     if !raised || told || foreign(field::text(document, position + 1)) {
         return None;
@@ -141,17 +151,6 @@ fn cpp(document: &Document, position: usize, line: &str) -> Option<Event> {
     Some(event)
 }
 
-fn rust(document: &Document, position: usize, line: &str) -> Option<Event> {
-    let message = if line.contains("memory allocation of") { line } else { return None };
-    let bytes = field::number_after(message, "memory allocation of")?;
-    if !(line.contains("bytes failed") || field::text(document, position + 1).trim_start().starts_with("failed")) {
-        return None;
-    }
-    let mut event = refused(document, position, "rust-allocation", Program::Rust);
-    field::note_bytes(&mut event, Fact::Requested, Some(bytes));
-    Some(event)
-}
-
 /// `runtime: out of memory: cannot allocate N-byte block (M in use)`, then `fatal error: out of memory`.
 fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
     let first = line.contains("runtime: out of memory");
@@ -162,9 +161,15 @@ fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
         return None;
     }
     let mut event = refused(document, position, "go-runtime", Program::Go);
-    field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "cannot allocate"));
-    let in_use = line.split_once("block (").and_then(|(_, tail)| field::leading_number(tail));
-    field::note_bytes(&mut event, Fact::Allocated, in_use);
+    let labelled = Labelled::at(document, position, 2);
+    for (fact, label, unit) in [
+        (Fact::Requested, "cannotallocate", Unit::Counted(1, "-byte")),
+        (Fact::Allocated, "block(", Unit::Counted(1, "inuse")),
+    ] {
+        if let Some(figure) = labelled.figure(label, unit).filter(|_| first) {
+            event.facts.note(fact, figure);
+        }
+    }
     if fatal && field::before(position, 3).any(|at| field::text(document, at).contains("runtime: out of memory")) {
         event.standing = Standing::Follower;
     }
@@ -175,8 +180,13 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
     if line.contains("Native memory allocation (") {
         let mut event = refused(document, position, "jvm-native", Program::Java);
         event.sign(Sign::HeapCommit);
-        let bytes = ["failed to map", "failed to allocate"].iter().find_map(|label| field::number_after(line, label));
-        field::note_bytes(&mut event, Fact::Requested, bytes);
+        let labelled = Labelled::at(document, position, 3);
+        let asked = ["failedtomap", "failedtoallocate"]
+            .iter()
+            .find_map(|label| labelled.figure(label, Unit::Printed(Base::Binary)));
+        if let Some(asked) = asked {
+            event.facts.note(Fact::Requested, asked);
+        }
         return Some(event);
     }
     let reason = field::after(line, "java.lang.OutOfMemoryError")?.trim_start_matches([':', ' ']);
@@ -206,11 +216,15 @@ fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
     }
     let mut event = refused(document, position, "node-heap", Program::Node);
     event.sign(Sign::RefusedByLimit);
+    let pid = field::before(position, NEAR).find_map(|at| {
+        let (_, tail) = field::text(document, at).split_once('[')?;
+        tail.split_once(":0x").and_then(|(pid, _)| pid.parse().ok())
+    });
+    field::note_pid(&mut event, pid);
     let collection = field::before(position, NEAR).find_map(|at| {
-        let (_, tail) = field::text(document, at).rsplit_once(" -> ")?;
-        tail.contains(" MB")
-            .then(|| field::leading_size(&format!("{} MB", tail.split_whitespace().next()?), Base::Binary))?
-            .map(|size| size.at(Span::line(field::number(document, at))))
+        let line = field::text(document, at);
+        (line.contains(" -> ") && line.contains(" MB")).then_some(())?;
+        Labelled::at(document, at, 1).figure("->", Unit::In("MiB"))
     });
     match collection {
         Some(used) => event.facts.note(Fact::Used, used),
@@ -219,76 +233,294 @@ fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
     Some(event)
 }
 
-/// `malloc of size N failed` of Arrow's memory pool.
-fn arrow(document: &Document, position: usize, line: &str) -> Option<Event> {
-    if !line.contains("ArrowMemoryError") {
+/// Julia's own error.
+fn julia(document: &Document, position: usize, line: &str) -> Option<Event> {
+    if !line.contains("OutOfMemoryError()") || foreign(line) {
         return None;
     }
-    let mut event = refused(document, position, "arrow-malloc", Program::PyArrow);
-    field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "alloc of size"));
+    let mut event = refused(document, position, "julia", Program::Julia);
+    event.sign(Sign::NoFigures);
     Some(event)
 }
 
-/// Libraries with words of their own: OpenBLAS, DuckDB.
-fn libraries(document: &Document, position: usize, line: &str) -> Option<Event> {
-    if line.contains("OpenBLAS error: Memory allocation still failed") {
-        let mut event = refused(document, position, "openblas", Program::OpenBlas);
-        event.sign(Sign::NoFigures);
-        return Some(event);
-    }
-    let tail = field::after(line, "Out of Memory Error: failed to allocate data of size")?;
-    let mut event = refused(document, position, "duckdb", Program::DuckDb);
-    event.sign(Sign::RefusedByLimit);
-    let at = event.at;
-    for (text, fact) in
-        [(Some(tail), Fact::Requested), (field::after(tail, "("), Fact::Used), (field::after(tail, "/"), Fact::Limit)]
-    {
-        if let Some(size) = text.and_then(|text| field::leading_size(text, Base::Binary)) {
-            event.facts.note(fact, size.at(at));
-        }
-    }
-    Some(event)
+/// Runtimes and libraries with a sentence each.
+fn sentences(document: &Document, position: usize, _: &str) -> Option<Event> {
+    wording::read(document, position, SENTENCES)
 }
 
-/// Julia's error, and R's `cannot allocate vector of size 3.7 Gb`, whose `Gb` are 2^30 bytes.
-fn languages(document: &Document, position: usize, line: &str) -> Option<Event> {
-    if line.contains("OutOfMemoryError()") && !foreign(line) {
-        let mut event = refused(document, position, "julia", Program::Julia);
-        event.sign(Sign::NoFigures);
-        return Some(event);
-    }
-    let size = field::size_after(line, "cannot allocate vector of size", Base::Binary)?;
-    let mut event = refused(document, position, "r-vector", Program::R);
-    let at = event.at;
-    event.facts.note(Fact::Requested, size.at(at));
-    Some(event)
-}
+/// R's words for `cannot allocate vector of size`, up to the figure, in the languages it speaks.
+const R_VECTOR: &[(Fact, &str, Unit)] = &[
+    (Fact::Requested, "vectorofsize", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "memoryblockofsize", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "vektordergröße", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "vecteurdetaille", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "vectordetamaño", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "vetordetamanho", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "vettoredidimensione", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "векторразмером", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "无法分配大小为", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "サイズ", Unit::Printed(Base::Binary)),
+    (Fact::Requested, "크기가", Unit::Printed(Base::Binary)),
+];
 
-/// Compilers and linkers, whose parallel jobs need gigabytes each.
-fn compiler(document: &Document, position: usize, line: &str) -> Option<Event> {
-    let killed = line.contains("Killed signal terminated program")
-        || line.contains("internal compiler error: Killed")
-        || line.contains("ld terminated with signal 9");
-    let exhausted = line.contains("virtual memory exhausted") || line.contains("cc1plus: out of memory");
-    if !(killed || exhausted) {
-        return None;
-    }
-    let mut event = refused(document, position, "compiler-killed", Program::Gcc);
-    event.sign(Sign::CompilerKilled);
-    if killed {
-        event.sign(Sign::KilledWithoutProof);
-    }
-    field::note_bytes(&mut event, Fact::Requested, field::number_after(line, "out of memory allocating"));
-    field::note_bytes(&mut event, Fact::Allocated, field::number_after(line, "after a total of"));
-    if event.facts.sizes.is_empty() {
-        event.sign(Sign::NoFigures);
-    }
-    Some(event)
-}
+const SENTENCES: &[Wording] = &[
+    // R: `Gb` are 2^30 bytes.
+    Wording {
+        says: &[
+            "cannotallocatevectorofsize",
+            "cannotallocatememoryblockofsize",
+            "kannvektordergröße",
+            "impossibled'allouerunvecteurdetaille",
+            "nosepuedeubicarunvectordetamaño",
+            "épossívelalocarvetordetamanho",
+            "èpossibileallocareunvettoredidimensione",
+            "немогуразместитьвекторразмером",
+            "无法分配大小为",
+            "のベクトルを割り当てることができません",
+            "벡터를할당할수없습니다",
+        ],
+        slug: "r-vector",
+        program: Program::R,
+        figures: R_VECTOR,
+        ..WORDING
+    },
+    Wording {
+        says: &["vectormemoryexhausted(limitreached?)", "vectormemorylimitof"],
+        slug: "r-vector-limit",
+        program: Program::R,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[(Fact::Limit, "vectormemorylimitof", Unit::Printed(Base::Binary))],
+        ..WORDING
+    },
+    Wording {
+        says: &["requested"],
+        and: &["arrayexceedsmaximumarraysizepreference"],
+        slug: "matlab-array-limit",
+        program: Program::Matlab,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[
+            (Fact::Requested, "requested", Unit::Printed(Base::Binary)),
+            (Fact::Requested, "(", Unit::Printed(Base::Binary)),
+            (Fact::Limit, "preference(", Unit::Printed(Base::Binary)),
+        ],
+        ..WORDING
+    },
+    Wording {
+        says: &["outofmemory.typehelpmemoryforyouroptions", "outofmemory.typehelpmemory"],
+        slug: "matlab-out-of-memory",
+        program: Program::Matlab,
+        ..WORDING
+    },
+    Wording {
+        says: &["outofmemory."],
+        and: &["relateddocumentation"],
+        slug: "matlab-out-of-memory",
+        program: Program::Matlab,
+        lines: 3,
+        ..WORDING
+    },
+    // DuckDB cuts decimals off; its `GB` of 0.9 and before are 10^9.
+    Wording {
+        says: &["failedtochangememorylimitto"],
+        slug: "duckdb-limit",
+        program: Program::DuckDb,
+        means: Means::Harmless(
+            "a lower limit was refused because more is in use; the session goes on under the old one",
+            "新的内存上限低于已用内存，被拒绝；会话仍按旧上限继续",
+        ),
+        ..WORDING
+    },
+    Wording {
+        says: &["outofmemoryerror:failedto", "outofmemoryerror:couldnot"],
+        slug: "duckdb",
+        program: Program::DuckDb,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[
+            (Fact::Requested, "dataofsize", Unit::CutOff(Base::Decimal)),
+            (Fact::Requested, "blockofsize", Unit::CutOff(Base::Decimal)),
+            (Fact::Requested, "blockof", Unit::CutOff(Base::Decimal)),
+            (Fact::Used, "(", Unit::CutOff(Base::Decimal)),
+            (Fact::Limit, "/", Unit::CutOff(Base::Decimal)),
+        ],
+        ..WORDING
+    },
+    Wording {
+        says: &["bytes_allocatedcapexceeded"],
+        slug: "arrow-pool-limit",
+        program: Program::PyArrow,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[
+            (Fact::Limit, "limit=", Unit::Of(1)),
+            (Fact::Allocated, "currentallocation=", Unit::Of(1)),
+            (Fact::Requested, "requested=", Unit::Of(1)),
+        ],
+        ..WORDING
+    },
+    Wording {
+        says: &["arrowmemoryerror:", "arrow::status:outofmemory:"],
+        slug: "arrow-malloc",
+        program: Program::PyArrow,
+        figures: &[(Fact::Requested, "allocofsize", Unit::Of(1))],
+        ..WORDING
+    },
+    Wording {
+        says: &["openblaserror:memoryallocationstillfailed"],
+        slug: "openblas",
+        program: Program::OpenBlas,
+        ..WORDING
+    },
+    Wording { says: &["memoryallocationfailedforrawdatachunk"], slug: "hdf5-chunk", program: Program::Hdf5, ..WORDING },
+    Wording {
+        says: &["errortokenizingdata.cerror:outofmemory"],
+        slug: "pandas-parser",
+        program: Program::Pandas,
+        ..WORDING
+    },
+    Wording {
+        says: &["computeerror:oom:", "outofspecification:oom:"],
+        slug: "polars-oom",
+        program: Program::Polars,
+        ..WORDING
+    },
+    Wording {
+        says: &["arrayistoobig;`arr.size*arr.dtype.itemsize`islarger"],
+        slug: "numpy-array-too-big",
+        program: Program::Numpy,
+        signs: &[Sign::AbsurdRequest],
+        ..WORDING
+    },
+    Wording {
+        says: &["memoryallocationof"],
+        and: &["bytesfailed"],
+        slug: "rust-allocation",
+        program: Program::Rust,
+        figures: &[(Fact::Requested, "memoryallocationof", Unit::Printed(Base::Binary))],
+        ..WORDING
+    },
+    // The JVM's.
+    Wording {
+        says: &["couldnotreserveenoughspacefor"],
+        slug: "jvm-heap-reservation",
+        program: Program::Java,
+        signs: &[Sign::HeapCommit],
+        figures: &[(Fact::Requested, "enoughspacefor", Unit::Printed(Base::Binary))],
+        ..WORDING
+    },
+    Wording {
+        says: &["outofdirectmemoryerror:failedtoallocate"],
+        slug: "jvm-direct-memory",
+        program: Program::Java,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[
+            (Fact::Requested, "failedtoallocate", Unit::Of(1)),
+            (Fact::Used, "(used:", Unit::Of(1)),
+            (Fact::Limit, "max:", Unit::Of(1)),
+        ],
+        ..WORDING
+    },
+    Wording {
+        says: &["outofmemoryerror:cannotreserve"],
+        and: &["ofdirectbuffermemory"],
+        slug: "jvm-direct-memory",
+        program: Program::Java,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[
+            (Fact::Requested, "cannotreserve", Unit::Of(1)),
+            (Fact::Allocated, "(allocated:", Unit::Of(1)),
+            (Fact::Limit, "limit:", Unit::Of(1)),
+        ],
+        ..WORDING
+    },
+    Wording {
+        says: &["[unable_to_acquire_memory]", "unabletoacquire"],
+        and: &["bytesofmemory,got"],
+        slug: "spark-task-memory",
+        program: Program::Spark,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[
+            (Fact::Requested, "unabletoacquire", Unit::Of(1)),
+            (Fact::Available, "bytesofmemory,got", Unit::Of(1)),
+        ],
+        ..WORDING
+    },
+    Wording {
+        says: &["totalsizeofserializedresultsof"],
+        and: &["isbiggerthanspark.driver.maxresultsize"],
+        slug: "spark-result-size",
+        program: Program::Spark,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[
+            (Fact::Used, "tasks(", Unit::Printed(Base::Binary)),
+            (Fact::Limit, "maxresultsize(", Unit::Printed(Base::Binary)),
+        ],
+        ..WORDING
+    },
+    // V8's, beside the heap limit.
+    Wording {
+        says: &["fatalprocessoom", "allocationfailed-processoutofmemory"],
+        slug: "node-process-oom",
+        program: Program::Node,
+        ..WORDING
+    },
+    Wording {
+        says: &["rangeerror:arraybufferallocationfailed"],
+        slug: "node-array-buffer",
+        program: Program::Node,
+        ..WORDING
+    },
+    Wording {
+        says: &["workerterminatedduetoreachingmemorylimit"],
+        slug: "node-worker-limit",
+        program: Program::Node,
+        signs: &[Sign::RefusedByLimit],
+        ..WORDING
+    },
+    // Go's, where the system refused to map.
+    Wording {
+        says: &["fatalerror:runtime:cannotallocatememory", "fatalerror:runtime:cannotmappages"],
+        slug: "go-runtime",
+        program: Program::Go,
+        ..WORDING
+    },
+    Wording {
+        says: &["runtime:mmap("],
+        and: &["returned0x0,12"],
+        slug: "go-runtime",
+        program: Program::Go,
+        figures: &[(Fact::Requested, ",", Unit::Of(1))],
+        ..WORDING
+    },
+];
+
+/// The system's text of ENOMEM in the languages of its users.
+const NO_MEMORY: [&str; 14] = [
+    "annot allocate memory",
+    "无法分配内存",
+    "無法配置記憶體",
+    "Nicht genügend Hauptspeicher verfügbar",
+    "Ne peut allouer de la mémoire",
+    "Impossible d'allouer de la mémoire",
+    "No se pudo asignar memoria",
+    "Não foi possível alocar memória",
+    "Não é possível alocar memória",
+    "Невозможно выделить память",
+    "Не удаётся выделить память",
+    "メモリを確保できません",
+    "메모리를 할당할 수 없습니다",
+    "Impossibile allocare memoria",
+];
 
 /// `fork` without memory to promise to the child. `Resource temporarily unavailable` is the limit on processes instead.
 fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
-    if !line.contains("annot allocate memory") {
+    // The number is the same in every language.
+    let numbered = line.contains("[Errno 12]");
+    let said = NO_MEMORY.iter().any(|words| line.contains(words));
+    if line.contains("sh: ") && line.trim_end().ends_with("Cannot fork") {
+        let mut event = refused(document, position, "fork-no-memory", Program::Generic);
+        event.sign(Sign::NoFigures);
+        return Some(event);
+    }
+    if !(numbered || said) {
         return None;
     }
     if line.contains("static TLS block") {
@@ -311,9 +543,8 @@ fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
         return Some(event);
     }
     // A mapped file or device memory has its own reader.
-    if line.contains("fork: ") || line.contains("[Errno 12]") && !foreign(line) && !line.contains("/dev/shm") {
-        let program =
-            if line.contains("fork: ") && !line.contains("rror") { Program::Generic } else { Program::Python };
+    if line.contains("fork: ") || line.contains("fork failed: ") || numbered && !foreign(line) {
+        let program = if line.contains("fork") && !line.contains("rror") { Program::Generic } else { Program::Python };
         let mut event = refused(document, position, "fork-no-memory", program);
         event.sign(Sign::NoFigures);
         field::note_number(&mut event, Number::Errno, Some(12.0));
@@ -336,18 +567,16 @@ fn dask(document: &Document, position: usize, line: &str) -> Option<Event> {
             ),
         );
     }
-    if line.contains("memory budget. Restarting") {
+    if spoken(document, position, &["memorybudget.restarting"]).is_some() {
         let mut event = refused(document, position, "dask-worker-restarted", Program::Dask);
         event.sign(Sign::KilledWithProof);
         event.sign(Sign::RefusedByLimit);
-        field::note_pid(&mut event, field::number_after(line, "(pid="));
+        let pid = Labelled::at(document, position.saturating_sub(1), 3).count("(pid=");
+        field::note_pid(&mut event, pid.map(|(pid, _)| pid));
         note_dask_limit(document, position, &mut event);
         return Some(event);
     }
-    let attempted = line.contains("KilledWorker: Attempted to run task") || line.contains("KilledWorker: (");
-    if !attempted {
-        return None;
-    }
+    spoken(document, position, &["killedworker:attemptedtoruntask", "killedworker:("])?;
     let mut event = refused(document, position, "dask-killed-worker", Program::Dask);
     event.sign(Sign::NoFigures);
     let restarted =
@@ -367,11 +596,10 @@ fn dask(document: &Document, position: usize, line: &str) -> Option<Event> {
 fn note_dask_limit(document: &Document, position: usize, event: &mut Event) {
     let warning = field::before(position, 60).find(|at| field::text(document, *at).contains("Worker memory limit:"));
     let Some(warning) = warning else { return };
-    let line = field::text(document, warning);
-    let at = Span::line(field::number(document, warning));
-    for (label, fact) in [("Worker memory limit:", Fact::Limit), ("Process memory:", Fact::Process)] {
-        if let Some(size) = field::size_after(line, label, Base::Binary) {
-            event.facts.note(fact, Figure { half_width: size.half_width.min(MIB << 10), ..size.at(at) });
+    let labelled = Labelled::at(document, warning, 1);
+    for (label, fact) in [("workermemorylimit:", Fact::Limit), ("processmemory:", Fact::Process)] {
+        if let Some(figure) = labelled.figure(label, Unit::Printed(Base::Binary)) {
+            event.facts.note(fact, Figure { half_width: figure.half_width.min(MIB << 10), ..figure });
         }
     }
 }
@@ -415,13 +643,6 @@ mod tests {
             ("Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space", Program::Java, None),
             ("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", Program::Node, None),
             ("Error: cannot allocate vector of size 7.5 Gb", Program::R, Some(15 << 29)),
-            ("c++: fatal error: Killed signal terminated program cc1plus", Program::Gcc, None),
-            ("collect2: fatal error: ld terminated with signal 9 [Killed]", Program::Gcc, None),
-            (
-                "cc1plus: out of memory allocating 65536 bytes after a total of 4194304 bytes",
-                Program::Gcc,
-                Some(65_536),
-            ),
             ("pyarrow.lib.ArrowMemoryError: malloc of size 4194304 failed", Program::PyArrow, Some(4_194_304)),
             (
                 "duckdb.OutOfMemoryException: Out of Memory Error: failed to allocate data of size 2.0 GiB (3.5 GiB/4.0 GiB used)",
@@ -432,16 +653,6 @@ mod tests {
             ("OSError: Cannot allocate memory (os error 12)", Program::HuggingFace, None),
             ("OSError: [Errno 12] Cannot allocate memory", Program::Python, None),
             ("bash: fork: Cannot allocate memory", Program::Generic, None),
-            (
-                "OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading \"C:\\torch\\lib\\cudnn_adv.dll\"",
-                Program::Pytorch,
-                None,
-            ),
-            (
-                "OSError: The paging file is too small for this operation to complete. (os error 1455)",
-                Program::HuggingFace,
-                None,
-            ),
             (
                 "distributed.scheduler.KilledWorker: Attempted to run task 'x' on 4 different workers",
                 Program::Dask,

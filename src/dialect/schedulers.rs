@@ -1,12 +1,257 @@
 //! Schedulers other than Slurm and Kubernetes that enforce a memory limit: YARN with Spark, LSF, PBS, hosted notebooks.
 
 use super::joined::Printed;
+use super::labelled::{Labelled, spoken};
+use super::wording::{self, Unit, WORDING, Wording};
 use super::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::domain::Program;
+use crate::evidence::Span;
 use crate::input::Document;
-use crate::units::{Base, Figure};
+use crate::units::{Base, Figure, MIB};
 
-pub const DIALECT: Dialect = Dialect { name: "schedulers", triggers: &["emory limit", "illed", "llocate "], read };
+pub const DIALECT: Dialect = Dialect {
+    name: "schedulers",
+    triggers: &[
+        "emory limit",
+        "illed",
+        "llocate ",
+        "(?i)kb exceeded limit",
+        "(?i)exceeding memory",
+        "(?i)running beyond",
+        "(?i) beyond the '",
+        "(?i)physical memory used",
+        "(?i)exceeded resource ",
+        "(?i)memory resource limit",
+        "(?i)exceeds job hard limit",
+        "(?i)term_swap",
+        "(?i)held due to oom",
+        "(?i)out-of-memory event",
+        "(?i)is out of memory",
+        "(?i)request_memory",
+        "(?i)run out of memory",
+        "(?i)ran out-of-memory",
+        "(?i)low on memory",
+        "(?i)with more memory",
+        "(?i)process terminated by signal",
+        "(?i)terminated for an unknown reason",
+        "(?i)driver has stopped unexpectedly",
+        "(?i)driver_not_responding",
+        "(?i)lost communication with the server",
+        "(?i)qsub: out of memory",
+    ],
+    read,
+};
+
+const LIMIT: &[Sign] = &[Sign::KilledWithProof, Sign::RefusedByLimit];
+const GUESS: &[Sign] = &[Sign::KilledWithoutProof];
+
+/// Schedulers and hosted platforms with one sentence each.
+const TABLE: &[Wording] = &[
+    // The server's log and mail of PBS; the kilobytes are 1024 bytes.
+    Wording {
+        says: &["exceededlimit"],
+        and: &["vmem", "kb"],
+        near: &["pbs"],
+        slug: "pbs-memory-limit",
+        program: Program::Pbs,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        figures: &[
+            (Fact::TotalVm, "vmemjobtotal", Unit::Printed(Base::Binary)),
+            (Fact::TotalVm, "vmem", Unit::Printed(Base::Binary)),
+            (Fact::Limit, "exceededlimit", Unit::Printed(Base::Binary)),
+        ],
+        ..WORDING
+    },
+    Wording {
+        says: &["exceededlimit"],
+        and: &["mem", "kb"],
+        near: &["pbs"],
+        slug: "pbs-memory-limit",
+        program: Program::Pbs,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        figures: &[
+            (Fact::Used, "memjobtotal", Unit::Printed(Base::Binary)),
+            (Fact::Used, "mem", Unit::Printed(Base::Binary)),
+            (Fact::Limit, "exceededlimit", Unit::Printed(Base::Binary)),
+        ],
+        ..WORDING
+    },
+    Wording {
+        says: &["jobexceededresourcemem", "jobexceededresourcevmem", "jobexceededresourcepmem"],
+        slug: "pbs-memory-limit",
+        program: Program::Pbs,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        ..WORDING
+    },
+    Wording {
+        says: &["jobexceededamemoryresourcelimit"],
+        slug: "pbs-memory-limit",
+        program: Program::Pbs,
+        signs: LIMIT,
+        figures: &[
+            (Fact::TotalVm, "resources_used.vmem=", Unit::Printed(Base::Binary)),
+            (Fact::Used, "resources_used.mem=", Unit::Printed(Base::Binary)),
+            (Fact::Limit, "req_information.total_memory.0=", Unit::Printed(Base::Binary)),
+            (Fact::Limit, "resource_list.mem=", Unit::Printed(Base::Binary)),
+        ],
+        lines: 16,
+        ..WORDING
+    },
+    Wording { says: &["qsub:outofmemory"], slug: "pbs-qsub", program: Program::Pbs, ..WORDING },
+    // Grid Engine prints bytes as decimals.
+    Wording {
+        says: &["exceedsjobhardlimit\"h_vmem\"", "exceedsjobhardlimit\"s_vmem\""],
+        slug: "sge-memory-limit",
+        program: Program::Sge,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        figures: &[(Fact::TotalVm, "\"(", Unit::Of(1)), (Fact::Limit, "limit:", Unit::Of(1))],
+        ..WORDING
+    },
+    Wording {
+        says: &["exceedsjobhardlimit\"h_rss\"", "exceedsjobhardlimit\"s_rss\""],
+        slug: "sge-memory-limit",
+        program: Program::Sge,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        figures: &[(Fact::Used, "\"(", Unit::Of(1)), (Fact::Limit, "limit:", Unit::Of(1))],
+        ..WORDING
+    },
+    // HTCondor: MB and Mb are 2^20, a limit without a unit is in bytes.
+    Wording {
+        says: &["gonememory", "hasgoneovercgroupmemorylimitof", "hasgoneovermemorylimitof"],
+        slug: "htcondor-memory-limit",
+        program: Program::HtCondor,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        figures: &[(Fact::Limit, "memorylimitof", Unit::Of(MIB)), (Fact::Used, "lastmeasuredusage", Unit::Of(MIB))],
+        ..WORDING
+    },
+    Wording {
+        says: &["evictingjobbecausesystemisoutofmemory"],
+        slug: "htcondor-node-memory",
+        program: Program::HtCondor,
+        signs: &[Sign::KilledWithProof],
+        figures: &[(Fact::Used, "usageis", Unit::Of(MIB)), (Fact::Limit, "limitis", Unit::Of(1))],
+        ..WORDING
+    },
+    Wording {
+        says: &["workernodeisoutofmemory"],
+        slug: "htcondor-node-memory",
+        program: Program::HtCondor,
+        signs: &[Sign::KilledWithProof],
+        ..WORDING
+    },
+    Wording {
+        says: &[
+            "jobwasheldduetooomevent",
+            "jobhasencounteredanout-of-memoryevent",
+            "jobwasoomkilledbycgroupmemorylimit",
+        ],
+        slug: "htcondor-memory-limit",
+        program: Program::HtCondor,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        ..WORDING
+    },
+    Wording {
+        says: &["memoryusageexceededrequest_memory"],
+        slug: "htcondor-memory-limit",
+        program: Program::HtCondor,
+        signs: LIMIT,
+        ..WORDING
+    },
+    Wording {
+        says: &["term_swap:jobkilled"],
+        slug: "lsf-swap-limit",
+        program: Program::Lsf,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        ..WORDING
+    },
+    Wording {
+        says: &["isunderoombecauseitexceededitsphysicalmemorylimit"],
+        slug: "yarn-container-killed",
+        program: Program::Yarn,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        ..WORDING
+    },
+    // Hosted platforms.
+    Wording {
+        says: &["processterminatedbysignal"],
+        and: &["signal=-9"],
+        slug: "airflow-task-killed",
+        program: Program::Airflow,
+        signs: GUESS,
+        ..WORDING
+    },
+    Wording {
+        says: &["itmayhaverunoutofmemory(oom)"],
+        slug: "azureml-terminated",
+        program: Program::AzureMl,
+        signs: GUESS,
+        ..WORDING
+    },
+    Wording {
+        says: &["thereplica"],
+        and: &["ranout-of-memoryandexited"],
+        slug: "vertex-ai-out-of-memory",
+        program: Program::VertexAi,
+        signs: &[Sign::KilledWithProof],
+        ..WORDING
+    },
+    Wording {
+        says: &["replicaslowonmemory:"],
+        and: &["exitedwithanon-zerostatusof9"],
+        lines: 2,
+        slug: "vertex-ai-out-of-memory",
+        program: Program::VertexAi,
+        signs: &[Sign::KilledWithProof],
+        ..WORDING
+    },
+    Wording {
+        says: &["pleaseuseaninstancetypewithmorememory"],
+        slug: "sagemaker-instance-memory",
+        program: Program::SageMaker,
+        signs: &[Sign::KilledWithProof],
+        ..WORDING
+    },
+    Wording {
+        says: &["thesparkdriverhasstoppedunexpectedlyandisrestarting"],
+        slug: "databricks-driver-restarted",
+        program: Program::Databricks,
+        signs: GUESS,
+        ..WORDING
+    },
+    Wording {
+        says: &["driver_not_responding"],
+        and: &["duetogc"],
+        slug: "databricks-driver-collecting",
+        program: Program::Databricks,
+        signs: GUESS,
+        ..WORDING
+    },
+    Wording {
+        says: &["lostcommunicationwiththeserver"],
+        and: &["starvesitforcpu/memory"],
+        slug: "github-runner-lost",
+        program: Program::GithubActions,
+        signs: GUESS,
+        ..WORDING
+    },
+    Wording {
+        says: &["terminatedforanunknownreason"],
+        and: &["bytheexternalsystem"],
+        slug: "nextflow-terminated",
+        program: Program::Nextflow,
+        signs: GUESS,
+        ..WORDING
+    },
+];
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
@@ -16,17 +261,25 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::RefusedByLimit);
         event
     };
-    if line.contains("memory limits") {
-        return yarn(document, position, start);
+    if let Some(event) = yarn(document, position, start) {
+        return Some(event);
     }
     if line.contains("TERM_MEMLIMIT") {
         let mut event = start("lsf-memory-limit", Program::Lsf);
-        let report = field::before(position, 30).chain(field::behind(document, position, 30));
-        let peak = report.into_iter().find_map(|at| {
+        let report = || field::before(position, 30).chain(field::behind(document, position, 30));
+        let peak = report().find_map(|at| {
             let message = field::joined(document, at, 1);
             let (printed, _) = message.size_at(message.after("MaxMemory:", 0)?, Base::Binary)?;
             if let Printed::Size(figure) = printed { Some(figure) } else { None }
         });
+        let asked = report().find_map(|at| {
+            let message = field::joined(document, at, 1);
+            let (printed, _) = message.size_at(message.after("TotalRequestedMemory:", 0)?, Base::Binary)?;
+            if let Printed::Size(figure) = printed { Some(figure) } else { None }
+        });
+        if let Some(asked) = asked {
+            event.facts.note(Fact::Limit, asked);
+        }
         if let Some(peak) = peak {
             event.facts.note(Fact::Peak, peak);
         }
@@ -35,47 +288,56 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     // A hosted Space tells its limit, a hosted notebook only that it had one.
     if line.contains("Memory limit exceeded (") {
         let mut event = start("space-memory-limit", Program::HuggingFace);
-        let at = event.at;
-        if let Some(size) = field::size_after(line, "Memory limit exceeded (", Base::Binary) {
-            event.facts.note(Fact::Limit, Figure { bytes: size.bytes, half_width: 0, at });
+        if let Some(size) =
+            Labelled::at(document, position, 2).figure("memorylimitexceeded(", Unit::Printed(Base::Binary))
+        {
+            event.facts.note(Fact::Limit, Figure { half_width: 0, ..size });
         }
         return Some(event);
     }
     if line.contains("tried to allocate more memory than is available") {
-        return Some(start("notebook-memory-limit", Program::Python));
+        return Some(Event { resource: Resource::Host, ..start("notebook-memory-limit", Program::Kaggle) });
     }
-    // `=>> PBS: job killed: mem 16805504kb exceeded limit 16777216kb`; the kilobytes are 1024 bytes.
-    if line.contains("PBS: job killed:") && line.contains("mem ") && line.contains("exceeded limit") {
-        let mut event = start("pbs-memory-limit", Program::Pbs);
-        let at = event.at;
-        for (label, fact) in [("mem ", Fact::Used), ("exceeded limit", Fact::Limit)] {
-            if let Some(size) = field::size_after(line, label, Base::Binary) {
-                event.facts.note(fact, size.at(at));
-            }
-        }
-        return Some(event);
-    }
-    None
+    wording::read(document, position, TABLE)
 }
 
 /// `Container killed by YARN for exceeding memory limits. A GB of B GB physical memory used`, or NodeManager's own words.
 /// The figures are 2^30 bytes (`TraditionalBinaryPrefix`).
 fn yarn(document: &Document, position: usize, start: impl Fn(&'static str, Program) -> Event) -> Option<Event> {
-    let line = field::text(document, position);
-    let limit_words = line.contains("exceeding") || line.contains("running beyond");
-    if !(limit_words && (line.contains("YARN") || line.contains("ontainer"))) {
+    const SAID: [&str; 6] = [
+        "exceedingmemorylimits",
+        "exceedingphysicalmemorylimits",
+        "exceedingvirtualmemorylimits",
+        "beyondphysicalmemorylimits",
+        "beyondvirtualmemorylimits",
+        "bbeyondthe'",
+    ];
+    let at = spoken(document, position, &SAID)?;
+    let lines = Labelled::at(document, position.saturating_sub(1), 4);
+    if !(lines.lower.contains("container") && lines.lower.contains("memorylimit")) {
         return None;
     }
-    let mut event = start("yarn-container-killed", Program::Spark);
-    let message = field::joined(document, position, 3);
-    let which = if line.contains("virtual memory limits") { "virtualmemoryused" } else { "physicalmemoryused" };
+    let by_spark = ["YarnAllocator", "TaskSetManager", "ExecutorLostFailure", "YarnScheduler", "killed by YARN"];
+    let around = || field::before(position + 1, 6).chain(field::behind(document, position, 6));
+    let spark = around().any(|at| by_spark.iter().any(|word| field::text(document, at).contains(word)));
+    let mut event = start("yarn-container-killed", if spark { Program::Spark } else { Program::Yarn });
+    event.at = Span::lines(at.first.min(event.at.first), at.last.max(event.at.last));
+    let pid = lines.count("[pid=").map(|(pid, _)| pid);
+    field::note_pid(&mut event, pid);
+    let message = &lines.text;
+    let of_virtual = lines.lower.contains("beyondvirtualmemorylimits") || lines.lower.contains("'virtual'memorylimit");
+    if of_virtual {
+        event.sign(Sign::AddressSpaceLimit);
+    }
+    let (which, used_is) =
+        if of_virtual { ("virtualmemoryused", Fact::TotalVm) } else { ("physicalmemoryused", Fact::Used) };
     if let Some(end) = message.find(which, 0)
         && let Some((Printed::Size(limit), from)) = message.size_before(end, Base::Binary)
     {
         event.facts.note(Fact::Limit, limit);
-        let used = message.squeezed.get(..from).and_then(|text| text.strip_suffix("of")).map(str::len);
+        let used = message.squeezed.get(..from).filter(|text| text.ends_with("of")).map(|text| text.len() - "of".len());
         if let Some((Printed::Size(used), _)) = used.and_then(|end| message.size_before(end, Base::Binary)) {
-            event.facts.note(Fact::Used, used);
+            event.facts.note(used_is, used);
         }
     }
     Some(event)

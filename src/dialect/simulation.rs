@@ -21,7 +21,7 @@ pub const DIALECT: Dialect = Dialect {
     read,
 };
 
-const PHRASES: [Phrase; 15] = [
+const PHRASES: [Phrase; 14] = [
     Phrase {
         words: &["Insufficientmemoryonaccelerator"],
         dialect: "lammps-accelerator",
@@ -87,13 +87,6 @@ const PHRASES: [Phrase; 15] = [
         dialect: "aer-insufficient-memory",
         program: Program::Qiskit,
         sizes: &[(Fact::Requested, "Requiredmemory:")],
-        lines: 2,
-        ..PHRASE
-    },
-    Phrase {
-        words: &["SystemisoutofGPUandsharedhostmemory", "outofGPUandsharedhostmemory"],
-        dialect: "blender-gpu-and-host",
-        program: Program::Blender,
         lines: 2,
         ..PHRASE
     },

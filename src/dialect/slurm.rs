@@ -1,14 +1,19 @@
 //! Slurm: kills inside a step's cgroup, the older accounting limit, and what `sacct`, `seff` and `scontrol` say of a job.
 
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, proof};
+use super::joined::Joined;
+use super::labelled::{Labelled, Unit};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, proof, shells};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
 use crate::units::{self, Base, Figure, KIB, MIB};
 
-pub const DIALECT: Dialect =
-    Dialect { name: "slurm", triggers: &["oom-kill", "illed", "Out Of Memory", "OUT_OF_", "emory limit"], read };
+pub const DIALECT: Dialect = Dialect {
+    name: "slurm",
+    triggers: &["oom-kill", "oom_kill", "illed", "Out Of Memory", "OUT_OF_", "emory limit"],
+    read,
+};
 
 /// Lines around a report in which the same failure is told in other words.
 const NEAR: usize = 12;
@@ -18,7 +23,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if proof::is_slurm_kill(line) && !line.contains("oom-killer") {
         return Some(cgroup_kill(document, position));
     }
-    if line.contains("Out Of Memory") && line.contains("task ") {
+    if line.contains("Out Of Memory") && (line.contains("task ") || line.contains("tasks ")) {
         return Some(task(document, position));
     }
     if line.contains("memory limit") {
@@ -69,11 +74,19 @@ fn task(document: &Document, position: usize) -> Event {
     event
 }
 
-/// The limit that slurmd enforces by sampling: figures are KiB (`jobacct_gather`).
+/// The limit that slurmd enforces by sampling (`jobacct_gather`), and the notes that its cgroup plugin leaves at the end.
 fn accounting(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    // Reclaim at the limit: what it led to, if anything, is told elsewhere.
-    if line.contains("hit memory limit at least once") {
+    // Reclaim at the limit: what it led to, if anything, is told elsewhere. Version 17.11 and before say the same of a
+    // step that was killed, and `srun` then says so.
+    let touched = line.contains("memory limit at least once") || line.contains("swap limit at least once");
+    let at_some_point = line.contains("emory limit at some point");
+    let died = |at: usize| {
+        let line = field::text(document, at);
+        line.contains("Out Of Memory") || line.contains("illed") || line.contains("CANCELLED") || line.contains("oom")
+    };
+    let near = || field::before(position, NEAR).chain(field::behind(document, position, NEAR));
+    if touched || at_some_point && !near().any(died) && went_on(document, position) {
         let mut event = start(document, position, "slurm-memory-limit");
         event.signs.clear();
         event.standing = Standing::Harmless;
@@ -83,22 +96,27 @@ fn accounting(document: &Document, position: usize) -> Option<Event> {
         ));
         return Some(event);
     }
-    let exceeded = line.contains("exceeded virtual memory limit")
-        || line.contains("exceeded memory limit")
-        || line.contains("xceeded job memory limit")
-        || line.contains("xceeded step memory limit");
-    if !exceeded {
-        return None;
-    }
+    // Wrapped lines are read together; a line of its own begins with a word of Slurm's or a time.
+    let message = field::joined(document, position, 3);
+    let at_limit =
+        ["exceededvirtualmemorylimit", "exceededmemorylimit", "xceededjobmemorylimit", "xceededstepmemorylimit"]
+            .iter()
+            .find_map(|words| {
+                message.after(words, 0).filter(|_| message.find(words, 0) < Some(message.end_of_first_line()))
+            })?;
     let mut event = start(document, position, "slurm-memory-limit");
-    let at = event.at;
-    if let Some((used, limit)) = field::after(line, "memory limit (").and_then(|tail| tail.split_once('>')) {
-        let kib = |text: &str| field::leading_number(text.trim()).and_then(|n| field::exactly(n, KIB, at));
-        if let Some(figure) = kib(used) {
-            event.facts.note(Fact::Used, figure);
+    if let Some((used, limit)) = two_counts(&message, at_limit) {
+        let of_virtual = message.squeezed[..at_limit].ends_with("virtualmemorylimit");
+        if of_virtual {
+            event.sign(Sign::AddressSpaceLimit);
         }
-        if let Some(figure) = kib(limit) {
-            event.facts.note(Fact::Limit, figure);
+        let unit = unit_of_accounting(&message, used.0, limit.0);
+        let figure = |count: u64, at| field::exactly(count, unit, at);
+        if let Some(used) = figure(used.0, used.1) {
+            event.facts.note(if of_virtual { Fact::TotalVm } else { Fact::Used }, used);
+        }
+        if let Some(limit) = figure(limit.0, limit.1) {
+            event.facts.note(Fact::Limit, limit);
         }
     }
     if told_before(document, position, |line| line.contains("memory limit") || proof::is_slurm_kill(line)) {
@@ -107,6 +125,42 @@ fn accounting(document: &Document, position: usize) -> Option<Event> {
     }
     surroundings(document, position, &mut event);
     Some(event)
+}
+
+/// True where the lines behind show that the job went on to its end.
+fn went_on(document: &Document, position: usize) -> bool {
+    const DONE: [&str; 7] =
+        ["exit code 0", "exited with code 0", "completed", "COMPLETED", "saved", "finished", "done"];
+    field::behind(document, position, NEAR).any(|at| DONE.iter().any(|word| field::text(document, at).contains(word)))
+}
+
+/// `(USED > LIMIT)`, with the lines that each stands on.
+fn two_counts(message: &Joined, from: usize) -> Option<((u64, Span), (u64, Span))> {
+    let open = from + usize::from(message.squeezed[from..].starts_with('('));
+    let (used, end) = message.count_at(open).filter(|_| open > from)?;
+    let rest = message.squeezed.get(end..)?;
+    let second = end + 1;
+    let (limit, close) = message.count_at(second).filter(|_| rest.starts_with('>'))?;
+    // Without the bracket behind it the figure may have been cut.
+    message.squeezed[close..].starts_with(')').then_some(())?;
+    Some(((used, message.span(open, end)), (limit, message.span(second, close))))
+}
+
+/// What Slurm counted in. `StepId=` (20.11 and later) are bytes, slurmd's `(U>L), cancelling` MiB. `Step` and `Job` are KiB
+/// up to 17.11 and bytes from 18.08 on, word for word alike. A limit is set in MiB and a use is whole pages: where both
+/// figures are multiples of these in bytes, they are bytes, unless that makes a limit of a few MiB.
+fn unit_of_accounting(message: &Joined, used: u64, limit: u64) -> u64 {
+    const SMALLEST: u64 = 32 * MIB;
+    const LARGEST_KIB: u64 = 64 << 30;
+    if message.contains("StepId=") {
+        1
+    } else if message.contains("),cancellingit") {
+        MIB
+    } else if limit >= LARGEST_KIB || limit >= SMALLEST && limit.is_multiple_of(MIB) && used.is_multiple_of(4096) {
+        1
+    } else {
+        KIB
+    }
 }
 
 /// `OUT_OF_MEMORY` as a job's state, in a table of `sacct` (cut to `OUT_OF_ME+`) or a line of `seff` or `scontrol`.
@@ -132,6 +186,7 @@ fn state(document: &Document, position: usize) -> Option<Event> {
     if row && event.facts.number(Number::JobId).is_none() {
         field::note_number(&mut event, Number::JobId, field::leading_number(line.trim_start()).map(|n| n as f64));
     }
+    state_figures(document, position, &mut event);
     let told = |line: &str| proof::is_slurm_kill(line) || line.contains("OUT_OF_ME") || line.contains("Out Of Memory");
     if told_before(document, position, told) {
         event.standing = Standing::Follower;
@@ -141,29 +196,73 @@ fn state(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
+/// What stands beside the state: columns of `sacct`, lines of `seff` and `scontrol`.
+fn state_figures(document: &Document, position: usize, event: &mut Event) {
+    let span = |at: usize| Span::line(field::number(document, at));
+    for at in field::before(position, NEAR).chain(field::behind(document, position, NEAR)) {
+        let line = field::text(document, at);
+        if line.contains("Memory Utilized:") || line.contains("Memory Efficiency:") {
+            // GB are 2^30 here.
+            let labelled = Labelled::at(document, at, 1);
+            for (label, fact) in [("memoryutilized:", Fact::Peak), ("%of", Fact::Limit)] {
+                if let Some(figure) = labelled.figure(label, Unit::Printed(Base::Binary)) {
+                    event.facts.note(fact, figure);
+                }
+            }
+        }
+        if let Some(bytes) = field::after(line, "MinMemoryNode=").and_then(|value| slurm_size(word(value))) {
+            event.facts.note(Fact::Limit, Figure { bytes, half_width: 0, at: span(at) });
+        }
+    }
+    let Some(header) = field::before(position, NEAR).find(|at| {
+        let line = field::text(document, *at);
+        line.contains("State") && (line.contains("MaxRSS") || line.contains("ReqMem"))
+    }) else {
+        return;
+    };
+    for at in header + 1..=position + 4 {
+        let row = field::text(document, at);
+        if let Some(size) = column(field::text(document, header), row, "MaxRSS").and_then(field_size) {
+            event.facts.note(Fact::Peak, size.at(span(at)));
+        }
+        // `n` and `c` behind it: for each node, for each core.
+        let asked = column(field::text(document, header), row, "ReqMem");
+        if let Some(bytes) = asked.map(|value| value.trim_end_matches('n')).and_then(slurm_size) {
+            event.facts.note(Fact::Limit, Figure { bytes, half_width: 0, at: span(at) });
+        }
+    }
+}
+
+fn word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default()
+}
+
+/// A size with its suffix; a number without one is none.
+fn field_size(value: &str) -> Option<units::Size> {
+    let digits = value.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    units::size(&value[..digits], &value[digits..], Base::Binary).map(|size| units::Size { half_width: 0, ..size })
+}
+
+/// The value under a right-justified heading: the word of the row that ends where the heading ends.
+fn column<'a>(header: &str, row: &'a str, name: &str) -> Option<&'a str> {
+    let end = header.find(name)? + name.len();
+    let value = row.get(..end.min(row.len()))?;
+    let behind = row.get(end.min(row.len())..)?;
+    (value.len() == end && (behind.is_empty() || behind.starts_with(' '))).then_some(())?;
+    value.rsplit(' ').next().filter(|value| !value.is_empty())
+}
+
 fn told_before(document: &Document, position: usize, told: impl Fn(&str) -> bool) -> bool {
     field::before(position, NEAR).any(|at| told(field::text(document, at)))
 }
 
 /// The process that the shell saw die, and the memory that the job had asked for.
 fn surroundings(document: &Document, position: usize, event: &mut Event) {
-    let pid = field::before(position, NEAR).find_map(|at| shell_kill(field::text(document, at)));
+    let pid = field::before(position, NEAR).find_map(|at| shells::kill(field::text(document, at))?.pid);
     field::note_pid(event, pid);
     if let Some(limit) = requested_memory(document, position) {
         event.facts.note(Fact::Limit, limit);
     }
-}
-
-/// The pid in the shell's `SCRIPT: line N: PID Killed COMMAND`.
-pub fn shell_kill(line: &str) -> Option<u64> {
-    let (front, tail) = line.split_once(" Killed").or_else(|| line.split_once(" 已杀死"))?;
-    if !(tail.is_empty() || tail.starts_with(char::is_whitespace)) {
-        return None;
-    }
-    let pid = front.trim_end().rsplit(|c: char| !c.is_ascii_digit()).next()?;
-    let front = front.trim_end().strip_suffix(pid)?;
-    // `[1]+` of an interactive shell has no pid.
-    (front.trim_end().ends_with(':') || front.trim().is_empty()).then(|| pid.parse().ok())?
 }
 
 /// Lines before a report in which a job script or a rule's resources may stand, and lines of the head of the log.
@@ -276,13 +375,5 @@ mod tests {
             first("slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***"),
             None
         );
-    }
-
-    #[test]
-    fn the_shell_names_the_victim() {
-        assert_eq!(shell_kill("/var/spool/job9/slurm_script: line 12: 40112 Killed      python train.py"), Some(40112));
-        assert_eq!(shell_kill("train.sh: 行 3: 40112 已杀死               python train.py"), Some(40112));
-        assert_eq!(shell_kill("[1]+  Killed                  python train.py"), None);
-        assert_eq!(shell_kill("process 7 Killedly"), None);
     }
 }

@@ -39,15 +39,12 @@ fn cpu_allocator(document: &Document, position: usize) -> Option<Event> {
         .filter_map(|name| message.find(name, 0))
         .min()
         .filter(|start| message.line_at(*start) <= field::number(document, position) + 1)?;
+    // An overflow or a wrong shape: no machine would have been large enough.
     if message.find("negativenumber", start).is_some() {
-        let event = field::event(document, position, "pytorch-cpu-allocator", Program::Pytorch, Resource::Host);
-        return Some(harmless(
-            event,
-            text!(
-                en: "the size computed for the tensor is negative: an overflow or a wrong shape, and no memory ran out",
-                zh: "计算出的张量大小为负数：整数溢出或形状错误，并非内存不足"
-            ),
-        ));
+        let mut event = field::event(document, position, "pytorch-cpu-allocator", Program::Pytorch, Resource::Host);
+        event.sign(Sign::AbsurdRequest);
+        event.sign(Sign::NoFigures);
+        return Some(event);
     }
     let windows = message.find("notenoughmemory", start);
     let wording = windows
@@ -177,13 +174,13 @@ mod tests {
     #[test]
     fn forms_without_a_plain_number() {
         let unfilled = "[enforce fail at ..\\c10\\core\\CPUAllocator.cpp:72] data. DefaultCPUAllocator: not enough memory: \
-                        you tried to allocate %dGB. Buy new RAM!13";
+                        you tried to allocate %dGB. Buy new RAM!13\n";
         assert_eq!(requested(unfilled), Some(13 * GIB));
         let oldest = "RuntimeError: [enforce fail at CPUAllocator.cpp:56] posix_memalign(&data, gAlignment, nbytes) == 0. 12 vs 0";
         assert!(event(oldest).unwrap().has(Sign::NoFigures));
         let negative = "[enforce fail at alloc_cpu.cpp:70] nbytes >= 0. alloc_cpu() seems to have been called with \
                         negative number: 18446744071562067968";
-        assert_eq!(event(negative).unwrap().standing, Standing::Harmless);
+        assert!(event(negative).unwrap().has(Sign::AbsurdRequest));
     }
 
     #[test]

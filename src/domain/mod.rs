@@ -4,21 +4,25 @@
 
 pub mod accelerator;
 pub mod fact;
+pub mod headroom;
 pub mod number;
 pub mod program;
 pub mod resource;
 pub mod sign;
 pub mod target;
 pub mod trainer;
+pub mod verdict;
 
 pub use accelerator::Accelerator;
 pub use fact::Fact;
-pub use number::{Number, Unit};
+pub use headroom::Headroom;
+pub use number::Number;
 pub use program::Program;
 pub use resource::Resource;
 pub use sign::Sign;
 pub use target::Target;
 pub use trainer::Trainer;
+pub use verdict::Verdict;
 
 /// An enum of words with their ids: the type, its list `ALL`, `id()`, and the way to and from text and JSON.
 macro_rules! closed_set {

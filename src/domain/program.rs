@@ -103,6 +103,8 @@ struct Row {
     id: &'static str,
     /// Other names by which it is read.
     aliases: &'static [&'static str],
+    /// What only its lines, frames and paths hold. A marker that ends in a letter or digit is a part of a longer word too.
+    markers: &'static [&'static str],
     kind: Kind,
     pytorch: PytorchAllocator,
     device_use: DeviceUse,
@@ -118,6 +120,8 @@ struct Row {
     unpooled: Option<&'static str>,
     /// The option that sets the length of its context.
     context: Option<&'static str>,
+    /// It uses trained models and trains none.
+    infers: bool,
 }
 
 impl Row {
@@ -138,6 +142,7 @@ impl Row {
         Row {
             id,
             aliases: &[],
+            markers: &[],
             kind,
             pytorch,
             device_use: DeviceUse::OnDemand,
@@ -148,11 +153,17 @@ impl Row {
             limit: None,
             unpooled: None,
             context: None,
+            infers: false,
         }
     }
 
     const fn aka(mut self, aliases: &'static [&'static str]) -> Row {
         self.aliases = aliases;
+        self
+    }
+
+    const fn marked(mut self, markers: &'static [&'static str]) -> Row {
+        self.markers = markers;
         self
     }
 
@@ -197,6 +208,11 @@ impl Row {
 
     const fn unpooled(mut self, unpooled: &'static str) -> Row {
         self.unpooled = Some(unpooled);
+        self
+    }
+
+    const fn infers(mut self) -> Row {
+        self.infers = true;
         self
     }
 
@@ -301,7 +317,8 @@ programs! {
         )
         .targets(&[Target::Jax])
         .limit("echo $XLA_CLIENT_MEM_FRACTION $XLA_PYTHON_CLIENT_MEM_FRACTION")
-        .unpooled("XLA_PYTHON_CLIENT_ALLOCATOR=platform");
+        .unpooled("XLA_PYTHON_CLIENT_ALLOCATOR=platform")
+        .marked(&["jaxlib", "jax.errors", "external/xla/xla/", "jax/_src", "pjrt_stream_executor"]);
     Tensorflow = framework("tensorflow").aka(&["tf", "keras"])
         .takes(DeviceUse::Preallocated { off: Some("TF_FORCE_GPU_ALLOW_GROWTH=true") })
         .own(
@@ -310,52 +327,76 @@ programs! {
         )
         .targets(&[Target::TensorFlow])
         .limit("tf.config.get_logical_device_configuration(gpu)")
-        .unpooled("TF_GPU_ALLOCATOR=cuda_malloc_async");
+        .unpooled("TF_GPU_ALLOCATOR=cuda_malloc_async")
+        .marked(&["tensorflow/core/", "tensorflow.python", "external/local_tsl", "external/local_xla", "tensorflow/python", "site-packages/keras/", "site-packages/tensorflow/"]);
     Exla = framework("exla").aka(&["nx", "axon"]).takes(DeviceUse::Preallocated { off: None })
         .targets(&[Target::Exla]).speaks(&[Elixir]).unpooled("XLA_PYTHON_CLIENT_ALLOCATOR=platform");
     Paddle = framework("paddle").aka(&["paddlepaddle"])
-        .own("paddle.device.cuda.memory_allocated()", "paddle.device.cuda.max_memory_allocated()");
-    Mxnet = framework("mxnet");
+        .own("paddle.device.cuda.memory_allocated()", "paddle.device.cuda.max_memory_allocated()")
+        .marked(&["paddle::", "/paddle/paddle/", "site-packages/paddle/", "PaddlePaddle"]);
+    Mxnet = framework("mxnet")
+        .marked(&["mxnet.base", "libmxnet", "/mxnet/", "MXNetError", "mxnet::"]);
     Mlx = framework("mlx").on(Accelerator::Mps).own("mx.get_active_memory()", "mx.get_peak_memory()")
-        .targets(&[Target::Mlx]).limit("mx.metal.device_info()");
+        .targets(&[Target::Mlx]).limit("mx.metal.device_info()")
+        .marked(&["[metal::malloc]", "mlx.core", "site-packages/mlx", "mlx_lm", "[METAL] Command buffer", "[malloc_or_wait]", "omlx", "memory_guard_tier", "libmlx", "mlx-lm"]);
     Mindspore = framework("mindspore")
-        .own("mindspore.hal.memory_allocated()", "mindspore.hal.max_memory_allocated()");
-    Oneflow = framework("oneflow");
-    Tinygrad = framework("tinygrad");
+        .own("mindspore.hal.memory_allocated()", "mindspore.hal.max_memory_allocated()")
+        .marked(&["mindspore"]);
+    Oneflow = framework("oneflow")
+        .marked(&["oneflow"]);
+    Tinygrad = framework("tinygrad")
+        .marked(&["tinygrad"]);
     Caffe = framework("caffe").speaks(&[Cpp]);
-    Darknet = framework("darknet").speaks(&[Cpp]);
-    Candle = framework("candle").speaks(&[Rust]);
-    Burn = framework("burn").aka(&["cubecl"]).speaks(&[Rust]);
+    Darknet = framework("darknet").speaks(&[Cpp])
+        .marked(&["darknet"]);
+    Candle = framework("candle").speaks(&[Rust])
+        .marked(&["candle_core", "candle-core"]);
+    Burn = framework("burn").aka(&["cubecl"]).speaks(&[Rust])
+        .marked(&["burn_cuda", "burn-cuda", "cubecl"]);
 
     // Engines that serve a model.
     Vllm = engine("vllm", pool("--gpu-memory-utilization")).pytorch(Yes).targets(&[Target::Vllm])
-        .context("--max-model-len");
+        .context("--max-model-len")
+        .marked(&["site-packages/vllm/", "/vllm/vllm/", "(EngineCore", "vllm/v1", "vllm/worker", "cumem_allocator.cpp", "(APIServer pid="]);
     Sglang = engine("sglang", pool("--mem-fraction-static")).pytorch(Yes).targets(&[Target::Sglang])
-        .context("--context-length");
+        .context("--context-length")
+        .marked(&["sglang/srt", "sgl-workspace", "sglang.srt"]);
     Tgi = engine("tgi", pool("--cuda-memory-fraction")).aka(&["text-generation-inference"]).pytorch(Yes)
-        .targets(&[Target::Tgi]).context("--max-total-tokens");
+        .targets(&[Target::Tgi]).context("--max-total-tokens")
+        .marked(&["text_generation_launcher", "text_generation_router", "text_generation_server", "shard-manager"]);
     TensorRtLlm = engine("tensorrt-llm", DeviceUse::PoolOfFree { share: "free_gpu_memory_fraction" }).aka(&["trtllm", "tensorrt_llm"])
-        .pytorch(Sometimes).targets(&[Target::TensorRtLlm]).on(Accelerator::Cuda).context("--max_seq_len");
+        .pytorch(Sometimes).targets(&[Target::TensorRtLlm]).on(Accelerator::Cuda).context("--max_seq_len")
+        .marked(&["[TensorRT-LLM]", "[TRT-LLM]", "tensorrt_llm", "TllmException", "tllmBuffers"]);
     Lmdeploy = engine("lmdeploy", pool("--cache-max-entry-count")).aka(&["turbomind"]).pytorch(Sometimes)
-        .targets(&[Target::Lmdeploy]).context("--session-len");
+        .targets(&[Target::Lmdeploy]).context("--session-len")
+        .marked(&["lmdeploy", "[TM][", "turbomind"]);
     LlamaCpp = engine("llama.cpp", DeviceUse::FixedBuffers).aka(&["llamacpp", "llama-cpp", "llama-server", "llama-cli"])
-        .targets(&[Target::LlamaCpp]).context("-c");
-    Ollama = engine("ollama", DeviceUse::FixedBuffers).targets(&[Target::Ollama]).context("num_ctx");
+        .targets(&[Target::LlamaCpp]).context("-c")
+        .marked(&["ggml_", "ggml-", "llama_model_load", "llama_kv_cache", "llama_init_from", "llama.cpp", "llama-server", "llama_context", "llama_new_context", "common_init_from", "llama_cpp"]);
+    Ollama = engine("ollama", DeviceUse::FixedBuffers).targets(&[Target::Ollama]).context("num_ctx")
+        .marked(&["github.com/ollama/ollama", ".ollama/", "source=server.go", "source=sched.go", "ollama serve", "/ollama/", "ollama["]);
     Exllama = engine("exllama", DeviceUse::FixedBuffers).aka(&["exllamav2", "exllamav3"]).pytorch(Yes)
-        .targets(&[Target::Exllama]).context("max_seq_len");
-    MlcLlm = engine("mlc-llm", DeviceUse::OnDemand).aka(&["mlc_llm"]);
-    Ktransformers = engine("ktransformers", DeviceUse::FixedBuffers).pytorch(Yes);
+        .targets(&[Target::Exllama]).context("max_seq_len")
+        .marked(&["exllamav2", "exllamav3", "exllama_kernels"]);
+    MlcLlm = engine("mlc-llm", DeviceUse::OnDemand).aka(&["mlc_llm"])
+        .marked(&["mlc_llm", "mlc-llm"]);
+    Ktransformers = engine("ktransformers", DeviceUse::FixedBuffers).pytorch(Yes)
+        .marked(&["ktransformers", "balance_serve"]);
     Aphrodite = engine("aphrodite", pool("--gpu-memory-utilization")).pytorch(Yes).context("--max-model-len");
     TabbyApi = engine("tabbyapi", DeviceUse::FixedBuffers).pytorch(Yes).context("max_seq_len");
-    KoboldCpp = engine("koboldcpp", DeviceUse::FixedBuffers).context("--contextsize");
-    LmStudio = engine("lm-studio", DeviceUse::FixedBuffers).aka(&["lmstudio"]);
+    KoboldCpp = engine("koboldcpp", DeviceUse::FixedBuffers).context("--contextsize")
+        .marked(&["koboldcpp", "KoboldCpp", "gpttype_load_model"]);
+    LmStudio = engine("lm-studio", DeviceUse::FixedBuffers).aka(&["lmstudio"])
+        .marked(&["LM Studio", "LM STUDIO", "lmstudio", "[LMSInternal]"]);
     LocalAi = engine("localai", DeviceUse::FixedBuffers).aka(&["local-ai"]);
     Llamafile = engine("llamafile", DeviceUse::FixedBuffers).context("-c");
     Gpt4All = engine("gpt4all", DeviceUse::FixedBuffers);
     Jan = engine("jan", DeviceUse::FixedBuffers);
-    MistralRs = engine("mistral.rs", DeviceUse::OnDemand).aka(&["mistralrs", "mistralrs-server"]);
+    MistralRs = engine("mistral.rs", DeviceUse::OnDemand).aka(&["mistralrs", "mistralrs-server"])
+        .marked(&["mistralrs", "mistral.rs"]);
     TritonServer = engine("triton-server", DeviceUse::OnDemand).aka(&["tritonserver", "triton-inference-server"])
-        .pytorch(Sometimes).on(Accelerator::Cuda);
+        .pytorch(Sometimes).on(Accelerator::Cuda)
+        .marked(&["tritonserver", "tritonclient", "triton_python_backend_shm", "[TritonServer]", "triton-inference-server", "pinned_memory_manager.cc", "cuda_memory_manager.cc"]);
     TorchServe = engine("torchserve", DeviceUse::OnDemand).pytorch(Yes);
     TextEmbeddings = engine("text-embeddings-inference", DeviceUse::OnDemand);
 
@@ -363,8 +404,10 @@ programs! {
     HfTrainer = pytorch_application("hf-trainer", &[Target::HfTrainer, Target::Accelerate, Target::Pytorch]);
     Trl = pytorch_application("trl", &[Target::Trl, Target::HfTrainer, Target::Accelerate, Target::Pytorch]);
     Lightning = pytorch_application("lightning", &[Target::Lightning, Target::Pytorch]).aka(&["pytorch-lightning"]);
-    DeepSpeed = pytorch_application("deepspeed", &[Target::DeepSpeed, Target::HfTrainer, Target::Pytorch]);
-    Megatron = pytorch_application("megatron", &[Target::Megatron, Target::Pytorch]).aka(&["megatron-lm"]);
+    DeepSpeed = pytorch_application("deepspeed", &[Target::DeepSpeed, Target::HfTrainer, Target::Pytorch])
+        .marked(&["site-packages/deepspeed/", "deepspeed.runtime"]);
+    Megatron = pytorch_application("megatron", &[Target::Megatron, Target::Pytorch]).aka(&["megatron-lm"])
+        .marked(&["megatron/core", "megatron/training", "Megatron-LM"]);
     Nemo = pytorch_application("nemo", &[Target::Lightning, Target::Megatron, Target::Pytorch]);
     Ultralytics = pytorch_application("ultralytics", &[Target::Ultralytics, Target::Pytorch]).aka(&["yolo"]);
     LlamaFactory = pytorch_application("llamafactory", &[Target::LlamaFactory, Target::HfTrainer, Target::Pytorch])
@@ -384,83 +427,156 @@ programs! {
     SpeechBrain = pytorch_application("speechbrain", &[Target::Pytorch]);
     NnUnet = pytorch_application("nnunet", &[Target::Pytorch]).aka(&["nnunetv2"]);
     Diffusers = pytorch_application("diffusers", &[Target::Diffusers, Target::Accelerate, Target::Pytorch]);
-    ComfyUi = pytorch_application("comfyui", &[Target::ComfyUi]);
+    ComfyUi = pytorch_application("comfyui", &[Target::ComfyUi])
+        .marked(&["ComfyUI/", "!!! Exception during processing"]).infers();
     SdWebUi = pytorch_application("sd-webui", &[Target::SdWebUi])
-        .aka(&["stable-diffusion-webui", "automatic1111", "forge"]);
-    InvokeAi = pytorch_application("invokeai", &[Target::Diffusers]);
-    Fooocus = pytorch_application("fooocus", &[]);
+        .aka(&["stable-diffusion-webui", "automatic1111", "forge"]).infers();
+    InvokeAi = pytorch_application("invokeai", &[Target::Diffusers]).infers();
+    Fooocus = pytorch_application("fooocus", &[]).infers();
     KohyaSs = pytorch_application("kohya-ss", &[Target::Accelerate, Target::Pytorch]).aka(&["sd-scripts"]);
-    TextGenerationWebUi = pytorch_application("text-generation-webui", &[]).aka(&["oobabooga"]).pytorch(Sometimes);
-    Whisper = pytorch_application("whisper", &[Target::Pytorch]).aka(&["openai-whisper"]);
-    WhisperX = pytorch_application("whisperx", &[]).pytorch(Sometimes);
+    TextGenerationWebUi = pytorch_application("text-generation-webui", &[]).aka(&["oobabooga"]).pytorch(Sometimes).infers();
+    Whisper = pytorch_application("whisper", &[Target::Pytorch]).aka(&["openai-whisper"]).infers();
+    WhisperX = pytorch_application("whisperx", &[]).pytorch(Sometimes).infers();
     Nerfstudio = pytorch_application("nerfstudio", &[Target::Pytorch]);
     Gsplat = pytorch_application("gsplat", &[Target::Pytorch]).aka(&["gaussian-splatting"]);
     OpenFold = pytorch_application("openfold", &[Target::DeepSpeed, Target::Pytorch]);
-    IsaacLab = pytorch_application("isaaclab", &[Target::Pytorch]).aka(&["isaac-gym", "isaacgym"]).pytorch(Sometimes);
+    IsaacLab = pytorch_application("isaaclab", &[Target::Pytorch]).aka(&["isaac-lab"]).pytorch(Sometimes)
+        .marked(&["isaaclab"]);
+    IsaacGym = pytorch_application("isaacgym", &[Target::Pytorch]).pytorch(Sometimes)
+        .marked(&["isaacgym"]);
+    IsaacSim = application("isaac-sim").aka(&["physx"]).pytorch(Sometimes)
+        .marked(&["omni.physx", "[carb.", "PxgCudaDevice", "[omni.", "gpu.foundation", "isaacsim", "PhysX"]);
     Sb3 = pytorch_application("stable-baselines3", &[Target::Pytorch]);
 
     // Programs for one purpose that bring their own memory.
-    WhisperCpp = application("whisper.cpp").speaks(&[Cpp]);
-    FasterWhisper = application("faster-whisper").aka(&["ctranslate2"]).speaks(&[Python]);
-    SdCpp = application("stable-diffusion.cpp").aka(&["sd.cpp"]).speaks(&[Cpp]);
+    WhisperCpp = application("whisper.cpp").speaks(&[Cpp])
+        .marked(&["whisper_model_load", "whisper_init", "whisper.cpp", "whisper_kv_cache", "whisper_full"]);
+    FasterWhisper = application("faster-whisper").aka(&["ctranslate2"]).speaks(&[Python])
+        .marked(&["ctranslate2", "CTranslate2", "faster_whisper", "CUDA failed with error", "cuBLAS failed with status"]);
+    SdCpp = application("stable-diffusion.cpp").aka(&["sd.cpp"]).speaks(&[Cpp])
+        .marked(&["stable-diffusion.cpp", "ggml_extend.hpp"]);
     AlphaFold = application("alphafold").aka(&["colabfold"]).takes(DeviceUse::Preallocated {
         off: Some("XLA_PYTHON_CLIENT_PREALLOCATE=false"),
-    }).targets(&[Target::Jax]).speaks(&[Python]);
-    Blender = application("blender");
-    LuxCore = application("luxcore").aka(&["luxcorerender"]);
-    Octane = application("octane");
-    Redshift = application("redshift");
-    DavinciResolve = application("davinci-resolve").aka(&["resolve"]);
-    Ffmpeg = application("ffmpeg");
-    Colmap = application("colmap").speaks(&[Cpp]);
-    Metashape = application("metashape");
-    InstantNgp = application("instant-ngp").speaks(&[Cpp]);
-    Lammps = application("lammps").speaks(&[Cpp]);
-    Gromacs = application("gromacs").aka(&["gmx"]).speaks(&[Cpp]);
-    Namd = application("namd").aka(&["namd2", "namd3"]).speaks(&[Cpp]);
-    Amber = application("amber").aka(&["pmemd.cuda"]).speaks(&[Fortran]);
-    OpenMm = application("openmm").speaks(&[Python]);
-    Relion = application("relion").aka(&["relion_refine"]).speaks(&[Cpp]);
-    CryoSparc = application("cryosparc");
-    OpenFoam = application("openfoam").speaks(&[Cpp]);
-    QuantumEspresso = application("quantum-espresso").speaks(&[Fortran]);
+    }).targets(&[Target::Jax]).speaks(&[Python])
+        .marked(&["run_alphafold", "/alphafold/"]);
+    Blender = application("blender")
+        .marked(&["Blender", "intern/cycles", "Fra:", "System is out of GPU", "blender"]);
+    LuxCore = application("luxcore").aka(&["luxcorerender"])
+        .marked(&["[LuxCore]", "[LuxRays]"]);
+    Octane = application("octane")
+        .marked(&["Octane"]);
+    Redshift = application("redshift")
+        .marked(&["Redshift"]);
+    DavinciResolve = application("davinci-resolve").aka(&["resolve"])
+        .marked(&["DaVinci"]);
+    Ffmpeg = application("ffmpeg")
+        .marked(&["ffmpeg", "_nvenc @", "cuvid @", "AVHWDeviceContext @", "AVHWFramesContext @", "[AVHW"]);
+    Colmap = application("colmap").speaks(&[Cpp])
+        .marked(&["colmap", "COLMAP"]);
+    Metashape = application("metashape")
+        .marked(&["Metashape", "metashape"]);
+    InstantNgp = application("instant-ngp").speaks(&[Cpp])
+        .marked(&["instant-ngp", "Uncaught exception: /"]);
+    Lammps = application("lammps").speaks(&[Cpp])
+        .marked(&["LAMMPS", "lammps", "ERROR on proc", "ERROR on one proc", "Last command:"]);
+    Gromacs = application("gromacs").aka(&["gmx"]).speaks(&[Cpp])
+        .marked(&["GROMACS", "gmx mdrun", "src/gromacs/", "gromacs.org"]);
+    Namd = application("namd").aka(&["namd2", "namd3"]).speaks(&[Cpp])
+        .marked(&["NAMD"]);
+    Amber = application("amber").aka(&["pmemd.cuda"]).speaks(&[Fortran])
+        .marked(&["pmemd.cuda", "GpuBuffer::Allocate", "gpuAllocate", "pmemd"]);
+    OpenMm = application("openmm").aka(&["simtk"]).speaks(&[Python])
+        .marked(&["openmm", "OpenMM"]);
+    Relion = application("relion").aka(&["relion_refine"]).speaks(&[Cpp])
+        .marked(&["relion_refine", "CudaCustomAllocator", "/relion/", "ran out of memory on the GPU(s)"]);
+    CryoSparc = application("cryosparc")
+        .marked(&["cryosparc"]);
+    OpenFoam = application("openfoam").speaks(&[Cpp])
+        .marked(&["FOAM FATAL", "OpenFOAM"]);
+    QuantumEspresso = application("quantum-espresso").speaks(&[Fortran])
+        .marked(&["Program PWSCF"]);
     Vasp = application("vasp").speaks(&[Fortran]);
-    Hashcat = application("hashcat");
+    Hashcat = application("hashcat")
+        .marked(&["hashcat"]);
     Matlab = application("matlab");
-    Cuquantum = Row::new("cuquantum", Kind::QuantumSimulator).aka(&["custatevec"]).targets(&[Target::Cuquantum]);
-    PennyLane = Row::new("pennylane", Kind::QuantumSimulator).targets(&[Target::PennyLane]);
-    Qiskit = Row::new("qiskit", Kind::QuantumSimulator).aka(&["qiskit-aer"]).targets(&[Target::Qiskit]);
+    Cuquantum = Row::new("cuquantum", Kind::QuantumSimulator).aka(&["custatevec"]).targets(&[Target::Cuquantum])
+        .marked(&["custatevec", "CUSTATEVEC_STATUS", "cuquantum"]);
+    PennyLane = Row::new("pennylane", Kind::QuantumSimulator).targets(&[Target::PennyLane])
+        .marked(&["pennylane", "PennyLane"]);
+    Qiskit = Row::new("qiskit", Kind::QuantumSimulator).aka(&["qiskit-aer"]).targets(&[Target::Qiskit])
+        .marked(&["qiskit_aer", "qiskit"]);
     CudaQ = Row::new("cudaq", Kind::QuantumSimulator).aka(&["cuda-quantum"]);
 
     // Libraries.
     Julia = library("julia").aka(&["cuda.jl"]).own("CUDA.pool_status()", "CUDA.pool_status()").speaks(&[Julia])
-        .targets(&[Target::Julia]).limit("ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"]").unpooled("JULIA_CUDA_MEMORY_POOL=none");
+        .targets(&[Target::Julia]).limit("ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"]").unpooled("JULIA_CUDA_MEMORY_POOL=none")
+        .marked(&["CUDA.jl", "CuArrays", ".julia/packages", "Stacktrace:"]);
     Cupy = library("cupy").aka(&["chainer"])
         .own("cupy.get_default_memory_pool().used_bytes()", "cupy.get_default_memory_pool().total_bytes()")
-        .targets(&[Target::Cupy]).limit("cupy.get_default_memory_pool().get_limit()");
-    Numba = library("numba");
-    PyCuda = library("pycuda");
+        .targets(&[Target::Cupy]).limit("cupy.get_default_memory_pool().get_limit()")
+        .marked(&["cupy.cuda", "cupy_backends", "cupy/cuda", "site-packages/cupy", "chainer"]);
+    Numba = library("numba")
+        .marked(&["numba.cuda", "numba/cuda", "site-packages/numba/"]);
+    PyCuda = library("pycuda")
+        .marked(&["pycuda"]);
     Rapids = library("rapids").aka(&["cudf", "cuml", "cugraph", "rmm"]).on(Accelerator::Cuda)
-        .targets(&[Target::Rapids]).limit("rmm.mr.get_current_device_resource()");
+        .targets(&[Target::Rapids]).limit("rmm.mr.get_current_device_resource()")
+        .marked(&["site-packages/cudf", "site-packages/cuml", "cudf/", "cuml/", "libcuml", "raft::", "raft/", "rmm/mr", "rmm/", "RMM failure", "CUDF failure", "rmm::", "librmm", "pylibcudf", "ai.rapids.cudf", "cugraph", "/rmm/"]);
     DaskCuda = library("dask-cuda").aka(&["dask_cuda"]).on(Accelerator::Cuda)
-        .targets(&[Target::DaskCuda]).limit("rmm.mr.get_current_device_resource()");
-    Xgboost = library("xgboost").targets(&[Target::Xgboost]);
-    LightGbm = library("lightgbm").targets(&[Target::LightGbm]);
-    Catboost = library("catboost").targets(&[Target::Catboost]);
-    OnnxRuntime = library("onnxruntime").targets(&[Target::OnnxRuntime]).limit("session.get_provider_options()");
-    TensorRt = library("tensorrt").aka(&["trt"]).on(Accelerator::Cuda).targets(&[Target::TensorRt]).limit("tegrastats");
-    OpenVino = library("openvino").on(Accelerator::Xpu);
+        .targets(&[Target::DaskCuda]).limit("rmm.mr.get_current_device_resource()")
+        .marked(&["dask_cuda", "dask-cuda"]);
+    Xgboost = library("xgboost").targets(&[Target::Xgboost])
+        .marked(&["xgboost", "XGBoost"]);
+    LightGbm = library("lightgbm").targets(&[Target::LightGbm])
+        .marked(&["[LightGBM]", "lightgbm", "LightGBM"]);
+    Catboost = library("catboost").targets(&[Target::Catboost])
+        .marked(&["catboost", "CatBoost", "NCudaLib"]);
+    OnnxRuntime = library("onnxruntime").targets(&[Target::OnnxRuntime]).limit("session.get_provider_options()")
+        .marked(&["onnxruntime", "ONNXRuntimeError", "[E:onnxruntime", "bfc_arena.cc", "onnxruntime-web"]);
+    TensorRt = library("tensorrt").aka(&["trt"]).on(Accelerator::Cuda).targets(&[Target::TensorRt]).limit("tegrastats")
+        .marked(&["[TRT]", "[TensorRT]", "nvinfer", "trtexec", "[defaultAllocator.cpp"]);
+    OpenVino = library("openvino").on(Accelerator::Xpu)
+        .marked(&["openvino"]);
     Tvm = library("tvm");
-    Triton = library("triton").pytorch(Sometimes).targets(&[Target::Triton]);
+    Triton = library("triton").pytorch(Sometimes).targets(&[Target::Triton])
+        .marked(&["triton/runtime", "triton.runtime", "triton/compiler"]);
     FlagGems = library("flaggems").pytorch(Yes);
-    OpenCv = library("opencv").speaks(&[Cpp, Python]);
-    Faiss = library("faiss").speaks(&[Cpp, Python]);
-    Taichi = library("taichi");
-    Warp = library("warp");
-    Open3d = library("open3d").speaks(&[Cpp, Python]);
-    Kokkos = library("kokkos").speaks(&[Cpp]);
-    Dgl = library("dgl").pytorch(Sometimes);
-    Spacy = library("spacy").pytorch(Sometimes);
+    OpenCv = library("opencv").speaks(&[Cpp, Python])
+        .marked(&["cv::Exception", "OpenCV", "cv::cuda"]);
+    Faiss = library("faiss").speaks(&[Cpp, Python])
+        .marked(&["faiss::", "StandardGpuResources", "faiss/gpu"]);
+    Taichi = library("taichi")
+        .marked(&["taichi", "Taichi"]);
+    Warp = library("warp")
+        .marked(&["site-packages/warp/", "Warp CUDA error", "Warp error"]);
+    Open3d = library("open3d").speaks(&[Cpp, Python])
+        .marked(&["open3d", "Open3D"]);
+    TinyCudaNn = library("tiny-cuda-nn").aka(&["tinycudann"]).speaks(&[Cpp, Python])
+        .marked(&["tiny-cuda-nn", "tinycudann", "tcnn"]);
+    Bitsandbytes = library("bitsandbytes").pytorch(Sometimes)
+        .marked(&["bitsandbytes"]);
+    FlashInfer = library("flashinfer").pytorch(Sometimes)
+        .marked(&["flashinfer", "AlignedAllocator"]);
+    TransformerEngine = library("transformer-engine").aka(&["transformer_engine"]).pytorch(Sometimes)
+        .marked(&["transformer_engine"]);
+    Thrust = library("thrust").aka(&["cub"]).speaks(&[Cpp])
+        .marked(&["thrust::", "THRUST_", "cub::"]);
+    Optix = library("optix").speaks(&[Cpp])
+        .marked(&["OPTIX_ERROR_", "Optix call", "optix"]);
+    Ncnn = library("ncnn").speaks(&[Cpp])
+        .marked(&["queueC=", "ncnn"]);
+    WebGpu = library("webgpu").aka(&["dawn"])
+        .marked(&["WebGPU", "GPUValidationError", "GPUOutOfMemoryError", "[Device].Create", "dawn::"]);
+    Wgpu = library("wgpu").speaks(&[Rust])
+        .marked(&["wgpu error", "wgpu_core", "wgpu-hal", "wgpu-core", "wgpu_hal"]);
+    AmdGpu = library("amdgpu.jl").speaks(&[Julia]).on(Accelerator::Hip)
+        .marked(&["@ AMDGPU", "packages/AMDGPU"]);
+    Kokkos = library("kokkos").speaks(&[Cpp])
+        .marked(&["Kokkos"]);
+    Dgl = library("dgl").pytorch(Sometimes)
+        .marked(&["dgl._ffi", "libdgl", "dgl/", "DGLError"]);
+    Spacy = library("spacy").pytorch(Sometimes)
+        .marked(&["site-packages/spacy/"]);
     HuggingFace = library("huggingface").aka(&["transformers", "safetensors"]).pytorch(Sometimes);
     Nccl = library("nccl").speaks(&[Cpp]).on(Accelerator::Cuda);
     Grpc = library("grpc").reads(Reads::Process);
@@ -468,15 +584,35 @@ programs! {
     // Programs in the machine's memory.
     Numpy = host("numpy").speaks(&[Python]).targets(&[Target::Numpy, Target::Python]);
     Pandas = host("pandas").speaks(&[Python]).targets(&[Target::Python]);
-    Polars = host("polars").speaks(&[Python]).targets(&[Target::Python]);
+    Polars = host("polars").speaks(&[Python]).targets(&[Target::Python])
+        .marked(&["polars-"]);
     ScikitLearn = host("scikit-learn").aka(&["sklearn"]).speaks(&[Python]).targets(&[Target::Python]);
     PyArrow = host("pyarrow").aka(&["arrow"]).speaks(&[Python]);
     OpenBlas = host("openblas").speaks(&[Cpp]);
-    DuckDb = host("duckdb");
+    DuckDb = host("duckdb")
+        .marked(&["duckdb."]);
+    Hdf5 = host("hdf5").aka(&["h5py"]).speaks(&[Python]);
+    Postgres = host("postgresql").aka(&["postgres"]);
+    Redis = host("redis");
+    Elasticsearch = host("elasticsearch").aka(&["opensearch"]).speaks(&[Java]);
+    Joblib = host("joblib").aka(&["loky"]).speaks(&[Python]).targets(&[Target::Python]);
+    Celery = host("celery").aka(&["billiard"]).speaks(&[Python]);
+    Gunicorn = host("gunicorn").speaks(&[Python]);
+    Uwsgi = host("uwsgi");
+    Pm2 = host("pm2").speaks(&[JavaScript]);
+    Jupyter = host("jupyter").aka(&["jupyterlab", "ipykernel"]).speaks(&[Python]).pytorch(Sometimes);
+    VsCode = host("vscode").aka(&["vscode-jupyter"]).pytorch(Sometimes);
+    RStudio = host("rstudio").aka(&["rsession"]).speaks(&[Language::R]);
     Dask = host("dask").speaks(&[Python]).targets(&[Target::Dask]);
     Ray = host("ray").speaks(&[Python]).pytorch(Sometimes).targets(&[Target::Ray]);
     Spark = host("spark").aka(&["pyspark"]).speaks(&[Java, Python]).targets(&[Target::Spark]);
-    Gcc = host("gcc").aka(&["cc1plus", "clang", "nvcc"]).speaks(&[Shell]);
+    Gcc = host("gcc").aka(&["cc1plus", "ld"]).speaks(&[Shell]);
+    Clang = host("clang").aka(&["llvm"]);
+    Nvcc = host("nvcc").aka(&["cicc", "ptxas"]);
+    Msvc = host("msvc");
+    Jemalloc = host("jemalloc").speaks(&[Cpp]);
+    Tcmalloc = host("tcmalloc").speaks(&[Cpp]);
+    Mimalloc = host("mimalloc").speaks(&[Cpp]);
     Python = runtime("python", &[Python]).aka(&["python3"]).pytorch(Sometimes);
     Java = runtime("java", &[Java]).aka(&["jvm"]).targets(&[Target::Java]);
     Node = runtime("node", &[JavaScript]).aka(&["nodejs"]).targets(&[Target::Node]);
@@ -487,14 +623,36 @@ programs! {
     // Who starts jobs, and who kills them.
     Slurm = scheduler("slurm").targets(&[Target::Slurm]);
     Kubernetes = scheduler("kubernetes").aka(&["k8s"]).targets(&[Target::Kubernetes]);
-    Docker = scheduler("docker").aka(&["podman"]).targets(&[Target::Docker]);
+    Docker = scheduler("docker").targets(&[Target::Docker]);
     Lsf = scheduler("lsf");
     Pbs = scheduler("pbs");
     HtCondor = scheduler("htcondor").aka(&["condor"]);
+    Sge = scheduler("sge").aka(&["gridengine", "uge"]);
+    Yarn = scheduler("yarn").aka(&["hadoop"]).targets(&[Target::Spark]);
+    Podman = scheduler("podman").aka(&["conmon"]).targets(&[Target::Docker]);
+    Containerd = scheduler("containerd").targets(&[Target::Docker]);
+    Runc = scheduler("runc").targets(&[Target::Docker]);
+    Crun = scheduler("crun").targets(&[Target::Docker]);
+    Systemd = scheduler("systemd");
+    Airflow = scheduler("airflow");
+    Nextflow = scheduler("nextflow");
     AwsLambda = scheduler("aws-lambda");
+    AzureMl = scheduler("azureml").aka(&["azure-ml"]);
+    Databricks = scheduler("databricks").targets(&[Target::Spark]);
+    SageMaker = scheduler("sagemaker");
+    VertexAi = scheduler("vertex-ai").aka(&["vertex"]);
+    Colab = scheduler("colab").aka(&["google-colab"]);
+    Kaggle = scheduler("kaggle");
+    GithubActions = scheduler("github-actions").aka(&["actions-runner"]);
+    GitlabRunner = scheduler("gitlab-runner");
+    Windows = scheduler("windows");
+    Wsl = scheduler("wsl").aka(&["wsl2"]);
     LinuxKernel = killer("linux-kernel");
     SystemdOomd = killer("systemd-oomd");
     EarlyOom = killer("earlyoom");
+    Nohang = killer("nohang");
+    Oomd = killer("oomd");
+    MacOs = killer("macos").aka(&["jetsam"]);
 
     // Drivers' interfaces, where the program does not show.
     Cuda = gpu_api("cuda").pytorch(Sometimes).on(Accelerator::Cuda);
@@ -519,6 +677,11 @@ impl Program {
             row.id == name.as_str() || row.aliases.contains(&name.as_str())
         });
         Some(listed.copied().unwrap_or(Program::Unlisted(name)))
+    }
+
+    /// What only its lines, frames and paths hold.
+    pub fn markers(&self) -> &'static [&'static str] {
+        self.row().markers
     }
 
     /// The name in JSON.
@@ -603,6 +766,11 @@ impl Program {
     /// The setting under which it keeps no pool that could be in pieces.
     pub fn unpooled(&self) -> Option<&'static str> {
         self.row().unpooled
+    }
+
+    /// True for applications that use trained models and train none.
+    pub fn only_infers(&self) -> bool {
+        self.row().infers
     }
 
     /// The option that sets the length of its context.

@@ -104,6 +104,8 @@ closed_set! {
         WhileServing = "while-serving",
         /// A worker of a pool of processes was killed.
         PoolWorkerKilled = "pool-worker-killed",
+        /// No reader knows the message: what it means was told by the words around its figures.
+        Generic = "generic",
         /// A compiler was killed, or found no memory.
         CompilerKilled = "compiler-killed",
     }

@@ -1,7 +1,7 @@
 //! The shape of a model as its `config.json` (Hugging Face) describes it, and its exact number of parameters.
 //!
-//! Counted after the modules of transformers 5 and held against the counts that PyTorch gives for the same configurations
-//! (`tests/headroom/results.json`). A `model_type` that is not listed here is an error, never a guess.
+//! Counted after the modules of transformers 5 and held against the counts that PyTorch gives for the same
+//! configurations (`tests/headroom/results.json`). A `model_type` that is not listed here is an error, never a guess.
 
 use crate::text;
 use crate::text::Text;
@@ -154,7 +154,10 @@ impl Fields<'_> {
         let shown = names.first().copied().unwrap_or_default();
         match self.any(names) {
             Some(value) => dimension(value).ok_or_else(|| {
-                text!(en: "{shown} is {value}, not a whole number from 1 to 16777216", zh: "{shown} 为 {value}，不是 1 到 16777216 之间的整数")
+                text!(
+                    en: "{shown} is {value}, not a whole number from 1 to 16777216",
+                    zh: "{shown} 为 {value}，不是 1 到 16777216 之间的整数"
+                )
             }),
             None => Err(text!(en: "{shown} is missing", zh: "缺少 {shown}")),
         }

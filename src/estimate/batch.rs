@@ -1,5 +1,9 @@
 //! Which batch to try, and how many of it keep the effective batch.
 
+/// How far beyond what was in use and asked for when a batch failed its peak is taken to lie: a quarter more, since the step
+/// would have gone on from there.
+pub const BEYOND_A_FAILURE: f64 = 1.25;
+
 /// A batch and the accumulation that keeps the effective batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
@@ -8,7 +12,8 @@ pub struct Split {
 }
 
 /// The largest batch up to `most` that divides the effective batch, with its accumulation. `None` when `most` is 0.
-/// A divisor below half of `most` would waste the device: then the batch itself is kept and the effective batch rounds up.
+/// A divisor below half of `most` would waste the device: then the batch itself is kept and the effective batch rounds
+/// up.
 pub fn split(effective: u64, most: u64) -> Option<Split> {
     if most == 0 || effective == 0 {
         return None;
@@ -33,10 +38,10 @@ pub fn split(effective: u64, most: u64) -> Option<Split> {
     Some(Split { batch: best, accumulation: effective / best })
 }
 
-/// What to try after one failure at batch `b`, from the failing moment alone: it had `allocated` and asked for `requested`,
-/// could use `usable` bytes in all and keeps `constant` bytes whatever the batch.
+/// What to try after one failure at batch `b`, from the failing moment alone: it had `allocated` and asked for
+/// `requested`, could use `usable` bytes in all and keeps `constant` bytes whatever the batch.
 ///
-/// The peak lies at or beyond allocated + requested, so the ratio is optimistic and a fifth is taken off. Where the demand was
+/// The peak lies at or beyond allocated + requested, so the ratio is optimistic: [`BEYOND_A_FAILURE`]. Where the demand was
 /// below what seems usable although the request failed, the difference was blocked (a neighbour, fragmentation, a quota) and
 /// is not counted as usable. `None` when the batch is 1 already or the constant part alone does not fit.
 pub fn first_try(batch: u64, allocated: f64, requested: f64, usable: f64, constant: f64) -> Option<u64> {
@@ -46,7 +51,7 @@ pub fn first_try(batch: u64, allocated: f64, requested: f64, usable: f64, consta
         return None;
     }
     let optimistic = batch as f64 * (usable - constant) / (demand - constant);
-    let tried = (optimistic / 1.25).floor() as u64;
+    let tried = (optimistic / BEYOND_A_FAILURE).floor() as u64;
     Some(tried.clamp(1, batch - 1))
 }
 

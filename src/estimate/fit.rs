@@ -1,7 +1,7 @@
 //! The peak as a function of the batch from measured points.
 //!
-//! Allocated bytes follow `peak(b) = max(f, c + k·b)`: the optimizer's step is constant, backward grows. Where the knee lies
-//! is unknown, so every answer is a range that holds for all such functions through the points, widened by what
+//! Allocated bytes follow `peak(b) = max(f, c + k·b)`: the optimizer's step is constant, backward grows. Where the knee
+//! lies is unknown, so every answer is a range that holds for all such functions through the points, widened by what
 //! measurements scatter. One point alone still bounds: with `c ≥ 0` the peak per sample only falls with the batch.
 
 use super::peak::{HELD_BEYOND, HELD_FLOOR, Peak};
@@ -30,8 +30,8 @@ pub struct Point {
     pub on_floor: bool,
 }
 
-/// Least share of the optimizer phase's peak that backward starts from: weights and states against weights, states, gradients
-/// and temporaries. Adafactor in 32 bit has the least, 4 of 12 bytes.
+/// Least share of the optimizer phase's peak that backward starts from: weights and states against weights, states,
+/// gradients and temporaries. Adafactor in 32 bit has the least, 4 of 12 bytes.
 const LEAST_CONSTANT: f64 = 0.33;
 /// Scatter of allocated bytes: share and floor (residuals over 12 layers, batches 3 to 32).
 const SCATTER: (f64, f64) = (0.005, 16.0 * MIB as f64);
@@ -85,8 +85,8 @@ impl Fit {
         share * bytes + floor.min(0.05 * bytes)
     }
 
-    /// The slope between the two largest batches, with the range that a hidden knee leaves. `None` with one point only or
-    /// where the peak does not grow.
+    /// The slope between the two largest batches, with the range that a hidden knee leaves. `None` with one point only
+    /// or where the peak does not grow.
     pub fn slope(&self) -> Option<Slope> {
         let [.., before, last] = self.points.as_slice() else { return None };
         let run = (last.batch - before.batch) as f64;

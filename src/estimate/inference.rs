@@ -80,7 +80,8 @@ impl Serving {
         }
     }
 
-    /// The longest context of one request that stays within `bytes`, by the high end; `None` where not even a block does.
+    /// The longest context of one request that stays within `bytes`, by the high end; `None` where not even a block
+    /// does.
     pub fn longest_context(&self, bytes: f64) -> Option<u64> {
         let fixed = self.peak(0).high;
         let tokens = (bytes - fixed) / self.token();

@@ -1,8 +1,9 @@
 //! What forward keeps for backward, tensor by tensor, for the layers of transformers 5 as PyTorch runs them.
 //!
-//! Each part is the tensor that an operation saves: a linear layer its input (unless its weights are frozen), a norm its
-//! input, softmax and ReLU their result, dropout a mask of one byte. Under autocast every linear layer makes a 16-bit copy of
-//! its own of a 32-bit input, and the residual stream stays 32 bit. Held against measured slopes in `tests/headroom.rs`.
+//! Each part is the tensor that an operation saves: a linear layer its input (unless its weights are frozen), a norm
+//! its input, softmax and ReLU their result, dropout a mask of one byte. Under autocast every linear layer makes a
+//! 16-bit copy of its own of a 32-bit input, and the residual stream stays 32 bit. Held against measured slopes in
+//! `tests/headroom.rs`.
 
 use super::architecture::{Activation, ConvolutionStyle, Convolutions, Style, Transformer};
 use super::training::{Attention, Lora, Precision, Setup};
@@ -250,12 +251,15 @@ pub fn convolutions(network: &Convolutions, setup: &Setup, side: f64) -> Vec<Kep
                     map = (map / 2.0).floor();
                 }
                 let elements = map * map * width;
-                // Convolution input, norm input (32-bit under autocast), two matrix inputs of 1 and 4 widths, GELU input,
-                // scaled output.
+                // Convolution input, norm input (32-bit under autocast), two matrix inputs of 1 and 4 widths, GELU
+                // input, scaled output.
                 let norm_input = if setup.precision == Precision::Mixed { 4.0 } else { w };
                 let per_element = 11.0 * w + norm_input;
                 keep(
-                    crate::text!(en: "stage {number}, {depth} blocks of {width} × {map}²", zh: "第 {number} 阶段，{depth} 个块，{width} × {map}²"),
+                    crate::text!(
+                        en: "stage {number}, {depth} blocks of {width} × {map}²",
+                        zh: "第 {number} 阶段，{depth} 个块，{width} × {map}²"
+                    ),
                     // Between stages a norm and a convolution, of which autocast copies the inputs too.
                     depth * elements * per_element
                         + elements * (2.0 * w + norm_input + if w < norm_input { w } else { 0.0 }),
@@ -279,7 +283,8 @@ pub fn convolutions(network: &Convolutions, setup: &Setup, side: f64) -> Vec<Kep
                 let inner = if network.style == ConvolutionStyle::Basic { *width } else { (width / 4.0).floor() };
                 let small = map * map * inner;
                 let wide_small = before * before * inner;
-                // Each convolution keeps its result for the batch norm, each activation its own for the next convolution.
+                // Each convolution keeps its result for the batch norm, each activation its own for the next
+                // convolution.
                 let (first, other) = match network.style {
                     ConvolutionStyle::Basic => (2.0 * small + 2.0 * out, 2.0 * small + 2.0 * out),
                     _ => (2.0 * wide_small + 2.0 * small + 2.0 * out, 4.0 * small + 2.0 * out),
@@ -287,7 +292,10 @@ pub fn convolutions(network: &Convolutions, setup: &Setup, side: f64) -> Vec<Kep
                 let shortcut = out;
                 let number = stage + 1;
                 keep(
-                    crate::text!(en: "stage {number}, {depth} blocks of {width} × {map}²", zh: "第 {number} 阶段，{depth} 个块，{width} × {map}²"),
+                    crate::text!(
+                        en: "stage {number}, {depth} blocks of {width} × {map}²",
+                        zh: "第 {number} 阶段，{depth} 个块，{width} × {map}²"
+                    ),
                     (first + shortcut + (depth - 1.0) * other) * w,
                 );
             }

@@ -4,9 +4,9 @@
 //! host = R·parent + R·workers·(start + samples of a batch) + R·(workers·prefetch + held)·batch + pinned + caches
 //! ```
 //!
-//! with R training processes on the machine and 1–2 batches held by each loop. Pages that a fork shares and reading turns
-//! private (reference counts of Python objects) come on top: up to half of a list of dictionaries for each worker, next to
-//! nothing for arrays (measured); the log does not tell their size.
+//! with R training processes on the machine and 1–2 batches held by each loop. Pages that a fork shares and reading
+//! turns private (reference counts of Python objects) come on top: up to half of a list of dictionaries for each
+//! worker, next to nothing for arrays (measured); the log does not tell their size.
 
 use crate::units::{Interval, MIB};
 

@@ -14,4 +14,3 @@ pub mod serving;
 pub mod states;
 pub mod surface;
 pub mod training;
-pub mod verdict;

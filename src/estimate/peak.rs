@@ -13,8 +13,8 @@ pub struct Peak {
     pub high: f64,
 }
 
-/// What PyTorch's caching allocator has reserved, as a multiple of what it has handed out at the peak: the middle of what
-/// was measured with fixed shapes (1.01 to 1.3, the large values where little is in use).
+/// What PyTorch's caching allocator has reserved, as a multiple of what it has handed out at the peak: the middle of
+/// what was measured with fixed shapes (1.01 to 1.3, the large values where little is in use).
 pub const HELD_BEYOND: f64 = 1.05;
 /// Bytes that come on top of that share: segments of 2 and 20 MiB that are partly used.
 pub const HELD_FLOOR: f64 = 90.0 * MIB as f64;
@@ -35,13 +35,5 @@ impl Peak {
     /// The range in whole bytes.
     pub fn interval(&self) -> Interval {
         Interval::between(whole(self.low), whole(self.high))
-    }
-
-    pub fn scaled(self, factor: f64) -> Peak {
-        Peak { low: self.low * factor, expected: self.expected * factor, high: self.high * factor }
-    }
-
-    pub fn plus(self, bytes: f64) -> Peak {
-        Peak { low: self.low + bytes, expected: self.expected + bytes, high: self.high + bytes }
     }
 }

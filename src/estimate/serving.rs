@@ -1,7 +1,7 @@
 //! The account of a serving engine: what its share of the device must hold, and the settings that make it fit.
 //!
-//! vLLM: `cache = share · total − weights − peak of profiling − graphs`. SGLang: `cache = free after weights − free before ·
-//! (1 − fraction)`. The figures are the engine's own.
+//! vLLM: `cache = share · total − weights − peak of profiling − graphs`. SGLang: `cache = free after weights − free
+//! before · (1 − fraction)`. The figures are the engine's own.
 
 use crate::dialect::{Event, Fact, Facts, Resource};
 use crate::domain::{Number, Program};
@@ -90,14 +90,15 @@ impl Budget {
         self.total.or_else(|| Some((self.weights? + self.room?) / self.share?).filter(|total| *total > 0.0))
     }
 
-    /// The share at which a request of full length fits, rounded up to a hundredth; above [`HIGHEST_SHARE`] where none does.
-    /// Needs the share that was set.
+    /// The share at which a request of full length fits, rounded up to a hundredth; above [`HIGHEST_SHARE`] where none
+    /// does. Needs the share that was set.
     pub fn share_for_cache(&self) -> Option<f64> {
         let more = self.missing()? / self.least_total()?;
         Some(((self.share? + more) * 100.0 - 1e-9).ceil() / 100.0)
     }
 
-    /// The share that what is free can serve, rounded down to a hundredth, with a five-hundredth of the device as margin.
+    /// The share that what is free can serve, rounded down to a hundredth, with a five-hundredth of the device as
+    /// margin.
     pub fn share_of_free(&self) -> Option<f64> {
         let share = self.free? / self.total? - 0.002;
         Some((share * 100.0 + 1e-9).floor() / 100.0).filter(|share| *share > 0.0)

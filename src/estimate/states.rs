@@ -59,8 +59,8 @@ impl Optimizer {
         }
     }
 
-    /// Temporaries of `step()` in the foreach form, which CUDA takes when nothing is set, in bytes per 32-bit parameter.
-    /// The fused form needs none.
+    /// Temporaries of `step()` in the foreach form, which CUDA takes when nothing is set, in bytes per 32-bit
+    /// parameter. The fused form needs none.
     pub fn foreach_temporaries(self) -> f64 {
         match self {
             Optimizer::Adam | Optimizer::AmsGrad | Optimizer::RmsProp | Optimizer::Adafactor => 4.0,

@@ -4,8 +4,8 @@
 //! peak(b, s) = c + k₁·b·s + k₂·b·s²
 //! ```
 //!
-//! Fused attention has k₂ = 0; written-out scores make it positive. Least squares tell the two apart where at least three
-//! points with two lengths are given.
+//! Fused attention has k₂ = 0; written-out scores make it positive. Least squares tell the two apart where at least
+//! three points with two lengths are given.
 
 use super::peak::{HELD_BEYOND, HELD_FLOOR, Peak};
 use crate::units::MIB;
@@ -58,8 +58,8 @@ fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
 }
 
 impl Surface {
-    /// Fits the samples for questions about `sequence`. `None` with fewer than three, a single length, or where they do not
-    /// determine a growing peak.
+    /// Fits the samples for questions about `sequence`. `None` with fewer than three, a single length, or where they do
+    /// not determine a growing peak.
     pub fn fit(samples: Vec<Sample>, sequence: u64) -> Option<Surface> {
         let lengths: std::collections::BTreeSet<u64> = samples.iter().map(|sample| sample.sequence).collect();
         if samples.len() < 3 || lengths.len() < 2 {

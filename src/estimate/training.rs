@@ -1,4 +1,5 @@
-//! The memory of a training step from a description alone: the phases of the step, what each holds, and which is the highest.
+//! The memory of a training step from a description alone: the phases of the step, what each holds, and which is the
+//! highest.
 //!
 //! ```text
 //! peak = max( weights + states + activations + casts + logits ,     when backward begins
@@ -116,8 +117,8 @@ impl Phase {
     }
 }
 
-/// cuBLAS's and cuBLASLt's workspaces and the small buffers of a step, bytes: 34 MiB measured with torch 2.11 on compute
-/// capability 8.0; newer architectures take 32 MiB for the first alone.
+/// cuBLAS's and cuBLASLt's workspaces and the small buffers of a step, bytes: 34 MiB measured with torch 2.11 on
+/// compute capability 8.0; newer architectures take 32 MiB for the first alone.
 const WORKSPACE: f64 = 34.0 * MIB as f64;
 
 /// `124.4 M`.
@@ -332,8 +333,8 @@ impl Training {
             formula: format!("{} × {} × {}", count(tokens), count(stack.vocabulary), width(each)),
             bytes,
         };
-        // Decoders make 32-bit logits of their own accord; elsewhere the loss takes them as they are, and autocast makes
-        // only its result 32-bit.
+        // Decoders make 32-bit logits of their own accord; elsewhere the loss takes them as they are, and autocast
+        // makes only its result 32-bit.
         let upcast = !matches!(stack.style, Style::Bert | Style::T5);
         let (forward, backward) = match self.setup.precision {
             Precision::Fp32 => (8.0, 12.0),
@@ -462,15 +463,16 @@ impl Training {
         self.phases(batch).into_iter().max_by(|a, b| a.bytes().total_cmp(&b.bytes()))
     }
 
-    /// What the allocator hands out at the highest moment. `low` and `high` carry the formulas' error (see the constants),
-    /// `high` also logits that the program keeps and what the allocator holds beyond what it hands out.
+    /// What the allocator hands out at the highest moment. `low` and `high` carry the formulas' error (see the
+    /// constants), `high` also logits that the program keeps and what the allocator holds beyond what it hands out.
     pub fn peak(&self, batch: u64) -> Peak {
         let phases = self.phases(batch);
         let bytes = |moment: Moment| phases.iter().find(|p| p.moment == moment).map_or(0.0, Phase::bytes);
         let allocated = phases.iter().map(Phase::bytes).fold(0.0, f64::max);
         let fixed = bytes(Moment::Optimizer);
         let grows = Moment::ALL[..3].iter().map(|moment| bytes(*moment)).fold(0.0, f64::max);
-        // Blocks of the one kind of moment do not always serve the other: gradients and temporaries against activations.
+        // Blocks of the one kind of moment do not always serve the other: gradients and temporaries against
+        // activations.
         let states: f64 = self.states()[..1].iter().chain(&self.states()[2..3]).map(|term| term.bytes).sum();
         let unshared = (fixed - states).min(grows - states).max(0.0);
         let convolutions = matches!(self.model.body, Body::Convolutions(_));
@@ -480,7 +482,8 @@ impl Training {
         if self.model.guessed {
             // States are known; what grows with the batch may be half of it or three times as much.
             let rest = (allocated - fixed).max(0.0);
-            // Weights, gradients and optimizer states are there together at the optimizer's step, whatever the model's shape.
+            // Weights, gradients and optimizer states are there together at the optimizer's step, whatever the model's
+            // shape.
             let together: f64 = self.states()[..3].iter().map(|term| term.bytes).sum();
             let low = (together * 0.9).min(allocated);
             return Peak {

@@ -1,12 +1,6 @@
 //! Activations in host memory between forward and backward.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Phase;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "activation-offload",
@@ -14,26 +8,36 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Offload activations to host memory", zh: "把激活卸载到主机内存"),
     doc: || {
         text!(
-            en: "Saved tensors move to pinned host memory and come back in backward. Hidden only while the copy is faster than the compute; needs that much host RAM.",
+            en: "Saved tensors move to pinned host memory and come back in backward. Hidden only while the copy is \
+                 faster than the compute; needs that much host RAM.",
             zh: "保存的张量移到锁页主机内存，反向时取回。只有拷贝快于计算时才能被掩盖；需要相应的主机内存。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.training_step() && case.pytorch() && case.phase() != Some(Phase::OptimizerStep),
+    costs: Costs { slows: (0.05, 0.5), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Trl, "SFTConfig(activation_offloading=True)"),
+        line(Target::DeepSpeed, "\"activation_checkpointing\": {\"cpu_checkpointing\": true}"),
+        line(Target::Pytorch, "with torch.autograd.graph.save_on_cpu(pin_memory=True):")
+            .note("around the forward pass", "包住前向"),
+    ],
+    fixtures: &["context/retried", "context/write-up"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.training_step() || !case.pytorch() || case.phase() == Some(Phase::OptimizerStep) {
-        return Advice::Silent;
+    if let Some(why) = case.never_fits() {
+        return Advice::Withheld(why);
     }
-    Draft::new(case, &[(CauseId::Capacity, 0.45), (CauseId::TransientPeak, 0.15)])
+    Draft::new(case, &FIX)
         .weight(if case.training() { 1.0 } else { 0.3 })
         .frees_if(
             case.share_of_allocated(0.1, 0.6, text!(en: "70–90 % of the activations", zh: "激活的 70–90 %")),
             case.ask_for_peak(),
         )
-        .slows(0.05, 0.5)
-        .knob(Target::Trl, "SFTConfig(activation_offloading=True)")
-        .knob(Target::DeepSpeed, "\"activation_checkpointing\": {\"cpu_checkpointing\": true}")
-        .knob(Target::Pytorch, "with torch.autograd.graph.save_on_cpu(pin_memory=True):   # around the forward pass")
-        .because(text!(en: "activations wait in host memory instead of on the GPU", zh: "激活在主机内存而不是显存中等待反向"))
+        .because(text!(
+            en: "activations wait in host memory instead of on the GPU",
+            zh: "激活在主机内存而不是显存中等待反向"
+        ))
 }

@@ -36,15 +36,6 @@ impl AllocConf {
         self.get("expandable_segments") == Some("True")
     }
 
-    pub fn with(mut self, option: &str, value: impl Into<String>) -> AllocConf {
-        let value = value.into();
-        match self.options.iter_mut().find(|(name, _)| name == option) {
-            Some(slot) => slot.1 = value,
-            None => self.options.push((option.to_string(), value)),
-        }
-        self
-    }
-
     pub fn without(mut self, option: &str) -> AllocConf {
         self.options.retain(|(name, _)| name != option);
         self
@@ -56,22 +47,15 @@ impl AllocConf {
         options.join(",")
     }
 
-    /// The shell line.
-    pub fn export(&self) -> String {
-        if self.options.is_empty() {
-            format!("unset {}", self.variable)
-        } else {
-            format!("export {}={}", self.variable, self.value())
-        }
+    /// The variable that holds the options.
+    pub fn variable(&self) -> &'static str {
+        self.variable
     }
 
-    /// The same in Python, which must run before the first CUDA call because the variable is read once.
-    pub fn python(&self) -> String {
-        if self.options.is_empty() {
-            format!("os.environ.pop(\"{}\", None)  # before importing torch", self.variable)
-        } else {
-            format!("os.environ[\"{}\"] = \"{}\"  # before importing torch", self.variable, self.value())
-        }
+    /// The options as the beginning of a value that goes on with one more.
+    pub fn kept(&self) -> String {
+        let value = self.value();
+        if value.is_empty() { value } else { value + "," }
     }
 }
 
@@ -116,8 +100,8 @@ mod tests {
         };
         assert_eq!(conf.get("max_split_size_mb"), Some("128"));
         assert_eq!(
-            conf.without("max_split_size_mb").with("expandable_segments", "True").export(),
-            "export PYTORCH_CUDA_ALLOC_CONF=roundup_power2_divisions:[256:1,>:4],expandable_segments:True"
+            conf.without("max_split_size_mb").kept() + "expandable_segments:True",
+            "roundup_power2_divisions:[256:1,>:4],expandable_segments:True"
         );
     }
 

@@ -1,11 +1,6 @@
 //! ONNX Runtime's arena, which doubles and never shrinks.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "arena-growth",
@@ -13,32 +8,42 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Let the arena grow by what is asked for", zh: "让 arena 按需增长"),
     doc: || {
         text!(
-            en: "ONNX Runtime's arena extends by powers of 2 and never gives memory back: one long input leaves it twice as large as its need for good. Growth by request, and shrinkage at the end of a run, avoid that at the cost of more calls to the driver.",
-            zh: "ONNX Runtime 的 arena 按 2 的幂扩展且从不归还：一次长输入就会让它长期占用两倍于所需的显存。改为按请求扩展并在每次运行结束时收缩可避免，代价是更多驱动调用。"
+            en: "ONNX Runtime's arena extends by powers of 2 and never gives memory back: one long input leaves it \
+                 twice as large as its need for good. Growth by request, and shrinkage at the end of a run, avoid \
+                 that at the cost of more calls to the driver.",
+            zh: "ONNX Runtime 的 arena 按 2 的幂扩展且从不归还：一次长输入就会让它长期占用两倍于所需的显存。改为按请\
+                 求扩展并在每次运行结束时收缩可避免，代价是更多驱动调用。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.15), numerics: Numerics::Same },
+    knobs: &[
+        line(
+            Target::OnnxRuntime,
+            "providers=[(\"CUDAExecutionProvider\", {\"arena_extend_strategy\": \"kSameAsRequested\"})]",
+        ),
+        line(
+            Target::OnnxRuntime,
+            "run_options.add_run_config_entry(\"memory.enable_memory_arena_shrinkage\", \"gpu:0\")",
+        ),
+    ],
+    fixtures: &["onnxruntime/cuda", "onnxruntime/cpu"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
     let asked = case.requested().map(|requested| show(requested.middle()));
-    Draft::new(
-        case,
-        &[
-            (CauseId::Fragmentation, 0.6),
-            (CauseId::LeakGrowth, 0.5),
-            (CauseId::Preallocation, 0.5),
-            (CauseId::Capacity, 0.25),
-            (CauseId::OtherProcess, 0.2),
-            (CauseId::HostMemory, 0.2),
-        ],
-    )
-    .frees_unknown(text!(en: "up to half of what the arena holds; the log does not print that", zh: "最多为 arena 所占的一半；日志未打印"))
-    .slows(0.0, 0.15)
-    .knob(Target::OnnxRuntime, "providers=[(\"CUDAExecutionProvider\", {\"arena_extend_strategy\": \"kSameAsRequested\"})]")
-    .knob(Target::OnnxRuntime, "run_options.add_run_config_entry(\"memory.enable_memory_arena_shrinkage\", \"gpu:0\")")
-    .because(match asked {
-        Some(asked) => text!(en: "the arena doubles as it grows: for {asked} it may ask the driver for the next power of 2", zh: "arena 以翻倍方式增长：为 {asked} 可能向驱动申请下一个 2 的幂"),
-        None => text!(en: "the arena doubles as it grows and never shrinks", zh: "arena 以翻倍方式增长且从不收缩"),
-    })
+    Draft::new(case, &FIX)
+        .frees_unknown(text!(
+            en: "up to half of what the arena holds; the log does not print that",
+            zh: "最多为 arena 所占的一半；日志未打印"
+        ))
+        .because(match asked {
+            Some(asked) => text!(
+                en: "the arena doubles as it grows: for {asked} it may ask the driver for the next power of 2",
+                zh: "arena 以翻倍方式增长：为 {asked} 可能向驱动申请下一个 2 的幂"
+            ),
+            None => text!(en: "the arena doubles as it grows and never shrinks", zh: "arena 以翻倍方式增长且从不收缩"),
+        })
 }

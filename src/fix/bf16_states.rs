@@ -1,11 +1,7 @@
 //! Weights, gradients and state in 16 bit.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
+use super::budget::Change;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "bf16-states",
@@ -13,28 +9,37 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Pure bf16 training states", zh: "纯 bf16 训练状态"),
     doc: || {
         text!(
-            en: "Weights, gradients and Adam's state take 8 instead of 16 bytes per parameter. Small updates are lost in rounding unless it is stochastic or compensated: training may differ.",
-            zh: "权重、梯度和 Adam 状态从每参数 16 字节降到 8 字节。若不用随机舍入或补偿，小更新会在舍入中丢失：训练结果可能不同。"
+            en: "Weights, gradients and Adam's state take 8 instead of 16 bytes per parameter. Small updates are \
+                 lost in rounding unless it is stochastic or compensated: training may differ.",
+            zh: "权重、梯度和 Adam 状态从每参数 16 字节降到 8 字节。若不用随机舍入或补偿，小更新会在舍入中丢失：训练\
+                 结果可能不同。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| {
+        case.on_gpu()
+            && case.training()
+            && case.large_model()
+            && !case.evaluating()
+            && case.context.lora.value() != Some(true)
+    },
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Optimisation },
+    knobs: &[
+        line(Target::Lightning, "Trainer(precision=\"bf16-true\")"),
+        line(Target::LlamaFactory, "pure_bf16: true"),
+        line(Target::HfTrainer, "from_pretrained(..., torch_dtype=torch.bfloat16)")
+            .note("and bf16=True", "并设 bf16=True"),
+        line(Target::Pytorch, "model.to(torch.bfloat16)").note("before the optimizer is made", "在创建优化器之前"),
+    ],
+    fixtures: &["context/ranks", "context/hf-trainer"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu()
-        || !case.training()
-        || !case.language_model()
-        || case.evaluating()
-        || case.context.lora.value() == Some(true)
-    {
-        return Advice::Silent;
+    if let Some(why) = case.still_too_large(Change::SixteenBitStates).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
     }
-    Draft::new(case, &[(CauseId::Capacity, 0.35), (CauseId::TransientPeak, 0.1)])
+    Draft::new(case, &FIX)
         .frees_if(case.of_parameters(4.0, 8.0), case.ask_for_parameters())
-        .numerics(Numerics::Optimisation)
-        .knob(Target::Lightning, "Trainer(precision=\"bf16-true\")")
-        .knob(Target::LlamaFactory, "pure_bf16: true")
-        .knob(Target::HfTrainer, "from_pretrained(..., torch_dtype=torch.bfloat16)   # and bf16=True")
-        .knob(Target::Pytorch, "model.to(torch.bfloat16)   # before the optimizer is made")
         .because(text!(en: "states of 16 bytes per parameter shrink to 8", zh: "每参数 16 字节的状态降到 8 字节"))
 }

@@ -1,13 +1,7 @@
 //! A cache of samples that fits as often as there are processes.
 
-use super::case::{Case, bytes, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
+use super::prelude::*;
 use crate::estimate::loader::{Cache, Loader};
-use crate::text;
-use crate::units::{GIB, Interval};
 
 pub const FIX: Fix = Fix {
     id: "bound-the-cache",
@@ -15,11 +9,26 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Bound the sample cache in bytes, per process", zh: "按字节限制每个进程的样本缓存"),
     doc: || {
         text!(
-            en: "A cache inside the data set object exists once in every worker of every rank, because each worker is a process of its own: a bound of 20 GiB with 3 × 12 workers is 720 GiB. The bound that fits is half of what the rest leaves, divided by the processes that read: `(0.9·limit − parents − workers − prefetched batches) / (2 · ranks · workers)`. Count bytes, not samples, and evict before inserting.",
-            zh: "放在数据集对象里的缓存在每个 rank 的每个 worker 中各有一份，因为每个 worker 是独立进程：上限 20 GiB、3 × 12 个 worker 就是 720 GiB。合适的上限是其余部分留下的一半再除以读数据的进程数：`(0.9·上限 − 主进程 − worker − 预取批次) / (2 · rank 数 · worker 数)`。按字节而不是按样本数计，先淘汰再插入。"
+            en: "A cache inside the data set object exists once in every worker of every rank, because each worker \
+                 is a process of its own: a bound of 20 GiB with 3 × 12 workers is 720 GiB. The bound that fits is \
+                 half of what the rest leaves, divided by the processes that read: `(0.9·limit − parents − workers \
+                 − prefetched batches) / (2 · ranks · workers)`. Count bytes, not samples, and evict before \
+                 inserting.",
+            zh: "放在数据集对象里的缓存在每个 rank 的每个 worker 中各有一份，因为每个 worker 是独立进程：上限 20 \
+                 GiB、3 × 12 个 worker 就是 720 GiB。合适的上限是其余部分留下的一半再除以读数据的进程数：`(0.9·上\
+                 限 − 主进程 − worker − 预取批次) / (2 · rank 数 · worker 数)`。按字节而不是按样本数计，先淘汰再插\
+                 入。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
+    knobs: &[line(Target::Pytorch, "{workers}cache = LRUCache(max_bytes=int({gib} * 2**30))").note(
+        "in each of {readers} processes, {samples} samples; evict before inserting",
+        "在 {readers} 个进程中各一份，共 {samples} 个样本；先淘汰再插入",
+    )],
+    fixtures: &["fix/caches-in-every-worker"],
+    advise,
 };
 
 /// Workers of each training process that keep most steps fed.
@@ -52,7 +61,7 @@ fn advise(case: &Case) -> Advice {
     let (each_shown, end, after) = (bytes(each), show(all.middle()), show(held.middle()));
     let gib = (each as f64 / GIB as f64 * 100.0).floor() / 100.0;
     let workers = if loader.workers < now.workers { format!("num_workers={FEWER}; ") } else { String::new() };
-    Draft::new(case, &[(CauseId::HostWorkers, 0.85), (CauseId::HostMemory, 0.6), (CauseId::LeakGrowth, 0.6)])
+    Draft::new(case, &FIX)
         .frees(
             range,
             text!(
@@ -60,19 +69,23 @@ fn advise(case: &Case) -> Advice {
                 zh: "最终 {end} 的缓存变为 {readers} × {each_shown} = {after}"
             ),
         )
-        .slows(0.0, 0.3)
         .certainty(if account.batch_known { Certainty::Arithmetic } else { Certainty::Likely })
-        .knob(Target::Pytorch, format!("{workers}cache = LRUCache(max_bytes=int({gib} * 2**30))   # in each of {readers} processes, {samples} samples; evict before inserting"))
+        .fill("workers", workers)
+        .fill("gib", gib)
+        .fill("readers", readers)
+        .fill("samples", samples)
         .because(match now.cache {
             Cache::Bounded(given) => {
                 let given = bytes(given);
                 text!(
-                    en: "a bound of {given} counts once in each of {crowd} reading processes; {each_shown} in each of {readers} fits",
+                    en: "a bound of {given} counts once in each of {crowd} reading processes; {each_shown} in each \
+                         of {readers} fits",
                     zh: "{given} 的上限在 {crowd} 个读数据进程中各算一次；{readers} 个进程各 {each_shown} 才放得下"
                 )
             }
             _ => text!(
-                en: "every one of {crowd} reading processes keeps what it reads; {each_shown} in each of {readers} fits",
+                en: "every one of {crowd} reading processes keeps what it reads; {each_shown} in each of {readers} \
+                     fits",
                 zh: "{crowd} 个读数据进程都保留读到的样本；{readers} 个进程各 {each_shown} 才放得下"
             ),
         })

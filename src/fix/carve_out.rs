@@ -1,12 +1,6 @@
 //! The partition is smaller than the device.
 
-use super::case::{Case, join};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Sign;
-use crate::domain::{Accelerator, Target};
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "carve-out",
@@ -14,39 +8,44 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Enlarge the partition (MIG, UMA carve-out, GTT)", zh: "扩大分区（MIG、UMA 划分、GTT）"),
     doc: || {
         text!(
-            en: "A MIG slice, a virtual GPU profile or the BIOS's carve-out of an APU bounds what the process may use, whatever the chip holds.",
+            en: "A MIG slice, a virtual GPU profile or the BIOS's carve-out of an APU bounds what the process may \
+                 use, whatever the chip holds.",
             zh: "MIG 切片、vGPU 配置或 APU 的 BIOS 显存划分限制了进程可用量，与芯片总量无关。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| {
+        case.on_device() && (case.sign(Sign::UnifiedMemory) || case.sign(Sign::Hip) || case.sign(Sign::Xpu))
+    },
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Sycl, "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1")
+            .note("single buffers above 4 GiB", "允许单个缓冲区超过 4 GiB"),
+        line(Target::Pytorch, "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1")
+            .note("single buffers above 4 GiB", "允许单个缓冲区超过 4 GiB")
+            .when("xpu"),
+        line(Target::Shell, "rocm-smi --showmeminfo vram gtt")
+            .note(
+                "shows the pools; change them in the BIOS or ttm.pages_limit",
+                "显示各内存池；在 BIOS 或 ttm.pages_limit 中调整",
+            )
+            .when("hip"),
+        line(Target::Shell, "nvidia-smi -L")
+            .note("shows the partition; change it in MIG", "显示分区；在 MIG 中调整")
+            .when("cuda"),
+    ],
+    fixtures: &["sycl/buffer", "tensorrt/nvmap"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    let apu = case.sign(Sign::UnifiedMemory) || case.sign(Sign::Hip) || case.sign(Sign::Xpu);
-    if !case.on_device() || !apu {
-        return Advice::Silent;
-    }
-    let draft = Draft::new(case, &[(CauseId::FrameworkLimit, 0.5), (CauseId::Capacity, 0.12)])
+    Draft::new(case, &FIX)
+        .when("xpu", case.sign(Sign::Xpu))
+        .when("cuda", case.accelerator() == Accelerator::Cuda)
+        .when("hip", case.accelerator() == Accelerator::Hip)
         .frees_unknown(text!(en: "as much as the partition grows", zh: "等于分区增加的量"))
-        .knob(Target::Sycl, "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1   # single buffers above 4 GiB")
-        .knob(
-            Target::Pytorch,
-            if case.sign(Sign::Xpu) {
-                "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1   # single buffers above 4 GiB"
-            } else {
-                "rocm-smi --showmeminfo vram gtt   # shows the pools; change them in the BIOS or ttm.pages_limit"
-            },
-        );
-    let draft = match case.accelerator() {
-        Accelerator::Cuda => draft.knob(Target::Shell, "nvidia-smi -L   # shows the partition; change it in MIG"),
-        Accelerator::Hip => draft.knob(
-            Target::Shell,
-            "rocm-smi --showmeminfo vram gtt   # shows the pools; change them in the BIOS or ttm.pages_limit",
-        ),
-        _ => draft,
-    };
-    draft.because(join(
-        text!(en: "the process sees a part of the machine's memory only", zh: "进程只能看到机器内存的一部分"),
-        case.situation(),
-    ))
+        .because(join(
+            text!(en: "the process sees only a part of the machine's memory", zh: "进程只能看到机器内存的一部分"),
+            case.situation(),
+        ))
 }

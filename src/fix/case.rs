@@ -1,6 +1,8 @@
 //! An incident as fixes look at it: what is missing, what holds it, which program's knobs count, and how likely each cause is.
 
-use super::{Frees, Knob};
+use super::Knob;
+use super::cures::Table;
+use super::work::{self, Work};
 use crate::account::Ledger;
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Fact, Resource, Sign};
@@ -11,7 +13,7 @@ use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Traine
 use crate::incident::{Incident, Recording};
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
-use crate::units::{Bytes, Interval, MIB, signed};
+use crate::units::{Bytes, Interval, signed};
 
 /// Share of the probability that no cause claimed which goes to the plain shortage of the resource.
 const RESIDUAL: f64 = 0.8;
@@ -22,11 +24,32 @@ pub struct Case<'a> {
     pub context: &'a Context,
     pub ledger: &'a Ledger,
     findings: &'a [Finding],
+    works: Vec<Work>,
+    /// Asked for the parts of a combination, none of which need be enough alone.
+    composing: bool,
 }
 
 impl<'a> Case<'a> {
     pub fn new(incident: &'a Incident, findings: &'a [Finding]) -> Case<'a> {
-        Case { incident, context: &incident.context, ledger: &incident.ledger, findings }
+        let context = &incident.context;
+        let mut case =
+            Case { incident, context, ledger: &incident.ledger, findings, works: Vec::new(), composing: false };
+        case.works = work::of(&case);
+        case
+    }
+
+    /// The same case, asked for parts of a combination.
+    pub fn for_combinations(&self) -> Case<'a> {
+        Case { composing: true, works: self.works.clone(), ..*self }
+    }
+
+    pub fn composing(&self) -> bool {
+        self.composing
+    }
+
+    /// The kinds of work that it may be.
+    pub fn works(&self) -> &[Work] {
+        &self.works
     }
 
     pub fn resource(&self) -> Resource {
@@ -92,7 +115,7 @@ impl<'a> Case<'a> {
     }
 
     /// Σ P(cause) × P(cured | cause) over a fix's table, in 0 … 1.
-    pub fn cures(&self, table: &[(CauseId, f64)]) -> f64 {
+    pub fn cures(&self, table: &Table) -> f64 {
         table.iter().map(|(cause, cured)| self.confidence(*cause) * cured).sum::<f64>().clamp(0.0, 1.0)
     }
 
@@ -209,7 +232,7 @@ impl<'a> Case<'a> {
 
     /// True while weights go to the device: no activation exists yet, so no batch matters.
     pub fn loading(&self) -> bool {
-        matches!(self.phase(), Some(Phase::Load | Phase::Startup | Phase::Resume))
+        matches!(self.phase(), Some(Phase::Load | Phase::Resume))
             || (self.phase().is_none() && self.clue(Clue::LoadsModel))
     }
 
@@ -251,7 +274,7 @@ impl<'a> Case<'a> {
             PytorchAllocator::Yes => true,
             PytorchAllocator::No => false,
             PytorchAllocator::Sometimes => {
-                let named = self.incident.event.facts.process_name.get().and_then(|name| Program::named(name));
+                let named = self.victim();
                 let another = named.is_some_and(|program| {
                     program.kind() != Kind::Application && program.pytorch_allocator() == PytorchAllocator::No
                 });
@@ -302,6 +325,12 @@ impl<'a> Case<'a> {
         self.incident.event.versions.filter(|_| self.pytorch()).and_then(|versions| versions.to)
     }
 
+    /// The program that was killed, by the name that whoever reports the kill gives it.
+    pub fn victim(&self) -> Option<Program> {
+        let name = self.incident.event.facts.process_name.get()?;
+        Program::named(name.rsplit(['/', '\\']).next().unwrap_or(name))
+    }
+
     /// The targets whose knobs this incident's user can turn, nearest first.
     pub fn targets(&self) -> Vec<Target> {
         let program = self.program();
@@ -311,6 +340,11 @@ impl<'a> Case<'a> {
             targets.splice(0..0, program.targets().iter().copied());
         } else {
             targets.extend(program.targets());
+        }
+        if !program.names_itself()
+            && let Some(victim) = self.victim()
+        {
+            targets.splice(0..0, victim.targets().iter().copied());
         }
         if self.windows() {
             targets.push(Target::Windows);
@@ -325,9 +359,12 @@ impl<'a> Case<'a> {
     pub fn order(&self, mut knobs: Vec<Knob>) -> Vec<Knob> {
         let mut targets = self.targets();
         let program = self.program();
+        // Where any program may have been killed, nothing speaks for one in Python.
+        let python = self.works.iter().any(|work| matches!(work, Work::Training | Work::Inference | Work::Data))
+            && !self.works.contains(&Work::Host);
         let interpreter = program.kind() == Kind::Runtime && program.languages().contains(&Language::Python);
         if self.trainer().is_none() && self.engine().is_none() {
-            if self.pytorch() || (!program.names_itself() || interpreter) && self.may_be_pytorch() {
+            if self.pytorch() || python && (!program.names_itself() || interpreter) && self.may_be_pytorch() {
                 targets.extend([
                     Target::Python,
                     Target::Numpy,
@@ -392,11 +429,6 @@ pub fn bytes(count: u64) -> String {
     Bytes(count).to_string()
 }
 
-/// Whole MiB of an interval's middle, for settings given in MB.
-pub fn mib(amount: Interval) -> u64 {
-    amount.middle_bytes() / MIB
-}
-
 /// A range cut to what physically is there.
 pub fn clamp_to(range: Interval, bound: Option<Interval>) -> Interval {
     let range = range.at_least_zero();
@@ -404,11 +436,6 @@ pub fn clamp_to(range: Interval, bound: Option<Interval>) -> Interval {
         Some(bound) => Interval::between(range.low.min(bound.high.max(0)), range.high.min(bound.high.max(0))),
         None => range,
     }
-}
-
-/// What a fix frees when no figure tells.
-pub fn unknown(en: &str, zh: &str) -> Frees {
-    Frees::Unknown(Text::new(en, zh))
 }
 
 /// Two statements, one after the other.
@@ -429,23 +456,23 @@ impl Case<'_> {
             (Some(a), Some(r), Some(c)) => {
                 let (a, r, c) = (show(a.middle()), show(r.middle()), show(c.middle()));
                 crate::text!(
-                    en: "{a} was handed out and {r} more was asked for, of {c}",
+                    en: "{a} were allocated and {r} more requested, of {c}",
                     zh: "已分配 {a}，又申请 {r}，总容量 {c}"
                 )
             }
             (None, Some(r), Some(c)) => {
                 let (r, c) = (show(r.middle()), show(c.middle()));
-                crate::text!(en: "{r} was asked for, of {c}", zh: "申请 {r}，总容量 {c}")
+                crate::text!(en: "{r} were requested, of {c}", zh: "申请 {r}，总容量 {c}")
             }
             (_, Some(r), None) => {
                 let r = show(r.middle());
-                crate::text!(en: "{r} was asked for", zh: "申请了 {r}")
+                crate::text!(en: "{r} were requested", zh: "申请了 {r}")
             }
             _ => Text::default(),
         }
     }
 
-    /// `low` and `high` shares of what is handed out, with the formula, where that figure is known.
+    /// `low` and `high` shares of what is allocated, with the formula, where that figure is known.
     pub fn share_of_allocated(&self, low: f64, high: f64, what: Text) -> Option<(Interval, Text)> {
         let allocated = self.allocated().filter(|allocated| allocated.low > 0)?;
         let range = Interval::between(allocated.scale(low).low, allocated.scale(high).high);
@@ -458,6 +485,13 @@ impl Case<'_> {
                 format!("{}：已分配 {total} 的 {from}–{to} %（经验值）", what.zh),
             ),
         ))
+    }
+
+    /// The user's line that failed, as `file:line`, where the traceback names it.
+    pub fn failing_line(&self) -> Option<String> {
+        let frame = self.context.user_frame().filter(|frame| frame.line > 0)?;
+        let file = frame.file.rsplit(['/', '\\']).next().unwrap_or_default();
+        Some(format!("{file}:{}", frame.line))
     }
 
     /// The figure to ask for where activations cannot be told from states.
@@ -494,6 +528,11 @@ impl Case<'_> {
             || self.context.lora.is_known()
     }
 
+    /// True for a language model, or one of half a billion parameters and more: its states are what fills a device.
+    pub fn large_model(&self) -> bool {
+        self.language_model() || self.context.parameters.value().is_some_and(|count| count >= 5e8)
+    }
+
     /// Parameters times bytes each, with the formula, where the number of parameters is known.
     pub fn of_parameters(&self, low: f64, high: f64) -> Option<(Interval, Text)> {
         let count = self.context.parameters.value().filter(|count| *count > 0.0)?;
@@ -514,7 +553,8 @@ impl Case<'_> {
             return Text::new("the log does not tell the number of parameters", "日志没有给出参数量");
         }
         crate::text!(
-            en: "the log does not tell the number of trainable parameters; sum(p.numel() for p in model.parameters() if p.requires_grad) does",
+            en: "the log does not tell the number of trainable parameters; sum(p.numel() for p in \
+                 model.parameters() if p.requires_grad) does",
             zh: "日志没有给出可训练参数量；用 sum(p.numel() for p in model.parameters() if p.requires_grad) 可得"
         )
     }

@@ -1,12 +1,6 @@
 //! The first device does more.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "data-parallel",
@@ -14,23 +8,36 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "torch.nn.DataParallel to spread the load", zh: "用 torch.nn.DataParallel 分摊"),
     doc: || {
         text!(
-            en: "DataParallel copies the model at every step and gathers all outputs on its first GPU, whose peak rises. DistributedDataParallel keeps each process's outputs where they are.",
-            zh: "DataParallel 每步复制模型，并把所有输出汇集到第一块 GPU，使其峰值更高。DistributedDataParallel 的输出留在各自进程。"
+            en: "DataParallel copies the model at every step and gathers all outputs on its first GPU, whose peak \
+                 rises. DistributedDataParallel keeps each process's outputs where they are.",
+            zh: "DataParallel 每步复制模型，并把所有输出汇集到第一块 GPU，使其峰值更高。DistributedDataParallel 的输\
+                 出留在各自进程。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference],
+    applies: |case| case.on_gpu() && case.clue(Clue::DataParallel),
+    costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Same },
+    knobs: &[line(Target::Pytorch, "torchrun --nproc_per_node=<GPUs> train.py")
+        .note("with DistributedDataParallel instead of DataParallel", "用 DistributedDataParallel 代替 DataParallel")],
+    fixtures: &["fix/gathered-outputs"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.clue(Clue::DataParallel) {
-        return Advice::Silent;
-    }
-    Draft::new(case, &[(CauseId::Capacity, 0.3), (CauseId::WrongDevice, 0.6), (CauseId::TransientPeak, 0.3)])
+    Draft::new(case, &FIX)
         .frees_if(
-            case.share_of_allocated(0.0, 0.3, text!(en: "outputs gathered on the first GPU", zh: "汇集到第一块 GPU 的输出")),
+            case.share_of_allocated(
+                0.0,
+                0.3,
+                text!(
+                    en: "outputs gathered on the first GPU",
+                    zh: "汇集到第一块 GPU 的输出"
+                ),
+            ),
             text!(en: "the size of the gathered outputs is not in the log", zh: "日志没有给出汇集输出的大小"),
         )
-        .slows(-0.3, 0.0)
-        .knob(Target::Pytorch, "torchrun --nproc_per_node=<GPUs> train.py   # with DistributedDataParallel instead of DataParallel")
-        .because(text!(en: "DataParallel gathers outputs and losses on its first GPU", zh: "DataParallel 把输出和损失汇集到第一块 GPU"))
+        .because(text!(
+            en: "DataParallel gathers outputs and losses on its first GPU",
+            zh: "DataParallel 把输出和损失汇集到第一块 GPU"
+        ))
 }

@@ -1,11 +1,6 @@
 //! One copy of the gradients.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "ddp-bucket-view",
@@ -13,11 +8,21 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "DDP: gradients as views of the buckets", zh: "DDP：梯度作为通信桶的视图"),
     doc: || {
         text!(
-            en: "DDP keeps gradients and a copy in its buckets; `gradient_as_bucket_view=True` keeps one: up to 4 bytes per 32-bit parameter.",
+            en: "DDP keeps gradients and a copy in its buckets; `gradient_as_bucket_view=True` keeps one: up to 4 \
+                 bytes per 32-bit parameter.",
             zh: "DDP 同时保存梯度和桶中的副本；`gradient_as_bucket_view=True` 只留一份：每个 32 位参数最多省 4 字节。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Lightning, "DDPStrategy(gradient_as_bucket_view=True)"),
+        line(Target::Accelerate, "DistributedDataParallelKwargs(gradient_as_bucket_view=True)"),
+        line(Target::Pytorch, "DistributedDataParallel(model, gradient_as_bucket_view=True)"),
+    ],
+    fixtures: &["context/ultralytics", "context/ranks"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -26,12 +31,7 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu() || !case.training() || sharded || ranks.is_none_or(|ranks| ranks < 2) || !case.pytorch() {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::TransientPeak, 0.15)])
-        .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
-        .knob(Target::Lightning, "DDPStrategy(gradient_as_bucket_view=True)")
-        .knob(Target::Accelerate, "DistributedDataParallelKwargs(gradient_as_bucket_view=True)")
-        .knob(Target::Pytorch, "DistributedDataParallel(model, gradient_as_bucket_view=True)")
-        .because(
-            text!(en: "gradients lie in memory twice: as tensors and in the buckets", zh: "梯度存了两份：张量与通信桶"),
-        )
+    Draft::new(case, &FIX).frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters()).because(
+        text!(en: "gradients lie in memory twice: as tensors and in the buckets", zh: "梯度存了两份：张量与通信桶"),
+    )
 }

@@ -1,13 +1,7 @@
 //! Let go of the graph.
 
-use super::case::{Case, join};
-use super::draft::Draft;
+use super::prelude::*;
 use super::replayed;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "detach-logged-tensors",
@@ -15,28 +9,47 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Detach what is kept across steps", zh: "跨步保存的张量要 detach"),
     doc: || {
         text!(
-            en: "A loss or output that is appended, summed or returned with its graph keeps that step's activations alive: measured one full set of activations per kept loss. `.item()`, `.detach()`, or `.cpu()` for tensors.",
-            zh: "把带计算图的 loss 或输出存进列表、累加或返回，会让该步的全部激活一直存活：实测每保留一个 loss 就多一整份激活。使用 `.item()`、`.detach()`，张量再 `.cpu()`。"
+            en: "A loss or output that is appended, summed or returned with its graph keeps that step's activations \
+                 alive: measured one full set of activations per kept loss. `.item()`, `.detach()`, or `.cpu()` \
+                 for tensors.",
+            zh: "把带计算图的 loss 或输出存进列表、累加或返回，会让该步的全部激活一直存活：实测每保留一个 loss 就多\
+                 一整份激活。使用 `.item()`、`.detach()`，张量再 `.cpu()`。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference],
+    applies: |case| case.on_gpu() && case.engine().is_none() && !case.loading(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Pytorch, "losses.append(loss.item())")
+            .note("no tensor that came from {place}", "不要保留来自 {place} 的张量"),
+        line(Target::Pytorch, "running_loss += loss.item()")
+            .note(
+                "not += loss; outputs.append(out.detach().cpu())",
+                "不要 += loss；输出用 outputs.append(out.detach().cpu())",
+            )
+            .unless("placed"),
+        line(Target::Lightning, "self.validation_outputs.append(out.detach().cpu())")
+            .note("and clear() it in on_validation_epoch_end", "并在 on_validation_epoch_end 中 clear()"),
+        line(Target::TensorFlow, "losses.append(float(loss))").note("not the tensor", "不要存张量"),
+        line(Target::Jax, "losses.append(float(loss))").note("not the array", "不要存数组"),
+    ],
+    fixtures: &["context/leak", "context/notebook"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || case.engine().is_some() || case.loading() {
-        return Advice::Silent;
-    }
     let weight = if case.clue(Clue::Accumulates) { 1.2 } else { 1.0 };
     // Activations that outlive their step are kept by a graph, and the snapshot knows which line made them.
     let kept =
         case.proof().filter(|recording| recording.growth.is_some()).and_then(|recording| recording.passes_kept());
     let weight = if kept.is_some_and(|(_, passes)| passes >= 5) { 1.35 } else { weight };
-    let pytorch = match kept {
-        Some((held, _)) => format!("losses.append(loss.item())   # no tensor that came from {}", held.place.en),
-        None => "running_loss += loss.item()   # not += loss; outputs.append(out.detach().cpu())".to_string(),
+    let draft = Draft::new(case, &FIX);
+    let draft = match kept {
+        Some((held, _)) => draft.when("placed", true).fill_text("place", held.place.clone()),
+        None => draft,
     };
     let now = case.incident.event.meter().now;
-    Draft::new(case, &[(CauseId::LeakGrowth, 0.65)])
+    draft
         .weight(weight)
         .frees_if(
             replayed::growth_freed(case),
@@ -46,13 +59,6 @@ fn advise(case: &Case) -> Advice {
             ),
         )
         .certainty(Certainty::Likely)
-        .knob(Target::Pytorch, pytorch)
-        .knob(
-            Target::Lightning,
-            "self.validation_outputs.append(out.detach().cpu())   # and clear() it in on_validation_epoch_end",
-        )
-        .knob(Target::TensorFlow, "losses.append(float(loss))   # not the tensor")
-        .knob(Target::Jax, "losses.append(float(loss))   # not the array")
         .because(join(
             text!(
                 en: "memory grows over steps: something kept from each step still holds its graph",

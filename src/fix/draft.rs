@@ -1,9 +1,8 @@
 //! Builds an [`Offer`] and decides by arithmetic whether it is one: what cannot cover the shortage is withheld with that reason.
 
 use super::case::{Case, clamp_to, show};
-use super::{Advice, Certainty, Frees, Knob, Numerics, Offer};
-use crate::cause::CauseId;
-use crate::domain::Target;
+use super::cures::{self, Table};
+use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer};
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
@@ -14,26 +13,52 @@ const FAINTEST: f64 = 0.03;
 /// An offer in the making.
 pub struct Draft<'a> {
     case: &'a Case<'a>,
-    cures: f64,
+    fix: &'static Fix,
+    table: Table,
+    weight: f64,
     frees: Frees,
-    slowdown: (f64, f64),
-    numerics: Numerics,
     certainty: Certainty,
+    /// Circumstances that are given.
+    given: Vec<&'static str>,
+    values: Vec<(&'static str, Text)>,
+    was: Option<Text>,
     knobs: Vec<Knob>,
+    costs: Costs,
 }
 
 impl<'a> Draft<'a> {
-    /// Starts from a table of P(cured | cause) for this fix.
-    pub fn new(case: &'a Case<'a>, table: &[(CauseId, f64)]) -> Draft<'a> {
+    /// Starts from what is written down of the fix: its row of probabilities, its lines, its costs.
+    pub fn new(case: &'a Case<'a>, fix: &'static Fix) -> Draft<'a> {
+        let accelerator = case.accelerator();
+        let values = [
+            ("module", accelerator.torch_module()),
+            ("device", accelerator.torch_device()),
+            ("tool", accelerator.tool()),
+            ("processes", accelerator.processes()),
+        ];
         Draft {
             case,
-            cures: case.cures(table),
+            fix,
+            table: cures::of(fix.id).cures.clone(),
+            weight: 1.0,
             frees: Frees::Unknown(Text::default()),
-            slowdown: (0.0, 0.0),
-            numerics: Numerics::Same,
             certainty: Certainty::RuleOfThumb,
+            given: Vec::new(),
+            values: values.into_iter().map(|(name, value)| (name, Text::same(value))).collect(),
+            was: None,
             knobs: Vec::new(),
+            costs: fix.costs,
         }
+    }
+
+    /// A circumstance, which other probabilities and lines may depend on, and whether it is given.
+    pub fn when(mut self, circumstance: &'static str, given: bool) -> Self {
+        if given {
+            self.given.push(circumstance);
+            let other = cures::of(self.fix.id).when.get(circumstance);
+            self.table.extend(other.into_iter().flatten().map(|(cause, cured)| (*cause, *cured)));
+        }
+        self
     }
 
     /// What it frees, with the formula that has this incident's figures in it.
@@ -56,17 +81,6 @@ impl<'a> Draft<'a> {
         self
     }
 
-    /// Share of throughput lost; negative where it gets faster.
-    pub fn slows(mut self, low: f64, high: f64) -> Self {
-        self.slowdown = (low.min(high), low.max(high));
-        self
-    }
-
-    pub fn numerics(mut self, numerics: Numerics) -> Self {
-        self.numerics = numerics;
-        self
-    }
-
     pub fn certainty(mut self, certainty: Certainty) -> Self {
         self.certainty = certainty;
         self
@@ -74,25 +88,62 @@ impl<'a> Draft<'a> {
 
     /// Multiplies the probability, for circumstances that no cause expresses.
     pub fn weight(mut self, factor: f64) -> Self {
-        self.cures = (self.cures * factor).clamp(0.0, 1.0);
+        self.weight *= factor;
         self
     }
 
-    pub fn knob(mut self, target: Target, line: impl Into<String>) -> Self {
-        self.knobs.push(Knob { target, line: line.into() });
+    /// What goes where a line has this name in braces.
+    pub fn fill(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
+        self.values.push((name, Text::same(value.to_string())));
         self
+    }
+
+    /// The same, where the languages differ.
+    pub fn fill_text(mut self, name: &'static str, value: Text) -> Self {
+        self.values.push((name, value));
+        self
+    }
+
+    /// What the setting is now, for a remark behind each line.
+    pub fn was(mut self, value: Option<impl std::fmt::Display>) -> Self {
+        self.was = value.map(|value| text!(en: "was {value}", zh: "原为 {value}"));
+        self
+    }
+
+    /// A line that only this incident can make.
+    pub fn line(mut self, knob: Knob) -> Self {
+        self.knobs.push(knob);
+        self
+    }
+
+    /// Costs that only this incident tells.
+    pub fn costs(mut self, costs: Costs) -> Self {
+        self.costs = costs;
+        self
+    }
+
+    /// What can be written: the lines made for this incident, then those of the fix that hold here.
+    fn lines(&mut self) -> Vec<Knob> {
+        let made = std::mem::take(&mut self.knobs);
+        let written = self.fix.knobs.iter().filter(|line| line.holds(&self.given));
+        let filled = written.filter_map(|line| {
+            let text = line.fill(&self.values)?;
+            Some(Knob { target: line.target, line: remark(text, self.was.as_ref()) })
+        });
+        made.into_iter().chain(filled).collect()
     }
 
     /// The finished advice. The saving decides where it is known: a maximum below what is missing withholds the fix.
-    pub fn because(self, why: Text) -> Advice {
-        let mut cures = self.cures;
-        let knobs = self.case.order(self.knobs);
-        if cures < FAINTEST || knobs.is_empty() {
+    pub fn because(mut self, why: Text) -> Advice {
+        let knobs = self.lines();
+        let knobs = self.case.order(knobs);
+        let mut cures = (self.case.cures(&self.table) * self.weight).clamp(0.0, 1.0);
+        if cures < FAINTEST && !self.case.composing() || knobs.is_empty() {
             return Advice::Silent;
         }
         if let Frees::Bytes { range, .. } = &self.frees {
             let reach = self.case.reach(*range);
-            if reach == 0.0 {
+            if reach == 0.0 && !self.case.composing() {
                 let most = show(range.high);
                 return Advice::Withheld(match self.case.missing() {
                     Some(missing) if range.high > 0 => {
@@ -109,12 +160,21 @@ impl<'a> Draft<'a> {
         }
         Advice::Offer(Offer {
             frees: self.frees,
-            slowdown: self.slowdown,
-            numerics: self.numerics,
+            costs: self.costs,
             certainty: self.certainty,
             cures: cures.clamp(0.0, 1.0),
             knobs,
             why,
         })
     }
+}
+
+/// A line with one more remark behind it.
+fn remark(line: Text, more: Option<&Text>) -> Text {
+    let Some(more) = more else { return line };
+    let with = |line: String, more: &str, comma: &str| match line.contains("   # ") {
+        true => format!("{line}{comma}{more}"),
+        false => format!("{line}   # {more}"),
+    };
+    Text::new(with(line.en, &more.en, "; "), with(line.zh, &more.zh, "；"))
 }

@@ -1,13 +1,8 @@
 //! Adam's state in 8 bit.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
+use super::budget::Change;
+use super::prelude::*;
 use crate::estimate::states;
-use crate::incident::context::{Clue, Phase};
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "eight-bit-optimizer",
@@ -15,17 +10,28 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "8-bit optimizer", zh: "8-bit 优化器"),
     doc: || {
         text!(
-            en: "Adam keeps 8 bytes of state per 32-bit parameter; the 8-bit form 2.03, with tensors below 4096 elements left at 32 bit. The paged form can be pushed out to the host. Some runs need the embeddings at 32 bit for stability.",
-            zh: "Adam 每个 32 位参数保存 8 字节状态；8-bit 版本为 2.03 字节，少于 4096 个元素的张量仍为 32 位。paged 版本可换出到主机。有些任务需要把 embedding 保持 32 位以稳定训练。"
+            en: "Adam keeps 8 bytes of state per 32-bit parameter; the 8-bit form 2.03, with tensors below 4096 \
+                 elements left at 32 bit. The paged form can be pushed out to the host. Some runs need the \
+                 embeddings at 32 bit for stability.",
+            zh: "Adam 每个 32 位参数保存 8 字节状态；8-bit 版本为 2.03 字节，少于 4096 个元素的张量仍为 32 \
+                 位。paged 版本可换出到主机。有些任务需要把 embedding 保持 32 位以稳定训练。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.on_gpu() && case.training() && case.pytorch() && !case.evaluating(),
+    costs: Costs { slows: (-0.05, 0.05), numerics: Numerics::Benign },
+    knobs: &[
+        line(Target::HfTrainer, "optim=\"adamw_8bit\"").note("or \"paged_adamw_8bit\"", "或 \"paged_adamw_8bit\""),
+        line(Target::LlamaFactory, "optim: adamw_8bit"),
+        line(Target::Swift, "--optim adamw_8bit"),
+        line(Target::Diffusers, "--use_8bit_adam"),
+        line(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)"),
+    ],
+    fixtures: &["context/ranks", "pytorch/snapshot-capacity"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.training() || !case.pytorch() || case.evaluating() {
-        return Advice::Silent;
-    }
     let name = case.context.optimizer.get().cloned();
     let known = name.as_deref().and_then(states::Optimizer::named);
     if known.is_some_and(|optimizer| optimizer.state() < 4.0) {
@@ -38,10 +44,14 @@ fn advise(case: &Case) -> Advice {
             zh: "只有适配器才有优化器状态：没有多少可压缩"
         ));
     }
+    if let Some(why) = case.still_too_large(Change::EightBitOptimizer).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
+    }
     let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
     let state = known.map_or(8.0, states::Optimizer::state);
     let high = state - states::Optimizer::Adam8bit.state();
-    Draft::new(case, &[(CauseId::Capacity, 0.4), (CauseId::TransientPeak, if stepping { 0.4 } else { 0.1 })])
+    Draft::new(case, &FIX)
+        .when("stepping", stepping)
         .weight(if stepping {
             1.6
         } else if case.language_model() {
@@ -50,14 +60,7 @@ fn advise(case: &Case) -> Advice {
             0.4
         })
         .frees_if(case.of_parameters(high / 2.0, high), case.ask_for_parameters())
-        .slows(-0.05, 0.05)
-        .numerics(Numerics::Benign)
         .certainty(if stepping { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob(Target::HfTrainer, "optim=\"adamw_8bit\"   # or \"paged_adamw_8bit\"")
-        .knob(Target::LlamaFactory, "optim: adamw_8bit")
-        .knob(Target::Swift, "--optim adamw_8bit")
-        .knob(Target::Diffusers, "--use_8bit_adam")
-        .knob(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)")
         .because(text!(
             en: "Adam's state takes 8 bytes per 32-bit parameter, 2.03 in 8 bit",
             zh: "Adam 状态每个 32 位参数 8 字节，8-bit 为 2.03 字节"

@@ -1,11 +1,6 @@
 //! The averaged weights elsewhere.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "ema-on-cpu",
@@ -13,11 +8,21 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Keep EMA weights on the CPU", zh: "把 EMA 权重放在 CPU"),
     doc: || {
         text!(
-            en: "An exponential moving average is one more copy of the weights, 2 or 4 bytes per parameter; a reference model for DPO or distillation likewise.",
+            en: "An exponential moving average is one more copy of the weights, 2 or 4 bytes per parameter; a \
+                 reference model for DPO or distillation likewise.",
             zh: "指数滑动平均是又一份权重，每参数 2 或 4 字节；DPO 或蒸馏的参考模型同理。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |_| true,
+    costs: Costs { slows: (0.01, 0.05), numerics: Numerics::Same },
+    knobs: &[
+        said(Target::Diffusers, "remove --use_ema, or add --offload_ema", "去掉 --use_ema，或加上 --offload_ema"),
+        line(Target::Pytorch, "ema_model = copy.deepcopy(model).cpu()")
+            .note("and update every 10 steps", "每 10 步更新一次"),
+    ],
+    fixtures: &["fix/averaged-weights"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -36,10 +41,7 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::Capacity, 0.2), (CauseId::DuplicateModel, 0.5)])
-        .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
-        .slows(0.01, 0.05)
-        .knob(Target::Diffusers, "remove --use_ema, or add --offload_ema")
-        .knob(Target::Pytorch, "ema_model = copy.deepcopy(model).cpu()   # and update every 10 steps")
-        .because(text!(en: "the averaged copy is used rarely and need not lie on the GPU", zh: "平均副本很少用到，不必放在显存"))
+    Draft::new(case, &FIX).frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters()).because(
+        text!(en: "the averaged copy is used rarely and need not lie on the GPU", zh: "平均副本很少用到，不必放在显存"),
+    )
 }

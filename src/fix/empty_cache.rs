@@ -1,14 +1,6 @@
 //! The most tried remedy.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Sign;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
-use crate::units::Interval;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "empty-cache",
@@ -16,11 +8,26 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "empty_cache()", zh: "empty_cache()"),
     doc: || {
         text!(
-            en: "Returns whole unused segments to the driver. PyTorch does exactly that by itself before it raises an out-of-memory error, so it cannot prevent one; calling it every step costs time. It helps another process or library on the same GPU, or once between two phases.",
-            zh: "把整段未用的缓存还给驱动。PyTorch 在抛出显存不足之前本来就会做同样的事，所以它无法避免报错；每步调用还会变慢。它有用的场合是同一块 GPU 上有其他进程或库需要显存，或在两个阶段之间调用一次。"
+            en: "Returns whole unused segments to the driver. PyTorch does exactly that by itself before it raises \
+                 an out-of-memory error, so it cannot prevent one; calling it every step costs time. It helps \
+                 another process or library on the same GPU, or once between two phases.",
+            zh: "把整段未用的缓存还给驱动。PyTorch 在抛出显存不足之前本来就会做同样的事，所以它无法避免报错；每步调\
+                 用还会变慢。它有用的场合是同一块 GPU 上有其他进程或库需要显存，或在两个阶段之间调用一次。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Pytorch, "torch.mps.empty_cache()")
+            .note("between independent pieces of work", "在彼此独立的任务之间调用")
+            .when("mps"),
+        line(Target::Pytorch, "{module}.empty_cache()")
+            .note("once, before the other library allocates", "在另一个库分配之前调用一次")
+            .unless("mps"),
+    ],
+    fixtures: &["pytorch/mps-gb", "pytorch/mps-gib-torn"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -34,23 +41,19 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     if case.sign(Sign::Mps) && case.may_be_pytorch() {
-        return Draft::new(
-            case,
-            &[(CauseId::NonFramework, 0.35), (CauseId::LeakGrowth, 0.3), (CauseId::Capacity, 0.08)],
-        )
-        .frees_unknown(text!(en: "the cache's size is not in the message", zh: "报错没有给出缓存大小"))
-        .slows(0.0, 0.1)
-        .knob(Target::Pytorch, "torch.mps.empty_cache()   # between independent pieces of work")
-        .because(text!(
-            en: "the watermark counts everything Metal holds for this process, the cache included",
-            zh: "水位线统计 Metal 为本进程持有的全部内存，包括缓存"
-        ));
+        return Draft::new(case, &FIX)
+            .when("mps", true)
+            .frees_unknown(text!(en: "the cache's size is not in the message", zh: "报错没有给出缓存大小"))
+            .because(text!(
+                en: "the watermark counts everything Metal holds for this process, the cache included",
+                zh: "水位线统计 Metal 为本进程持有的全部内存，包括缓存"
+            ));
     }
     if !case.pytorch() && case.trainer().is_none() {
         return Advice::Silent;
     }
     if case.clue(Clue::SecondFramework) || case.sign(Sign::ForeignLibrary) {
-        return Draft::new(case, &[(CauseId::NonFramework, 0.35)])
+        return Draft::new(case, &FIX)
             .frees_if(
                 case.cached().map(|cached| {
                     let shown = show(cached.middle());
@@ -61,14 +64,6 @@ fn advise(case: &Case) -> Advice {
                 }),
                 text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"),
             )
-            .slows(0.0, 0.1)
-            .knob(
-                Target::Pytorch,
-                format!(
-                    "{}.empty_cache()   # once, before the other library allocates",
-                    case.accelerator().torch_module()
-                ),
-            )
             .because(text!(
                 en: "a library beside PyTorch asks the driver for memory that PyTorch's cache holds",
                 zh: "PyTorch 之外的库要向驱动申请被 PyTorch 缓存占住的显存"
@@ -78,12 +73,13 @@ fn advise(case: &Case) -> Advice {
         Some(cached) => {
             let shown = show(cached.middle());
             text!(
-                en: "PyTorch already gave back every unused segment before it raised this error; the {shown} still cached lies in segments with live tensors",
+                en: "PyTorch already released every unused segment before it raised this error; the {shown} still \
+                     cached belong to segments with live tensors",
                 zh: "PyTorch 在报错前已归还所有完全空闲的段；仍缓存的 {shown} 位于含有存活张量的段内"
             )
         }
         None => text!(
-            en: "PyTorch gives unused segments back by itself before it raises this error",
+            en: "PyTorch releases unused segments by itself before it raises this error",
             zh: "PyTorch 在抛出该错误之前会自行归还未用的段"
         ),
     })

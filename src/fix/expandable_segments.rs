@@ -1,16 +1,8 @@
 //! Let PyTorch grow its segments instead of cutting new ones.
 
 use super::alloc_conf::AllocConf;
-use super::case::{Case, join, show};
-use super::draft::Draft;
+use super::prelude::*;
 use super::replayed::{self, Replayed};
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::{Resource, Sign};
-use crate::domain::Target;
-use crate::text;
-use crate::text::Text;
-use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "expandable-segments",
@@ -18,11 +10,26 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Turn on expandable segments", zh: "开启 expandable_segments"),
     doc: || {
         text!(
-            en: "PyTorch then maps memory in 20 MiB granules into growing segments, so that free pieces join instead of staying apart. PyTorch 2.1 or newer on Linux; on Windows the option is accepted and does nothing. A live tensor still pins its own granule. Together with `max_split_size_mb` PyTorch up to 2.4 fails an internal assertion at the next shortage: drop that option.",
-            zh: "PyTorch 以 20 MiB 为粒度把物理显存映射进可增长的段，空闲块可以合并而不再各自孤立。需要 Linux 上的 PyTorch 2.1 或更新；Windows 上接受该选项但不起作用。仍存活的张量会占住自己所在的粒度。与 `max_split_size_mb` 同用时，PyTorch 2.4 及更早版本在显存不足时会触发内部断言：请去掉后者。"
+            en: "PyTorch then maps memory in 20 MiB granules into growing segments, so that free pieces join \
+                 instead of staying apart. PyTorch 2.1 or newer on Linux; on Windows the option is accepted and \
+                 does nothing. A live tensor still pins its own granule. Together with `max_split_size_mb` PyTorch \
+                 up to 2.4 fails an internal assertion at the next shortage: drop that option.",
+            zh: "PyTorch 以 20 MiB 为粒度把物理显存映射进可增长的段，空闲块可以合并而不再各自孤立。需要 Linux 上的 \
+                 PyTorch 2.1 或更新；Windows 上接受该选项但不起作用。仍存活的张量会占住自己所在的粒度。与 \
+                 `max_split_size_mb` 同用时，PyTorch 2.4 及更早版本在显存不足时会触发内部断言：请去掉后者。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.03), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Pytorch, "export {variable}={kept}expandable_segments:True"),
+        line(Target::Shell, "export {variable}={kept}expandable_segments:True"),
+        line(Target::Pytorch, "os.environ[\"{variable}\"] = \"{kept}expandable_segments:True\"")
+            .note("before importing torch", "在导入 torch 之前"),
+    ],
+    fixtures: &["context/ultralytics", "pytorch/capacty-wrapped"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -34,7 +41,8 @@ fn advise(case: &Case) -> Advice {
     }
     if case.resource() == Resource::KvCache && case.engine().is_some_and(|engine| engine.sizes_pool_by_device()) {
         return Advice::WontHelp(text!(
-            en: "the cache is planned from sizes before it is allocated: no fragment is in its way, so no allocator option makes it fit",
+            en: "the cache is planned from sizes before it is allocated: no fragment is in its way, so no allocator \
+                 option makes it fit",
             zh: "KV cache 在分配前就按大小计算：与碎片无关，任何分配器选项都无法让它放得下"
         ));
     }
@@ -68,7 +76,8 @@ fn advise(case: &Case) -> Advice {
         if (cached + free).high < requested.low {
             let (c, f, r) = (show(cached.middle()), show(free.middle()), show(requested.middle()));
             return Advice::WontHelp(text!(
-                en: "even all {c} cached and {f} free together are less than the {r} asked for: no allocator option can serve it",
+                en: "even all {c} cached and {f} free together are less than the {r} requested: no allocator option \
+                     can serve it",
                 zh: "缓存的 {c} 加空闲的 {f} 全部合起来也不到申请的 {r}：任何分配器选项都无法满足"
             ));
         }
@@ -77,47 +86,32 @@ fn advise(case: &Case) -> Advice {
         Some(version) if version >= (2, 5) => conf,
         _ => conf.without("max_split_size_mb"),
     }
-    .with("expandable_segments", "True");
+    .without("expandable_segments");
     if let Some(Replayed::Serves { saves, formula, why, .. }) = replayed {
         // The recording ends with the failure: where the job fills the device anyway, later requests may fail.
-        return Draft::new(
-            case,
-            &[
-                (CauseId::Fragmentation, 0.95),
-                (CauseId::Capacity, 0.25),
-                (CauseId::LeakGrowth, 0.03),
-                (CauseId::TransientPeak, 0.25),
-            ],
-        )
-        .frees(saves, formula)
-        .slows(0.0, 0.03)
-        .certainty(Certainty::Arithmetic)
-        .knob(Target::Pytorch, conf.export())
-        .knob(Target::Shell, conf.export())
-        .knob(Target::Pytorch, conf.python())
-        .because(why);
+        return Draft::new(case, &FIX)
+            .when("replayed", true)
+            .fill("variable", conf.variable())
+            .fill("kept", conf.kept())
+            .frees(saves, formula)
+            .certainty(Certainty::Arithmetic)
+            .because(why);
     }
     let formula = case.cached().map(|cached| {
         let shown = show(cached.middle());
         (
             Interval::between(0, cached.high),
             text!(
-                en: "at most the {shown} that is cached and not handed out",
+                en: "at most the {shown} that is cached and not allocated",
                 zh: "最多为已缓存但未分配的 {shown}"
             ),
         )
     });
-    // Where a small part of the cache would do, joining pieces serves this request even if the job is merely large.
-    let reach = if little_is_missing(case) { 0.25 } else { 0.04 };
-    Draft::new(
-        case,
-        &[
-            (CauseId::Fragmentation, 0.9),
-            (CauseId::Capacity, reach),
-            (CauseId::LeakGrowth, 0.03),
-            (CauseId::TransientPeak, reach),
-        ],
-    )
+    Draft::new(case, &FIX)
+        // Where a small part of the cache would do, joining pieces serves this request even if the job is merely large.
+        .when("little-missing", little_is_missing(case))
+        .fill("variable", conf.variable())
+        .fill("kept", conf.kept())
     .frees_if(
         formula,
         text!(
@@ -125,11 +119,7 @@ fn advise(case: &Case) -> Advice {
             zh: "报错没有给出缓存量；torch.cuda.memory_reserved() − memory_allocated() 可得"
         ),
     )
-    .slows(0.0, 0.03)
     .certainty(Certainty::Likely)
-    .knob(Target::Pytorch, conf.export())
-    .knob(Target::Shell, conf.export())
-    .knob(Target::Pytorch, conf.python())
     .because(join(reserve(case), case.situation()))
 }
 

@@ -1,13 +1,8 @@
 //! Let PyTorch cut segments as it does by default, where growing ones come out worse.
 
 use super::alloc_conf::AllocConf;
-use super::case::Case;
-use super::draft::Draft;
+use super::prelude::*;
 use super::replayed::{self, Replayed};
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "expandable-segments-off",
@@ -15,24 +10,44 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Turn off expandable segments", zh: "关闭 expandable_segments"),
     doc: || {
         text!(
-            en: "Expandable segments give memory back in granules of 20 MiB only, and a live tensor pins its granule. A program whose buffers grow a little with every step, such as a key/value cache that is concatenated, can need more with them than without. Offered only where the replay of a memory snapshot proves it (`oomdoc explain LOG --snapshot FILE`).",
-            zh: "expandable_segments 只能以 20 MiB 的粒度归还显存，存活的张量会占住所在粒度。缓冲区逐步增大的程序（例如不断拼接的 KV cache）开启后反而可能需要更多显存。仅在重放显存快照证实时才推荐（`oomdoc explain LOG --snapshot FILE`）。"
+            en: "Expandable segments give memory back in granules of 20 MiB only, and a live tensor pins its \
+                 granule. A program whose buffers grow a little with every step, such as a key/value cache that is \
+                 concatenated, can need more with them than without. Offered only where the replay of a memory \
+                 snapshot proves it (`oomdoc explain LOG --snapshot FILE`).",
+            zh: "expandable_segments 只能以 20 MiB 的粒度归还显存，存活的张量会占住所在粒度。缓冲区逐步增大的程序\
+                 （例如不断拼接的 KV cache）开启后反而可能需要更多显存。仅在重放显存快照证实时才推荐（`oomdoc \
+                 explain LOG --snapshot FILE`）。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| {
+        case.caching_allocator()
+            && (AllocConf::of(case).expandable() || case.proof().is_some_and(|recording| recording.expandable))
+    },
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Pytorch, "export {variable}={kept}expandable_segments:False"),
+        line(Target::Pytorch, "os.environ[\"{variable}\"] = \"{kept}expandable_segments:False\"")
+            .note("before importing torch", "在导入 torch 之前"),
+    ],
+    fixtures: &["context/hf-trainer"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.proof().is_some_and(|recording| recording.expandable) {
-        return Advice::Silent;
+    if case.proof().is_none() {
+        return Advice::Withheld(text!(
+            en: "only the replay of a memory snapshot can show that they cost more than they save",
+            zh: "只有重放显存快照才能证明开启后得不偿失"
+        ));
     }
     let off = replayed::settings(case, |conf| conf == "expandable_segments:False");
     let Some(Replayed::Serves { saves, formula, why, .. }) = off else { return Advice::Silent };
-    let conf = AllocConf::of(case).with("expandable_segments", "False");
-    Draft::new(case, &[(CauseId::Fragmentation, 0.9), (CauseId::Capacity, 0.25), (CauseId::TransientPeak, 0.25)])
+    let conf = AllocConf::of(case).without("expandable_segments");
+    Draft::new(case, &FIX)
+        .fill("variable", conf.variable())
+        .fill("kept", conf.kept())
         .frees(saves, formula)
         .certainty(Certainty::Arithmetic)
-        .knob(Target::Pytorch, conf.export())
-        .knob(Target::Pytorch, conf.python())
         .because(why)
 }

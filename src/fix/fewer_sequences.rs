@@ -1,12 +1,6 @@
 //! Less at the same time.
 
-use super::case::{Case, join};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Sign;
-use crate::domain::{Number, Target};
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "fewer-sequences",
@@ -14,17 +8,29 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Fewer concurrent sequences or batched tokens", zh: "减少并发序列数或批内 token 数"),
     doc: || {
         text!(
-            en: "Activations of the warm-up and of prefill grow with the tokens in one step; graphs and sampling with the sequences. Fewer of either lower the peak and throughput under load.",
-            zh: "预热和 prefill 的激活随单步 token 数增长；CUDA graph 与采样随序列数增长。减少任一项都会降低峰值与满载吞吐。"
+            en: "Activations of the warm-up and of prefill grow with the tokens in one step; graphs and sampling \
+                 with the sequences. Fewer of either lower the peak and throughput under load.",
+            zh: "预热和 prefill 的激活随单步 token 数增长；CUDA graph 与采样随序列数增长。减少任一项都会降低峰值与满\
+                 载吞吐。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Serving],
+    applies: |case| case.engine().is_some() && case.on_device(),
+    costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "--max-num-seqs {sequences} --max-num-batched-tokens {tokens}"),
+        line(Target::Sglang, "--max-running-requests {running} --chunked-prefill-size {chunk}"),
+        line(Target::Tgi, "--max-batch-prefill-tokens 4096"),
+        line(Target::LlamaCpp, "-ub 256 -np 1"),
+        line(Target::Ollama, "OLLAMA_NUM_PARALLEL=1 ollama serve"),
+        line(Target::Lmdeploy, "--max-batch-size 32"),
+        line(Target::TensorRtLlm, "--max_batch_size 32 --max_num_tokens 4096"),
+    ],
+    fixtures: &["engines/tgi", "sglang/graph"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.engine().is_none() || !case.on_device() {
-        return Advice::Silent;
-    }
     if case.sign(Sign::EngineStartup) {
         // Checks before the first computation know nothing of a batch.
         return Advice::Silent;
@@ -35,18 +41,23 @@ fn advise(case: &Case) -> Advice {
     let tokens = fewer(facts.number(Number::MaxNumBatchedTokens), 4096, 1024);
     let running = fewer(facts.number(Number::MaxRunningRequests), 64, 8);
     let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 2048, 512);
-    Draft::new(case, &[(CauseId::Preallocation, 0.3), (CauseId::Capacity, 0.4), (CauseId::TransientPeak, 0.6), (CauseId::KvCache, 0.25), (CauseId::SingleHugeAllocation, 0.4), (CauseId::NonFramework, 0.2),
-            (CauseId::Preallocation, if case.sign(Sign::EngineWarmup) { 0.5 } else { 0.2 })])
-        .frees_unknown(text!(en: "needs the engine's activation peak, which its profiling line prints", zh: "需要引擎 profiling 打印的激活峰值"))
-        .slows(0.0, 0.4)
-        .knob(Target::Vllm, format!("--max-num-seqs {sequences} --max-num-batched-tokens {tokens}"))
-        .knob(Target::Sglang, format!("--max-running-requests {running} --chunked-prefill-size {chunk}"))
-        .knob(Target::Tgi, "--max-batch-prefill-tokens 4096")
-        .knob(Target::LlamaCpp, "-ub 256 -np 1")
-        .knob(Target::Ollama, "OLLAMA_NUM_PARALLEL=1 ollama serve")
-        .knob(Target::Lmdeploy, "--max-batch-size 32")
-        .knob(Target::TensorRtLlm, "--max_batch_size 32 --max_num_tokens 4096")
-        .because(join(text!(en: "activations grow with what is computed in one step", zh: "激活随单步计算量增长"), case.situation()))
+    Draft::new(case, &FIX)
+        .when("warmup", case.sign(Sign::EngineWarmup))
+        .frees_unknown(text!(
+            en: "needs the engine's activation peak, which its profiling line prints",
+            zh: "需要引擎 profiling 打印的激活峰值"
+        ))
+        .fill("sequences", sequences)
+        .fill("tokens", tokens)
+        .fill("running", running)
+        .fill("chunk", chunk)
+        .because(join(
+            text!(
+                en: "activations grow with what is computed in one step",
+                zh: "激活随单步计算量增长"
+            ),
+            case.situation(),
+        ))
 }
 
 /// A quarter of what was set, as a power of two and not below `least`; `usual` where nothing is known.

@@ -1,17 +1,8 @@
 //! Fewer loader processes, fewer batches ahead.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
+use super::prelude::*;
 use crate::account::LoaderAccount;
-use crate::cause::CauseId;
-use crate::dialect::Sign;
-use crate::domain::Target;
 use crate::estimate::loader::Loader;
-use crate::incident::context::Phase;
-use crate::text;
-use crate::text::Text;
-use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "fewer-workers",
@@ -19,11 +10,26 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Fewer DataLoader workers, less prefetch", zh: "减少 DataLoader worker 与预取"),
     doc: || {
         text!(
-            en: "Each worker holds its own copies of what it touches and `prefetch_factor` batches. Workers hold no GPU memory unless they touch CUDA themselves. `num_workers=0` is the proof: if the failure stays, workers are not it.",
-            zh: "每个 worker 都保有自己触碰过的数据副本和 `prefetch_factor` 个批。除非 worker 自己使用 CUDA，否则不占显存。`num_workers=0` 可作验证：若仍失败，就与 worker 无关。"
+            en: "Each worker holds its own copies of what it touches and `prefetch_factor` batches. Workers hold no \
+                 GPU memory unless they touch CUDA themselves. `num_workers=0` is the proof: if the failure stays, \
+                 workers are not it.",
+            zh: "每个 worker 都保有自己触碰过的数据副本和 `prefetch_factor` 个批。除非 worker 自己使用 CUDA，否则不\
+                 占显存。`num_workers=0` 可作验证：若仍失败，就与 worker 无关。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "dataloader_num_workers={tried}, dataloader_prefetch_factor=1"),
+        line(Target::Ultralytics, "workers={tried}"),
+        line(
+            Target::Pytorch,
+            "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch}, persistent_workers=False)",
+        ),
+    ],
+    fixtures: &["cause/workers-fill-group", "kernel/memcg-workers"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -58,32 +64,37 @@ fn advise(case: &Case) -> Advice {
     let half = workers.map(|workers| if account.is_some() { (workers / 2).min(8) } else { workers / 2 });
     let tried = fitting.or(half).unwrap_or(2);
     let enough = account.is_none_or(|account| account.workers_that_fit.is_some());
-    let from = workers.map_or(String::new(), |workers| format!("   # was {workers}"));
     let loader = case.sign(Sign::DataLoaderWorker) || workers.is_some() || case.phase() == Some(Phase::DataLoading);
-    Draft::new(case, &[(CauseId::HostWorkers, 0.7), (CauseId::SharedMemory, 0.4), (CauseId::HostMemory, if loader { 0.3 } else { 0.06 }), (CauseId::LeakGrowth, if loader { 0.15 } else { 0.03 })])
+    Draft::new(case, &FIX)
+        .when("loader", loader)
         // Where caches or the processes themselves do not fit, no number of workers is enough.
         .weight(if enough { 1.0 } else { 0.5 })
         .certainty(if fitting.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .frees_if(account.map(|account| saved(&account, tried)), text!(
-            en: "(private pages + prefetch × batch) per worker; the log does not tell these, PSS in /proc/PID/smaps_rollup does",
-            zh: "每个 worker 为（私有页 + prefetch × 批）；日志未给出，可看 /proc/PID/smaps_rollup 的 PSS"
-        ))
-        .slows(0.0, 0.4)
-        .knob(Target::HfTrainer, format!("dataloader_num_workers={tried}, dataloader_prefetch_factor=1{from}"))
-        .knob(Target::Ultralytics, format!("workers={tried}{from}"))
-        .knob(Target::Pytorch, format!("DataLoader(..., num_workers={tried}, prefetch_factor={}, persistent_workers=False){from}", if tried == 0 { "None" } else { "1" }))
+        .frees_if(
+            account.map(|account| saved(&account, tried)),
+            text!(
+                en: "(private pages + prefetch × batch) per worker; the log does not tell these, PSS in \
+                     /proc/PID/smaps_rollup does",
+                zh: "每个 worker 为（私有页 + prefetch × 批）；日志未给出，可看 /proc/PID/smaps_rollup 的 PSS"
+            ),
+        )
+        .fill("prefetch", if tried == 0 { "None" } else { "1" })
+        .fill("tried", tried)
+        .was(workers)
         .because(match workers {
             Some(workers) if !enough => text!(
-                en: "no number of workers is enough while caches have no bound; {tried} instead of {workers} divide them by as much",
+                en: "no number of workers is enough while caches have no bound; {tried} instead of {workers} divide \
+                     them by as much",
                 zh: "缓存不设上限时，任何 worker 数都不够；由 {workers} 减到 {tried} 可按比例减少缓存份数"
             ),
             Some(workers) if fitting.is_some() => text!(
-                en: "{workers} workers per process do not fit, {tried} do by the formula",
+                en: "num_workers={workers} in each process does not fit, {tried} does by the formula",
                 zh: "每个进程 {workers} 个 worker 放不下，按公式 {tried} 个放得下"
             ),
             Some(workers) => text!(
-                en: "{workers} workers per process each hold their own copies and prefetched batches: try {tried}",
-                zh: "每个进程 {workers} 个 worker，各有自己的副本与预取批：先试 {tried}"
+                en: "each worker holds its own copies and prefetched batches: {tried} instead of {workers} in each \
+                     process",
+                zh: "每个 worker 都有自己的副本与预取批：每个进程先试 {tried} 个，而不是 {workers} 个"
             ),
             None => text!(
                 en: "every worker holds its own copies and prefetched batches: try {tried}",

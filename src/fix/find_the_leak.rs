@@ -1,12 +1,7 @@
 //! Locate growth.
 
-use super::case::{Case, join};
-use super::draft::Draft;
+use super::prelude::*;
 use super::replayed;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "find-the-leak",
@@ -14,42 +9,64 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Find what grows", zh: "定位增长来源"),
     doc: || {
         text!(
-            en: "Print the allocated bytes at the same point every 100 steps. If they climb, record a memory snapshot over two steps and look for blocks of the first that are alive in the second. On the host, compare PSS or tracemalloc of the parent and of the workers.",
-            zh: "每隔 100 步在同一位置打印已分配量。若持续上升，录制两步的内存快照，找出第一步分配、第二步仍存活的块。主机侧则比较主进程与 worker 的 PSS 或 tracemalloc。"
+            en: "Print the allocated bytes at the same point every 100 steps. If they climb, record a memory \
+                 snapshot over two steps and look for blocks of the first that are alive in the second. On the \
+                 host, compare PSS or tracemalloc of the parent and of the workers.",
+            zh: "每隔 100 步在同一位置打印已分配量。若持续上升，录制两步的内存快照，找出第一步分配、第二步仍存活的\
+                 块。主机侧则比较主进程与 worker 的 PSS 或 tracemalloc。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Shell, "watch -n 60 'grep -H ^Pss: /proc/PID/smaps_rollup'")
+            .note("parent and each worker: whose grows?", "主进程与各 worker：谁在增长？")
+            .when("host"),
+        line(Target::Python, "tracemalloc.start(25)")
+            .note(
+                "then compare tracemalloc.take_snapshot() of two epochs",
+                "然后比较两个 epoch 的 tracemalloc.take_snapshot()",
+            )
+            .when("host"),
+        line(Target::Java, "jcmd PID GC.class_histogram")
+            .note("twice, some minutes apart: which class grows?", "相隔几分钟各一次：哪个类在增长？")
+            .when("host"),
+        line(Target::Node, "node --heapsnapshot-signal=SIGUSR2 app.js")
+            .note("two snapshots, compared in DevTools", "两份快照，在 DevTools 中比较")
+            .when("host"),
+        line(Target::Go, "go tool pprof -inuse_space http://localhost:6060/debug/pprof/heap")
+            .note("twice, then -diff_base", "取两次，再用 -diff_base 比较")
+            .when("host"),
+        line(Target::Pytorch, "print(step, {now} >> 20)")
+            .note("every 100 steps at the same point", "每 100 步在同一位置打印")
+            .unless("host"),
+        line(Target::Julia, "GC.gc(); CUDA.reclaim(); CUDA.pool_status()")
+            .note("after each step: does it still climb?", "每步之后执行：是否仍在上升？")
+            .unless("host"),
+        line(Target::Jax, "jax.profiler.save_device_memory_profile(f\"step{STEP}.prof\")")
+            .note("two of them, then: pprof -diff_base", "保存两份，再用 pprof -diff_base 比较")
+            .unless("host"),
+        line(Target::Pytorch, "torch.cuda.memory._record_memory_history(max_entries=200_000)").when("recordable"),
+    ],
+    fixtures: &["host/after-two-days", "host/last-straw-go"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    let draft = Draft::new(case, &[(CauseId::LeakGrowth, 0.35)]).frees_unknown(text!(
-        en: "the growth per step is not in the log; two readings some steps apart give it",
-        zh: "日志没有每步增长量；相隔若干步的两次读数即可得到"
-    ));
-    let now = case.accelerator().torch_meter().now;
-    let draft = if case.on_host() {
-        draft
-            .knob(
-                Target::Shell,
-                "watch -n 60 'grep -H ^Pss: /proc/PID/smaps_rollup'   # parent and each worker: whose grows?",
-            )
-            .knob(Target::Pytorch, "tracemalloc.start(25)   # then compare tracemalloc.take_snapshot() of two epochs")
-    } else {
-        draft.knob(Target::Pytorch, format!("print(step, {now} >> 20)   # every 100 steps at the same point")).knob(
-            Target::Jax,
-            "jax.profiler.save_device_memory_profile(f\"step{step}.prof\")   # two of them, then: pprof -diff_base",
-        )
-    };
-    let draft = if case.caching_allocator() {
-        draft.knob(Target::Pytorch, "torch.cuda.memory._record_memory_history(max_entries=200_000)")
-    } else {
-        draft
-    };
-    draft.because(join(
-        text!(
-            en: "usage grows until it hits the limit: a larger limit or a smaller batch only moves the failure later",
-            zh: "占用不断增长直到触顶：更大的上限或更小的批只会推迟失败"
-        ),
-        replayed::grows(case).unwrap_or_default(),
-    ))
+    Draft::new(case, &FIX)
+        .when("host", case.on_host())
+        .when("recordable", case.caching_allocator())
+        .fill("now", case.accelerator().torch_meter().now)
+        .frees_unknown(text!(
+            en: "the growth per step is not in the log; two readings some steps apart give it",
+            zh: "日志没有每步增长量；相隔若干步的两次读数即可得到"
+        ))
+        .because(join(
+            text!(
+                en: "usage grows until it hits the limit: a larger limit or a smaller batch only postpones the failure",
+                zh: "占用不断增长直到触顶：更大的上限或更小的批只会推迟失败"
+            ),
+            replayed::grows(case).unwrap_or_default(),
+        ))
 }

@@ -1,12 +1,6 @@
 //! Never store the score matrix.
 
-use super::case::{Case, join};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "fused-attention",
@@ -14,17 +8,34 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Fused attention (SDPA, flash)", zh: "使用融合注意力（SDPA、flash）"),
     doc: || {
         text!(
-            en: "Eager attention keeps scores of batch × heads × length² elements, 2 to 5 bytes each per layer; fused kernels never store them. Results differ by rounding only. Some models and masks fall back to eager without saying so.",
-            zh: "eager 注意力每层保留 批 × 头数 × 长度² 个分数，每个 2 到 5 字节；融合核从不存储它们。结果只有舍入差别。某些模型和掩码会悄悄退回 eager。"
+            en: "Eager attention keeps scores of batch × heads × length² elements, 2 to 5 bytes each per layer; \
+                 fused kernels never store them. Results differ by rounding only. Some models and masks fall back \
+                 to eager without saying so.",
+            zh: "eager 注意力每层保留 批 × 头数 × 长度² 个分数，每个 2 到 5 字节；融合核从不存储它们。结果只有舍入差\
+                 别。某些模型和掩码会悄悄退回 eager。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference],
+    applies: |case| case.on_gpu() && case.engine().is_none() && !case.loading(),
+    costs: Costs { slows: (-0.5, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")")
+            .note("or \"flash_attention_2\"", "或 \"flash_attention_2\""),
+        line(Target::LlamaFactory, "flash_attn: fa2"),
+        line(Target::Swift, "--attn_impl flash_attn"),
+        line(Target::SdWebUi, "--opt-sdp-attention").note("or --xformers", "或 --xformers"),
+        line(Target::ComfyUi, "--use-pytorch-cross-attention")
+            .note("or --use-split-cross-attention", "或 --use-split-cross-attention"),
+        line(Target::Diffusers, "pipe.enable_attention_slicing()")
+            .note("PyTorch 2 uses fused attention by itself", "PyTorch 2 会自动使用融合注意力"),
+        line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)")
+            .note("instead of softmax(q @ k.T) @ v", "代替 softmax(q @ k.T) @ v"),
+    ],
+    fixtures: &["cause/dense-adjacency", "pytorch/malloc-async-cut"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || case.engine().is_some() || case.loading() {
-        return Advice::Silent;
-    }
     let set = case.context.attention.get().map(|name| name.to_ascii_lowercase());
     if let Some(name) = set.as_deref().filter(|name| name.contains("flash") || name.contains("xformers")) {
         return Advice::Withheld(text!(en: "attention is {name} already", zh: "注意力实现已是 {name}"));
@@ -35,23 +46,18 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let weight = if quadratic || eager { 1.0 } else { 0.4 };
-    Draft::new(case, &[(CauseId::Capacity, 0.35), (CauseId::SingleHugeAllocation, 0.6), (CauseId::TransientPeak, 0.3)])
+    Draft::new(case, &FIX)
         .weight(weight)
         .frees_unknown(text!(
             en: "2–5 bytes × batch × heads × length² per layer; the log does not tell all of these",
             zh: "每层 2–5 字节 × 批 × 头数 × 长度²；日志没有给全这些数值"
         ))
-        .slows(-0.5, 0.0)
         .certainty(if quadratic || eager { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob(Target::HfTrainer, "AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")   # or \"flash_attention_2\"")
-        .knob(Target::LlamaFactory, "flash_attn: fa2")
-        .knob(Target::Swift, "--attn_impl flash_attn")
-        .knob(Target::SdWebUi, "--opt-sdp-attention   # or --xformers")
-        .knob(Target::ComfyUi, "--use-pytorch-cross-attention   # or --use-split-cross-attention")
-        .knob(Target::Diffusers, "pipe.enable_attention_slicing()   # PyTorch 2 uses fused attention by itself")
-        .knob(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)   # instead of softmax(q @ k.T) @ v")
         .because(join(
-            text!(en: "score matrices grow with the square of the length; fused kernels never store them", zh: "分数矩阵随长度平方增长；融合核从不存储它"),
+            text!(
+                en: "score matrices grow with the square of the length; fused kernels never store them",
+                zh: "分数矩阵随长度平方增长；融合核从不存储它"
+            ),
             case.situation(),
         ))
 }

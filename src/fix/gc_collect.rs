@@ -1,12 +1,6 @@
 //! Python's collector.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "gc-collect",
@@ -14,27 +8,28 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "gc.collect()", zh: "gc.collect()"),
     doc: || {
         text!(
-            en: "Frees only objects that are held by reference cycles. Most tensors go when their last reference goes. It helps in notebooks after an exception and with trainer objects that refer to each other.",
-            zh: "只能释放循环引用的对象；多数张量在最后一个引用消失时就释放了。在 notebook 出现异常之后，或 Trainer 对象相互引用时才有用。"
+            en: "Frees only objects that are held by reference cycles. Most tensors go when their last reference \
+                 goes. It helps in notebooks after an exception and with trainer objects that refer to each other.",
+            zh: "只能释放循环引用的对象；多数张量在最后一个引用消失时就释放了。在 notebook 出现异常之后，或 Trainer \
+                 对象相互引用时才有用。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.caching_allocator() && case.engine().is_none(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[line(Target::Pytorch, "del model, optimizer, outputs; gc.collect(); torch.cuda.empty_cache()")
+        .note("in this order", "按此顺序")],
+    fixtures: &["context/leak", "context/notebook"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.caching_allocator() || case.engine().is_some() {
-        return Advice::Silent;
-    }
     if case.clue(Clue::LongLived) || case.confidence(CauseId::LeakGrowth) > 0.3 {
-        return Draft::new(case, &[(CauseId::LeakGrowth, 0.12), (CauseId::DuplicateModel, 0.2)])
+        return Draft::new(case, &FIX)
             .frees_unknown(text!(
                 en: "what cycles hold is not in the log; len(gc.garbage) and memory_allocated() before and after tell",
                 zh: "循环引用占用多少日志中没有；比较调用前后的 memory_allocated() 可知"
             ))
-            .knob(
-                Target::Pytorch,
-                "del model, optimizer, outputs; gc.collect(); torch.cuda.empty_cache()   # in this order",
-            )
             .because(text!(
                 en: "a long-lived session can hold earlier models in reference cycles or tracebacks",
                 zh: "长时间运行的会话可能通过循环引用或 traceback 持有旧模型"

@@ -1,13 +1,7 @@
 //! Recompute instead of keeping.
 
-use super::case::{Case, join};
-use super::draft::Draft;
+use super::prelude::*;
 use super::replayed;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::{Clue, Phase};
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "gradient-checkpointing",
@@ -15,17 +9,36 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Gradient checkpointing", zh: "激活重计算（gradient checkpointing）"),
     doc: || {
         text!(
-            en: "Only the inputs of the layers are kept; the rest is computed again in backward. Saves 60–90 % of the activations (80 % measured on a small language model) for 20–35 % of the step time, with equal results. It does nothing about weights, gradients, optimizer state or logits.",
-            zh: "只保留各层输入，其余在反向时重新计算。可省 60–90 % 的激活（小型语言模型实测 80 %），代价是步时增加 20–35 %，结果相同。对权重、梯度、优化器状态和 logits 无效。"
+            en: "Only the inputs of the layers are kept; the rest is computed again in backward. Saves 60–90 % of \
+                 the activations (80 % measured on a small language model) for 20–35 % of the step time, with \
+                 equal results. It does nothing about weights, gradients, optimizer state or logits.",
+            zh: "只保留各层输入，其余在反向时重新计算。可省 60–90 % 的激活（小型语言模型实测 80 %），代价是步时增加 \
+                 20–35 %，结果相同。对权重、梯度、优化器状态和 logits 无效。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.training_step(),
+    costs: Costs { slows: (0.2, 0.35), numerics: Numerics::Same },
+    knobs: &[
+        line(
+            Target::HfTrainer,
+            "gradient_checkpointing=True, gradient_checkpointing_kwargs={\"use_reentrant\": False}",
+        ),
+        line(Target::LlamaFactory, "disable_gradient_checkpointing: false"),
+        line(Target::Swift, "--gradient_checkpointing true"),
+        line(Target::Megatron, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"),
+        line(Target::Diffusers, "--gradient_checkpointing"),
+        line(Target::MmEngine, "model.backbone.with_cp=True"),
+        line(Target::Jax, "loss = jax.checkpoint(block)(params, x)").note("per layer", "逐层"),
+        line(Target::TensorFlow, "block = tf.recompute_grad(block)"),
+        line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
+            .note("per block", "逐块"),
+    ],
+    fixtures: &["context/retried", "pytorch/reserved"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.training_step() {
-        return Advice::Silent;
-    }
     if case.context.gradient_checkpointing.value() == Some(true) {
         return Advice::Withheld(text!(en: "gradient checkpointing is on already", zh: "已开启激活重计算"));
     }
@@ -36,24 +49,26 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let logits = if case.clue(Clue::VocabularyLogits) { 0.6 } else { 1.0 };
-    Draft::new(case, &[(CauseId::Capacity, 0.65), (CauseId::TransientPeak, 0.25), (CauseId::Fragmentation, 0.12), (CauseId::SingleHugeAllocation, 0.1)])
+    Draft::new(case, &FIX)
         .weight(case.if_training() * logits)
         .frees_if(
-            replayed::recomputed(case).or_else(|| case.share_of_allocated(0.1, 0.7, text!(en: "60–90 % of the activations", zh: "激活的 60–90 %"))),
+            replayed::recomputed(case).or_else(|| {
+                case.share_of_allocated(
+                    0.1,
+                    0.7,
+                    text!(
+                        en: "60–90 % of the activations",
+                        zh: "激活的 60–90 %"
+                    ),
+                )
+            }),
             case.ask_for_peak(),
         )
-        .slows(0.2, 0.35)
-        .knob(Target::HfTrainer, "gradient_checkpointing=True, gradient_checkpointing_kwargs={\"use_reentrant\": False}")
-        .knob(Target::LlamaFactory, "disable_gradient_checkpointing: false")
-        .knob(Target::Swift, "--gradient_checkpointing true")
-        .knob(Target::Megatron, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1")
-        .knob(Target::Diffusers, "--gradient_checkpointing")
-        .knob(Target::MmEngine, "model.backbone.with_cp=True")
-        .knob(Target::Jax, "loss = jax.checkpoint(block)(params, x)   # per layer")
-        .knob(Target::TensorFlow, "block = tf.recompute_grad(block)")
-        .knob(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)   # per block")
         .because(join(
-            text!(en: "trades a second forward pass for most of the kept activations", zh: "用多一次前向换掉大部分保留的激活"),
+            text!(
+                en: "trades a second forward pass for most of the kept activations",
+                zh: "用多一次前向换掉大部分保留的激活"
+            ),
             replayed::activations(case).unwrap_or_else(|| case.situation()),
         ))
 }

@@ -1,10 +1,6 @@
 //! A remedy of inference, not of training.
 
-use super::case::Case;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::incident::context::Precision;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "half-in-training",
@@ -12,26 +8,31 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "model.half() in training", zh: "训练时使用 model.half()"),
     doc: || {
         text!(
-            en: "fp16 weights without a scaler or master weights overflow or stop learning. Use autocast, or bf16 states.",
+            en: "fp16 weights without a scaler or master weights overflow or stop learning. Use autocast, or bf16 \
+                 states.",
             zh: "没有 scaler 和主权重的 fp16 权重会溢出或停止学习。请用 autocast，或 bf16 状态。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| {
+        case.training_step()
+            && case.training()
+            && matches!(case.precision(), None | Some(Precision::Fp32))
+            && case.pytorch()
+    },
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[],
+    fixtures: &["context/retried", "context/write-up"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.training_step()
-        || !case.training()
-        || !matches!(case.precision(), None | Some(Precision::Fp32))
-        || !case.pytorch()
-    {
-        return Advice::Silent;
-    }
     if case.confidence(CauseId::Capacity) < 0.4 {
         return Advice::Silent;
     }
     Advice::WontHelp(text!(
-        en: "fp16 weights shrink the states but training diverges without a scaler and master weights; autocast is the way",
+        en: "fp16 weights shrink the states but training diverges without a scaler and master weights; autocast is \
+             the way",
         zh: "fp16 权重能缩小状态，但没有 scaler 和主权重训练会发散；应使用 autocast"
     ))
 }

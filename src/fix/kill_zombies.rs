@@ -1,13 +1,6 @@
 //! End leftovers of an earlier run.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::{Accelerator, Target};
-use crate::incident::context::Clue;
-use crate::text;
-use crate::units::Interval;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "kill-zombies",
@@ -15,17 +8,25 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "End leftover processes of an earlier run", zh: "清理上一次运行残留的进程"),
     doc: || {
         text!(
-            en: "A run that died can leave workers behind that keep their CUDA context; a notebook keeps the tensors of a failed cell alive through its traceback. They show as memory in use that no listed process explains.",
-            zh: "异常退出的任务可能留下仍持有 CUDA 上下文的子进程；notebook 会因 traceback 一直引用出错单元的张量。表现为显存已用但找不到对应进程。"
+            en: "A run that died can leave workers behind that keep their CUDA context; a notebook keeps the \
+                 tensors of a failed cell alive through its traceback. They show as memory in use that no listed \
+                 process explains.",
+            zh: "异常退出的任务可能留下仍持有 CUDA 上下文的子进程；notebook 会因 traceback 一直引用出错单元的张量。\
+                 表现为显存已用但找不到对应进程。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.discrete_gpu(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[line(Target::Shell, "sudo fuser -v {nodes}").note(
+        "lists every process that has a GPU open, hidden ones too; end leftovers of yours, not this job",
+        "列出所有打开 GPU 的进程，包括隐藏的；只结束自己残留的进程，不要结束本任务",
+    )],
+    fixtures: &["engines/mlc", "cause/ranks-on-card-0"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.discrete_gpu() {
-        return Advice::Silent;
-    }
     let tool = case.accelerator().tool();
     let nodes = match case.accelerator() {
         Accelerator::Hip => "/dev/kfd /dev/dri/renderD*",
@@ -33,9 +34,7 @@ fn advise(case: &Case) -> Advice {
     };
     let hidden = case.ledger.unexplained.map(|held| held.at_least_zero()).filter(|held| held.high > 0);
     let weight = if case.clue(Clue::LongLived) { 1.5 } else { 1.0 };
-    let mut draft =
-        Draft::new(case, &[(CauseId::OtherProcess, 0.45), (CauseId::NonFramework, 0.1), (CauseId::LeakGrowth, 0.05)])
-            .weight(weight);
+    let mut draft = Draft::new(case, &FIX).weight(weight);
     draft = match hidden.or(case.others()) {
         Some(held) => {
             let shown = show(held.middle());
@@ -49,10 +48,8 @@ fn advise(case: &Case) -> Advice {
             zh: "残留进程占用多少只能在 {tool} 中看到"
         )),
     };
-    draft
-        .knob(Target::Shell, format!("sudo fuser -v {nodes}   # lists every process that has a GPU open, hidden ones too; end leftovers of yours, not this job"))
-        .because(text!(
-            en: "processes of an earlier run may still hold the GPU, listed or not",
-            zh: "上一次运行的进程可能仍占着 GPU，不一定会被列出"
-        ))
+    draft.fill("nodes", nodes).because(text!(
+        en: "processes of an earlier run may still hold the GPU, listed or not",
+        zh: "上一次运行的进程可能仍占着 GPU，不一定会被列出"
+    ))
 }

@@ -1,13 +1,7 @@
 //! A narrower cache.
 
-use super::case::{Case, bytes};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::dialect::{Fact, Resource, Sign};
-use crate::domain::Target;
+use super::prelude::*;
 use crate::estimate::serving::Budget;
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "kv-cache-dtype",
@@ -15,17 +9,26 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "8-bit KV cache", zh: "8 位 KV 缓存"),
     doc: || {
         text!(
-            en: "fp8 halves a 16-bit cache; llama.cpp's q8_0 takes 34/64 of it. Quality suffers a little; some attention kernels do not support it.",
+            en: "fp8 halves a 16-bit cache; llama.cpp's q8_0 takes 34/64 of it. Quality suffers a little; some \
+                 attention kernels do not support it.",
             zh: "fp8 使 16 位缓存减半；llama.cpp 的 q8_0 为 34/64。质量略有下降；部分注意力核不支持。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Serving],
+    applies: |case| case.engine().is_some() && case.on_device(),
+    costs: Costs { slows: (-0.1, 0.1), numerics: Numerics::Model },
+    knobs: &[
+        line(Target::Vllm, "--kv-cache-dtype fp8"),
+        line(Target::Sglang, "--kv-cache-dtype fp8_e5m2"),
+        line(Target::LlamaCpp, "-fa on -ctk q8_0 -ctv q8_0"),
+        line(Target::Ollama, "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve"),
+        line(Target::Lmdeploy, "--quant-policy 8"),
+    ],
+    fixtures: &["ollama/cache", "llama.cpp/cache"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.engine().is_none() || !case.on_device() {
-        return Advice::Silent;
-    }
     let budget = Budget::of(&case.incident.event.facts);
     if case.sign(Sign::EngineStartup) && case.on_gpu() && budget.share.is_some()
         || budget.room.is_some_and(|room| room < 0.0)
@@ -45,7 +48,7 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let needed = case.incident.event.facts.get(Fact::Needed).filter(|_| case.resource() == Resource::KvCache);
-    Draft::new(case, &[(CauseId::KvCache, 0.5), (CauseId::Capacity, 0.15), (CauseId::TransientPeak, 0.05)])
+    Draft::new(case, &FIX)
         .frees_if(
             needed.map(|needed| {
                 let shown = bytes(needed.bytes);
@@ -53,13 +56,6 @@ fn advise(case: &Case) -> Advice {
             }),
             text!(en: "half of the cache; its size is not in the log", zh: "缓存的一半；日志没有给出其大小"),
         )
-        .slows(-0.1, 0.1)
-        .numerics(Numerics::Model)
         .certainty(if needed.is_some() || halved.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
-        .knob(Target::Vllm, "--kv-cache-dtype fp8")
-        .knob(Target::Sglang, "--kv-cache-dtype fp8_e5m2")
-        .knob(Target::LlamaCpp, "-fa on -ctk q8_0 -ctv q8_0")
-        .knob(Target::Ollama, "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve")
-        .knob(Target::Lmdeploy, "--quant-policy 8")
         .because(text!(en: "the cache holds the same tokens in half the bytes", zh: "同样的 token 只需一半字节"))
 }

@@ -1,13 +1,6 @@
 //! Place an asynchronous error.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Sign;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "launch-blocking",
@@ -15,17 +8,22 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Run once with CUDA_LAUNCH_BLOCKING=1", zh: "用 CUDA_LAUNCH_BLOCKING=1 运行一次"),
     doc: || {
         text!(
-            en: "Kernels run after the Python line that launched them; an error shows at a later line. Blocking launches make the traceback point at the culprit. It slows the run and frees nothing.",
-            zh: "CUDA 核在发起它的 Python 行之后才执行，错误会出现在更后面的行。阻塞式启动使 traceback 指向真正的位置。它会变慢，且不释放任何显存。"
+            en: "Kernels run after the Python line that launched them; an error shows at a later line. Blocking \
+                 launches make the traceback point at the culprit. It slows the run and frees nothing.",
+            zh: "CUDA 内核在发起它的 Python 行之后才执行，错误会出现在更后面的行。阻塞式启动使 traceback 指向真正的\
+                 位置。它会变慢，且不释放任何显存。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.on_gpu(),
+    costs: Costs { slows: (0.1, 0.6), numerics: Numerics::Same },
+    knobs: &[line(Target::Shell, "{variable} <your command>")
+        .note("once, for the true traceback", "运行一次，得到真实的 traceback")],
+    fixtures: &["cuda/caffe", "cuda/darknet"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() {
-        return Advice::Silent;
-    }
     let asynchronous = case.sign(Sign::Asynchronous)
         || case.sign(Sign::OtherCudaError)
         || case.sign(Sign::Disguised)
@@ -33,20 +31,20 @@ fn advise(case: &Case) -> Advice {
     if !asynchronous {
         if case.pytorch() && case.confidence(CauseId::Capacity) > 0.4 && case.requested().is_some() {
             return Advice::WontHelp(text!(
-                en: "an allocation fails where it is asked for: the traceback is right already, and blocking launches free nothing",
+                en: "an allocation fails where it is asked for: the traceback is right already, and blocking \
+                     launches free nothing",
                 zh: "分配失败就发生在申请处：traceback 已经准确，阻塞式启动也不会释放显存"
             ));
         }
         return Advice::Silent;
     }
     let Some(variable) = case.accelerator().blocking_launches() else { return Advice::Silent };
-    Draft::new(case, &[(CauseId::DriverOrUnrelated, 0.45), (CauseId::Capacity, 0.05), (CauseId::NonFramework, 0.05)])
+    Draft::new(case, &FIX)
         .frees_unknown(
             text!(en: "frees nothing: it shows which operation failed", zh: "不释放显存：用于显示是哪个操作出错"),
         )
-        .slows(0.1, 0.6)
         .certainty(Certainty::Likely)
-        .knob(Target::Shell, format!("{variable} <your command>   # once, for the true traceback"))
+        .fill("variable", variable)
         .because(text!(
             en: "the error may stem from an earlier operation: the device reports asynchronously",
             zh: "错误可能来自更早的操作：设备异步报告错误"

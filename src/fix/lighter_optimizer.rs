@@ -1,38 +1,52 @@
 //! An optimizer with less state.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
+use super::budget::Change;
+use super::prelude::*;
 use crate::estimate::states;
-use crate::incident::context::{Clue, Phase};
-use crate::text;
 
 pub const FIX: Fix = Fix {
     id: "lighter-optimizer",
     class: Class::Optimizer,
-    title: || text!(en: "An optimizer with less state (Adafactor, Lion, SGD)", zh: "状态更小的优化器（Adafactor、Lion、SGD）"),
-    doc: || {
+    title: || {
         text!(
-            en: "Bytes of state per 32-bit parameter: Adam 8, Lion or SGD with momentum 4, Adafactor without momentum about 0.01, plain SGD 0. They train differently: learning rates must be found anew.",
-            zh: "每个 32 位参数的状态字节数：Adam 8，Lion 或带动量的 SGD 4，无动量 Adafactor 约 0.01，纯 SGD 0。训练行为不同，需要重新调学习率。"
+            en: "An optimizer with less state (Adafactor, Lion, SGD)",
+            zh: "状态更小的优化器（Adafactor、Lion、SGD）"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    doc: || {
+        text!(
+            en: "Bytes of state per 32-bit parameter: Adam 8, Lion or SGD with momentum 4, Adafactor without \
+                 momentum about 0.01, plain SGD 0. They train differently: learning rates must be found anew.",
+            zh: "每个 32 位参数的状态字节数：Adam 8，Lion 或带动量的 SGD 4，无动量 Adafactor 约 0.01，纯 SGD 0。训练\
+                 行为不同，需要重新调学习率。"
+        )
+    },
+    helps: &[Work::Training],
+    applies: |case| case.on_gpu() && case.training() && !case.evaluating() && case.context.lora.value() != Some(true),
+    costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Optimisation },
+    knobs: &[
+        line(Target::HfTrainer, "optim=\"adafactor\""),
+        line(Target::Pytorch, "torch.optim.Adafactor(params)").note(
+            "PyTorch 2.5+; or SGD(params, lr, momentum=0.9)",
+            "需 PyTorch 2.5+；或 SGD(params, lr, momentum=0.9)",
+        ),
+    ],
+    fixtures: &["context/ranks", "pytorch/snapshot-capacity"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.training() || case.evaluating() || case.context.lora.value() == Some(true) {
-        return Advice::Silent;
-    }
     let known = case.context.optimizer.get().and_then(|name| states::Optimizer::named(name));
     if known.is_some_and(|optimizer| optimizer.state() < 4.0) {
         return Advice::Silent;
     }
     let state = known.map_or(8.0, states::Optimizer::state);
     let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
-    Draft::new(case, &[(CauseId::Capacity, 0.35), (CauseId::TransientPeak, if stepping { 0.4 } else { 0.08 })])
+    if let Some(why) = case.still_too_large(Change::NoOptimizerState) {
+        return Advice::Withheld(why);
+    }
+    Draft::new(case, &FIX)
+        .when("stepping", stepping)
         .weight(if stepping {
             1.5
         } else if case.language_model() {
@@ -41,10 +55,6 @@ fn advise(case: &Case) -> Advice {
             0.25
         })
         .frees_if(case.of_parameters(state / 4.0, state), case.ask_for_parameters())
-        .slows(0.0, 0.2)
-        .numerics(Numerics::Optimisation)
-        .knob(Target::HfTrainer, "optim=\"adafactor\"")
-        .knob(Target::Pytorch, "torch.optim.Adafactor(params)   # PyTorch 2.5+; or SGD(params, lr, momentum=0.9)")
         .because(text!(
             en: "the optimizer's state is {state} bytes per 32-bit parameter; others keep 0 to 4",
             zh: "优化器状态为每个 32 位参数 {state} 字节；其他优化器为 0 到 4"

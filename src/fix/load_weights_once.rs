@@ -1,12 +1,6 @@
 //! One copy of the weights on the host.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Resource;
-use crate::domain::Target;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "load-weights-once",
@@ -14,25 +8,38 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Load weights without a second copy", zh: "加载权重时不留第二份"),
     doc: || {
         text!(
-            en: "`low_cpu_mem_usage`, safetensors and `mmap=True` avoid holding the state dict beside the model; on a node, every rank that loads by itself takes another copy.",
-            zh: "`low_cpu_mem_usage`、safetensors 和 `mmap=True` 可避免 state dict 与模型同时存在；同一节点上每个独立加载的进程都会多一份。"
+            en: "`low_cpu_mem_usage`, safetensors and `mmap=True` avoid holding the state dict beside the model; on \
+                 a node, every rank that loads by itself takes another copy.",
+            zh: "`low_cpu_mem_usage`、safetensors 和 `mmap=True` 可避免 state dict 与模型同时存在；同一节点上每个独\
+                 立加载的进程都会多一份。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference, Work::Serving],
+    applies: |case| case.on_host() && case.resource() != Resource::Shm,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "AutoModel.from_pretrained(..., low_cpu_mem_usage=True, torch_dtype=\"auto\")"),
+        line(Target::Vllm, "--load-format safetensors")
+            .note("and not fastsafetensors/prefetch on a small host", "小内存主机不要用 fastsafetensors/prefetch"),
+        line(
+            Target::Pytorch,
+            "torch.load(path, map_location=\"cpu\", mmap=True); model.load_state_dict(state, assign=True)",
+        ),
+    ],
+    fixtures: &["launcher/killed-then-report"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_host() || case.resource() == Resource::Shm {
-        return Advice::Silent;
-    }
     let loading = case.loading();
     if !loading && case.confidence(CauseId::DuplicateModel) < 0.05 && !case.context.model.is_known() {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::HostMemory, if loading { 0.45 } else { 0.1 }), (CauseId::DuplicateModel, 0.7), (CauseId::Capacity, if loading { 0.35 } else { 0.05 }), (CauseId::TransientPeak, 0.3)])
+    Draft::new(case, &FIX)
+        .when("loading", loading)
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
-        .knob(Target::HfTrainer, "AutoModel.from_pretrained(..., low_cpu_mem_usage=True, torch_dtype=\"auto\")")
-        .knob(Target::Vllm, "--load-format safetensors   # and not fastsafetensors/prefetch on a small host")
-        .knob(Target::Pytorch, "torch.load(path, map_location=\"cpu\", mmap=True); model.load_state_dict(state, assign=True)")
-        .because(text!(en: "while loading, checkpoint and model both lie in host memory, once per process", zh: "加载期间检查点与模型同时在主机内存中，每个进程一份"))
+        .because(text!(
+            en: "while loading, checkpoint and model both lie in host memory, once per process",
+            zh: "加载期间检查点与模型同时在主机内存中，每个进程一份"
+        ))
 }

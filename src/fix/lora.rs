@@ -1,11 +1,7 @@
 //! Train adapters only.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
+use super::budget::Change;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "lora",
@@ -13,27 +9,35 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Train LoRA adapters instead of all weights", zh: "用 LoRA 只训练适配器"),
     doc: || {
         text!(
-            en: "Frozen weights need no gradient and no optimizer state: 14 to 16 bytes per parameter become 2. Activations shrink only where few layers have adapters: with adapters on all linear layers they equal full fine-tuning.",
-            zh: "冻结的权重不需要梯度和优化器状态：每参数 14 到 16 字节降到 2。只有少数层带适配器时激活才减少：所有线性层都带适配器时激活与全量微调相同。"
+            en: "Frozen weights need no gradient and no optimizer state: 14 to 16 bytes per parameter become 2. \
+                 Activations shrink only where few layers have adapters: with adapters on all linear layers they \
+                 equal full fine-tuning.",
+            zh: "冻结的权重不需要梯度和优化器状态：每参数 14 到 16 字节降到 2。只有少数层带适配器时激活才减少：所有\
+                 线性层都带适配器时激活与全量微调相同。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.on_gpu() && case.training() && case.large_model(),
+    costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
+    knobs: &[
+        line(Target::Trl, "SFTTrainer(..., peft_config=LoraConfig(r=16, target_modules=\"all-linear\"))"),
+        line(Target::LlamaFactory, "finetuning_type: lora"),
+        line(Target::Swift, "--train_type lora"),
+        line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))"),
+    ],
+    fixtures: &["context/ranks", "context/hf-trainer"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.training() || !case.language_model() {
-        return Advice::Silent;
-    }
     if case.context.lora.value() == Some(true) {
         return Advice::Withheld(text!(en: "it trains LoRA adapters already", zh: "已经在用 LoRA 训练"));
     }
-    Draft::new(case, &[(CauseId::Capacity, 0.55), (CauseId::TransientPeak, 0.2)])
-        .frees_if(case.of_parameters(6.0, 14.0), case.ask_for_parameters())
-        .slows(-0.3, 0.0)
-        .numerics(Numerics::Model)
-        .knob(Target::Trl, "SFTTrainer(..., peft_config=LoraConfig(r=16, target_modules=\"all-linear\"))")
-        .knob(Target::LlamaFactory, "finetuning_type: lora")
-        .knob(Target::Swift, "--train_type lora")
-        .knob(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))")
-        .because(text!(en: "without gradients and optimizer state for the base, most of the fixed memory goes", zh: "基座不再需要梯度和优化器状态，固定占用大部分消失"))
+    if let Some(why) = case.still_too_large(Change::Lora).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
+    }
+    Draft::new(case, &FIX).frees_if(case.of_parameters(6.0, 14.0), case.ask_for_parameters()).because(text!(
+        en: "without gradients and optimizer state for the base, most of the fixed memory goes",
+        zh: "基座不再需要梯度和优化器状态，固定占用大部分消失"
+    ))
 }

@@ -1,13 +1,6 @@
 //! A memory request that keeps a pod from being evicted first.
 
-use super::case::{Case, bytes};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Fact;
-use crate::domain::{Number, Target};
-use crate::text;
-use crate::units::MIB;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "memory-request",
@@ -15,11 +8,19 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Request the memory that the pod uses", zh: "按实际用量设置内存 request"),
     doc: || {
         text!(
-            en: "When a node runs short, the kubelet evicts pods whose use exceeds their request first, however small they are: a request of 0 is always exceeded. Request what the pod uses; with the limit equal to the request it is among the last.",
-            zh: "节点内存不足时，kubelet 先驱逐用量超过 request 的 pod，不论其大小：request 为 0 总是被超过。按实际用量设置 request；limit 等于 request 时最后才会被驱逐。"
+            en: "When a node runs short, the kubelet evicts pods whose use exceeds their request first, however \
+                 small they are: a request of 0 is always exceeded. Request what the pod uses; with the limit \
+                 equal to the request it is among the last.",
+            zh: "节点内存不足时，kubelet 先驱逐用量超过 request 的 pod，不论其大小：request 为 0 总是被超过。按实际\
+                 用量设置 request；limit 等于 request 时最后才会被驱逐。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[line(Target::Kubernetes, "resources: {requests: {memory: {amount}}}")],
+    fixtures: &["kubernetes/evicted"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -30,11 +31,14 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let wanted = used.map(|used| (used.saturating_add(used / 4)).div_ceil(MIB).max(1));
-    let line = wanted.map_or("<peak + 25 %>".to_string(), |mib| format!("{mib}Mi"));
+    let amount = wanted.map_or("<peak + 25 %>".to_string(), |mib| format!("{mib}Mi"));
     let request_shown = bytes(request as u64);
-    Draft::new(case, &[(CauseId::HostMemory, 0.6), (CauseId::OtherProcess, 0.5), (CauseId::LeakGrowth, 0.1)])
-        .frees_unknown(text!(en: "frees nothing: it reserves the memory on a node that has it", zh: "不释放内存：在有余量的节点上预留内存"))
-        .knob(Target::Kubernetes, format!("resources: {{requests: {{memory: {line}}}}}"))
+    Draft::new(case, &FIX)
+        .fill("amount", amount)
+        .frees_unknown(text!(
+            en: "frees nothing: it reserves the memory on a node that has it",
+            zh: "不释放内存：在有余量的节点上预留内存"
+        ))
         .because(text!(
             en: "the node ran short and the pod used more than the {request_shown} it requests",
             zh: "节点内存不足，而该 pod 的用量超过了其 request {request_shown}"

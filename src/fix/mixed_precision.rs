@@ -1,12 +1,6 @@
 //! Compute in 16 bit.
 
-use super::case::{Case, join};
-use super::draft::Draft;
-use super::{Advice, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Precision;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "mixed-precision",
@@ -14,17 +8,41 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Mixed precision (bf16 autocast)", zh: "混合精度（bf16 autocast）"),
     doc: || {
         text!(
-            en: "Halves most activations; the 32-bit weights stay and gain a 16-bit copy of 2 bytes per parameter, so a large model at a tiny batch can even grow. bf16 needs Ampere or newer to be fast; fp16 needs a loss scaler.",
-            zh: "大部分激活减半；32 位权重保留，并多出每参数 2 字节的 16 位副本，所以极小批的大模型反而可能变大。bf16 在 Ampere 及更新的卡上才快；fp16 需要 loss scaler。"
+            en: "Halves most activations; the 32-bit weights stay and gain a 16-bit copy of 2 bytes per parameter, \
+                 so a large model at a tiny batch can even grow. bf16 needs Ampere or newer to be fast; fp16 needs \
+                 a loss scaler.",
+            zh: "大部分激活减半；32 位权重保留，并多出每参数 2 字节的 16 位副本，所以极小批的大模型反而可能变\
+                 大。bf16 在 Ampere 及更新的卡上才快；fp16 需要 loss scaler。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference],
+    applies: |case| case.on_gpu() && case.learns() && !case.loading() && case.engine().is_none(),
+    costs: Costs { slows: (-0.6, 0.0), numerics: Numerics::Benign },
+    knobs: &[
+        line(Target::HfTrainer, "bf16=True").note("fp16=True before Ampere", "Ampere 之前的卡用 fp16=True"),
+        line(Target::Lightning, "Trainer(precision=\"bf16-mixed\")"),
+        line(Target::Accelerate, "Accelerator(mixed_precision=\"bf16\")"),
+        line(Target::DeepSpeed, "\"bf16\": {\"enabled\": true}"),
+        line(Target::Ultralytics, "amp=True"),
+        line(Target::MmEngine, "optim_wrapper.type=AmpOptimWrapper"),
+        line(Target::Fastai, "learn.to_fp16()"),
+        line(Target::Diffusers, "torch_dtype=torch.float16"),
+        said(Target::SdWebUi, "remove --no-half and --precision full", "去掉 --no-half 和 --precision full"),
+        said(Target::ComfyUi, "remove --force-fp32", "去掉 --force-fp32"),
+        line(Target::TensorFlow, "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")"),
+        said(
+            Target::Jax,
+            "compute in jnp.bfloat16, keep parameters in float32",
+            "用 jnp.bfloat16 计算，参数保持 float32",
+        ),
+        line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
+            .note("around the forward pass and the loss", "包住前向与损失"),
+    ],
+    fixtures: &["pytorch/cuda-error", "pytorch/cuda-error-old"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.learns() || case.loading() || case.engine().is_some() {
-        return Advice::Silent;
-    }
     match case.precision() {
         Some(Precision::Fp32) => {}
         Some(_) => {
@@ -37,30 +55,21 @@ fn advise(case: &Case) -> Advice {
     if case.context.quantized.value() == Some(true) {
         return Advice::Silent;
     }
+    if let Some(why) = case.never_fits() {
+        return Advice::Withheld(why);
+    }
     let known = if case.precision() == Some(Precision::Fp32) { 1.0 } else { 0.6 };
-    Draft::new(case, &[(CauseId::Capacity, 0.5), (CauseId::TransientPeak, 0.35), (CauseId::SingleHugeAllocation, 0.2), (CauseId::Fragmentation, 0.1)])
+    Draft::new(case, &FIX)
         .weight(known)
         .frees_if(
             case.share_of_allocated(0.0, 0.45, text!(en: "about half of the activations", zh: "约一半激活")),
             case.ask_for_peak(),
         )
-        .slows(-0.6, 0.0)
-        .numerics(Numerics::Benign)
-        .knob(Target::HfTrainer, "bf16=True   # fp16=True before Ampere")
-        .knob(Target::Lightning, "Trainer(precision=\"bf16-mixed\")")
-        .knob(Target::Accelerate, "Accelerator(mixed_precision=\"bf16\")")
-        .knob(Target::DeepSpeed, "\"bf16\": {\"enabled\": true}")
-        .knob(Target::Ultralytics, "amp=True")
-        .knob(Target::MmEngine, "optim_wrapper.type=AmpOptimWrapper")
-        .knob(Target::Fastai, "learn.to_fp16()")
-        .knob(Target::Diffusers, "torch_dtype=torch.float16")
-        .knob(Target::SdWebUi, "remove --no-half and --precision full")
-        .knob(Target::ComfyUi, "remove --force-fp32")
-        .knob(Target::TensorFlow, "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")")
-        .knob(Target::Jax, "compute in jnp.bfloat16, keep parameters in float32")
-        .knob(Target::Pytorch, format!("with torch.autocast(\"{}\", dtype=torch.bfloat16):   # around the forward pass and the loss", case.accelerator().torch_device()))
         .because(join(
-            text!(en: "activations at 16 bit take half; nothing in the log shows that they are", zh: "16 位激活只占一半；日志中看不出已经启用"),
+            text!(
+                en: "activations at 16 bit take half; nothing in the log shows that they are",
+                zh: "16 位激活只占一半；日志中看不出已经启用"
+            ),
             case.situation(),
         ))
 }

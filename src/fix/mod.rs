@@ -1,5 +1,6 @@
-//! What to change. One file per fix: when it applies, what it frees (computed from the incident's figures), what it costs,
-//! and the exact knob per framework.
+//! What to change. One file per fix, in two halves: what is known of it before any incident (what it is advice for, its
+//! costs, the lines to write for each target), and what it says to one (what it frees, computed from the incident's
+//! figures, and why). How likely it cures each cause is data: `cures.json`.
 //!
 //! A fix sees the incident through [`case::Case`] and speaks through [`draft::Draft`], which withholds what the arithmetic
 //! rules out. [`plan`] asks all of [`FIXES`] and ranks what they offer.
@@ -9,16 +10,18 @@ pub mod alloc_conf;
 mod arena_growth;
 mod bf16_states;
 mod bound_the_cache;
-mod buffer_the_dataset;
+pub mod budget;
 mod carve_out;
 pub mod case;
-mod check_vocab_ids;
+mod check_ids;
 mod choose_the_victim;
 mod chunk_the_operation;
 mod chunked_loss;
 mod clear_shared_files;
+mod combination;
 mod cpu_offload;
 mod cudnn_workspace;
+pub mod cures;
 mod data_parallel;
 mod ddp_bucket_view;
 mod detach_logged_tensors;
@@ -27,14 +30,11 @@ pub mod draft;
 mod eight_bit_optimizer;
 mod ema_on_cpu;
 mod empty_cache;
-mod engine_fraction_down;
-mod engine_fraction_up;
 mod evaluate_each_step;
 mod expandable_segments;
 mod expandable_segments_off;
 mod fewer_at_once;
-mod fewer_graphs;
-mod fewer_qubits;
+mod fewer_cuda_graphs;
 mod fewer_sequences;
 mod fewer_workers;
 mod find_the_leak;
@@ -49,8 +49,8 @@ mod gradient_accumulation;
 mod gradient_checkpointing;
 mod group_by_length;
 mod half_in_training;
-mod host_load_less;
 mod kill_zombies;
+pub mod knob;
 mod kv_cache_dtype;
 mod launch_blocking;
 mod lighter_optimizer;
@@ -58,56 +58,66 @@ mod load_to_cpu;
 mod load_weights_once;
 mod logits_to_keep;
 mod lora;
+mod lower_engine_memory;
+mod max_model_len;
 mod max_split_size;
-mod memory_fraction_cap;
 mod memory_request;
 mod mixed_precision;
+mod more_devices;
 mod mps_watermark;
 mod narrower_profile;
 mod nccl_buffers;
 mod no_grad_in_eval;
+mod no_python_lists_in_dataset;
 mod offload_eval_predictions;
 mod one_region;
 mod other_device;
 mod persistent_workers_off;
-mod pin_memory_off;
+mod pin_memory;
 mod preallocation_fraction;
 mod qlora;
 mod quantised_features;
-mod raise_fraction;
+mod raise_engine_memory;
 mod raise_host_limit;
+mod raise_memory_fraction;
 mod raise_runtime_limit;
 mod raise_ulimit;
+mod read_less_at_once;
 mod record_a_snapshot;
-mod release_boosters;
+mod release_earlier_rounds;
 pub mod replayed;
-mod rmm_pool;
+mod rmm_pool_size;
 mod sample_cache_off;
+mod set_per_process_memory_fraction;
 mod shape_bucketing;
+mod shard_states;
 mod sharded_checkpoint;
-mod sharding;
 mod share_one_model;
 mod shared_cache;
 mod shm_size;
-mod shorter_context;
 mod shorter_sequences;
 mod smaller_batch;
+mod smaller_buffers;
 mod smaller_eval_batch;
 mod smaller_images;
-mod smaller_tiles;
+mod smaller_kernel_tiles;
+mod smaller_state_vector;
 mod spill_to_host;
-mod stream_the_dataset;
+mod stream_the_data;
 mod swap;
-mod tensor_parallel;
 mod vae_tiling;
 mod weight_offload;
 mod weight_quantisation;
+pub mod work;
 
 use crate::cause::Finding;
 use crate::domain::{Target, closed_set};
 use crate::incident::Incident;
 use crate::text::Text;
 use crate::units::Interval;
+use case::Case;
+use knob::Line;
+use work::Work;
 
 closed_set! {
     /// The kind of change, for grouping and for the `class` of the JSON contract.
@@ -130,6 +140,24 @@ closed_set! {
         Host = "host",
         Libraries = "libraries",
         Diagnosis = "diagnosis",
+    }
+}
+
+impl Class {
+    /// True for changes that can make weights, gradients and optimizer states smaller on the device, or show the cause.
+    fn touches_states(self) -> bool {
+        matches!(
+            self,
+            Class::Precision
+                | Class::Optimizer
+                | Class::Model
+                | Class::Sharding
+                | Class::Offload
+                | Class::Loading
+                | Class::Limits
+                | Class::Host
+                | Class::Diagnosis
+        )
     }
 }
 
@@ -173,17 +201,23 @@ closed_set! {
 pub struct Knob {
     /// Whose setting it is.
     pub target: Target,
-    /// The line to write, ready to paste.
-    pub line: String,
+    /// The line to write, ready to paste; remarks in it are in the language of the report.
+    pub line: Text,
+}
+
+/// What a fix costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Costs {
+    /// Share of throughput lost, low and high, 0 … 1; negative where it gets faster.
+    pub slows: (f64, f64),
+    pub numerics: Numerics,
 }
 
 /// A fix worth trying in this incident.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
     pub frees: Frees,
-    /// Share of throughput lost, low and high, 0 … 1; negative where it gets faster.
-    pub slowdown: (f64, f64),
-    pub numerics: Numerics,
+    pub costs: Costs,
     pub certainty: Certainty,
     /// Probability in 0 … 1 that this change alone cures this incident, given the causes found.
     pub cures: f64,
@@ -205,15 +239,47 @@ pub enum Advice {
     Silent,
 }
 
-/// A fix's file.
+/// A fix's file: what is known of it before any incident, and what it says to one. How likely it cures each cause stands
+/// in `cures.json`.
 pub struct Fix {
-    /// Slug, as in the JSON and on the command line of `oomdoc rules`.
+    /// Slug, as in the JSON and on the command line of `oomdoc rules`; the name of the file with hyphens.
     pub id: &'static str,
     pub class: Class,
     pub title: fn() -> Text,
     /// User documentation in Markdown.
     pub doc: fn() -> Text,
-    pub advise: fn(&Incident, &[Finding]) -> Advice,
+    /// The kinds of work that it is advice for.
+    pub helps: &'static [Work],
+    /// Whether it has to do with the incident at all.
+    pub applies: fn(&Case) -> bool,
+    pub costs: Costs,
+    /// What to write, for each target that it can be written for.
+    pub knobs: &'static [Line],
+    /// Fixtures below `fixtures/logs` in which it is offered, or refused with a reason.
+    pub fixtures: &'static [&'static str],
+    /// Called where it applies: what it frees here and why, or why it does not help.
+    pub advise: fn(&Case) -> Advice,
+}
+
+impl Fix {
+    /// What it says to an incident.
+    pub fn advice(&self, case: &Case) -> Advice {
+        let helps = self.helps.iter().any(|work| case.works().contains(work));
+        if !helps || !(self.applies)(case) {
+            return Advice::Silent;
+        }
+        let advice = (self.advise)(case);
+        // Parameters before opinion: what their bytes rule out is no offer, however common the remedy.
+        match (&advice, case.never_fits()) {
+            (Advice::Offer(_), Some(why)) if !self.class.touches_states() && !case.composing() => Advice::Withheld(why),
+            _ => advice,
+        }
+    }
+
+    /// How likely it cures each cause, where no particular circumstance is given.
+    pub fn cures(&self) -> &'static cures::Table {
+        &cures::of(self.id).cures
+    }
 }
 
 /// A fix as the report shows it.
@@ -262,7 +328,7 @@ pub const FIXES: &[&Fix] = &[
     &lighter_optimizer::FIX,
     &empty_cache::FIX,
     &gc_collect::FIX,
-    &memory_fraction_cap::FIX,
+    &set_per_process_memory_fraction::FIX,
     &launch_blocking::FIX,
     &record_a_snapshot::FIX,
     &shm_size::FIX,
@@ -271,38 +337,39 @@ pub const FIXES: &[&Fix] = &[
     &shared_cache::FIX,
     &fewer_workers::FIX,
     &persistent_workers_off::FIX,
-    &buffer_the_dataset::FIX,
+    &no_python_lists_in_dataset::FIX,
     &raise_host_limit::FIX,
     &memory_request::FIX,
     &sharded_checkpoint::FIX,
     &choose_the_victim::FIX,
-    &host_load_less::FIX,
+    &read_less_at_once::FIX,
+    &smaller_buffers::FIX,
     &swap::FIX,
     &raise_ulimit::FIX,
     &load_weights_once::FIX,
     &fewer_at_once::FIX,
     &raise_runtime_limit::FIX,
-    &raise_fraction::FIX,
+    &raise_memory_fraction::FIX,
     &mps_watermark::FIX,
-    &engine_fraction_up::FIX,
-    &engine_fraction_down::FIX,
-    &shorter_context::FIX,
+    &raise_engine_memory::FIX,
+    &lower_engine_memory::FIX,
+    &max_model_len::FIX,
     &fewer_sequences::FIX,
     &kv_cache_dtype::FIX,
-    &fewer_graphs::FIX,
+    &fewer_cuda_graphs::FIX,
     &weight_quantisation::FIX,
-    &tensor_parallel::FIX,
+    &more_devices::FIX,
     &weight_offload::FIX,
     &donate_buffers::FIX,
     &spill_to_host::FIX,
-    &rmm_pool::FIX,
+    &rmm_pool_size::FIX,
     &narrower_profile::FIX,
     &quantised_features::FIX,
-    &release_boosters::FIX,
-    &stream_the_dataset::FIX,
+    &release_earlier_rounds::FIX,
+    &stream_the_data::FIX,
     &evaluate_each_step::FIX,
     &arena_growth::FIX,
-    &fewer_qubits::FIX,
+    &smaller_state_vector::FIX,
     &preallocation_fraction::FIX,
     &chunk_the_operation::FIX,
     &fix_the_shape::FIX,
@@ -314,7 +381,7 @@ pub const FIXES: &[&Fix] = &[
     &freeze_layers::FIX,
     &chunked_loss::FIX,
     &logits_to_keep::FIX,
-    &sharding::FIX,
+    &shard_states::FIX,
     &cpu_offload::FIX,
     &ddp_bucket_view::FIX,
     &nccl_buffers::FIX,
@@ -323,12 +390,13 @@ pub const FIXES: &[&Fix] = &[
     &share_one_model::FIX,
     &ema_on_cpu::FIX,
     &vae_tiling::FIX,
-    &smaller_tiles::FIX,
+    &smaller_kernel_tiles::FIX,
     &carve_out::FIX,
-    &check_vocab_ids::FIX,
+    &check_ids::FIX,
     &data_parallel::FIX,
-    &pin_memory_off::FIX,
+    &pin_memory::FIX,
     &sample_cache_off::FIX,
+    &combination::FIX,
 ];
 
 /// Most offers of one class among the first [`HEAD`].
@@ -340,8 +408,9 @@ const HEAD: usize = 5;
 /// Among the first five no class appears more than twice, so that near-duplicates don't crowd out other ways.
 pub fn plan(incident: &Incident, findings: &[Finding]) -> Plan {
     let mut plan = Plan::default();
+    let case = Case::new(incident, findings);
     for fix in FIXES {
-        match (fix.advise)(incident, findings) {
+        match fix.advice(&case) {
             Advice::Offer(offer) => {
                 let value = value(fix, &offer);
                 plan.offers.push(Ranked { fix, offer, value });
@@ -360,17 +429,22 @@ pub fn plan(incident: &Incident, findings: &[Finding]) -> Plan {
 /// Expected value of an offer: P(cures) × what is kept of results and speed. Costs weigh mildly, because a job that
 /// runs slower beats one that dies; a change of the model weighs most.
 fn value(fix: &Fix, offer: &Offer) -> f64 {
-    let kept_results = match offer.numerics {
+    // A look at the memory frees nothing by itself; it stands behind everything that might.
+    let kind = if fix.class == Class::Diagnosis { 0.2 } else { 1.0 };
+    offer.cures * kept(&offer.costs) * kind
+}
+
+/// Share of results and speed that is kept.
+fn kept(costs: &Costs) -> f64 {
+    let kept_results = match costs.numerics {
         Numerics::Same => 1.0,
         Numerics::Benign => 0.97,
         Numerics::Optimisation => 0.88,
         Numerics::Model => 0.75,
     };
-    let slowdown = ((offer.slowdown.0 + offer.slowdown.1) / 2.0).clamp(-0.1, 1.0);
-    let kept_speed = 1.0 - 0.5 * slowdown;
-    // A look at the memory frees nothing by itself; it stands behind everything that might.
-    let kind = if fix.class == Class::Diagnosis { 0.2 } else { 1.0 };
-    offer.cures * kept_results * kept_speed * kind
+    let (low, high) = costs.slows;
+    let slowdown = ((low + high) / 2.0).clamp(-0.1, 1.0);
+    kept_results * (1.0 - 0.5 * slowdown)
 }
 
 /// Moves what would be a class's third entry among the first [`HEAD`] behind them; the order is kept otherwise.
@@ -389,5 +463,25 @@ fn spread(offers: Vec<Ranked>) -> Vec<Ranked> {
     head
 }
 
+/// What the files of the fixes are written with.
+mod prelude {
+    pub(super) use super::case::{Case, bytes, join, show};
+    pub(super) use super::draft::Draft;
+    pub(super) use super::knob::{line, said};
+    pub(super) use super::work::Work;
+    pub(super) use super::{Advice, Certainty, Class, Costs, Fix, Numerics};
+    pub(super) use crate::cause::CauseId;
+    pub(super) use crate::dialect::{Fact, Resource, Sign};
+    pub(super) use crate::domain::program::DeviceUse;
+    pub(super) use crate::domain::{Accelerator, Number, Program, Target, Trainer};
+    pub(super) use crate::incident::context::{Clue, Phase, Precision};
+    pub(super) use crate::text;
+    pub(super) use crate::text::Text;
+    pub(super) use crate::units::{GIB, Interval, MIB};
+}
+
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod ranking_tests;

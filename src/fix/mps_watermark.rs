@@ -1,12 +1,6 @@
 //! Apple's watermark.
 
-use super::case::{Case, join};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Sign;
-use crate::domain::{Number, Target};
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "mps-watermark",
@@ -14,17 +8,30 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Raise the MPS watermark", zh: "提高 MPS 水位线"),
     doc: || {
         text!(
-            en: "PyTorch on Apple silicon refuses above a multiple of Metal's recommended working set (1.7 by default). 0.0 removes the limit and can freeze the whole machine. Smaller batches or half precision are safer.",
-            zh: "Apple 芯片上的 PyTorch 在超过 Metal 推荐工作集的若干倍（默认 1.7）时拒绝分配。设为 0.0 会取消上限，可能让整机卡死。减小批或使用半精度更安全。"
+            en: "PyTorch on Apple silicon refuses above a multiple of Metal's recommended working set (1.7 by \
+                 default). 0.0 removes the limit and can freeze the whole machine. Smaller batches or half \
+                 precision are safer.",
+            zh: "Apple 芯片上的 PyTorch 在超过 Metal 推荐工作集的若干倍（默认 1.7）时拒绝分配。设为 0.0 会取消上限，\
+                 可能让整机卡死。减小批或使用半精度更安全。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.sign(Sign::Mps),
+    costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Pytorch, "export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0")
+            .note("no limit: save your work first", "取消上限：请先保存工作"),
+        line(Target::Pytorch, "torch.mps.empty_cache()")
+            .note("between independent pieces of work", "在彼此独立的任务之间调用"),
+        line(Target::Mlx, "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>; mx.set_cache_limit(0)")
+            .note("and mx.eval per step", "并且每步 mx.eval"),
+        line(Target::Metal, "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>"),
+    ],
+    fixtures: &["metal/command-buffer", "pytorch/mps-elided"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.sign(Sign::Mps) {
-        return Advice::Silent;
-    }
     let numbers = &case.incident.event.facts.numbers;
     if numbers.contains_key(&Number::ResourceLimitCount) || case.sign(Sign::BufferSizeLimit) {
         return Advice::Withheld(text!(
@@ -32,16 +39,8 @@ fn advise(case: &Case) -> Advice {
             zh: "此处受限的是缓冲区个数或单个缓冲区大小，与水位线无关"
         ));
     }
-    Draft::new(case, &[(CauseId::FrameworkLimit, 0.65), (CauseId::Capacity, 0.25), (CauseId::LeakGrowth, 0.05)])
+    Draft::new(case, &FIX)
         .frees_unknown(text!(en: "as far as the machine's memory reaches", zh: "取决于整机内存"))
-        .slows(0.0, 0.5)
-        .knob(Target::Pytorch, "export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0   # no limit: save your work first")
-        .knob(Target::Pytorch, "torch.mps.empty_cache()   # between independent pieces of work")
-        .knob(
-            Target::Mlx,
-            "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>; mx.set_cache_limit(0)   # and mx.eval per step",
-        )
-        .knob(Target::Metal, "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>")
         .because(join(
             text!(en: "the watermark refused, not the machine", zh: "拒绝的是水位线，而不是机器本身"),
             case.situation(),

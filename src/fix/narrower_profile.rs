@@ -1,12 +1,6 @@
 //! TensorRT's memory follows the largest shapes of its profile.
 
-use super::case::{Case, join, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
-use crate::units::Interval;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "narrower-profile",
@@ -14,39 +8,40 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Build the engine for smaller maximum shapes", zh: "以更小的最大形状构建引擎"),
     doc: || {
         text!(
-            en: "An execution context takes its activation memory when it is made, for the maximum shapes of the profile and not for the batch at hand. Linear in batch, quadratic in the side of an image.",
-            zh: "执行上下文在创建时就按 profile 的最大形状（而不是实际批大小）占用激活内存。与批大小成正比，与图像边长的平方成正比。"
+            en: "An execution context takes its activation memory when it is made, for the maximum shapes of the \
+                 profile and not for the batch at hand. Linear in batch, quadratic in the side of an image.",
+            zh: "执行上下文在创建时就按 profile 的最大形状（而不是实际批大小）占用激活内存。与批大小成正比，与图像边\
+                 长的平方成正比。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.on_gpu(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::TensorRt, "trtexec --maxShapes=input:1x3x512x512 --memPoolSize=workspace:1024 …")
+            .note("rebuild the engine", "需要重新构建引擎"),
+        line(Target::TensorRt, "config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1 << 30)"),
+    ],
+    fixtures: &["tensorrt/engine", "tensorrt/nvmap"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() {
-        return Advice::Silent;
-    }
-    Draft::new(
-        case,
-        &[
-            (CauseId::SingleHugeAllocation, 0.6),
-            (CauseId::Capacity, 0.45),
-            (CauseId::TransientPeak, 0.45),
-            (CauseId::FrameworkLimit, 0.3),
-        ],
-    )
+    Draft::new(case, &FIX)
     .frees_if(
         case.requested().map(|requested| {
             let (all, half) = (show(requested.middle()), show(requested.middle() / 2));
             (
                 Interval::between(requested.low / 2, requested.high / 4 * 3),
-                text!(en: "half the maximum batch: {all} → {half}; half the image side: a quarter", zh: "最大批大小减半：{all} → {half}；图像边长减半：降为四分之一"),
+                text!(
+                    en: "half the maximum batch: {all} → {half}; half the image side: a quarter",
+                    zh: "最大批大小减半：{all} → {half}；图像边长减半：降为四分之一"
+                ),
             )
         }),
         text!(en: "in proportion to the maximum shapes", zh: "与最大形状成正比"),
     )
     .certainty(Certainty::Likely)
-    .knob(Target::TensorRt, "trtexec --maxShapes=input:1x3x512x512 --memPoolSize=workspace:1024 …   # rebuild the engine")
-    .knob(Target::TensorRt, "config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1 << 30)")
     .because(join(
         text!(en: "the context is sized for the profile's maximum shapes", zh: "执行上下文按 profile 的最大形状分配"),
         case.situation(),

@@ -1,12 +1,6 @@
 //! NCCL's own memory.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::{Sign, Target};
-use crate::text;
-use crate::units::Interval;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "nccl-buffers",
@@ -14,11 +8,20 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Leave room for NCCL, or shrink its buffers", zh: "给 NCCL 留余量，或缩小其缓冲"),
     doc: || {
         text!(
-            en: "Each communicator takes buffers per channel and peer outside PyTorch's pool (rule of thumb: some hundred MiB to above 1 GiB). Fewer channels cost bandwidth.",
+            en: "Each communicator takes buffers per channel and peer outside PyTorch's pool (rule of thumb: some \
+                 hundred MiB to above 1 GiB). Fewer channels cost bandwidth.",
             zh: "每个通信器按通道和对端在 PyTorch 池外分配缓冲（经验值：几百 MiB 到 1 GiB 以上）。减少通道会损失带宽。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference, Work::Serving],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "NCCL_CUMEM_ENABLE=0 NCCL_NVLS_ENABLE=0 <your command>"),
+        line(Target::Shell, "export NCCL_NVLS_ENABLE=0 NCCL_MAX_NCHANNELS=8 NCCL_BUFFSIZE=2097152"),
+    ],
+    fixtures: &["pytorch/nccl-calloc", "pytorch/nccl-unhandled"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -34,10 +37,11 @@ fn advise(case: &Case) -> Advice {
             text!(en: "a part of the {shown} outside the framework", zh: "框架之外 {shown} 的一部分"),
         )
     });
-    Draft::new(case, &[(CauseId::NonFramework, if nccl { 0.5 } else { 0.3 }), (CauseId::Capacity, if nccl { 0.3 } else { 0.0 })])
+    Draft::new(case, &FIX)
+        .when("nccl", nccl)
         .frees_if(amount, text!(en: "the log does not separate NCCL's memory", zh: "日志没有单独给出 NCCL 的占用"))
-        .slows(0.0, 0.3)
-        .knob(Target::Vllm, "NCCL_CUMEM_ENABLE=0 NCCL_NVLS_ENABLE=0 <your command>")
-        .knob(Target::Shell, "export NCCL_NVLS_ENABLE=0 NCCL_MAX_NCHANNELS=8 NCCL_BUFFSIZE=2097152")
-        .because(text!(en: "the communication library asks the driver for memory beside the framework's pool", zh: "通信库在框架的池之外向驱动申请显存"))
+        .because(text!(
+            en: "the communication library asks the driver for memory beside the framework's pool",
+            zh: "通信库在框架的池之外向驱动申请显存"
+        ))
 }

@@ -1,12 +1,6 @@
 //! Keep no graph where no gradient is wanted.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::{Clue, Phase};
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "no-grad-in-eval",
@@ -14,17 +8,29 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Validate under torch.inference_mode()", zh: "验证时使用 torch.inference_mode()"),
     doc: || {
         text!(
-            en: "Without `inference_mode` or `no_grad`, a forward pass keeps every activation for a backward pass that never comes: measured three and a half times the memory for the same model. Around training it would stop learning.",
-            zh: "不加 `inference_mode` 或 `no_grad` 时，前向会为永远不会发生的反向保留全部激活：同一模型实测约为三倍半的显存。不能加在训练代码外面，否则无法学习。"
+            en: "Without `inference_mode` or `no_grad`, a forward pass keeps every activation for a backward pass \
+                 that never comes: measured three and a half times the memory for the same model. Around training \
+                 it would stop learning.",
+            zh: "不加 `inference_mode` 或 `no_grad` 时，前向会为永远不会发生的反向保留全部激活：同一模型实测约为三倍\
+                 半的显存。不能加在训练代码外面，否则无法学习。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference],
+    applies: |case| case.on_gpu() && case.pytorch() && case.engine().is_none() && !case.loading(),
+    costs: Costs { slows: (-0.2, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Lightning, "Trainer(inference_mode=True)").note(
+            "the default; check for torch.enable_grad() in validation_step",
+            "默认即开启；检查 validation_step 中是否有 torch.enable_grad()",
+        ),
+        line(Target::Pytorch, "with torch.inference_mode():")
+            .note("around the evaluation or prediction loop", "包住验证或预测循环"),
+    ],
+    fixtures: &["pytorch/hip-cut", "context/two-runs"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.pytorch() || case.engine().is_some() || case.loading() {
-        return Advice::Silent;
-    }
     if case.training() && !case.evaluating() {
         return Advice::Silent;
     }
@@ -32,17 +38,22 @@ fn advise(case: &Case) -> Advice {
         return Advice::Withheld(text!(en: "it runs without gradients already", zh: "已经在无梯度模式下运行"));
     }
     let weight = if case.evaluating() || case.phase() == Some(Phase::Inference) { 1.0 } else { 0.5 };
-    Draft::new(case, &[(CauseId::TransientPeak, 0.5), (CauseId::Capacity, 0.3), (CauseId::LeakGrowth, 0.4)])
+    Draft::new(case, &FIX)
         .weight(weight)
         .frees_if(
-            case.share_of_allocated(0.1, 0.7, text!(en: "activations kept for a backward pass", zh: "为反向保留的激活")),
+            case.share_of_allocated(
+                0.1,
+                0.7,
+                text!(
+                    en: "activations kept for a backward pass",
+                    zh: "为反向保留的激活"
+                ),
+            ),
             case.ask_for_peak(),
         )
-        .slows(-0.2, 0.0)
-        .knob(Target::Lightning, "Trainer(inference_mode=True)   # the default; check for torch.enable_grad() in validation_step")
-        .knob(Target::Pytorch, "with torch.inference_mode():   # around the evaluation or prediction loop")
         .because(text!(
-            en: "nothing in the log shows that gradients are off where none are needed; if they are on, every activation is kept",
+            en: "nothing in the log shows that gradients are off where none are needed; if they are on, every \
+                 activation is kept",
             zh: "日志中看不出在不需要梯度处关闭了梯度；若没有关闭，所有激活都会被保留"
         ))
 }

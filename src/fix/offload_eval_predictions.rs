@@ -1,12 +1,6 @@
 //! Don't collect predictions on the device.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "offload-eval-predictions",
@@ -14,17 +8,28 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Move predictions off the GPU as they come", zh: "及时把预测结果移出显存"),
     doc: || {
         text!(
-            en: "Evaluation loops that collect logits keep samples × sequence × vocabulary × 4 bytes on the GPU. Move them to the host every few steps, or reduce them (argmax) before they are kept.",
-            zh: "收集 logits 的验证循环会在显存中保留 样本数 × 序列长度 × 词表 × 4 字节。每隔几步移到主机，或先归约（argmax）再保留。"
+            en: "Evaluation loops that collect logits keep samples × sequence × vocabulary × 4 bytes on the GPU. \
+                 Move them to the host every few steps, or reduce them (argmax) before they are kept.",
+            zh: "收集 logits 的验证循环会在显存中保留 样本数 × 序列长度 × 词表 × 4 字节。每隔几步移到主机，或先归约\
+                 （argmax）再保留。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference],
+    applies: |case| case.on_gpu() && case.engine().is_none() && !case.loading(),
+    costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "eval_accumulation_steps=1").note(
+            "and preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1)",
+            "以及 preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1)",
+        ),
+        line(Target::Pytorch, "predictions.append(output.argmax(-1).cpu())")
+            .note("instead of append(output)", "代替 append(output)"),
+    ],
+    fixtures: &["context/leak", "context/notebook"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || case.engine().is_some() || case.loading() {
-        return Advice::Silent;
-    }
     if !(case.evaluating() || case.clue(Clue::Accumulates)) {
         return Advice::Silent;
     }
@@ -35,32 +40,18 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let sure = if case.clue(Clue::Accumulates) { 1.3 } else { 0.7 };
-    Draft::new(
-        case,
-        &[
-            (CauseId::TransientPeak, 0.6),
-            (CauseId::LeakGrowth, 0.65),
-            (CauseId::Capacity, 0.3),
-            (CauseId::SingleHugeAllocation, 0.3),
-        ],
-    )
-    .weight(sure)
-    .frees_if(
-        case.share_of_allocated(0.0, 0.8, text!(en: "collected outputs", zh: "累积的输出")),
-        text!(
-            en: "needs the number of evaluated samples times the size of one output",
-            zh: "需要知道验证样本数乘以单个输出的大小"
-        ),
-    )
-    .slows(0.0, 0.1)
-    .certainty(Certainty::Likely)
-    .knob(
-        Target::HfTrainer,
-        "eval_accumulation_steps=1   # and preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1)",
-    )
-    .knob(Target::Pytorch, "predictions.append(output.argmax(-1).cpu())   # instead of append(output)")
-    .because(text!(
-        en: "outputs of all steps are kept on the GPU until the evaluation ends, so it grows with the data set",
-        zh: "所有步骤的输出都留在显存直到验证结束，因此随数据集增长"
-    ))
+    Draft::new(case, &FIX)
+        .weight(sure)
+        .frees_if(
+            case.share_of_allocated(0.0, 0.8, text!(en: "collected outputs", zh: "累积的输出")),
+            text!(
+                en: "needs the number of evaluated samples times the size of one output",
+                zh: "需要知道验证样本数乘以单个输出的大小"
+            ),
+        )
+        .certainty(Certainty::Likely)
+        .because(text!(
+            en: "outputs of all steps are kept on the GPU until the evaluation ends, so it grows with the data set",
+            zh: "所有步骤的输出都留在显存直到验证结束，因此随数据集增长"
+        ))
 }

@@ -1,12 +1,6 @@
 //! A pool in one piece for TensorFlow and JAX.
 
-use super::case::{Case, join, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
-use crate::units::Interval;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "one-region",
@@ -14,27 +8,41 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "One region for the framework's pool", zh: "让框架的内存池保持一整块"),
     doc: || {
         text!(
-            en: "TensorFlow and JAX with growth on demand take regions one after another that never join. Preallocating one region, or the driver's asynchronous pool (`TF_GPU_ALLOCATOR=cuda_malloc_async`, CUDA 11.2 or newer), keeps free memory in one piece.",
-            zh: "TensorFlow 与 JAX 在按需增长时会逐个申请区域，彼此不能合并。预分配一整块，或使用驱动的异步内存池（`TF_GPU_ALLOCATOR=cuda_malloc_async`，需 CUDA 11.2 或更新），可让空闲内存保持连续。"
+            en: "TensorFlow and JAX with growth on demand take regions one after another that never join. \
+                 Preallocating one region, or the driver's asynchronous pool \
+                 (`TF_GPU_ALLOCATOR=cuda_malloc_async`, CUDA 11.2 or newer), keeps free memory in one piece.",
+            zh: "TensorFlow 与 JAX 在按需增长时会逐个申请区域，彼此不能合并。预分配一整块，或使用驱动的异步内存池\
+                 （`TF_GPU_ALLOCATOR=cuda_malloc_async`，需 CUDA 11.2 或更新），可让空闲内存保持连续。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.on_gpu() && case.program().preallocates(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::TensorFlow, "export TF_GPU_ALLOCATOR=cuda_malloc_async")
+            .note("and unset TF_FORCE_GPU_ALLOW_GROWTH", "并取消 TF_FORCE_GPU_ALLOW_GROWTH"),
+        line(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=true XLA_CLIENT_MEM_FRACTION=.9")
+            .note("older: XLA_PYTHON_CLIENT_MEM_FRACTION", "旧名 XLA_PYTHON_CLIENT_MEM_FRACTION"),
+    ],
+    fixtures: &["tensorflow/dump-fragmented", "tensorflow/shape-only"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.program().preallocates() {
-        return Advice::Silent;
-    }
-    Draft::new(case, &[(CauseId::Fragmentation, 0.7), (CauseId::Capacity, 0.03)])
+    Draft::new(case, &FIX)
         .frees_if(
             case.free().map(|free| {
                 let shown = show(free.middle());
-                (Interval::between(0, free.high.max(1)), text!(en: "at most the {shown} that is free in pieces", zh: "最多为以碎片形式空闲的 {shown}"))
+                (
+                    Interval::between(0, free.high.max(1)),
+                    text!(en: "at most the {shown} that is free in pieces", zh: "最多为以碎片形式空闲的 {shown}"),
+                )
             }),
             text!(en: "the log does not show how much is free in pieces", zh: "日志没有给出碎片形式的空闲量"),
         )
         .certainty(Certainty::Likely)
-        .knob(Target::TensorFlow, "export TF_GPU_ALLOCATOR=cuda_malloc_async   # and unset TF_FORCE_GPU_ALLOW_GROWTH")
-        .knob(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=true XLA_CLIENT_MEM_FRACTION=.9   # older: XLA_PYTHON_CLIENT_MEM_FRACTION")
-        .because(join(text!(en: "enough is free in sum but not in one piece", zh: "总量足够但不连续"), case.situation()))
+        .because(join(
+            text!(en: "enough is free in sum but not in one piece", zh: "总量足够但不连续"),
+            case.situation(),
+        ))
 }

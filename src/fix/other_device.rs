@@ -1,11 +1,6 @@
 //! Run on a device that has room.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::{Accelerator, Target};
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "other-device",
@@ -13,17 +8,28 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Run on a GPU that has room", zh: "换到空闲的 GPU 上运行"),
     doc: || {
         text!(
-            en: "`CUDA_VISIBLE_DEVICES` chooses the devices a process may see; inside, they are numbered from 0. Set it before Python starts. Prefer it to `cuda:1` in the code, because libraries still open a context on the first visible device.",
-            zh: "`CUDA_VISIBLE_DEVICES` 决定进程能看到哪些 GPU，进程内从 0 重新编号。要在 Python 启动前设置。比在代码里写 `cuda:1` 可靠，因为各种库仍会在第一块可见 GPU 上建立上下文。"
+            en: "`CUDA_VISIBLE_DEVICES` chooses the devices a process may see; inside, they are numbered from 0. \
+                 Set it before Python starts. Prefer it to `cuda:1` in the code, because libraries still open a \
+                 context on the first visible device.",
+            zh: "`CUDA_VISIBLE_DEVICES` 决定进程能看到哪些 GPU，进程内从 0 重新编号。要在 Python 启动前设置。比在代\
+                 码里写 `cuda:1` 可靠，因为各种库仍会在第一块可见 GPU 上建立上下文。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.discrete_gpu(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Shell, "{visible}={index} <your command>"),
+        line(Target::Shell, "{free}")
+            .note("then: {visible}=<index> <your command>", "然后：{visible}=<编号> <你的命令>")
+            .unless("known"),
+        line(Target::Ollama, "{visible}=<index> ollama serve").unless("known"),
+    ],
+    fixtures: &["cause/ranks-on-card-0", "context/neighbour"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.discrete_gpu() {
-        return Advice::Silent;
-    }
     let (Some(visible), tool) = (case.accelerator().visible_devices(), case.accelerator().tool()) else {
         return Advice::Silent;
     };
@@ -34,15 +40,16 @@ fn advise(case: &Case) -> Advice {
         .iter()
         .filter(|row| Some(row.index) != used)
         .max_by_key(|row| row.total.bytes.saturating_sub(row.used.bytes));
-    let table = [(CauseId::WrongDevice, 0.85), (CauseId::OtherProcess, 0.6), (CauseId::Preallocation, 0.2)];
     match emptiest {
         Some(row) => {
             let room = row.total.interval() - row.used.interval();
             let (index, shown) = (row.index, show(room.middle()));
-            Draft::new(case, &table)
+            Draft::new(case, &FIX)
+                .when("known", true)
+                .fill("visible", visible)
+                .fill("index", index)
                 .frees(room, text!(en: "GPU {index} has {shown} free", zh: "GPU {index} 还有 {shown} 空闲"))
                 .certainty(Certainty::Arithmetic)
-                .knob(Target::Shell, format!("{visible}={index} <your command>"))
                 .because(text!(
                     en: "nvidia-smi in the log shows {shown} free on GPU {index}",
                     zh: "日志里的 nvidia-smi 显示 GPU {index} 还有 {shown} 空闲"
@@ -54,13 +61,13 @@ fn advise(case: &Case) -> Advice {
                 other => other.driver_meter().now,
             };
             let device = used.map_or(String::new(), |index| format!(" {index}"));
-            Draft::new(case, &table)
+            Draft::new(case, &FIX)
+                .fill("visible", visible)
+                .fill("free", free)
                 .frees_unknown(text!(
                     en: "the log does not show how full the other GPUs are; {tool} does",
                     zh: "日志没有显示其他 GPU 的占用；用 {tool} 查看"
                 ))
-                .knob(Target::Shell, format!("{free}   # then: {visible}=<index> <your command>"))
-                .knob(Target::Ollama, format!("{visible}=<index> ollama serve"))
                 .because(text!(
                     en: "GPU{device} is taken; where the machine has another, it may be idle",
                     zh: "GPU{device} 已被占用；机器上的其他 GPU 可能空闲"

@@ -1,12 +1,6 @@
 //! Workers that start afresh each epoch.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::{Resource, Sign};
-use crate::domain::Target;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "persistent-workers-off",
@@ -14,35 +8,46 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Let workers end with the epoch", zh: "让 worker 随 epoch 结束"),
     doc: || {
         text!(
-            en: "`persistent_workers=True` keeps workers, and whatever they have cached or leaked, over epochs; a second loader for validation keeps its own set alive beside the first. Without it their memory returns at every epoch's end, for the price of starting them again.",
-            zh: "`persistent_workers=True` 会让 worker 及其缓存或泄漏跨 epoch 保留；验证集的第二个 DataLoader 还会同时保留另一组。关闭后每个 epoch 结束时归还内存，代价是重新启动 worker。"
+            en: "`persistent_workers=True` keeps workers, and whatever they have cached or leaked, over epochs; a \
+                 second loader for validation keeps its own set alive beside the first. Without it their memory \
+                 returns at every epoch's end, for the price of starting them again.",
+            zh: "`persistent_workers=True` 会让 worker 及其缓存或泄漏跨 epoch 保留；验证集的第二个 DataLoader 还会同\
+                 时保留另一组。关闭后每个 epoch 结束时归还内存，代价是重新启动 worker。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.on_host() && case.resource() != Resource::Shm && case.context.workers.value() != Some(0),
+    costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "dataloader_persistent_workers=False"),
+        line(Target::Pytorch, "DataLoader(..., persistent_workers=False)"),
+    ],
+    fixtures: &["pytorch-host/worker-killed-with-report", "slurm/step-killed"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_host() || case.resource() == Resource::Shm || case.context.workers.value() == Some(0) {
-        return Advice::Silent;
-    }
     let persistent = case.context.persistent_workers.value();
     let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known();
     if persistent == Some(false) || !loader {
         return Advice::Silent;
     }
     let known = if persistent == Some(true) { 1.0 } else { 0.35 };
-    Draft::new(case, &[(CauseId::LeakGrowth, 0.45), (CauseId::HostWorkers, 0.25), (CauseId::HostMemory, 0.08)])
+    Draft::new(case, &FIX)
         .weight(known)
         .frees_unknown(text!(
             en: "what workers gather over epochs; PSS of a worker before and after an epoch tells",
             zh: "worker 跨 epoch 累积的内存；比较一个 epoch 前后 worker 的 PSS 即可得到"
         ))
-        .slows(0.0, 0.1)
-        .knob(Target::HfTrainer, "dataloader_persistent_workers=False")
-        .knob(Target::Pytorch, "DataLoader(..., persistent_workers=False)")
         .because(if persistent == Some(true) {
-            text!(en: "workers live on over epochs here and keep what they cached", zh: "此处 worker 跨 epoch 存活，缓存的内容一直保留")
+            text!(
+                en: "workers live on over epochs here and keep what they cached",
+                zh: "此处 worker 跨 epoch 存活，缓存的内容一直保留"
+            )
         } else {
-            text!(en: "if workers are persistent, they keep what they cached", zh: "若 worker 是常驻的，它们会一直保留缓存")
+            text!(
+                en: "if workers are persistent, they keep what they cached",
+                zh: "若 worker 是常驻的，它们会一直保留缓存"
+            )
         })
 }

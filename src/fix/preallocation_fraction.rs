@@ -1,12 +1,6 @@
 //! Don't take it all.
 
-use super::case::{Case, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
-use crate::units::Interval;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "preallocation-fraction",
@@ -14,29 +8,50 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Limit framework preallocation", zh: "限制框架的显存预分配"),
     doc: || {
         text!(
-            en: "JAX takes 75 % of the device at its first operation, TensorFlow nearly all. Two such processes, or one beside PyTorch, starve each other. Growth on demand costs fragmentation near the limit; the variables must be set before the framework is imported.",
-            zh: "JAX 首次运算时占用设备的 75 %，TensorFlow 几乎全占。两个这样的进程，或与 PyTorch 同时使用，会互相挤占。按需增长在接近上限时更易碎片化；变量必须在导入框架之前设置。"
+            en: "JAX takes 75 % of the device at its first operation, TensorFlow nearly all. Two such processes, or \
+                 one beside PyTorch, starve each other. Growth on demand costs fragmentation near the limit; the \
+                 variables must be set before the framework is imported.",
+            zh: "JAX 首次运算时占用设备的 75 %，TensorFlow 几乎全占。两个这样的进程，或与 PyTorch 同时使用，会互相挤\
+                 占。按需增长在接近上限时更易碎片化；变量必须在导入框架之前设置。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.on_gpu(),
+    costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=false").note(
+            "or XLA_CLIENT_MEM_FRACTION=.40 (older: XLA_PYTHON_CLIENT_MEM_FRACTION)",
+            "或 XLA_CLIENT_MEM_FRACTION=.40（旧名 XLA_PYTHON_CLIENT_MEM_FRACTION）",
+        ),
+        line(Target::TensorFlow, "export TF_FORCE_GPU_ALLOW_GROWTH=true").note(
+            "or tf.config.experimental.set_memory_growth(gpu, True)",
+            "或 tf.config.experimental.set_memory_growth(gpu, True)",
+        ),
+        line(Target::Exla, "config :exla, :clients, cuda: [platform: :cuda, preallocate: false]")
+            .note("or memory_fraction: 0.4", "或 memory_fraction: 0.4"),
+    ],
+    fixtures: &["cuda/nccl", "jax/constant"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() {
-        return Advice::Silent;
-    }
-    Draft::new(case, &[(CauseId::Preallocation, 0.75), (CauseId::OtherProcess, 0.3), (CauseId::NonFramework, 0.4)])
+    Draft::new(case, &FIX)
         .frees_if(
             case.capacity().map(|capacity| {
                 let total = show(capacity.middle());
-                (Interval::between(0, capacity.scale(0.75).high), text!(en: "up to 75 % of {total}", zh: "最多 {total} 的 75 %"))
+                (
+                    Interval::between(0, capacity.scale(0.75).high),
+                    text!(
+                        en: "up to 75 % of {total}",
+                        zh: "最多 {total} 的 75 %"
+                    ),
+                )
             }),
             text!(en: "up to 75 % of the device", zh: "最多设备的 75 %"),
         )
-        .slows(0.0, 0.1)
         .certainty(Certainty::Likely)
-        .knob(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=false   # or XLA_CLIENT_MEM_FRACTION=.40 (older: XLA_PYTHON_CLIENT_MEM_FRACTION)")
-        .knob(Target::TensorFlow, "export TF_FORCE_GPU_ALLOW_GROWTH=true   # or tf.config.experimental.set_memory_growth(gpu, True)")
-        .knob(Target::Exla, "config :exla, :clients, cuda: [platform: :cuda, preallocate: false]   # or memory_fraction: 0.4")
-        .because(text!(en: "a framework that takes the device up front leaves nothing for the others", zh: "预先占满设备的框架不给其他程序留余量"))
+        .because(text!(
+            en: "a framework that takes the device up front leaves nothing for the others",
+            zh: "预先占满设备的框架不给其他程序留余量"
+        ))
 }

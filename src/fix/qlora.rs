@@ -1,11 +1,7 @@
 //! Adapters on a 4-bit base.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
+use super::budget::Change;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "qlora",
@@ -13,28 +9,44 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "QLoRA: a 4-bit base under the adapters", zh: "QLoRA：适配器加 4 位基座"),
     doc: || {
         text!(
-            en: "The frozen base takes about 0.52–0.56 instead of 2 bytes per parameter (rule of thumb); embeddings, head and norms stay at 16 bit. A step takes a third longer.",
-            zh: "冻结的基座每参数约 0.52–0.56 字节而不是 2（经验值）；embedding、输出头和归一化层仍为 16 位。每步约慢三分之一。"
+            en: "The frozen base takes about 0.52–0.56 instead of 2 bytes per parameter (rule of thumb); \
+                 embeddings, head and norms stay at 16 bit. A step takes a third longer.",
+            zh: "冻结的基座每参数约 0.52–0.56 字节而不是 2（经验值）；embedding、输出头和归一化层仍为 16 位。每步约\
+                 慢三分之一。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.on_gpu() && (case.training() || case.context.lora.value() == Some(true)) && case.large_model(),
+    costs: Costs { slows: (0.25, 0.4), numerics: Numerics::Model },
+    knobs: &[
+        line(Target::LlamaFactory, "quantization_bit: 4"),
+        line(Target::Swift, "--quant_method bnb --quant_bits 4"),
+        line(
+            Target::HfTrainer,
+            "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)",
+        ),
+        line(
+            Target::Pytorch,
+            "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)",
+        ),
+    ],
+    fixtures: &["context/ranks", "context/hf-trainer"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !(case.training() || case.context.lora.value() == Some(true)) || !case.language_model() {
-        return Advice::Silent;
-    }
     if case.context.quantized.value() == Some(true) {
         return Advice::Withheld(text!(en: "the base is quantised already", zh: "基座已经量化"));
     }
     let adapters = case.context.lora.value() == Some(true);
-    Draft::new(case, &[(CauseId::Capacity, if adapters { 0.5 } else { 0.4 }), (CauseId::TransientPeak, 0.1)])
+    if let Some(why) = case.still_too_large(Change::Qlora).filter(|_| !case.composing()) {
+        return Advice::Withheld(why);
+    }
+    Draft::new(case, &FIX)
+        .when("adapters", adapters)
         .frees_if(case.of_parameters(1.4, if adapters { 1.5 } else { 15.0 }), case.ask_for_parameters())
-        .slows(0.25, 0.4)
-        .numerics(Numerics::Model)
-        .knob(Target::LlamaFactory, "quantization_bit: 4")
-        .knob(Target::Swift, "--quant_method bnb --quant_bits 4")
-        .knob(Target::HfTrainer, "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)")
-        .knob(Target::Pytorch, "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)")
-        .because(text!(en: "the frozen base shrinks from 2 to about 0.52–0.56 bytes per parameter", zh: "冻结的基座从每参数 2 字节降到约 0.52–0.56 字节"))
+        .because(text!(
+            en: "the frozen base shrinks from 2 to about 0.52–0.56 bytes per parameter",
+            zh: "冻结的基座从每参数 2 字节降到约 0.52–0.56 字节"
+        ))
 }

@@ -1,11 +1,6 @@
 //! Gradient boosting: features as bins, data in pieces.
 
-use super::case::{Case, join};
-use super::draft::Draft;
-use super::{Advice, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "quantised-features",
@@ -13,34 +8,39 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Quantised features, fewer bins, external memory", zh: "量化特征、减少分箱、外存训练"),
     doc: || {
         text!(
-            en: "A DMatrix holds the data in float32 beside the quantised copy that training uses; a QuantileDMatrix holds only the latter. Histograms grow with bins × features × leaves. External memory keeps pages of the data on the host.",
-            zh: "DMatrix 除训练用的量化副本外还保留 float32 数据；QuantileDMatrix 只保留前者。直方图随 分箱数 × 特征数 × 叶子数 增长。外存模式把数据分页放在主机上。"
+            en: "A DMatrix holds the data in float32 beside the quantised copy that training uses; a \
+                 QuantileDMatrix holds only the latter. Histograms grow with bins × features × leaves. External \
+                 memory keeps pages of the data on the host.",
+            zh: "DMatrix 除训练用的量化副本外还保留 float32 数据；QuantileDMatrix 只保留前者。直方图随 分箱数 × 特征\
+                 数 × 叶子数 增长。外存模式把数据分页放在主机上。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.on_gpu(),
+    costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Benign },
+    knobs: &[
+        line(Target::Xgboost, "dtrain = xgb.QuantileDMatrix(X, y, max_bin=128)").note(
+            "larger data: xgb.ExtMemQuantileDMatrix(iterator)",
+            "数据更大时用 xgb.ExtMemQuantileDMatrix(iterator)",
+        ),
+        line(Target::LightGbm, "params.update(max_bin=63, num_leaves=63)"),
+        line(
+            Target::Catboost,
+            "CatBoostClassifier(task_type=\"GPU\", border_count=32, max_ctr_complexity=1, gpu_ram_part=0.95)",
+        ),
+    ],
+    fixtures: &["catboost/pool", "lightgbm/cuda"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() {
-        return Advice::Silent;
-    }
-    Draft::new(
-        case,
-        &[
-            (CauseId::Capacity, 0.6),
-            (CauseId::TransientPeak, 0.5),
-            (CauseId::SingleHugeAllocation, 0.4),
-            (CauseId::OtherProcess, 0.15),
-        ],
-    )
-    .frees_unknown(text!(en: "about rows × features × 4 bytes for the float copy; the log prints neither", zh: "float 副本约为 行数 × 特征数 × 4 字节；日志未打印这些数"))
-    .slows(0.0, 0.4)
-    .numerics(Numerics::Benign)
-    .knob(Target::Xgboost, "dtrain = xgb.QuantileDMatrix(X, y, max_bin=128)   # larger data: xgb.ExtMemQuantileDMatrix(iterator)")
-    .knob(Target::LightGbm, "params.update(max_bin=63, num_leaves=63)")
-    .knob(Target::Catboost, "CatBoostClassifier(task_type=\"GPU\", border_count=32, max_ctr_complexity=1, gpu_ram_part=0.95)")
-    .because(join(
-        text!(en: "the data stands on the card more than once", zh: "数据在显存中不止一份"),
-        case.situation(),
-    ))
+    Draft::new(case, &FIX)
+        .frees_unknown(text!(
+            en: "about rows × features × 4 bytes for the float copy; the log prints neither",
+            zh: "float 副本约为 行数 × 特征数 × 4 字节；日志未打印这些数"
+        ))
+        .because(join(
+            text!(en: "the data stands on the card more than once", zh: "数据在显存中不止一份"),
+            case.situation(),
+        ))
 }

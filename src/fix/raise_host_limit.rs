@@ -1,13 +1,6 @@
 //! More memory for the job.
 
-use super::case::{Case, bytes};
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::{Fact, Resource};
-use crate::domain::{Number, Target};
-use crate::text;
-use crate::units::{GIB, MIB};
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "raise-host-limit",
@@ -15,17 +8,43 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Raise the job's memory limit", zh: "提高任务的内存上限"),
     doc: || {
         text!(
-            en: "Slurm's `--mem`, Kubernetes' `resources.limits.memory` and Docker's `--memory` kill at their own line, far below the machine's RAM. Raise it to the measured peak and a fifth more. If usage climbs over hours, a higher limit only moves the kill.",
-            zh: "Slurm 的 `--mem`、Kubernetes 的 `resources.limits.memory`、Docker 的 `--memory` 在各自的上限处杀进程，远低于机器内存。调到实测峰值再加五分之一。若占用持续数小时上升，提高上限只是推迟被杀。"
+            en: "Slurm's `--mem`, Kubernetes' `resources.limits.memory` and Docker's `--memory` kill at their own \
+                 line, far below the machine's RAM. Raise it to the measured peak and a fifth more. If usage \
+                 climbs over hours, a higher limit only moves the kill.",
+            zh: "Slurm 的 `--mem`、Kubernetes 的 `resources.limits.memory`、Docker 的 `--memory` 在各自的上限处杀进\
+                 程，远低于机器内存。调到实测峰值再加五分之一。若占用持续数小时上升，提高上限只是推迟被杀。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.on_host() && case.resource() != Resource::Shm,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Shell, "free -h")
+            .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
+            .when("no-limit"),
+        line(Target::Program, "free -h")
+            .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
+            .unless("no-limit"),
+        line(Target::Slurm, "#SBATCH --mem={tried}{unit}"),
+        line(Target::Slurm, "#SBATCH --mem=<peak + 20 %>")
+            .note("sacct -j JOB --format=MaxRSS shows the peak", "峰值可用 sacct -j JOB --format=MaxRSS 查看")
+            .unless("computed"),
+        line(Target::Kubernetes, "resources: {limits: {memory: {tried}{unit}i}}"),
+        line(Target::Kubernetes, "resources: {limits: {memory: <peak + 20 %>}}").unless("computed"),
+        line(Target::Docker, "docker run --memory={tried}{unit} ..."),
+        line(Target::Docker, "docker run --memory=<peak + 20 %> ...")
+            .note("or without --memory", "或去掉 --memory")
+            .unless("computed"),
+        line(Target::Ray, "ray.remote(memory=<bytes>)").note(
+            "or RAY_memory_usage_threshold=0.98 for a short peak",
+            "短时峰值可用 RAY_memory_usage_threshold=0.98",
+        ),
+    ],
+    fixtures: &["context/deepspeed", "host/crash-loop"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_host() || case.resource() == Resource::Shm {
-        return Advice::Silent;
-    }
     let facts = &case.incident.event.facts;
     let limit = facts.get(Fact::Limit).or(case.context.memory_limit.get().copied()).map(|figure| figure.bytes);
     let by_settings = case.ledger.loader.filter(|account| !account.fits()).map(|account| {
@@ -46,34 +65,18 @@ fn advise(case: &Case) -> Advice {
         Some(more) => (more.div_ceil(GIB), "G"),
         None => (0, "G"),
     };
-    let (slurm, kube, docker) = if more.is_some() {
-        (
-            format!("#SBATCH --mem={tried}{unit}"),
-            format!("resources: {{limits: {{memory: {tried}{unit}i}}}}"),
-            format!("docker run --memory={tried}{unit} ..."),
-        )
-    } else {
-        (
-            "#SBATCH --mem=<peak + 20 %>   # sacct -j JOB --format=MaxRSS shows the peak".to_string(),
-            "resources: {limits: {memory: <peak + 20 %>}}".to_string(),
-            "docker run --memory=<peak + 20 %> ...   # or without --memory".to_string(),
-        )
+    let draft = Draft::new(case, &FIX).when("no-limit", limit.is_none() && case.resource() == Resource::Host);
+    let draft = match more {
+        Some(_) => draft.when("computed", true).fill("tried", tried).fill("unit", unit),
+        None => draft,
     };
     // What took hours to fill the limit fills a larger one a few hours later.
     let grew =
         if facts.number(Number::LifetimeSeconds).is_some_and(|seconds| seconds > 6.0 * 3600.0) { 0.5 } else { 1.0 };
     let cgroup = if case.resource() == Resource::Cgroup || limit.is_some() { 1.0 } else { 0.5 };
-    Draft::new(case, &[(CauseId::HostMemory, 0.7), (CauseId::FrameworkLimit, 0.6), (CauseId::HostWorkers, 0.35), (CauseId::Capacity, 0.4), (CauseId::DuplicateModel, 0.3), (CauseId::LeakGrowth, 0.08), (CauseId::TransientPeak, 0.4), (CauseId::SharedMemory, 0.5)])
+    draft
         .weight(cgroup * grew)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
-        .knob(
-            if limit.is_none() && case.resource() == Resource::Host { Target::Shell } else { Target::Program },
-            "free -h   # then a machine or an allocation with more RAM",
-        )
-        .knob(Target::Slurm, slurm)
-        .knob(Target::Kubernetes, kube)
-        .knob(Target::Docker, docker)
-        .knob(Target::Ray, "ray.remote(memory=<bytes>)   # or RAY_memory_usage_threshold=0.98 for a short peak")
         .because(match limit {
             _ if by_settings.flatten().is_some() => text!(
                 en: "by their settings the loaders need {tried} {unit}iB with a tenth of room",
@@ -81,7 +84,10 @@ fn advise(case: &Case) -> Advice {
             ),
             Some(limit) => {
                 let shown = bytes(limit);
-                text!(en: "the job was held to {shown}; half as much again is {tried} {unit}iB", zh: "任务被限制在 {shown}；增加一半为 {tried} {unit}iB")
+                text!(
+                    en: "the job was held to {shown}; half as much again is {tried} {unit}iB",
+                    zh: "任务被限制在 {shown}；增加一半为 {tried} {unit}iB"
+                )
             }
             None => text!(
                 en: "the job needed more host memory than it may use; the log does not print the limit",

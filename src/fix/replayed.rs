@@ -58,7 +58,8 @@ pub fn settings<'r>(case: &Case<'r>, wanted: impl Fn(&str) -> bool) -> Option<Re
         let (cached, free) = (Bytes(recording.cached), Bytes(recording.device_free?));
         return Some(Replayed::Fails(Text::new(
             format!(
-                "{cached} cached and {free} free are together less than the {asked} asked for ({}): no allocator option can serve it",
+                "{cached} cached and {free} free are together less than the {asked} requested ({}): no allocator \
+                     option can serve it",
                 cite.en
             ),
             format!("缓存的 {cached} 加空闲的 {free} 不到申请的 {asked}（{}）：任何分配器选项都无法满足", cite.zh),

@@ -1,12 +1,6 @@
 //! No data set in RAM.
 
-use super::case::{Case, bytes};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "sample-cache-off",
@@ -18,13 +12,19 @@ pub const FIX: Fix = Fix {
             zh: "缓存解码后的样本需要 样本数 × 单样本字节；若不共享，每个 worker 还要再来一份。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |case| case.on_host() && (case.clue(Clue::SampleCache) || case.context.cache_size.is_known()),
+    costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Ultralytics, "cache=False").note("or cache=\"disk\"", "或 cache=\"disk\""),
+        line(Target::Pytorch, "functools.lru_cache(maxsize=256)")
+            .note("a bounded cache, or a memory-mapped file", "有上限的缓存，或内存映射文件"),
+    ],
+    fixtures: &["fix/images-in-ram"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_host() || !case.clue(Clue::SampleCache) && !case.context.cache_size.is_known() {
-        return Advice::Silent;
-    }
     // Where the settings tell all, bound-the-cache and shared-cache give figures.
     if case.ledger.loader.is_some_and(|account| !account.fits()) {
         return Advice::Silent;
@@ -33,22 +33,11 @@ fn advise(case: &Case) -> Advice {
         let shown = bytes(size.bytes);
         (size.interval(), text!(en: "the {shown} cache", zh: "{shown} 的缓存"))
     });
-    Draft::new(
-        case,
-        &[
-            (CauseId::HostMemory, 0.6),
-            (CauseId::HostWorkers, 0.6),
-            (CauseId::LeakGrowth, 0.4),
-            (CauseId::SharedMemory, 0.2),
-        ],
-    )
-    .frees_if(
-        amount,
-        text!(en: "samples × bytes of one; the log does not tell both", zh: "样本数 × 单样本字节；日志没有给全"),
-    )
-    .slows(0.0, 0.5)
-    .certainty(Certainty::Likely)
-    .knob(Target::Ultralytics, "cache=False   # or cache=\"disk\"")
-    .knob(Target::Pytorch, "functools.lru_cache(maxsize=256)   # a bounded cache, or a memory-mapped file")
-    .because(text!(en: "samples are kept in RAM", zh: "样本保存在内存中"))
+    Draft::new(case, &FIX)
+        .frees_if(
+            amount,
+            text!(en: "samples × bytes of one; the log does not tell both", zh: "样本数 × 单样本字节；日志没有给全"),
+        )
+        .certainty(Certainty::Likely)
+        .because(text!(en: "samples are kept in RAM", zh: "样本保存在内存中"))
 }

@@ -1,15 +1,8 @@
 //! Few different shapes instead of many.
 
 use super::alloc_conf::AllocConf;
-use super::case::{Case, show};
-use super::draft::Draft;
+use super::prelude::*;
 use super::replayed::{self, Replayed};
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Clue;
-use crate::text;
-use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "shape-bucketing",
@@ -17,35 +10,42 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Round shapes to a few sizes", zh: "把形状归并为少数几种"),
     doc: || {
         text!(
-            en: "Every new shape needs blocks of new sizes; the old ones stay cached. Pad lengths to multiples (64, 128), bucket images by size, or let the allocator round with `roundup_power2_divisions`. Costs some padding.",
-            zh: "每种新形状都需要新尺寸的块，而旧块留在缓存中。把长度填充到 64 或 128 的倍数、按尺寸分桶，或用 `roundup_power2_divisions` 让分配器取整。代价是少量填充。"
+            en: "Every new shape needs blocks of new sizes; the old ones stay cached. Pad lengths to multiples (64, \
+                 128), bucket images by size, or let the allocator round with `roundup_power2_divisions`. Costs \
+                 some padding.",
+            zh: "每种新形状都需要新尺寸的块，而旧块留在缓存中。把长度填充到 64 或 128 的倍数、按尺寸分桶，或用 \
+                 `roundup_power2_divisions` 让分配器取整。代价是少量填充。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |case| case.caching_allocator(),
+    costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "data_collator=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)"),
+        line(Target::Pytorch, "export {variable}={kept}roundup_power2_divisions:8"),
+    ],
+    fixtures: &["pytorch/epoch-five", "pytorch/snapshot-fragmentation"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.caching_allocator() {
-        return Advice::Silent;
-    }
     if let Some(Replayed::Fails(why)) = replayed::settings(case, |conf| conf.starts_with("roundup_power2_divisions")) {
         return Advice::Withheld(why);
     }
-    let conf = AllocConf::of(case).with("roundup_power2_divisions", "8");
+    let conf = AllocConf::of(case).without("roundup_power2_divisions");
     let weight = if case.clue(Clue::VariableShapes) { 1.5 } else { 1.0 };
     let cached = case.cached().map(|cached| {
         let shown = show(cached.middle());
         (
             Interval::between(0, cached.high),
-            text!(en: "at most the {shown} that lies unused in the cache", zh: "最多为缓存中闲置的 {shown}"),
+            text!(en: "at most the {shown} unused in the cache", zh: "最多为缓存中闲置的 {shown}"),
         )
     });
-    Draft::new(case, &[(CauseId::Fragmentation, 0.35)])
+    Draft::new(case, &FIX)
+        .fill("variable", conf.variable())
+        .fill("kept", conf.kept())
         .weight(weight)
         .frees_if(cached, text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"))
-        .slows(0.0, 0.1)
-        .knob(Target::HfTrainer, "data_collator=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)")
-        .knob(Target::Pytorch, conf.export())
         .because(text!(
             en: "changing shapes leave cached blocks that fit no later request",
             zh: "不断变化的形状会留下后续申请用不上的缓存块"

@@ -1,13 +1,6 @@
 //! Save without gathering the whole state in RAM.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::Resource;
-use crate::domain::Target;
-use crate::incident::context::Phase;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "sharded-checkpoint",
@@ -15,11 +8,27 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Save checkpoints in shards", zh: "分片保存检查点"),
     doc: || {
         text!(
-            en: "A full state dict on rank 0 holds weights and optimizer state of all ranks in one process: 12–16 bytes for each parameter with Adam in mixed precision. Sharded saving writes what each rank holds already; a full copy can be put together later on a larger machine.",
-            zh: "rank 0 上的完整 state dict 会把所有 rank 的权重和优化器状态放进一个进程：混合精度 Adam 每参数 12–16 字节。分片保存只写各 rank 已有的部分；之后可在大内存机器上合并。"
+            en: "A full state dict on rank 0 holds weights and optimizer state of all ranks in one process: 12–16 \
+                 bytes for each parameter with Adam in mixed precision. Sharded saving writes what each rank holds \
+                 already; a full copy can be put together later on a larger machine.",
+            zh: "rank 0 上的完整 state dict 会把所有 rank 的权重和优化器状态放进一个进程：混合精度 Adam 每参数 \
+                 12–16 字节。分片保存只写各 rank 已有的部分；之后可在大内存机器上合并。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training],
+    applies: |_| true,
+    costs: Costs { slows: (-0.05, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Fsdp, "fsdp_state_dict_type: SHARDED_STATE_DICT"),
+        line(Target::Accelerate, "fsdp_state_dict_type: SHARDED_STATE_DICT"),
+        line(Target::DeepSpeed, "\"stage3_gather_16bit_weights_on_model_save\": false")
+            .note("zero_to_fp32.py puts it together later", "之后用 zero_to_fp32.py 合并"),
+        line(Target::HfTrainer, "save_only_model=True")
+            .note("or fsdp_state_dict_type: SHARDED_STATE_DICT", "或 fsdp_state_dict_type: SHARDED_STATE_DICT"),
+        line(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)"),
+    ],
+    fixtures: &["context/deepspeed"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -27,16 +36,9 @@ fn advise(case: &Case) -> Advice {
     if !case.on_host() || case.resource() == Resource::Shm || !saving {
         return Advice::Silent;
     }
-    Draft::new(case, &[(CauseId::TransientPeak, 0.7), (CauseId::HostMemory, 0.3)])
-        .frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters())
-        .slows(-0.05, 0.0)
-        .knob(Target::Fsdp, "fsdp_state_dict_type: SHARDED_STATE_DICT")
-        .knob(Target::Accelerate, "fsdp_state_dict_type: SHARDED_STATE_DICT")
-        .knob(Target::DeepSpeed, "\"stage3_gather_16bit_weights_on_model_save\": false   # zero_to_fp32.py puts it together later")
-        .knob(Target::HfTrainer, "save_only_model=True   # or fsdp_state_dict_type: SHARDED_STATE_DICT")
-        .knob(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)")
-        .because(text!(
-            en: "it died while a checkpoint was saved: gathering the state on one rank needs the whole of it in RAM at once",
-            zh: "在保存检查点时被杀：把状态汇集到一个 rank 需要一次性放进内存"
-        ))
+    Draft::new(case, &FIX).frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters()).because(text!(
+        en: "it died while a checkpoint was saved: gathering the state on one rank needs the whole of it in RAM \
+             at once",
+        zh: "在保存检查点时被杀：把状态汇集到一个 rank 需要一次性放进内存"
+    ))
 }

@@ -1,14 +1,7 @@
 //! Room in /dev/shm.
 
-use super::case::{Case, bytes};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::{Resource, Sign};
-use crate::domain::Target;
+use super::prelude::*;
 use crate::estimate::loader;
-use crate::text;
-use crate::units::GIB;
 
 pub const FIX: Fix = Fix {
     id: "shm-size",
@@ -16,11 +9,26 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Enlarge /dev/shm", zh: "增大 /dev/shm"),
     doc: || {
         text!(
-            en: "Loader workers hand batches over through /dev/shm, which Docker and Kubernetes limit to 64 MiB by default. It needs `1.5 × ranks × (workers × prefetch + 2) × bytes of a batch`, and NCCL some more. It counts against the container's memory limit.",
-            zh: "DataLoader 的 worker 通过 /dev/shm 传递批数据，Docker 和 Kubernetes 默认只给 64 MiB。所需为 `1.5 × 进程数 × (workers × prefetch + 2) × 每批字节数`，NCCL 另需一些。它计入容器的内存上限。"
+            en: "Loader workers hand batches over through /dev/shm, which Docker and Kubernetes limit to 64 MiB by \
+                 default. It needs `1.5 × ranks × (workers × prefetch + 2) × bytes of a batch`, and NCCL some \
+                 more. It counts against the container's memory limit.",
+            zh: "DataLoader 的 worker 通过 /dev/shm 传递批数据，Docker 和 Kubernetes 默认只给 64 MiB。所需为 `1.5 × \
+                 进程数 × (workers × prefetch + 2) × 每批字节数`，NCCL 另需一些。它计入容器的内存上限。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Docker, "docker run --shm-size={size}g ...").note("or --ipc=host", "或 --ipc=host"),
+        line(Target::Kubernetes, "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: {size}Gi}}]")
+            .note("mounted at /dev/shm", "挂载到 /dev/shm"),
+        line(Target::Linux, "mount -o remount,size={size}G /dev/shm"),
+        line(Target::Python, "torch.multiprocessing.set_sharing_strategy(\"file_system\")")
+            .note("if the mount cannot be changed", "无法修改挂载时使用"),
+    ],
+    fixtures: &["context/steady", "pytorch-host/nccl-segment"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -54,26 +62,21 @@ fn advise(case: &Case) -> Advice {
     let basis = match computed {
         Some(need) => {
             let need = bytes(need);
-            text!(en: "workers × prefetch × batch bytes come to {need} with a margin of half", zh: "workers × prefetch × 批字节数（含一半余量）为 {need}")
+            text!(
+                en: "workers × prefetch × batch bytes come to {need} with a margin of half",
+                zh: "workers × prefetch × 批字节数（含一半余量）为 {need}"
+            )
         }
         None => {
-            text!(en: "{size} GiB is a rule of thumb: the log does not tell the bytes of a batch", zh: "{size} GiB 是经验值：日志没有给出每批字节数")
+            text!(
+                en: "{size} GiB is a rule of thumb: the log does not tell the bytes of a batch",
+                zh: "{size} GiB 是经验值：日志没有给出每批字节数"
+            )
         }
     };
-    Draft::new(case, &[(CauseId::SharedMemory, 0.9), (CauseId::HostWorkers, 0.25)])
+    Draft::new(case, &FIX)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob(Target::Docker, format!("docker run --shm-size={size}g ...   # or --ipc=host"))
-        .knob(
-            Target::Kubernetes,
-            format!(
-                "volumes: [{{name: shm, emptyDir: {{medium: Memory, sizeLimit: {size}Gi}}}}]   # mounted at /dev/shm"
-            ),
-        )
-        .knob(Target::Linux, format!("mount -o remount,size={size}G /dev/shm"))
-        .knob(
-            Target::Python,
-            "torch.multiprocessing.set_sharing_strategy(\"file_system\")   # if the mount cannot be changed",
-        )
+        .fill("size", size)
         .because(basis)
 }

@@ -1,37 +1,88 @@
 //! Fewer samples at once, with accumulation to keep the effective batch.
 
-use super::case::{Case, join, show};
-use super::draft::Draft;
+use super::prelude::*;
 use super::replayed;
-use super::{Advice, Certainty, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::dialect::Resource;
-use crate::domain::Target;
 use crate::estimate::{batch, states};
-use crate::incident::context::{Clue, Phase};
-use crate::text;
-use crate::text::Text;
-use crate::units::Interval;
 
 pub const FIX: Fix = Fix {
     id: "smaller-batch",
     class: Class::Batch,
-    title: || text!(en: "Smaller batch (accumulate to keep the effective batch)", zh: "减小批大小（用梯度累积保持等效批大小）"),
-    doc: || {
+    title: || {
         text!(
-            en: "Activations grow with the batch: `peak(b) = c + k·b`. From one failure at batch b only a one-sided estimate follows: at most `b·(usable − c)/(allocated + requested − c)`, and a fifth less as a first try. Accumulating over micro-steps keeps the effective batch; batch normalisation and contrastive losses still see the small one. A batch does nothing about weights and optimizer state.",
-            zh: "激活随批大小增长：`peak(b) = c + k·b`。由批大小 b 处的一次失败只能得到单侧估计：至多 `b·(可用 − c)/(已分配 + 申请 − c)`，首次尝试再减五分之一。用多个微步累积梯度可保持等效批大小；但 BatchNorm 和对比损失看到的仍是小批。批大小对权重和优化器状态没有影响。"
+            en: "Smaller batch (accumulate to keep the effective batch)",
+            zh: "减小批大小（用梯度累积保持等效批大小）"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    doc: || {
+        text!(
+            en: "Activations grow with the batch: `peak(b) = c + k·b`. From one failure at batch b only a one-sided \
+                 estimate follows: at most `b·(usable − c)/(allocated + requested − c)`, and a fifth less as a \
+                 first try. Accumulating over micro-steps keeps the effective batch; batch normalisation and \
+                 contrastive losses still see the small one. A batch does nothing about weights and optimizer \
+                 state.",
+            zh: "激活随批大小增长：`peak(b) = c + k·b`。由批大小 b 处的一次失败只能得到单侧估计：至多 `b·(可用 − \
+                 c)/(已分配 + 申请 − c)`，首次尝试再减五分之一。用多个微步累积梯度可保持等效批大小；但 BatchNorm 和\
+                 对比损失看到的仍是小批。批大小对权重和优化器状态没有影响。"
+        )
+    },
+    helps: &[Work::Training, Work::Inference, Work::Compute, Work::Data],
+    applies: |case| case.on_host() || case.on_gpu(),
+    costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
+    knobs: &[
+        line(Target::HfTrainer, "per_device_train_batch_size={batch}, gradient_accumulation_steps={steps}"),
+        line(Target::Trl, "per_device_train_batch_size={batch}, gradient_accumulation_steps={steps}"),
+        line(Target::LlamaFactory, "per_device_train_batch_size: {batch}\ngradient_accumulation_steps: {steps}"),
+        line(Target::Swift, "--per_device_train_batch_size {batch} --gradient_accumulation_steps {steps}"),
+        line(Target::Lightning, "DataLoader(batch_size={batch}); Trainer(accumulate_grad_batches={steps})"),
+        line(
+            Target::DeepSpeed,
+            "\"train_micro_batch_size_per_gpu\": {batch}, \"gradient_accumulation_steps\": {steps}",
+        ),
+        line(Target::Accelerate, "Accelerator(gradient_accumulation_steps={steps})")
+            .note("with DataLoader(batch_size={batch})", "配合 DataLoader(batch_size={batch})"),
+        line(Target::Ultralytics, "batch={total}")
+            .note("of all GPUs together; it accumulates to nbs=64 by itself", "所有 GPU 合计；会自动累积到 nbs=64")
+            .when("several"),
+        line(Target::Ultralytics, "batch={total}")
+            .note("accumulates to nbs=64 by itself", "自动累积到 nbs=64")
+            .unless("several"),
+        line(Target::Megatron, "--micro-batch-size {batch}"),
+        line(Target::MmEngine, "train_dataloader.batch_size={batch}, optim_wrapper.accumulative_counts={steps}"),
+        line(Target::Diffusers, "--train_batch_size={batch} --gradient_accumulation_steps={steps}"),
+        line(Target::Fastai, "dls = learn.dls.new(bs={batch}); learn.add_cb(GradientAccumulation({effective}))"),
+        line(Target::TensorFlow, "model.fit(..., batch_size={batch})"),
+        line(Target::Jax, "batch_size = {batch}").note(
+            "optax.MultiSteps(optimizer, {steps}) keeps the effective batch",
+            "optax.MultiSteps(optimizer, {steps}) 保持等效批大小",
+        ),
+        line(Target::Pytorch, "{name}={tried}"),
+        line(Target::Pytorch, "DataLoader(..., batch_size={total})")
+            .note("DataParallel divides it over the GPUs", "DataParallel 会把它分到各卡")
+            .when("divided"),
+        line(Target::Pytorch, "DataLoader(..., batch_size={batch})")
+            .note(
+                "loss / {accumulated}, optimizer.step() every {accumulated} steps",
+                "loss / {accumulated}，每 {accumulated} 步 optimizer.step()",
+            )
+            .when("training"),
+        line(Target::Pytorch, "DataLoader(..., batch_size={batch})")
+            .note("or feed the model fewer samples per call", "或每次给模型更少的样本")
+            .unless("training"),
+        said(Target::Program, "batch size {batch}", "批大小 {batch}").when("known"),
+        said(
+            Target::Program,
+            "half as many samples, pages, frames or requests at once",
+            "一次处理的样本、页、帧或请求减半",
+        )
+        .unless("known"),
+    ],
+    fixtures: &["candle/weights", "cause/simulator-beside"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
     if case.on_host() {
         return on_host(case);
-    }
-    if !case.on_gpu() || case.engine().is_some() {
-        return Advice::Silent;
     }
     if case.loading() {
         return Advice::WontHelp(text!(
@@ -45,46 +96,40 @@ fn advise(case: &Case) -> Advice {
             zh: "失败发生在验证阶段（批大小 {other}）：见 smaller-eval-batch"
         ));
     }
-    let table = [
-        (CauseId::Capacity, if case.diffusion() { 0.35 } else { 0.75 }),
-        (CauseId::TransientPeak, 0.45),
-        (CauseId::SingleHugeAllocation, 0.25),
-        (CauseId::Fragmentation, 0.3),
-        (CauseId::NonFramework, 0.25),
-        (CauseId::OtherProcess, 0.15),
-        (CauseId::FrameworkLimit, 0.2),
-    ];
+    let draft = Draft::new(case, &FIX)
+        .when("diffusion", case.diffusion())
+        .when("several", devices(case) > 1)
+        .when("divided", case.clue(Clue::DataParallel));
     if let Some((name, count)) = case.context.other_batch.get().cloned()
         && !case.context.batch_size.is_known()
         && count > 1
     {
         let tried = first(case, count).unwrap_or(count / 2).max(1);
-        return Draft::new(case, &table)
+        return draft
+            .fill("name", &name)
+            .fill("tried", tried)
+            .was(Some(count))
             .frees_if(saved(case, count, tried), case.ask_for_peak())
             .certainty(Certainty::Likely)
-            .knob(Target::Pytorch, format!("{name}={tried}   # was {count}"))
             .because(text!(
                 en: "{name} {count} → {tried}: memory grows with it",
                 zh: "{name} {count} → {tried}：显存随之增长"
             ));
     }
     let Some(batch) = case.context.batch_size.value() else {
-        return Draft::new(case, &table)
+        let half = text!(en: "<half>", zh: "<减半>");
+        return draft
             .weight(0.75)
             .frees_if(replayed::half_batch(case).or_else(|| halved(case)), case.ask_for_peak())
-            .slows(0.0, 0.3)
-            .numerics(Numerics::Benign)
-            .knob(Target::HfTrainer, "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
-            .knob(Target::Trl, "per_device_train_batch_size=<half>, gradient_accumulation_steps=<twice>")
-            .knob(Target::Lightning, "Trainer(accumulate_grad_batches=2)  # and half the DataLoader's batch_size")
-            .knob(Target::DeepSpeed, "\"train_micro_batch_size_per_gpu\": <half>, \"gradient_accumulation_steps\": <twice>")
-            .knob(Target::Ultralytics, "batch=<half>   # accumulates to nbs=64 by itself")
-            .knob(Target::Pytorch, if case.pytorch() { "DataLoader(..., batch_size=<half>)   # or feed the model fewer samples per call" } else { "batch_size=<half>" })
-            .knob(Target::TensorFlow, "model.fit(..., batch_size=<half>)   # or dataset.batch(<half>)")
-            .knob(Target::Program, "half as many samples, pages, frames or requests at once")
-            .knob(Target::Jax, "split the batch: jax.lax.map(step, batch.reshape(2, -1, ...))")
+            .fill_text("batch", half.clone())
+            .fill_text("total", half)
+            .fill_text("effective", text!(en: "<as before>", zh: "<不变>"))
+            .fill_text("steps", text!(en: "<twice>", zh: "<加倍>"))
             .because(join(
-                text!(en: "activations grow with the batch; its size is not in the log, so halve it", zh: "激活随批大小增长；日志里没有批大小，先减半"),
+                text!(
+                    en: "activations grow with the batch; its size is not in the log, so halve it",
+                    zh: "激活随批大小增长；日志里没有批大小，先减半"
+                ),
                 replayed::activations(case).unwrap_or_else(|| case.situation()),
             ));
     };
@@ -97,33 +142,59 @@ fn advise(case: &Case) -> Advice {
     let (b, a) = (split.batch, split.accumulation);
     let phase = if case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState) { 0.35 } else { 1.0 };
     let again = if case.clue(Clue::SmallerBatchTried) { 0.2 } else { 1.0 };
-    Draft::new(case, &table)
+    let learns = case.works().contains(&Work::Training);
+    let each = devices(case);
+    let all = if each > 1 {
+        let (before, after) = (batch.saturating_mul(each), b.saturating_mul(each));
+        text!(
+            en: " on each of {each} GPUs ({before} → {after} in all)",
+            zh: "（{each} 张卡各自；合计 {before} → {after}）"
+        )
+    } else {
+        Text::default()
+    };
+    let how = if learns {
+        Text::new(
+            format!("batch {batch} → {b}{}, accumulated over {a} steps", all.en),
+            format!("批大小 {batch} → {b}{}，累积 {a} 步", all.zh),
+        )
+    } else {
+        Text::new(format!("batch {batch} → {b}{}", all.en), format!("批大小 {batch} → {b}{}", all.zh))
+    };
+    draft
+        .when("known", true)
+        .when("training", learns)
         .weight(phase * again)
         .frees_if(halved_exactly(case, batch, b).or_else(|| saved(case, batch, b)), case.ask_for_peak())
-        .slows(0.0, 0.3)
-        .numerics(Numerics::Benign)
         .certainty(if first(case, batch).is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .knob(Target::HfTrainer, format!("per_device_train_batch_size={b}, gradient_accumulation_steps={a}"))
-        .knob(Target::LlamaFactory, format!("per_device_train_batch_size: {b}\ngradient_accumulation_steps: {a}"))
-        .knob(Target::Swift, format!("--per_device_train_batch_size {b} --gradient_accumulation_steps {a}"))
-        .knob(Target::Lightning, format!("DataLoader(batch_size={b}); Trainer(accumulate_grad_batches={a})"))
-        .knob(Target::DeepSpeed, format!("\"train_micro_batch_size_per_gpu\": {b}, \"gradient_accumulation_steps\": {a}"))
-        .knob(Target::Accelerate, format!("Accelerator(gradient_accumulation_steps={a})  # with DataLoader(batch_size={b})"))
-        .knob(Target::Ultralytics, format!("batch={b}   # accumulates to nbs=64 by itself"))
-        .knob(Target::Megatron, format!("--micro-batch-size {b}"))
-        .knob(Target::MmEngine, format!("train_dataloader.batch_size={b}, optim_wrapper.accumulative_counts={a}"))
-        .knob(Target::Diffusers, format!("--train_batch_size={b} --gradient_accumulation_steps={a}"))
-        .knob(Target::TensorFlow, format!("model.fit(..., batch_size={b})"))
-        .knob(Target::Jax, format!("batch_size = {b}   # optax.MultiSteps(optimizer, every_k_schedule={a}) keeps the effective batch"))
-        .knob(Target::Program, format!("batch size {b}   # was {batch}"))
-        .knob(Target::Pytorch, format!("DataLoader(..., batch_size={b})   # loss / {a}, optimizer.step() every {a} steps"))
+        .fill("batch", b)
+        .fill("total", b.saturating_mul(each))
+        .fill("effective", effective)
+        .fill("steps", a)
+        .fill("accumulated", a)
         .because(join(
-            text!(
-                en: "batch {batch} → {b}, accumulated over {a} steps; one failure bounds the peak from below only, so this is a first try",
-                zh: "批大小 {batch} → {b}，累积 {a} 步；一次失败只给出峰值的下界，因此这是首次尝试值"
+            join(
+                how,
+                text!(
+                    en: "one failure bounds the peak from below only, so this is a first try",
+                    zh: "一次失败只给出峰值的下界，因此这是首次尝试值"
+                ),
             ),
             replayed::activations(case).unwrap_or_else(|| case.situation()),
         ))
+}
+
+/// The batch to try as a share of the batch now; a half where it is not known.
+pub(super) fn share(case: &Case) -> f64 {
+    match case.context.batch_size.value().filter(|batch| *batch > 1) {
+        Some(batch) => first(case, batch).unwrap_or(batch / 2).clamp(1, batch - 1) as f64 / batch as f64,
+        None => 0.5,
+    }
+}
+
+/// Devices over which a total batch is divided.
+fn devices(case: &Case) -> u64 {
+    case.context.world_size.value().unwrap_or(1).max(1)
 }
 
 /// What the replay of the failure with half the activations says, where it is half the batch that is tried.
@@ -140,18 +211,23 @@ fn on_host(case: &Case) -> Advice {
     {
         let was = account.loader.batch;
         let rest = crate::estimate::loader::Loader { batch, ..account.loader }.need();
-        return Draft::new(case, &[(CauseId::HostWorkers, 0.6), (CauseId::SharedMemory, 0.6), (CauseId::HostMemory, 0.3)])
+        return Draft::new(case, &FIX)
+            .when("host", true)
+            .when("training", true)
+            .fill("batch", batch)
+            .fill("accumulated", was.div_ceil(batch.max(1)))
+            .was(Some(was))
             .frees(
                 Interval::between(
                     account.need.without_caches().low - rest.without_caches().low,
                     account.need.without_caches().high - rest.without_caches().high,
                 ),
-                text!(en: "prefetched batches of {batch} instead of {was} samples", zh: "预取批次由每批 {was} 个样本减为 {batch} 个"),
+                text!(
+                    en: "prefetched batches of {batch} instead of {was} samples",
+                    zh: "预取批次由每批 {was} 个样本减为 {batch} 个"
+                ),
             )
-            .slows(0.0, 0.2)
-            .numerics(Numerics::Benign)
             .certainty(Certainty::Likely)
-            .knob(Target::Pytorch, format!("DataLoader(..., batch_size={batch})   # was {was}; accumulate to keep the effective batch"))
             .because(text!(
                 en: "prefetched batches alone fill a third of memory and more",
                 zh: "仅预取批次就占去三分之一以上的内存"
@@ -200,8 +276,10 @@ fn saved(case: &Case, from: u64, to: u64) -> Option<(Interval, Text)> {
     Some((
         Interval::between(low as i128, most as i128),
         text!(
-            en: "at most (allocated + requested − constant)·(1 − {to}/{from}) = ({d} − {k})·{share:.2}; less as far as states that the log does not show are larger",
-            zh: "最多（已分配 + 申请 − 常量）·(1 − {to}/{from}) = ({d} − {k})·{share:.2}；日志未显示的状态越大，节省越少"
+            en: "at most (allocated + requested − constant)·(1 − {to}/{from}) = ({d} − {k})·{share:.2}; less as far \
+                 as states that the log does not show are larger",
+            zh: "最多（已分配 + 申请 − 常量）·(1 − {to}/{from}) = ({d} − {k})·{share:.2}；日志未显示的状态越大，节省\
+                 越少"
         ),
     ))
 }

@@ -1,12 +1,6 @@
 //! Fewer samples per validation step.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::Phase;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "smaller-eval-batch",
@@ -14,17 +8,26 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Smaller evaluation batch", zh: "减小验证批大小"),
     doc: || {
         text!(
-            en: "Validation has its own batch size: the HF Trainer's default is 8, Ultralytics uses twice the training batch for most tasks. It matters only when validation is what fails.",
-            zh: "验证有单独的批大小：HF Trainer 默认 8，Ultralytics 对大多数任务使用训练批的两倍。只有失败发生在验证阶段时才有意义。"
+            en: "Validation has its own batch size: the HF Trainer's default is 8, Ultralytics uses twice the \
+                 training batch for most tasks. It matters only when validation is what fails.",
+            zh: "验证有单独的批大小：HF Trainer 默认 8，Ultralytics 对大多数任务使用训练批的两倍。只有失败发生在验证\
+                 阶段时才有意义。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference],
+    applies: |case| case.on_gpu() && case.engine().is_none(),
+    costs: Costs { slows: (0.0, 0.05), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "per_device_eval_batch_size={tried}"),
+        line(Target::Ultralytics, "val=False")
+            .note("validate afterwards: yolo val batch=<half>", "训练后单独验证：yolo val batch=<减半>"),
+        line(Target::Pytorch, "val_loader = DataLoader(val_set, batch_size={tried})"),
+    ],
+    fixtures: &["context/ultralytics", "context/ranks"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || case.engine().is_some() {
-        return Advice::Silent;
-    }
     if !case.evaluating() {
         if case.training() && matches!(case.phase(), Some(Phase::Backward | Phase::OptimizerStep)) {
             return Advice::WontHelp(text!(
@@ -39,15 +42,12 @@ fn advise(case: &Case) -> Advice {
         return Advice::WontHelp(text!(en: "the evaluation batch is 1 already", zh: "验证批大小已经是 1"));
     }
     let tried = batch.map_or("<half>".to_string(), |batch| (batch / 2).max(1).to_string());
-    Draft::new(case, &[(CauseId::TransientPeak, 0.6), (CauseId::Capacity, 0.5), (CauseId::SingleHugeAllocation, 0.3)])
+    Draft::new(case, &FIX)
         .frees_if(
             case.share_of_allocated(0.0, 0.4, text!(en: "half of the evaluation's activations", zh: "验证激活的一半")),
             case.ask_for_peak(),
         )
-        .slows(0.0, 0.05)
-        .knob(Target::HfTrainer, format!("per_device_eval_batch_size={tried}"))
-        .knob(Target::Ultralytics, "val=False   # validate afterwards: yolo val batch=<half>")
-        .knob(Target::Pytorch, format!("val_loader = DataLoader(val_set, batch_size={tried})"))
+        .fill("tried", tried)
         .because(text!(
             en: "it failed in validation, which has a batch of its own; results do not depend on it",
             zh: "失败发生在验证阶段，它有自己的批大小；结果不受影响"

@@ -1,12 +1,6 @@
 //! Fewer pixels.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::incident::context::{Clue, Trainer};
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "smaller-images",
@@ -14,11 +8,27 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Smaller images or crops", zh: "减小图像或裁剪尺寸"),
     doc: || {
         text!(
-            en: "Activations of a convolutional net grow with the square of the side; a vision transformer's attention with its fourth power unless it is fused.",
+            en: "Activations of a convolutional net grow with the square of the side; a vision transformer's \
+                 attention with its fourth power unless it is fused.",
             zh: "卷积网络的激活随边长平方增长；视觉 Transformer 的注意力若未融合则随边长四次方增长。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Training, Work::Inference, Work::Compute],
+    applies: |_| true,
+    costs: Costs { slows: (-0.4, 0.0), numerics: Numerics::Model },
+    knobs: &[
+        line(Target::Ultralytics, "imgsz={shown}"),
+        line(Target::Diffusers, "pipe(..., height={shown}, width={shown})"),
+        line(Target::ComfyUi, "Empty Latent Image: width {shown}, height {shown}"),
+        said(
+            Target::SdWebUi,
+            "width {shown}, height {shown}; upscale afterwards with tiling",
+            "width {shown}, height {shown}；之后用分块放大",
+        ),
+        line(Target::Pytorch, "transforms.Resize({shown})"),
+    ],
+    fixtures: &["context/two-runs", "pytorch/malloc-async-cut"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -35,33 +45,19 @@ fn advise(case: &Case) -> Advice {
     }
     let tried = side.map(|side| (side * 3 / 4 / 32 * 32).max(32));
     let shown = tried.map_or("<smaller>".to_string(), |side| side.to_string());
-    let from = side.map_or(String::new(), |side| format!("   # was {side}"));
     let share = match (side, tried) {
         (Some(side), Some(tried)) if side > tried => 1.0 - (tried as f64 / side as f64).powi(2),
         _ => 0.44,
     };
-    Draft::new(
-        case,
-        &[
-            (CauseId::Capacity, 0.55),
-            (CauseId::TransientPeak, 0.5),
-            (CauseId::SingleHugeAllocation, 0.55),
-            (CauseId::Fragmentation, 0.1),
-        ],
-    )
-    .frees_if(
-        case.share_of_allocated(0.3 * share, share, text!(en: "pixels saved", zh: "减少的像素")),
-        case.ask_for_peak(),
-    )
-    .slows(-0.4, 0.0)
-    .numerics(Numerics::Model)
-    .knob(Target::Ultralytics, format!("imgsz={shown}{from}"))
-    .knob(Target::Diffusers, format!("pipe(..., height={shown}, width={shown}){from}"))
-    .knob(Target::ComfyUi, format!("Empty Latent Image: width {shown}, height {shown}{from}"))
-    .knob(Target::SdWebUi, format!("width {shown}, height {shown}; upscale afterwards with tiling{from}"))
-    .knob(Target::Pytorch, format!("transforms.Resize({shown}){from}"))
-    .because(text!(
-        en: "activations grow with the number of pixels",
-        zh: "激活随像素数增长"
-    ))
+    Draft::new(case, &FIX)
+        .frees_if(
+            case.share_of_allocated(0.3 * share, share, text!(en: "pixels saved", zh: "减少的像素")),
+            case.ask_for_peak(),
+        )
+        .fill("shown", shown)
+        .was(side)
+        .because(text!(
+            en: "activations grow with the number of pixels",
+            zh: "激活随像素数增长"
+        ))
 }

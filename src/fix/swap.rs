@@ -1,12 +1,6 @@
 //! Swap and page file.
 
-use super::case::Case;
-use super::draft::Draft;
-use super::{Advice, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::{Resource, Sign};
-use crate::domain::Target;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "swap",
@@ -14,11 +8,30 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Add swap or a larger page file", zh: "增加 swap 或页面文件"),
     doc: || {
         text!(
-            en: "Absorbs a short peak on the host, slowly. On Windows the page file bounds what may be committed even while RAM is free. It does nothing for GPU memory, and little inside a container with its own limit.",
-            zh: "能缓慢吸收主机上的短时峰值。在 Windows 上，即使内存空闲，页面文件也限制可提交的总量。对显存无效，在有独立上限的容器内作用也很小。"
+            en: "Absorbs a short peak on the host, slowly. On Windows the page file bounds what may be committed \
+                 even while RAM is free. It does nothing for GPU memory, and little inside a container with its \
+                 own limit.",
+            zh: "能缓慢吸收主机上的短时峰值。在 Windows 上，即使内存空闲，页面文件也限制可提交的总量。对显存无效，在\
+                 有独立上限的容器内作用也很小。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.05, 0.8), numerics: Numerics::Same },
+    knobs: &[
+        said(
+            Target::Windows,
+            "System → Advanced → Performance → Virtual memory: a page file of at least the RAM's size",
+            "系统 → 高级 → 性能 → 虚拟内存：页面文件至少与内存一样大",
+        ),
+        line(
+            Target::Shell,
+            "sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon \
+                 /swapfile",
+        ),
+    ],
+    fixtures: &["llama.cpp/ram", "ollama/ram"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
@@ -35,11 +48,11 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let commit = if case.windows() || case.sign(Sign::AddressSpaceLimit) { 1.3 } else { 1.0 };
-    Draft::new(case, &[(CauseId::HostMemory, 0.3), (CauseId::FrameworkLimit, 0.2), (CauseId::Capacity, 0.2)])
+    Draft::new(case, &FIX)
         .weight(commit)
         .frees_unknown(text!(en: "as much as the swap added", zh: "等于新增的 swap"))
-        .slows(0.05, 0.8)
-        .knob(Target::Windows, "System → Advanced → Performance → Virtual memory: a page file of at least the RAM's size")
-        .knob(Target::Shell, "sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile")
-        .because(text!(en: "a short peak can go to disk instead of killing the job", zh: "短时峰值可以落到磁盘而不是杀死任务"))
+        .because(text!(
+            en: "a short peak can go to disk instead of killing the job",
+            zh: "短时峰值可以落到磁盘而不是杀死任务"
+        ))
 }

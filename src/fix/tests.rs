@@ -71,7 +71,7 @@ fn a_smaller_batch_comes_with_numbers_and_its_accumulation() {
     let plan = planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context));
     let batch = offered(&plan, "smaller-batch").expect("a smaller batch");
     assert_eq!(batch.offer.knobs[0].target, Target::HfTrainer);
-    assert_eq!(batch.offer.knobs[0].line, "per_device_train_batch_size=8, gradient_accumulation_steps=2");
+    assert_eq!(batch.offer.knobs[0].line.en, "per_device_train_batch_size=8, gradient_accumulation_steps=2");
     assert!(plan.offers.iter().take(5).any(|ranked| ranked.fix.id == "smaller-batch"));
     assert!(refused(&plan, "empty-cache") && refused(&plan, "expandable-segments"));
 }
@@ -101,7 +101,7 @@ fn splintered_cache_asks_for_expandable_segments_first() {
     let first = &plan.offers[0];
     assert_eq!(first.fix.id, "expandable-segments");
     assert_eq!(
-        first.offer.knobs[0].line,
+        first.offer.knobs[0].line.en,
         "export PYTORCH_CUDA_ALLOC_CONF=garbage_collection_threshold:0.8,expandable_segments:True"
     );
     let Frees::Bytes { range, .. } = &first.offer.frees else { panic!("a range") };
@@ -124,7 +124,7 @@ fn the_variable_has_its_new_name_from_torch_2_10() {
     let new = Context { torch_version: seen("2.10.0+cu128".to_string()), ..Context::default() };
     let plan = planned(&incident(Program::Pytorch, Resource::Gpu, SPLINTERED, new));
     assert_eq!(
-        offered(&plan, "expandable-segments").unwrap().offer.knobs[0].line,
+        offered(&plan, "expandable-segments").unwrap().offer.knobs[0].line.en,
         "export PYTORCH_ALLOC_CONF=expandable_segments:True"
     );
 }
@@ -149,7 +149,7 @@ fn memory_of_others_is_freed_first() {
     event.facts.other_processes.push(ProcessUse { pid: 4711, figure });
     let plan = planned(&Incident::alone(event, Context::default()));
     assert_eq!(plan.offers[0].fix.id, "free-the-device");
-    assert!(plan.offers[0].offer.knobs[0].line.contains("4711"));
+    assert!(plan.offers[0].offer.knobs[0].line.en.contains("4711"));
 }
 
 #[test]
@@ -163,9 +163,9 @@ fn shared_memory_is_sized_from_workers_and_batch() {
     let plan = planned(&incident(Program::Pytorch, Resource::Shm, &[], context));
     assert_eq!(plan.offers[0].fix.id, "shm-size");
     // 1.5 × 18 × 96 MiB = 2592 MiB.
-    assert!(plan.offers[0].offer.knobs.iter().any(|knob| knob.line.contains("--shm-size=3g")));
+    assert!(plan.offers[0].offer.knobs.iter().any(|knob| knob.line.en.contains("--shm-size=3g")));
     let plan = planned(&incident(Program::Pytorch, Resource::Shm, &[], Context::default()));
-    assert!(plan.offers[0].offer.knobs.iter().any(|knob| knob.line.contains("--shm-size=8g")));
+    assert!(plan.offers[0].offer.knobs.iter().any(|knob| knob.line.en.contains("--shm-size=8g")));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn the_context_that_fits_follows_from_need_and_room() {
     let context = Context { sequence_length: seen(32_768), ..Context::default() };
     let plan = planned(&incident(Program::Vllm, Resource::KvCache, &figures, context));
     let context = offered(&plan, "max-model-len").expect("a shorter context");
-    assert_eq!(context.offer.knobs[0].line, "--max-model-len 24320");
+    assert_eq!(context.offer.knobs[0].line.en, "--max-model-len 24320");
     assert_eq!(context.offer.certainty, Certainty::Arithmetic);
 }
 
@@ -276,9 +276,9 @@ fn every_offer_keeps_its_promises() {
         for ranked in &plan.offers {
             let (id, offer) = (ranked.fix.id, &ranked.offer);
             assert!(!offer.knobs.is_empty(), "{id}");
-            assert!(offer.knobs.iter().all(|knob| !knob.line.is_empty()), "{id}");
+            assert!(offer.knobs.iter().all(|knob| !knob.line.en.is_empty()), "{id}");
             assert!((0.0..=1.0).contains(&offer.cures), "{id}");
-            assert!(offer.slowdown.0 <= offer.slowdown.1, "{id}");
+            assert!(offer.costs.slows.0 <= offer.costs.slows.1, "{id}");
             same_in_both(&offer.why, id);
             match &offer.frees {
                 Frees::Bytes { range, formula } => {
@@ -319,7 +319,7 @@ fn a_limit_in_mebibytes_is_raised_by_half() {
     let figures = [(Fact::Limit, "128 MiB")];
     let plan = planned(&incident(Program::Kubernetes, Resource::Cgroup, &figures, Context::default()));
     let raise = offered(&plan, "raise-host-limit").expect("a higher limit");
-    assert!(raise.offer.knobs.iter().any(|knob| knob.line == "resources: {limits: {memory: 192Mi}}"));
+    assert!(raise.offer.knobs.iter().any(|knob| knob.line.en == "resources: {limits: {memory: 192Mi}}"));
 }
 
 #[test]

@@ -1,11 +1,6 @@
 //! Decode in tiles.
 
-use super::case::{Case, join};
-use super::draft::Draft;
-use super::{Advice, Class, Fix, Numerics};
-use crate::cause::CauseId;
-use crate::domain::Target;
-use crate::text;
+use super::prelude::*;
 
 pub const FIX: Fix = Fix {
     id: "vae-tiling",
@@ -17,19 +12,29 @@ pub const FIX: Fix = Fix {
             zh: "解码到像素往往比去噪更耗显存；分块可以限制峰值，最坏只有轻微接缝。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Inference, Work::Compute],
+    applies: |case| case.on_gpu() && case.diffusion(),
+    costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
+    knobs: &[
+        line(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()"),
+        said(Target::ComfyUi, "use the node VAE Decode (Tiled)", "使用节点 VAE Decode (Tiled)"),
+        said(Target::SdWebUi, "--medvram, and the Tiled VAE extension", "--medvram，并安装 Tiled VAE 扩展"),
+    ],
+    fixtures: &["pytorch/malloc-async-cut"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_gpu() || !case.diffusion() {
-        return Advice::Silent;
-    }
-    Draft::new(case, &[(CauseId::Capacity, 0.45), (CauseId::TransientPeak, 0.6), (CauseId::SingleHugeAllocation, 0.55)])
-        .frees_unknown(text!(en: "the decoder's peak divided by the number of tiles; its size is not in the log", zh: "解码峰值除以块数；日志没有给出其大小"))
-        .slows(0.0, 0.3)
-        .numerics(Numerics::Benign)
-        .knob(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()")
-        .knob(Target::ComfyUi, "use the node VAE Decode (Tiled)")
-        .knob(Target::SdWebUi, "--medvram, and the Tiled VAE extension")
-        .because(join(text!(en: "the decoder's activations grow with the number of pixels", zh: "解码器激活随像素数增长"), case.situation()))
+    Draft::new(case, &FIX)
+        .frees_unknown(text!(
+            en: "the decoder's peak divided by the number of tiles; its size is not in the log",
+            zh: "解码峰值除以块数；日志没有给出其大小"
+        ))
+        .because(join(
+            text!(
+                en: "the decoder's activations grow with the number of pixels",
+                zh: "解码器激活随像素数增长"
+            ),
+            case.situation(),
+        ))
 }

@@ -1,16 +1,7 @@
 //! Layers in host memory.
 
-use super::case::{Case, join, show};
-use super::draft::Draft;
-use super::{Advice, Certainty, Class, Fix};
-use crate::cause::CauseId;
-use crate::dialect::{Fact, Sign};
-use crate::domain::program::DeviceUse;
-use crate::domain::{Number, Target};
+use super::prelude::*;
 use crate::estimate::serving::Budget;
-use crate::text;
-use crate::text::Text;
-use crate::units::{GIB, Interval};
 
 pub const FIX: Fix = Fix {
     id: "weight-offload",
@@ -22,13 +13,35 @@ pub const FIX: Fix = Fix {
             zh: "放不下的层在 CPU 上运行或按需搬入，这些层会慢 2 到 50 倍。"
         )
     },
-    advise: |incident, findings| advise(&Case::new(incident, findings)),
+    helps: &[Work::Serving, Work::Inference, Work::Training],
+    applies: |case| case.on_device() && (case.inference() || case.loading() && case.learns()),
+    costs: Costs { slows: (0.2, 0.95), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "--cpu-offload-gb {vllm}"),
+        line(Target::Diffusers, "pipe.enable_model_cpu_offload()").note(
+            "or enable_sequential_cpu_offload(): least memory, slow",
+            "或 enable_sequential_cpu_offload()：最省显存，但慢",
+        ),
+        line(Target::ComfyUi, "--lowvram"),
+        line(Target::SdWebUi, "--medvram").note("or --lowvram", "或 --lowvram"),
+        line(
+            Target::Pytorch,
+            "from_pretrained(..., device_map=\"auto\", max_memory={0: \"<GPU>GiB\", \"cpu\": \"<RAM>GiB\"})",
+        ),
+        line(Target::LlamaCpp, "-ngl {layers}")
+            .note("or --fit on; for MoE models rather --n-cpu-moe N", "或 --fit on；MoE 模型宜用 --n-cpu-moe N"),
+        line(Target::LlamaCpp, "--fit on")
+            .note("instead of a fixed -ngl; for MoE models: --n-cpu-moe N", "代替固定的 -ngl；MoE 模型用 --n-cpu-moe N")
+            .unless("fitting"),
+        line(Target::Ollama, "PARAMETER num_gpu {ollama_layers}")
+            .note("or options: {\"num_gpu\": {ollama_layers}}", "或 options: {\"num_gpu\": {ollama_layers}}"),
+        line(Target::Ollama, "PARAMETER num_gpu <fewer layers>").unless("ollama-layers"),
+    ],
+    fixtures: &["llama.cpp/model", "ollama/estimate"],
+    advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !case.on_device() || !(case.inference() || case.loading() && case.learns()) {
-        return Advice::Silent;
-    }
     let layers = Layers::of(case);
     let fitting = layers.as_ref().and_then(Layers::fitting);
     let budget = Budget::of(&case.incident.event.facts);
@@ -40,54 +53,22 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
-    Draft::new(
-        case,
-        &[
-            (
-                CauseId::Capacity,
-                if case.engine().is_some_and(|engine| engine.device_use() == DeviceUse::FixedBuffers)
-                    || case.diffusion()
-                {
-                    0.75
-                } else {
-                    0.35
-                },
-            ),
-            (CauseId::KvCache, 0.2),
-            // An estimate that put too many layers on the device is mended by naming fewer.
-            (CauseId::FrameworkLimit, if fewer_on_gpu(case).is_some() { 0.7 } else { 0.0 }),
-        ],
-    )
-    .frees_if(
-        layers.as_ref().and_then(|layers| layers.saved(fitting?)),
-        text!(en: "as many bytes as are moved; needs the size of a layer", zh: "等于移出的字节数；需要单层大小"),
-    )
-    .certainty(if fitting.is_some() || beyond.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-    .slows(0.2, 0.95)
-    .knob(
-        Target::LlamaCpp,
-        fitting.map_or("--fit on   # instead of a fixed -ngl; for MoE models: --n-cpu-moe N".to_string(), |layers| {
-            format!("-ngl {layers}   # or --fit on; for MoE models rather --n-cpu-moe N")
-        }),
-    )
-    .knob(
-        Target::Ollama,
-        fewer_on_gpu(case).or(fitting).map_or("PARAMETER num_gpu <fewer layers>".to_string(), |layers| {
-            format!("PARAMETER num_gpu {layers}   # or options: {{\"num_gpu\": {layers}}}")
-        }),
-    )
-    .knob(Target::Vllm, format!("--cpu-offload-gb {vllm}"))
-    .knob(
-        Target::Diffusers,
-        "pipe.enable_model_cpu_offload()   # or enable_sequential_cpu_offload(): least memory, slow",
-    )
-    .knob(Target::ComfyUi, "--lowvram")
-    .knob(Target::SdWebUi, "--medvram   # or --lowvram")
-    .knob(
-        Target::Pytorch,
-        "from_pretrained(..., device_map=\"auto\", max_memory={0: \"<GPU>GiB\", \"cpu\": \"<RAM>GiB\"})",
-    )
-    .because(join(
+    let fixed = case.engine().is_some_and(|engine| engine.device_use() == DeviceUse::FixedBuffers);
+    let ollama = fewer_on_gpu(case).or(fitting);
+    let draft = Draft::new(case, &FIX)
+        .when("fixed-buffers", fixed || case.diffusion())
+        .when("fitting", fitting.is_some())
+        .when("ollama-layers", ollama.is_some())
+        .when("overfull", fewer_on_gpu(case).is_some())
+        .frees_if(
+            layers.as_ref().and_then(|layers| layers.saved(fitting?)),
+            text!(en: "as many bytes as are moved; needs the size of a layer", zh: "等于移出的字节数；需要单层大小"),
+        )
+        .certainty(if fitting.is_some() || beyond.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
+        .fill("vllm", vllm);
+    let draft = fitting.into_iter().fold(draft, |draft, layers| draft.fill("layers", layers));
+    let draft = ollama.into_iter().fold(draft, |draft, layers| draft.fill("ollama_layers", layers));
+    draft.because(join(
         text!(en: "what the GPU cannot hold can stay in host memory", zh: "显存放不下的可以留在主机内存"),
         case.situation(),
     ))

@@ -40,8 +40,10 @@ impl Maker {
                 "AMD GPU：显存取自驱动文件；进程与故障请用 amd-smi 查看。",
             ),
             Maker::Apple => Text::new(
-                "Apple GPU: it shares the RAM; PyTorch allows itself 1.7 × the recommended working set (PYTORCH_MPS_HIGH_WATERMARK_RATIO). Per-process GPU memory is not told.",
-                "Apple GPU：与内存共享；PyTorch 默认最多使用建议工作集的 1.7 倍（PYTORCH_MPS_HIGH_WATERMARK_RATIO）。系统不提供各进程的显存占用。",
+                "Apple GPU: it shares the RAM; PyTorch allows itself 1.7 × the recommended working set \
+                 (PYTORCH_MPS_HIGH_WATERMARK_RATIO). Per-process GPU memory is not told.",
+                "Apple GPU：与内存共享；PyTorch 默认最多使用建议工作集的 1.7 倍（PYTORCH_MPS_HIGH_WATERMARK_RATIO）。系\
+                 统不提供各进程的显存占用。",
             ),
         }
     }

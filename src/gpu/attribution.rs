@@ -129,8 +129,10 @@ fn reason(
         return (
             Reason::OwnNode,
             crate::text!(
-                en: "the GPU's memory is NUMA node {node} of the machine: the system's own pages and file cache may lie in it (numastat; /sys/devices/system/node/node{node}/meminfo)",
-                zh: "此 GPU 的显存是机器的 NUMA 节点 {node}：系统页与文件缓存可能位于其中（numastat；/sys/devices/system/node/node{node}/meminfo）"
+                en: "the GPU's memory is NUMA node {node} of the machine: the system's own pages and file cache may \
+                     lie in it (numastat; /sys/devices/system/node/node{node}/meminfo)",
+                zh: "此 GPU 的显存是机器的 NUMA 节点 {node}：系统页与文件缓存可能位于其中（numastat；\
+                     /sys/devices/system/node/node{node}/meminfo）"
             ),
         );
     }
@@ -160,7 +162,8 @@ fn reason(
         return (
             Reason::InvisibleProcesses,
             Text::new(
-                "processes outside this container, which the driver does not show here; ask on the host (nvidia-smi) or with hostPID",
+                "processes outside this container, which the driver does not show here; ask on the host (nvidia-smi) \
+                 or with hostPID",
                 "此容器之外的进程，驱动在这里不显示；请在宿主机上查看（nvidia-smi）或使用 hostPID",
             ),
         );
@@ -171,7 +174,10 @@ fn reason(
             let (en, zh) = (&reason.why.en, &reason.why.zh);
             return (
                 Reason::OpenFilesUnseen,
-                crate::text!(en: "who has the GPU's device file open is not known: {en}", zh: "无法得知谁打开了 GPU 设备文件：{zh}"),
+                crate::text!(
+                    en: "who has the GPU's device file open is not known: {en}",
+                    zh: "无法得知谁打开了 GPU 设备文件：{zh}"
+                ),
             );
         }
     };
@@ -187,8 +193,10 @@ fn reason(
         return (
             Reason::Orphan,
             crate::text!(
-                en: "not listed by the driver, yet holding the device file open: {list}; end them if they are yours (fuser -v /dev/nvidia*); one in state D is stuck in the kernel until its file system answers",
-                zh: "驱动没有列出、但仍打开着设备文件的进程：{list}；若属于你，请结束它们（fuser -v /dev/nvidia*）；状态为 D 的进程卡在内核中，需等其文件系统恢复"
+                en: "not listed by the driver, yet holding the device file open: {list}; end them if they are yours \
+                     (fuser -v /dev/nvidia*); one in state D is stuck in the kernel until its file system answers",
+                zh: "驱动没有列出、但仍打开着设备文件的进程：{list}；若属于你，请结束它们（fuser -v /dev/nvidia*）；状\
+                     态为 D 的进程卡在内核中，需等其文件系统恢复"
             ),
         );
     }
@@ -206,7 +214,8 @@ fn reason(
         return (
             Reason::OpenFilesUnseen,
             crate::text!(
-                en: "none of the processes that may be looked at holds it; {unseen} others may only be looked at by root: sudo oomdoc probe",
+                en: "none of the processes that may be looked at holds it; {unseen} others may only be looked at by \
+                     root: sudo oomdoc probe",
                 zh: "可查看的进程都不持有；另有 {unseen} 个进程仅 root 可查看：sudo oomdoc probe"
             ),
         );
@@ -215,7 +224,8 @@ fn reason(
     (
         Reason::Unreleased,
         crate::text!(
-            en: "no process has the device open: {amount} were not released by a dead process, or the driver is at fault; an administrator can reset the GPU",
+            en: "no process has the device open: {amount} were not released by a dead process, or the driver is at \
+                 fault; an administrator can reset the GPU",
             zh: "没有进程打开该设备：{amount} 未被已死亡的进程释放，或驱动异常；可由管理员重置 GPU"
         ),
     )

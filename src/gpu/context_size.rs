@@ -25,3 +25,17 @@ pub fn overhead(multiprocessors: u32) -> (u64, u64) {
     let middle = of_board(multiprocessors).middle_bytes() + 200 * MIB;
     (middle * 6 / 10, middle * 14 / 10)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_lies_within_a_quarter_of_three_mebibytes_for_each_multiprocessor() {
+        let mib = |low: u64, high: u64| Interval::between(i128::from(low * MIB), i128::from(high * MIB));
+        assert_eq!(of_board(100), mib(225, 375));
+        assert_eq!(of_board(0), mib(0, 0));
+        // With 200 MiB for modules, within 40 %.
+        assert_eq!(overhead(100), (300 * MIB, 700 * MIB));
+    }
+}

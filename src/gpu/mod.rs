@@ -100,7 +100,8 @@ pub struct Gpu {
     pub utilization: Reading<u32>,
     /// Streaming multiprocessors.
     pub multiprocessors: Reading<u32>,
-    /// Free memory as CUDA offers it, its own context counted as free; a limit may make it smaller than the driver's figure.
+    /// Free memory as CUDA offers it, its own context counted as free; a limit may make it smaller than the driver's
+    /// figure.
     pub cuda_free: Reading<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! GPUs from the output of `nvidia-smi`: its CSV form, which the probe asks for where the library cannot be loaded, and what
-//! people save: CSV, the table, the log of `nvidia-smi -q`.
+//! GPUs from the output of `nvidia-smi`: its CSV form, which the probe asks for where the library cannot be loaded, and
+//! what people save: CSV, the table, the log of `nvidia-smi -q`.
 
 use super::{Driver, Gpu, GpuProcess, Kind, Memory, nvidia_smi_log};
 use crate::input::nvidia_smi_table::Tables;

@@ -1,8 +1,8 @@
 //! Readings of the NVIDIA driver through its management library, loaded at run time. It creates no CUDA context and
 //! changes nothing.
 //!
-//! Calls go through the raw function table: an older driver lacks some of them, and what a call returned has to be known
-//! exactly to say why a reading is missing.
+//! Calls go through the raw function table: an older driver lacks some of them, and what a call returned has to be
+//! known exactly to say why a reading is missing.
 
 #![allow(unsafe_code, reason = "NVML is a C library")]
 
@@ -73,7 +73,8 @@ macro_rules! ask {
     };
 }
 
-/// The loaded library. It is not shut down: the process ends, and a stub without that function would panic in the wrapper.
+/// The loaded library. It is not shut down: the process ends, and a stub without that function would panic in the
+/// wrapper.
 pub struct Library {
     nvml: ManuallyDrop<Nvml>,
 }

@@ -4,7 +4,7 @@ use crate::units::{GIB, Interval, MIB};
 
 /// Where the memory that CUDA reports of a product is known from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
+pub enum Provenance {
     /// Printed by CUDA on such boards under Linux, in public reports. A range where drivers differ.
     Reported,
     /// What is sold less what boards of the same generation and memory type lose to the driver and to ECC.
@@ -22,7 +22,7 @@ pub struct Product {
     pub sold: u64,
     /// MiB that `cudaMemGetInfo` gives as the total, lowest and highest. Windows (WDDM) shows more.
     pub total_mib: (u64, u64),
-    pub known: Known,
+    pub known: Provenance,
     /// Major and minor compute capability.
     pub compute: (u8, u8),
     /// Streaming multiprocessors.
@@ -37,14 +37,14 @@ impl Product {
     }
 }
 
-use Known::{Derived, Reported};
+use Provenance::{Derived, Reported};
 
 const fn product(
     name: &'static str,
     aliases: &'static [&'static str],
     sold: u64,
     total_mib: (u64, u64),
-    known: Known,
+    known: Provenance,
     compute: (u8, u8),
     multiprocessors: u32,
 ) -> Product {
@@ -55,7 +55,8 @@ const fn unified(product: Product) -> Product {
     Product { unified: true, ..product }
 }
 
-/// Ordered by generation and, in it, by size. Multiprocessors and compute capability are the vendor's published figures.
+/// Ordered by generation and, in it, by size. Multiprocessors and compute capability are the vendor's published
+/// figures.
 #[rustfmt::skip]
 pub const PRODUCTS: &[Product] = &[
     // Pascal
@@ -105,7 +106,15 @@ pub const PRODUCTS: &[Product] = &[
     product("A30", &[], 24, (24060, 24170), Derived, (8, 0), 56),
     product("A40", &[], 48, (45416, 45634), Reported, (8, 6), 84),
     product("A100 40GB", &["a100-sxm4-40gb", "a100-pcie-40gb"], 40, (40326, 40536), Reported, (8, 0), 108),
-    product("A100 80GB", &["a100-sxm4-80gb", "a100 80gb pcie", "a100-pcie-80gb"], 80, (81038, 81252), Reported, (8, 0), 108),
+    product(
+        "A100 80GB",
+        &["a100-sxm4-80gb", "a100 80gb pcie", "a100-pcie-80gb"],
+        80,
+        (81038, 81252),
+        Reported,
+        (8, 0),
+        108,
+    ),
     product("A800 80GB", &["a800", "a800-sxm4-80gb", "a800 80gb pcie"], 80, (81038, 81252), Derived, (8, 0), 108),
     // Ada
     product("RTX 4060", &[], 8, (7800, 7970), Derived, (8, 9), 24),
@@ -129,7 +138,15 @@ pub const PRODUCTS: &[Product] = &[
     product("L40S", &[], 48, (45370, 45600), Reported, (8, 9), 142),
     // Hopper
     product("H100 PCIe 80GB", &["h100 pcie"], 80, (80990, 81100), Derived, (9, 0), 114),
-    product("H100 SXM 80GB", &["h100", "h100 80gb", "h100 80gb hbm3", "h100-sxm5-80gb", "h100 sxm"], 80, (81004, 81230), Reported, (9, 0), 132),
+    product(
+        "H100 SXM 80GB",
+        &["h100", "h100 80gb", "h100 80gb hbm3", "h100-sxm5-80gb", "h100 sxm"],
+        80,
+        (81004, 81230),
+        Reported,
+        (9, 0),
+        132,
+    ),
     product("H100 NVL 94GB", &["h100 nvl"], 94, (95230, 95380), Derived, (9, 0), 132),
     product("H800 80GB", &["h800"], 80, (81004, 81230), Derived, (9, 0), 132),
     product("H20 96GB", &["h20"], 96, (97230, 97420), Derived, (9, 0), 78),
@@ -144,16 +161,40 @@ pub const PRODUCTS: &[Product] = &[
     product("RTX PRO 4000 Blackwell", &["rtx pro 4000"], 24, (23800, 24250), Derived, (12, 0), 70),
     product("RTX PRO 4500 Blackwell", &["rtx pro 4500"], 32, (31900, 32250), Derived, (12, 0), 82),
     product("RTX PRO 5000 Blackwell", &["rtx pro 5000"], 48, (48150, 48700), Derived, (12, 0), 110),
-    product("RTX PRO 6000 Blackwell", &["rtx pro 6000", "rtx pro 6000 blackwell workstation edition", "rtx pro 6000 blackwell server edition"], 96, (97240, 97255), Reported, (12, 0), 188),
+    product(
+        "RTX PRO 6000 Blackwell",
+        &["rtx pro 6000", "rtx pro 6000 blackwell workstation edition", "rtx pro 6000 blackwell server edition"],
+        96,
+        (97240, 97255),
+        Reported,
+        (12, 0),
+        188,
+    ),
     product("B200", &["b200 180gb"], 180, (182620, 182640), Reported, (10, 0), 148),
     // Memory shared with the processor
     unified(product("Jetson AGX Orin 32GB", &[], 32, (30200, 30700), Reported, (8, 7), 14)),
-    unified(product("Jetson AGX Orin 64GB", &["agx orin", "jetson agx orin", "orin"], 64, (62500, 63000), Derived, (8, 7), 16)),
+    unified(product(
+        "Jetson AGX Orin 64GB",
+        &["agx orin", "jetson agx orin", "orin"],
+        64,
+        (62500, 63000),
+        Derived,
+        (8, 7),
+        16,
+    )),
     unified(product("GB10", &["dgx spark"], 128, (121500, 123000), Derived, (12, 1), 48)),
     // Slices (MIG)
     product("A100 40GB MIG 1g.5gb", &["a100 mig 1g.5gb", "1g.5gb"], 5, (4750, 4864), Derived, (8, 0), 14),
     product("A100 40GB MIG 3g.20gb", &["a100 mig 3g.20gb", "3g.20gb"], 20, (19900, 20096), Derived, (8, 0), 42),
-    product("A100 80GB MIG 1g.10gb", &["a100 80gb pcie mig 1g.10gb", "a100-sxm4-80gb mig 1g.10gb"], 10, (9700, 9728), Reported, (8, 0), 14),
+    product(
+        "A100 80GB MIG 1g.10gb",
+        &["a100 80gb pcie mig 1g.10gb", "a100-sxm4-80gb mig 1g.10gb"],
+        10,
+        (9700, 9728),
+        Reported,
+        (8, 0),
+        14,
+    ),
     product("A100 80GB MIG 2g.20gb", &["2g.20gb"], 20, (19900, 19968), Derived, (8, 0), 28),
     product("A100 80GB MIG 3g.40gb", &[], 40, (40100, 40320), Derived, (8, 0), 42),
     product("H100 80GB MIG 1g.10gb", &[], 10, (9900, 10080), Derived, (9, 0), 16),

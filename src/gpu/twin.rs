@@ -1,9 +1,9 @@
 //! The analytic twin of the fragmentation experiment: pure arithmetic on a caching allocator's state.
 //!
-//! Question: the allocator holds segments that are partly in use. Would the request that failed have gone through (a) as
-//! one plain driver allocation, (b) with expandable segments of PyTorch's page size, (c) with the smallest pages that the
-//! device can map? Segments without a live block count as free in all three, since PyTorch gives them back before it
-//! fails (`release_cached_blocks`, CUDACachingAllocator.cpp).
+//! Question: the allocator holds segments that are partly in use. Would the request that failed have gone through (a)
+//! as one plain driver allocation, (b) with expandable segments of PyTorch's page size, (c) with the smallest pages
+//! that the device can map? Segments without a live block count as free in all three, since PyTorch gives them back
+//! before it fails (`release_cached_blocks`, CUDACachingAllocator.cpp).
 //!
 //! The layout is the old one: with expandable segments from the start a job's layout is usually better, so (b) and (c)
 //! are lower bounds.
@@ -33,7 +33,8 @@ pub struct Block {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
     pub blocks: Vec<Block>,
-    /// The page that an expandable segment in its place has: 2 MiB for the small pool, [`TORCH_PAGE`] for the large one.
+    /// The page that an expandable segment in its place has: 2 MiB for the small pool, [`TORCH_PAGE`] for the large
+    /// one.
     pub page: u64,
     /// In a private pool that is in use (CUDA graphs), or expandable, so that whole pages were given back before the
     /// failure: nothing of it can be given back.
@@ -170,8 +171,8 @@ impl State {
             .fold(0, |sum, segment| sum.saturating_add(segment.bytes()))
     }
 
-    /// Every size times `numerator / 2^shift`: blocks to 512 B, segments to whole small pages (the last block takes up the
-    /// difference), pages to whole small pages.
+    /// Every size times `numerator / 2^shift`: blocks to 512 B, segments to whole small pages (the last block takes up
+    /// the difference), pages to whole small pages.
     pub fn scaled_down(&self, shift: u32) -> State {
         let scale = |bytes: u64| bytes.checked_shr(shift).unwrap_or(0);
         let segments = self
@@ -237,12 +238,12 @@ pub struct Ways {
 }
 
 impl Ways {
-    pub fn verdict(self) -> Verdict {
+    pub fn verdict(self) -> FailureMode {
         match (self.plain, self.torch, self.small) {
-            (true, ..) => Verdict::FitsPlainly,
-            (false, true, _) => Verdict::Fragmentation,
-            (false, false, true) => Verdict::PiecesBelowPage,
-            (false, false, false) => Verdict::Exhaustion,
+            (true, ..) => FailureMode::FitsPlainly,
+            (false, true, _) => FailureMode::Fragmentation,
+            (false, false, true) => FailureMode::PiecesBelowPage,
+            (false, false, false) => FailureMode::Exhaustion,
         }
     }
 }
@@ -267,7 +268,7 @@ pub struct Prediction {
 /// What three ways prove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum FailureMode {
     /// Expandable segments would have let the request through.
     Fragmentation,
     /// Only smaller pages than PyTorch's would have.
@@ -278,33 +279,36 @@ pub enum Verdict {
     FitsPlainly,
 }
 
-impl Verdict {
+impl FailureMode {
     /// The id in JSON.
     pub fn id(self) -> &'static str {
         match self {
-            Verdict::Fragmentation => "fragmentation",
-            Verdict::PiecesBelowPage => "pieces-below-page",
-            Verdict::Exhaustion => "exhaustion",
-            Verdict::FitsPlainly => "fits-plainly",
+            FailureMode::Fragmentation => "fragmentation",
+            FailureMode::PiecesBelowPage => "pieces-below-page",
+            FailureMode::Exhaustion => "exhaustion",
+            FailureMode::FitsPlainly => "fits-plainly",
         }
     }
 
     pub fn text(self) -> Text {
         match self {
-            Verdict::Fragmentation => text!(
+            FailureMode::Fragmentation => text!(
                 en: "fragmentation: expandable segments would have let this request through",
                 zh: "碎片化：启用 expandable_segments 后这次请求本可成功"
             ),
-            Verdict::PiecesBelowPage => text!(
-                en: "fragmentation in pieces smaller than PyTorch's page: expandable segments help only from the start of the process, so that this layout never arises",
+            FailureMode::PiecesBelowPage => text!(
+                en: "fragmentation in pieces smaller than PyTorch's page: expandable segments help only from the start \
+                     of the process, so that this layout never arises",
                 zh: "碎片小于 PyTorch 的页：只有从进程启动就启用 expandable_segments、避免形成这种布局才有用"
             ),
-            Verdict::Exhaustion => text!(
-                en: "exhaustion: no way to map the free pieces serves this request; the advice “to avoid fragmentation” is wrong here",
+            FailureMode::Exhaustion => text!(
+                en: "exhaustion: no way to map the free pieces serves this request; the advice “to avoid \
+                     fragmentation” is wrong here",
                 zh: "显存耗尽：无论怎样映射空闲碎片都满足不了这次请求；“避免碎片化”的建议在此不适用"
             ),
-            Verdict::FitsPlainly => text!(
-                en: "this state does not explain the failure: the request fits as it is; look at other processes, limits, and what was free at that very moment",
+            FailureMode::FitsPlainly => text!(
+                en: "this state does not explain the failure: the request fits as it is; look at other processes, \
+                     limits, and what was free at that very moment",
                 zh: "该状态无法解释失败：请求本可直接满足；请检查其他进程、显存限额以及失败瞬间的空闲量"
             ),
         }
@@ -318,11 +322,17 @@ impl Layout {
             Layout::Known => text!(en: "every block known, from a snapshot", zh: "来自快照，所有块已知"),
             Layout::Spread { hole } => {
                 let (hole, live) = (Bytes(hole), Bytes(LIVE_PER_HOLE));
-                text!(en: "assumed: one hole of {hole} per {live} handed out", zh: "假设：每分配 {live} 有一个 {hole} 的空洞")
+                text!(
+                    en: "assumed: one hole of {hole} per {live} handed out",
+                    zh: "假设：每分配 {live} 有一个 {hole} 的空洞"
+                )
             }
             Layout::Crumbs { hole } => {
                 let hole = Bytes(hole);
-                text!(en: "worst case: all holes {hole}, smaller than any page", zh: "最坏情况：空洞均为 {hole}，小于任何页")
+                text!(
+                    en: "worst case: all holes {hole}, smaller than any page",
+                    zh: "最坏情况：空洞均为 {hole}，小于任何页"
+                )
             }
         }
     }
@@ -366,9 +376,9 @@ impl Reproduction {
     }
 
     /// The verdict that holds however the cached memory lies; `None` where that decides.
-    pub fn verdict(&self) -> Option<Verdict> {
+    pub fn verdict(&self) -> Option<FailureMode> {
         if self.sums.surely_too_little() {
-            return Some(Verdict::Exhaustion);
+            return Some(FailureMode::Exhaustion);
         }
         let mut verdicts = self.cases.iter().map(|(_, prediction)| prediction.ways.verdict());
         let first = verdicts.next()?;
@@ -379,17 +389,21 @@ impl Reproduction {
     pub fn text(&self) -> Text {
         let missing = crate::units::signed((self.sums.requested - self.sums.free - self.sums.cached).middle());
         match self.verdict() {
-            Some(Verdict::Exhaustion) if self.sums.surely_too_little() => text!(
-                en: "refuted: even in one piece, free and cached memory fall {missing} short of the request; no allocator setting helps",
+            Some(FailureMode::Exhaustion) if self.sums.surely_too_little() => text!(
+                en: "refuted: even in one piece, free and cached memory fall {missing} short of the request; no \
+                     allocator setting helps",
                 zh: "已否定：即使全部连成一块，空闲与缓存之和仍比请求少 {missing}；任何分配器设置都无济于事"
             ),
-            Some(Verdict::Exhaustion) if self.expandable => text!(
-                en: "not fragmentation that a setting cures: expandable segments were on and had given back every whole page; what is left lies in smaller pieces between live blocks",
-                zh: "不是靠设置能解决的碎片化：expandable_segments 已启用，完整的页都已归还；剩余的是夹在使用中的块之间的小碎片"
+            Some(FailureMode::Exhaustion) if self.expandable => text!(
+                en: "not fragmentation that a setting cures: expandable segments were on and had given back every \
+                     whole page; what is left lies in smaller pieces between live blocks",
+                zh: "不是靠设置能解决的碎片化：expandable_segments 已启用，完整的页都已归还；剩余的是夹在使用中的块之间\
+                     的小碎片"
             ),
             Some(verdict) => verdict.text(),
             None => text!(
-                en: "open: it depends on how the cached memory lies, which a message does not tell; `--reproduce` on a memory snapshot of the failure decides",
+                en: "open: it depends on how the cached memory lies, which a message does not tell; `--reproduce` on a \
+                     memory snapshot of the failure decides",
                 zh: "未定：取决于缓存块的分布，而报错信息没有给出；对失败时的显存快照使用 `--reproduce` 才能判断"
             ),
         }
@@ -428,7 +442,7 @@ mod tests {
         assert_eq!(found.cached, 36 * 170 * MIB);
         assert_eq!(found.torch_pages, 36 * 160 * MIB);
         assert_eq!(found.small_pages, 36 * 168 * MIB);
-        assert_eq!(found.ways.verdict(), Verdict::Fragmentation);
+        assert_eq!(found.ways.verdict(), FailureMode::Fragmentation);
     }
 
     #[test]
@@ -439,7 +453,7 @@ mod tests {
         });
         let found = state(crumbs.collect(), 3 * GIB, 700 * MIB).predict(SMALL_PAGE);
         assert_eq!(found.cached, 36 * 170 * MIB);
-        assert_eq!((found.small_pages, found.ways.verdict()), (0, Verdict::Exhaustion));
+        assert_eq!((found.small_pages, found.ways.verdict()), (0, FailureMode::Exhaustion));
     }
 
     #[test]
@@ -447,15 +461,18 @@ mod tests {
         let segments = (0..100).map(|_| segment(&[(9, true), (14, false), (9, true)])).collect();
         let found = state(segments, GIB, 100 * MIB).predict(SMALL_PAGE);
         assert_eq!((found.torch_pages, found.small_pages), (0, 100 * 12 * MIB));
-        assert_eq!(found.ways.verdict(), Verdict::PiecesBelowPage);
+        assert_eq!(found.ways.verdict(), FailureMode::PiecesBelowPage);
     }
 
     #[test]
     fn idle_segments_are_given_back_and_pinned_ones_never() {
         let mut idle = segment(&[(600, false)]);
-        assert_eq!(state(vec![idle.clone()], 500 * MIB, 0).predict(SMALL_PAGE).ways.verdict(), Verdict::FitsPlainly);
+        assert_eq!(
+            state(vec![idle.clone()], 500 * MIB, 0).predict(SMALL_PAGE).ways.verdict(),
+            FailureMode::FitsPlainly
+        );
         idle.pinned = true;
-        assert_eq!(state(vec![idle], 500 * MIB, 0).predict(SMALL_PAGE).ways.verdict(), Verdict::Exhaustion);
+        assert_eq!(state(vec![idle], 500 * MIB, 0).predict(SMALL_PAGE).ways.verdict(), FailureMode::Exhaustion);
     }
 
     #[test]
@@ -464,7 +481,7 @@ mod tests {
         left.pinned = true;
         let state = state(vec![left; 40], 500 * MIB, 100 * MIB);
         let found = Reproduction::of_snapshot(state.clone(), 0, 7, Some(40 * 19 * MIB));
-        assert_eq!((found.verdict(), found.sums.surely_too_little()), (Some(Verdict::Exhaustion), false));
+        assert_eq!((found.verdict(), found.sums.surely_too_little()), (Some(FailureMode::Exhaustion), false));
         assert!(found.text().en.contains("expandable segments were on"), "{}", found.text().en);
         assert_eq!(found.sums.allocated, Interval::exactly(40 * 600 * MIB));
         // Too little in one piece too: no layout matters.
@@ -482,8 +499,8 @@ mod tests {
             let near = |value: u64, wanted: f64| (value as f64 / GIB as f64 - wanted).abs() < 0.01;
             assert!(near(found.cached, 6.5) && near(state.held() - found.cached, 15.0), "{found:?}");
         }
-        assert_eq!(spread.predict(SMALL_PAGE).ways.verdict(), Verdict::Fragmentation);
-        assert_eq!(crumbs.predict(SMALL_PAGE).ways.verdict(), Verdict::Exhaustion);
+        assert_eq!(spread.predict(SMALL_PAGE).ways.verdict(), FailureMode::Fragmentation);
+        assert_eq!(crumbs.predict(SMALL_PAGE).ways.verdict(), FailureMode::Exhaustion);
         assert!(Sums { requested: gib(8.0), ..sums }.surely_too_little());
     }
 

@@ -10,7 +10,7 @@ use crate::units::{Bytes, MIB};
 
 /// What is known of the job whose failure is looked into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Question {
+pub struct FailedJob {
     /// Bytes that it asks for.
     pub need: Option<u64>,
     /// Its process, as the driver numbers it.
@@ -23,7 +23,7 @@ pub struct Question {
 
 /// A judgement about one GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Judgement {
     pub id: &'static str,
     pub text: Text,
 }
@@ -38,7 +38,7 @@ struct Case<'a> {
     gpu: &'a Gpu,
     survey: &'a Survey,
     mapping: &'a Mapping,
-    question: Question,
+    question: FailedJob,
 }
 
 /// The table. Later rows are tested all the same: more than one thing can be wrong.
@@ -57,9 +57,9 @@ pub const RULES: &[Rule] = &[
 ];
 
 /// All verdicts about a GPU, in the order of the table; faults of the hardware are told before any advice on memory.
-pub fn verdicts(gpu: &Gpu, survey: &Survey, mapping: &Mapping, question: Question) -> Vec<Verdict> {
+pub fn verdicts(gpu: &Gpu, survey: &Survey, mapping: &Mapping, question: FailedJob) -> Vec<Judgement> {
     let case = Case { gpu, survey, mapping, question };
-    let mut out: Vec<Verdict> = Vec::new();
+    let mut out: Vec<Judgement> = Vec::new();
     for rule in RULES {
         // The last two are what remains where nothing else holds the memory.
         let last = matches!(rule.id, "fragmentation-candidate" | "demand");
@@ -67,7 +67,7 @@ pub fn verdicts(gpu: &Gpu, survey: &Survey, mapping: &Mapping, question: Questio
             continue;
         }
         if let Some(text) = (rule.test)(&case) {
-            out.push(Verdict { id: rule.id, text });
+            out.push(Judgement { id: rule.id, text });
         }
     }
     out.sort_by_key(|verdict| verdict.id != "hardware");
@@ -110,8 +110,10 @@ fn quota(case: &Case) -> Option<Text> {
                 {
                     let (used, limit, path) = (Bytes(used), Bytes(device.limit), &group.path);
                     return Some(crate::text!(
-                        en: "control group {path} limits this GPU's memory: {used} of {limit} used; free memory of the device does not help. Raise dmem.max.",
-                        zh: "控制组 {path} 限制了此 GPU 的显存：{limit} 中已用 {used}；设备上的空闲显存无济于事。请提高 dmem.max。"
+                        en: "control group {path} limits this GPU's memory: {used} of {limit} used; free memory of the \
+                             device does not help. Raise dmem.max.",
+                        zh: "控制组 {path} 限制了此 GPU 的显存：{limit} 中已用 \
+                             {used}；设备上的空闲显存无济于事。请提高 dmem.max。"
                     ));
                 }
             }
@@ -148,7 +150,8 @@ fn hidden_limit(case: &Case) -> Option<Text> {
     let gap = free.checked_sub(cuda).filter(|gap| *gap > 256 * MIB)?;
     let (gap, free, cuda) = (Bytes(gap), Bytes(free), Bytes(cuda));
     Some(crate::text!(
-        en: "CUDA offers {cuda}, the driver has {free} free: a limit or Windows' budget that is not visible here keeps {gap} back",
+        en: "CUDA offers {cuda}, the driver has {free} free: a limit or Windows' budget that is not visible here keeps \
+             {gap} back",
         zh: "CUDA 可用 {cuda}，而驱动空闲 {free}：某个在此不可见的限制或 Windows 预算扣留了 {gap}"
     ))
 }
@@ -192,9 +195,10 @@ fn unexplained(case: &Case) -> Option<Text> {
         return None;
     }
     let (amount, why, why_zh) = (Bytes(attribution.unexplained), &attribution.text.en, &attribution.text.zh);
-    Some(
-        crate::text!(en: "{amount} in use by no listed process: {why}", zh: "{amount} 不属于任何已列出的进程：{why_zh}"),
-    )
+    Some(crate::text!(
+        en: "{amount} in use by no listed process: {why}",
+        zh: "{amount} 不属于任何已列出的进程：{why_zh}"
+    ))
 }
 
 fn overhead(case: &Case) -> Option<Text> {
@@ -209,8 +213,11 @@ fn overhead(case: &Case) -> Option<Text> {
     }
     let (outside, low, high) = (Bytes(outside), Bytes(low), Bytes(high));
     Some(crate::text!(
-        en: "process {pid} holds {outside} beside PyTorch's cache, where context and modules typically take {low} … {high}: NCCL buffers of each process group, CUDA graphs and libraries outside PyTorch come first",
-        zh: "进程 {pid} 在 PyTorch 缓存之外占用 {outside}，而上下文与模块通常只需 {low} … {high}：请先检查各进程组的 NCCL 缓冲、CUDA graph 以及 PyTorch 之外的库"
+        en: "process {pid} holds {outside} beside PyTorch's cache, where context and modules typically take {low} … \
+             {high}: NCCL buffers of each process group, CUDA graphs and libraries outside PyTorch come first",
+        zh: "进程 {pid} 在 PyTorch 缓存之外占用 {outside}，而上下文与模块通常只需 {low} … {high}：请先检查各进程组的 \
+             NCCL 缓冲、CUDA graph 以及 PyTorch 之外的\
+             库"
     ))
 }
 
@@ -243,13 +250,16 @@ fn wrong_device(case: &Case) -> Option<Text> {
             .any(|entry| entry.gpu == case.gpu.index && entry.instance.is_none() && !entry.written.is_empty());
         if parent {
             return Some(crate::text!(
-                en: "CUDA_VISIBLE_DEVICES={list} names the divided GPU; programs need the UUID of one instance (MIG-…, nvidia-smi -L)",
-                zh: "CUDA_VISIBLE_DEVICES={list} 指向被划分的整块 GPU；程序需要某个实例的 UUID（MIG-…，见 nvidia-smi -L）"
+                en: "CUDA_VISIBLE_DEVICES={list} names the divided GPU; programs need the UUID of one instance (MIG-…, \
+                     nvidia-smi -L)",
+                zh: "CUDA_VISIBLE_DEVICES={list} 指向被划分的整块 GPU；程序需要某个实例的 UUID（MIG-…，见 nvidia-smi \
+                     -L）"
             ));
         }
         if instances > 1 {
             return Some(crate::text!(
-                en: "CUDA_VISIBLE_DEVICES names {instances} MIG instances; CUDA programs of older stacks use the first alone",
+                en: "CUDA_VISIBLE_DEVICES names {instances} MIG instances; CUDA programs of older stacks use the first \
+                     alone",
                 zh: "CUDA_VISIBLE_DEVICES 列出了 {instances} 个 MIG 实例；较旧的 CUDA 程序只会使用第一个"
             ));
         }
@@ -274,9 +284,10 @@ fn hardware(case: &Case) -> Option<Text> {
         && let Ok(count) = ecc.volatile_uncorrected
         && count > 0
     {
-        add(
-            crate::text!(en: "{count} uncorrectable memory error(s) since the driver was loaded", zh: "驱动加载以来有 {count} 个不可纠正的显存错误"),
-        );
+        add(crate::text!(
+            en: "{count} uncorrectable memory error(s) since the driver was loaded",
+            zh: "驱动加载以来有 {count} 个不可纠正的显存错误"
+        ));
     }
     if let Ok(rows) = &gpu.remapped {
         if rows.failed {
@@ -294,18 +305,20 @@ fn hardware(case: &Case) -> Option<Text> {
         if let Some(xid) = last {
             let (number, meaning) = (xid.number, xid.meaning());
             let (said, said_zh) = (meaning.en, meaning.zh);
-            add(
-                crate::text!(en: "the kernel's log has Xid {number}, which by NVIDIA's catalogue usually means: {said}", zh: "内核日志中有 Xid {number}，按 NVIDIA 的 Xid 列表通常表示：{said_zh}"),
-            );
+            add(crate::text!(
+                en: "the kernel's log has Xid {number}, which by NVIDIA's catalogue usually means: {said}",
+                zh: "内核日志中有 Xid {number}，按 NVIDIA 的 Xid 列表通常表示：{said_zh}"
+            ));
         }
     }
     if en.is_empty() {
         return None;
     }
     let (en, zh) = (en.join("; "), zh.join("；"));
-    Some(
-        crate::text!(en: "{en}. See to this before any advice on memory.", zh: "{zh}。请先处理硬件问题，再考虑显存建议。"),
-    )
+    Some(crate::text!(
+        en: "{en}. See to this before any advice on memory.",
+        zh: "{zh}。请先处理硬件问题，再考虑显存建议。"
+    ))
 }
 
 fn unified_memory(case: &Case) -> Option<Text> {
@@ -318,13 +331,17 @@ fn unified_memory(case: &Case) -> Option<Text> {
         Ok(bytes) => {
             let bytes = Bytes(bytes);
             crate::text!(
-                en: "GPU and processor share the memory: {bytes} are available (MemAvailable). CUDA counts the file cache as used; what the host holds is the first suspect",
+                en: "GPU and processor share the memory: {bytes} are available (MemAvailable). CUDA counts the file \
+                     cache as used; what the host holds is the first suspect",
                 zh: "GPU 与 CPU 共享内存：可用 {bytes}（MemAvailable）。CUDA 会把文件缓存计为已用；首先应检查主机侧占用"
             )
         }
         Err(reason) => {
             let (en, zh) = (reason.why.en, reason.why.zh);
-            crate::text!(en: "GPU and processor share the memory; how much is available is not known: {en}", zh: "GPU 与 CPU 共享内存；可用量未知：{zh}")
+            crate::text!(
+                en: "GPU and processor share the memory; how much is available is not known: {en}",
+                zh: "GPU 与 CPU 共享内存；可用量未知：{zh}"
+            )
         }
     })
 }
@@ -338,8 +355,10 @@ fn fragmentation(case: &Case) -> Option<Text> {
     }
     let (idle, need) = (Bytes(idle), Bytes(need));
     Some(crate::text!(
-        en: "{idle} lie idle in PyTorch's cache for a request of {need}: fragmentation is possible; `oomdoc probe --reproduce` on a memory snapshot of the failure proves or refutes it, these sums do not",
-        zh: "PyTorch 缓存中有 {idle} 空闲，而请求为 {need}：可能是碎片化；对失败时的显存快照运行 `oomdoc probe --reproduce` 才能证实或推翻，仅凭总和不能"
+        en: "{idle} lie idle in PyTorch's cache for a request of {need}: fragmentation is possible; `oomdoc probe \
+             --reproduce` on a memory snapshot of the failure proves or refutes it, these sums do not",
+        zh: "PyTorch 缓存中有 {idle} 空闲，而请求为 {need}：可能是碎片化；对失败时的显存快照运行 `oomdoc probe \
+             --reproduce` 才能证实或推翻，仅凭总和不能"
     ))
 }
 
@@ -351,7 +370,8 @@ fn demand(case: &Case) -> Option<Text> {
     }
     let (need, free) = (Bytes(need), Bytes(memory.free));
     Some(crate::text!(
-        en: "{free} free for {need}, and no limit, neighbour or leftover holds the rest: the job asks for more than there is",
+        en: "{free} free for {need}, and no limit, neighbour or leftover holds the rest: the job asks for more than \
+             there is",
         zh: "需要 {need}，空闲 {free}，且没有限制、其他进程或残留占用：作业本身需求过大"
     ))
 }
@@ -376,7 +396,7 @@ mod tests {
     use crate::reading::unavailable;
     use crate::units::GIB;
 
-    fn ids(gpu: &Gpu, question: Question) -> Vec<&'static str> {
+    fn ids(gpu: &Gpu, question: FailedJob) -> Vec<&'static str> {
         let no = || unavailable("not asked", "未读取");
         let visibility = Visibility::default();
         let mapping = Mapping::of(&visibility, std::slice::from_ref(gpu));
@@ -400,9 +420,9 @@ mod tests {
         let mut gpu = Gpu::unread(0, &Text::new("not asked", "未读取").into());
         gpu.memory = Memory::new(24 * GIB, Some(0), 4 * GIB, 20 * GIB);
         gpu.cuda_free = Ok(20 * GIB - 200 * MIB);
-        assert_eq!(ids(&gpu, Question::default()), [""; 0]);
+        assert_eq!(ids(&gpu, FailedJob::default()), [""; 0]);
         gpu.cuda_free = Ok(9 * GIB);
-        assert_eq!(ids(&gpu, Question::default()), ["hidden-limit"]);
+        assert_eq!(ids(&gpu, FailedJob::default()), ["hidden-limit"]);
     }
 
     #[test]

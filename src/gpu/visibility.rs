@@ -95,14 +95,17 @@ impl Mapping {
         if let Some(entry) = &self.stopped_at {
             let left = self.entries.len();
             return Some(crate::text!(
-                en: "CUDA_VISIBLE_DEVICES ends at '{entry}', which names no GPU here or one twice: {left} of its GPUs are visible",
+                en: "CUDA_VISIBLE_DEVICES ends at '{entry}', which names no GPU here or one twice: {left} of its GPUs \
+                     are visible",
                 zh: "CUDA_VISIBLE_DEVICES 在 '{entry}' 处中止（该项不存在或重复）：可见 GPU {left} 个"
             ));
         }
         self.order_uncertain.then(|| {
             Text::new(
-                "the GPUs differ, and without CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA typically counts the fastest first: its numbers need not be these",
-                "各 GPU 型号不同；未设置 CUDA_DEVICE_ORDER=PCI_BUS_ID 时 CUDA 通常把最快的排在前面，其编号不一定与此一致",
+                "the GPUs differ, and without CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA typically counts the fastest first: \
+                 its numbers need not be these",
+                "各 GPU 型号不同；未设置 CUDA_DEVICE_ORDER=PCI_BUS_ID 时 CUDA 通常把最快的排在前面，其编号不一定与此一\
+                 致",
             )
         })
     }

@@ -14,8 +14,8 @@
 //! peak_bytes = 13383426867
 //! ```
 //!
-//! Every other key is an option of `oomdoc headroom` without its hyphens. Files are sought from the folder of the budget
-//! file.
+//! Every other key is an option of `oomdoc headroom` without its hyphens. Files are sought from the folder of the
+//! budget file.
 
 use crate::text;
 use crate::text::Text;
@@ -208,7 +208,9 @@ pub fn with_baselines(text: &str, baselines: &[(usize, Baseline)]) -> Result<Str
 mod tests {
     use super::*;
 
-    const FILE: &str = "# limits\n[[budget]]\nname = \"base\"\ngpu_memory = \"24GiB\"\nbatch = 16 # as in train.sh\ncheckpointing = true\nmeasure = { 8 = \"7.2GiB\", 16 = \"12.8GiB\" }\n\n[[budget]]\nmeasurements = [\"a.csv\"]\n";
+    const FILE: &str = "# limits\n[[budget]]\nname = \"base\"\ngpu_memory = \"24GiB\"\nbatch = 16 # as in train.sh\n\
+                        checkpointing = true\nmeasure = { 8 = \"7.2GiB\", 16 = \"12.8GiB\" }\n\n[[budget]]\n\
+                        measurements = [\"a.csv\"]\n";
 
     #[test]
     fn keys_are_options() {

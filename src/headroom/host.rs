@@ -1,7 +1,7 @@
 //! The host's side: what the data loaders keep against the memory of the machine or of its container.
 
+use crate::domain::Verdict;
 use crate::estimate::loader::{Loader, Need};
-use crate::estimate::verdict::Verdict;
 use crate::text::Text;
 use crate::units::Interval;
 

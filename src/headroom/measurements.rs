@@ -1,4 +1,5 @@
-//! Measured peaks as users write them down: `8=7.2GiB`, a table with a line for each run, or the lines of a training log.
+//! Measured peaks as users write them down: `8=7.2GiB`, a table with a line for each run, or the lines of a training
+//! log.
 
 use crate::estimate::fit::{Counted, Point};
 use crate::text;
@@ -24,7 +25,12 @@ const LARGEST: u64 = 1 << 50;
 /// # Errors
 /// When it is no batch and size.
 pub fn pair(text: &str) -> Result<Measurement, Text> {
-    let usage = || text!(en: "{text:?} is not BATCH=SIZE, such as 8=7.2GiB", zh: "{text:?} 不是“批大小=大小”的形式，例如 8=7.2GiB");
+    let usage = || {
+        text!(
+            en: "{text:?} is not BATCH=SIZE, such as 8=7.2GiB",
+            zh: "{text:?} 不是“批大小=大小”的形式，例如 8=7.2GiB"
+        )
+    };
     let (batch, size) = text.split_once('=').ok_or_else(usage)?;
     let (batch, sequence) = match batch.split_once(['x', '×']) {
         Some((batch, tokens)) => (batch, Some(tokens.trim().parse::<u64>().map_err(|_| usage())?)),
@@ -70,8 +76,11 @@ pub fn file(name: &str, text: &str) -> Result<Vec<Measurement>, Text> {
     };
     if found.is_empty() {
         return Err(text!(
-            en: "{name}: no peaks found; a table needs the columns batch and peak_bytes (or peak_mib, max_memory_allocated …), a log lines such as batch_size=8 max_memory_allocated=7.2 GiB",
-            zh: "{name}：没有找到峰值；表格需要 batch 与 peak_bytes（或 peak_mib、max_memory_allocated 等）两列，日志需要形如 batch_size=8 max_memory_allocated=7.2 GiB 的行"
+            en: "{name}: no peaks found; a table needs the columns batch and peak_bytes (or peak_mib, \
+                 max_memory_allocated …), a log lines such as batch_size=8 max_memory_allocated=7.2 GiB",
+            zh: "{name}：没有找到峰值；表格需要 batch 与 peak_bytes（或 peak_mib、max_memory_allocated \
+                 等）两列，日志需要形如 batch_size=8 \
+                 max_memory_allocated=7.2 GiB 的行"
         ));
     }
     Ok(found)
@@ -148,18 +157,20 @@ fn table(name: &str, text: &str) -> Result<Vec<Measurement>, Text> {
             continue;
         }
         let Some(separator) = separator(line) else {
-            return Err(
-                text!(en: "{name}:{number}: no separator (comma, semicolon or tab)", zh: "{name}:{number}：没有分隔符（逗号、分号或制表符）"),
-            );
+            return Err(text!(
+                en: "{name}:{number}: no separator (comma, semicolon or tab)",
+                zh: "{name}:{number}：没有分隔符（逗号、分号或制表符）"
+            ));
         };
         let cells: Vec<&str> = line.split(separator).take(256).map(|cell| cell.trim().trim_matches('"')).collect();
         let Some(columns) = &columns else {
             let named: Vec<_> = cells.iter().map(|cell| column(cell)).collect();
             if named.iter().flatten().any(|(kind, _)| *kind == Column::Batch) {
                 if !named.iter().flatten().any(|(kind, _)| matches!(kind, Column::Peak(_))) {
-                    return Err(
-                        text!(en: "{name}:{number}: no column with peaks, such as peak_bytes", zh: "{name}:{number}：没有峰值列，例如 peak_bytes"),
-                    );
+                    return Err(text!(
+                        en: "{name}:{number}: no column with peaks, such as peak_bytes",
+                        zh: "{name}:{number}：没有峰值列，例如 peak_bytes"
+                    ));
                 }
                 columns = Some(named);
                 continue;
@@ -185,7 +196,10 @@ fn row(name: &str, number: u64, cells: &[&str], columns: &[Meaning]) -> Result<M
         match column {
             Some((Column::Batch, _)) => {
                 batch = Some(cell.parse::<u64>().ok().filter(|batch| *batch > 0).ok_or_else(|| {
-                    text!(en: "{name}:{number}: {cell:?} is not a batch of at least 1", zh: "{name}:{number}：{cell:?} 不是不小于 1 的批大小")
+                    text!(
+                        en: "{name}:{number}: {cell:?} is not a batch of at least 1",
+                        zh: "{name}:{number}：{cell:?} 不是不小于 1 的批大小"
+                    )
                 })?);
             }
             Some((Column::Peak(counted), unit)) => {
@@ -322,7 +336,8 @@ mod tests {
 
     #[test]
     fn logs_with_the_batch_in_an_earlier_line() {
-        let log = "config: {'batch_size': 8, 'lr': 0.1}\nstep 10 loss 3.1 max_memory_allocated: 7.25 GiB\nstep 20 peak_mem=7400 MiB\n";
+        let log = "config: {'batch_size': 8, 'lr': 0.1}\nstep 10 loss 3.1 max_memory_allocated: 7.25 GiB\nstep 20 \
+                   peak_mem=7400 MiB\n";
         assert_eq!(batches(&file("train.log", log).expect("a log")), [(8, 7424), (8, 7400)]);
         assert!(file("train.log", "nothing here\n").is_err());
     }

@@ -2,8 +2,8 @@
 //!
 //! * [`measurements`] reads measured peaks from options, tables and logs, [`rehearsal`] what a rehearsal printed,
 //!   [`model_file`] the headers of files with weights; none of them opens a file.
-//! * [`Curve`] answers for any batch, whatever it rests on; [`assess`] holds it against the device. [`host`] does the same
-//!   for the data loaders.
+//! * [`Curve`] answers for any batch, whatever it rests on; [`assess`] holds it against the device. [`host`] does the
+//!   same for the data loaders.
 //! * [`budget`] keeps a repository's limits, [`remedies`] tries what would make room.
 
 pub mod budget;
@@ -13,13 +13,13 @@ pub mod model_file;
 pub mod rehearsal;
 pub mod remedies;
 
-use crate::estimate::batch::first_try;
+use crate::domain::{Headroom, Verdict};
+use crate::estimate::batch::{BEYOND_A_FAILURE, first_try};
 use crate::estimate::fit::{Counted, Fit};
 use crate::estimate::inference::Serving;
 use crate::estimate::peak::{Peak, whole};
 use crate::estimate::surface::Surface;
 use crate::estimate::training::{Phase, Training};
-use crate::estimate::verdict::Verdict;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval};
@@ -58,7 +58,7 @@ impl Basis {
 
 /// The device that is asked about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Device {
+pub struct TargetDevice {
     /// As the user named it; empty where only a size was given.
     pub name: String,
     /// Bytes as CUDA counts them.
@@ -69,7 +69,7 @@ pub struct Device {
     pub others: u64,
 }
 
-impl Device {
+impl TargetDevice {
     /// Bytes that the process itself cannot use for tensors.
     pub fn outside(&self) -> Interval {
         self.context + Interval::exactly(self.others)
@@ -81,34 +81,9 @@ impl Device {
     }
 }
 
-/// Room that is to stay free.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Headroom {
-    /// Of the device, 0 to 1.
-    Share(f64),
-    Bytes(u64),
-}
-
-impl Headroom {
-    /// As a share of a device.
-    pub fn share(self, capacity: u64) -> f64 {
-        match self {
-            Headroom::Share(share) => share,
-            Headroom::Bytes(bytes) => bytes as f64 / capacity.max(1) as f64,
-        }
-    }
-
-    pub fn text(self) -> String {
-        match self {
-            Headroom::Share(share) => format!("{} %", (share * 1000.0).round() / 10.0),
-            Headroom::Bytes(bytes) => Bytes(bytes).to_string(),
-        }
-    }
-}
-
 /// A batch that ran out of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Failure {
+pub struct FailedBatch {
     pub batch: u64,
     /// Bytes in use and asked for when it failed: its peak is at least this.
     pub needed: f64,
@@ -116,15 +91,13 @@ pub struct Failure {
     pub capacity: Option<u64>,
 }
 
-impl Failure {
-    /// The peak per sample only falls with the batch, so smaller batches have at least their part of it; nothing bounds it
-    /// from above.
+impl FailedBatch {
+    /// The peak per sample only falls with the batch, so smaller batches have at least their part of it; nothing bounds
+    /// it from above.
     fn peak(&self, batch: u64) -> Peak {
         let part = batch as f64 / self.batch.max(1) as f64;
         let low = self.needed * part.min(1.0);
-        // As first_try: a fifth more than what was seen.
-        let expected = if part < 1.0 { low * 1.25 } else { self.needed * part * 1.25 };
-        Peak { low, expected: expected.max(low), high: f64::INFINITY }
+        Peak { low, expected: self.needed * part * BEYOND_A_FAILURE, high: f64::INFINITY }
     }
 
     /// What to try on a device of which so much is usable.
@@ -142,7 +115,7 @@ pub enum Curve {
     Described(Box<Training>),
     /// Concurrent requests in place of samples.
     Served(Box<Serving>),
-    Failed(Failure),
+    Failed(FailedBatch),
 }
 
 impl Curve {
@@ -168,10 +141,10 @@ pub struct Question {
     /// Samples per step and process; without it only the largest batch is sought.
     pub batch: Option<u64>,
     /// Without it only the peak is told.
-    pub device: Option<Device>,
+    pub device: Option<TargetDevice>,
     pub headroom: Headroom,
     /// Batches that are known to have failed.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedBatch>,
     /// Share of the device that an engine may take; 1 for programs that take what they need.
     pub share: f64,
 }
@@ -236,7 +209,7 @@ impl Assessment {
 
     /// The same with the host's answer: both must fit.
     pub fn with_host(mut self, host: HostAnswer) -> Assessment {
-        self.verdict = worse(self.verdict, host.verdict);
+        self.verdict = self.verdict.max(host.verdict);
         self.host = Some(host);
         self
     }
@@ -248,22 +221,12 @@ impl Assessment {
     }
 }
 
-/// The answer to two questions that must both be yes.
-pub fn worse(a: Verdict, b: Verdict) -> Verdict {
-    let rank = |verdict: Verdict| match verdict {
-        Verdict::Fits => 0,
-        Verdict::Unknown => 1,
-        Verdict::Tight => 2,
-        Verdict::DoesNotFit => 3,
-    };
-    if rank(a) >= rank(b) { a } else { b }
-}
-
 /// No training runs more samples per process and step.
 const LARGEST_BATCH: u64 = 1 << 20;
 
-/// Whether a peak leaves the headroom on a device; unknown where the range reaches from "with room to spare" to "too much".
-pub fn judge(peak: Peak, outside: Interval, device: &Device, headroom: f64) -> Verdict {
+/// Whether a peak leaves the headroom on a device; unknown where the range reaches from "with room to spare" to "too
+/// much".
+pub fn judge(peak: Peak, outside: Interval, device: &TargetDevice, headroom: f64) -> Verdict {
     let needed = peak.interval() + outside;
     if peak.low + outside.low as f64 > device.capacity as f64 {
         return Verdict::DoesNotFit;
@@ -278,13 +241,13 @@ pub fn judge(peak: Peak, outside: Interval, device: &Device, headroom: f64) -> V
 
 /// Holds a curve against the device.
 pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
-    let outside = |device: &Device| {
+    let outside = |device: &TargetDevice| {
         if curve.counts_context() { Interval::exactly(device.others) } else { device.outside() }
     };
     // What must stay free: the headroom, and what an engine may not touch.
-    let kept_free = |device: &Device| question.headroom.share(device.capacity).max(1.0 - question.share);
-    let failed = |device: &Device, batch: u64| {
-        let on_no_more = |failure: &Failure| failure.capacity.is_some_and(|capacity| capacity >= device.capacity);
+    let kept_free = |device: &TargetDevice| question.headroom.share(device.capacity).max(1.0 - question.share);
+    let failed = |device: &TargetDevice, batch: u64| {
+        let on_no_more = |failure: &FailedBatch| failure.capacity.is_some_and(|capacity| capacity >= device.capacity);
         question.failures.iter().find(|failure| failure.batch <= batch && on_no_more(failure))
     };
     let largest = question.device.as_ref().map(|device| {
@@ -358,7 +321,8 @@ pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
     }
 }
 
-/// The largest batch for which `fits` holds, given that it holds for all smaller ones; 0 where not even one sample does.
+/// The largest batch for which `fits` holds, given that it holds for all smaller ones; 0 where not even one sample
+/// does.
 fn largest_batch(fits: impl Fn(u64) -> bool) -> u64 {
     if !fits(1) {
         return 0;
@@ -398,7 +362,10 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
             let batches: Vec<String> = fit.points().iter().map(|point| point.batch.to_string()).collect();
             let list = batches.join(", ");
             because.push(match n {
-                1 => text!(en: "measured at batch {list} only: other batches are bounded, not known", zh: "只在批大小 {list} 处实测过：其他批大小只有上下界"),
+                1 => text!(
+                    en: "measured at batch {list} only: other batches are bounded, not known",
+                    zh: "只在批大小 {list} 处实测过：其他批大小只有上下界"
+                ),
                 _ => text!(en: "measured at batches {list}", zh: "在批大小 {list} 处实测"),
             });
             if let Some(slope) = fit.slope() {
@@ -406,7 +373,8 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
                 because.push(text!(en: "{k} per sample above {c}", zh: "每个样本 {k}，固定部分 {c}"));
                 if !slope.confirmed && batch.is_some_and(|b| fit.points().iter().all(|point| point.batch < b)) {
                     because.push(Text::new(
-                        "the smaller of two points may show the optimizer's step, which does not grow with the batch: the line can be steeper; a third point would tell",
+                        "the smaller of two points may show the optimizer's step, which does not grow with the batch: \
+                         the line can be steeper; a third point would tell",
                         "两点中较小的一点可能落在不随批大小增长的优化器 step 上：实际斜率可能更大；再测一点即可确定",
                     ));
                 }
@@ -434,7 +402,8 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
             let params = training.model.parameters;
             because.push(if training.model.guessed {
                 text!(
-                    en: "{:.1} M parameters of unknown shape: weights and states are known, activations guessed within a factor",
+                    en: "{:.1} M parameters of unknown shape: weights and states are known, activations guessed within \
+                         a factor",
                     zh: "{:.1} M 参数，结构未知：权重与优化器状态可算，激活只能按倍数估计",
                     params / 1e6
                 )
@@ -478,9 +447,15 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
         because.push(match failure.capacity {
             Some(capacity) => {
                 let capacity = Bytes(capacity);
-                text!(en: "batch {b} failed on {capacity} with {needed} in use and asked for", zh: "批大小 {b} 在 {capacity} 上失败，当时已用与请求共 {needed}")
+                text!(
+                    en: "batch {b} failed on {capacity} with {needed} in use and asked for",
+                    zh: "批大小 {b} 在 {capacity} 上失败，当时已用与请求共 {needed}"
+                )
             }
-            None => text!(en: "batch {b} failed with {needed} in use and asked for", zh: "批大小 {b} 失败，当时已用与请求共 {needed}"),
+            None => text!(
+                en: "batch {b} failed with {needed} in use and asked for",
+                zh: "批大小 {b} 失败，当时已用与请求共 {needed}"
+            ),
         });
     }
     if let Some(device) = &question.device
@@ -490,8 +465,14 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
         because.push(if low == high {
             text!(en: "{low} for the CUDA context", zh: "CUDA 上下文占 {low}")
         } else {
-            text!(en: "{low} to {high} for the CUDA context and its kernels", zh: "CUDA 上下文及其内核占 {low} 到 {high}")
+            text!(
+                en: "{low} to {high} for the CUDA context and its kernels",
+                zh: "CUDA 上下文及其内核占 {low} 到 {high}"
+            )
         });
     }
     because
 }
+
+#[cfg(test)]
+mod tests;

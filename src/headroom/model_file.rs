@@ -157,7 +157,7 @@ fn gguf_bits(kind: u32) -> Option<f64> {
         17 => 2.3125,
         18 => 3.0625,
         19 => 1.5625,
-        20 | 23 => 4.5,
+        20 | 40 => 4.5,
         21 => 3.4375,
         22 => 2.5625,
         24 => 8.0,
@@ -165,7 +165,9 @@ fn gguf_bits(kind: u32) -> Option<f64> {
         26 => 32.0,
         27 | 28 => 64.0,
         29 => 1.75,
-        39 => 4.25,
+        34 => 1.6875,
+        35 => 2.0625,
+        23 | 39 => 4.25,
         _ => return None,
     })
 }
@@ -187,9 +189,10 @@ pub fn gguf(bytes: &[u8]) -> Result<Weights, Text> {
     }
     let (tensors, entries) = (reader.u64()?, reader.u64()?);
     if tensors > MOST || entries > MOST {
-        return Err(
-            text!(en: "at byte 8: {tensors} tensors and {entries} entries cannot be", zh: "第 8 字节处：{tensors} 个张量与 {entries} 个条目不可能"),
-        );
+        return Err(text!(
+            en: "at byte 8: {tensors} tensors and {entries} entries cannot be",
+            zh: "第 8 字节处：{tensors} 个张量与 {entries} 个条目不可能"
+        ));
     }
     let mut metadata = Map::new();
     for _ in 0..entries {
@@ -224,8 +227,8 @@ pub fn gguf(bytes: &[u8]) -> Result<Weights, Text> {
     Ok(Weights { parameters, bytes: total, config: config(&metadata) })
 }
 
-/// The metadata of a GGUF file under the names of `config.json`. The layers of all its families keep the same tensors as
-/// those of Llama as far as the cache and the weights go.
+/// The metadata of a GGUF file under the names of `config.json`. The layers of all its families keep the same tensors
+/// as those of Llama as far as the cache and the weights go.
 fn config(metadata: &Map<String, Value>) -> Option<Value> {
     let family = metadata.get("general.architecture")?.as_str()?;
     let value = |key: &str| metadata.get(&format!("{family}.{key}")).filter(|value| value.is_number()).cloned();
@@ -316,5 +319,72 @@ mod tests {
         for end in 0..file.len() {
             assert!(gguf(&file[..end]).is_err(), "{end}");
         }
+    }
+
+    /// A file with one tensor of 2,560 elements for each type.
+    fn of_types(types: &[u32]) -> Vec<u8> {
+        let mut out = b"GGUF".to_vec();
+        out.extend(3u32.to_le_bytes());
+        out.extend((types.len() as u64).to_le_bytes());
+        out.extend(0u64.to_le_bytes());
+        for kind in types {
+            text(&mut out, &format!("blk.{kind}.w"));
+            out.extend(2u32.to_le_bytes());
+            out.extend(256u64.to_le_bytes());
+            out.extend(10u64.to_le_bytes());
+            out.extend(kind.to_le_bytes());
+            out.extend(0u64.to_le_bytes());
+        }
+        out
+    }
+
+    /// Elements and bytes of a block of each type: `type_size` and `blck_size` of ggml.
+    #[test]
+    fn the_bytes_of_every_type_are_those_of_its_blocks() {
+        let blocks: [(u32, f64, f64); 33] = [
+            (0, 1.0, 4.0),      // F32
+            (1, 1.0, 2.0),      // F16
+            (2, 32.0, 18.0),    // Q4_0: 2 + 16
+            (3, 32.0, 20.0),    // Q4_1: 4 + 16
+            (6, 32.0, 22.0),    // Q5_0: 2 + 4 + 16
+            (7, 32.0, 24.0),    // Q5_1: 4 + 4 + 16
+            (8, 32.0, 34.0),    // Q8_0: 2 + 32
+            (9, 32.0, 36.0),    // Q8_1: 4 + 32
+            (10, 256.0, 84.0),  // Q2_K
+            (11, 256.0, 110.0), // Q3_K
+            (12, 256.0, 144.0), // Q4_K
+            (13, 256.0, 176.0), // Q5_K
+            (14, 256.0, 210.0), // Q6_K
+            (15, 256.0, 292.0), // Q8_K
+            (16, 256.0, 66.0),  // IQ2_XXS
+            (17, 256.0, 74.0),  // IQ2_XS
+            (18, 256.0, 98.0),  // IQ3_XXS
+            (19, 256.0, 50.0),  // IQ1_S
+            (20, 32.0, 18.0),   // IQ4_NL
+            (21, 256.0, 110.0), // IQ3_S
+            (22, 256.0, 82.0),  // IQ2_S
+            (23, 256.0, 136.0), // IQ4_XS
+            (24, 1.0, 1.0),     // I8
+            (25, 1.0, 2.0),     // I16
+            (26, 1.0, 4.0),     // I32
+            (27, 1.0, 8.0),     // I64
+            (28, 1.0, 8.0),     // F64
+            (29, 256.0, 56.0),  // IQ1_M
+            (30, 1.0, 2.0),     // BF16
+            (34, 256.0, 54.0),  // TQ1_0
+            (35, 256.0, 66.0),  // TQ2_0
+            (39, 32.0, 17.0),   // MXFP4
+            (40, 64.0, 36.0),   // NVFP4
+        ];
+        let mut sum = 0.0;
+        for (kind, elements, bytes) in blocks {
+            let weights = gguf(&of_types(&[kind])).unwrap_or_else(|error| panic!("{kind}: {}", error.en));
+            assert_eq!((weights.parameters, weights.bytes), (2560.0, 2560.0 / elements * bytes), "{kind}");
+            sum += weights.bytes;
+        }
+        let all = gguf(&of_types(&blocks.map(|(kind, ..)| kind))).expect("a header");
+        assert_eq!((all.parameters, all.bytes), (33.0 * 2560.0, sum));
+        assert!(gguf(&of_types(&[4])).expect_err("no type of ggml any more").en.contains("unknown type 4"));
+        assert!(gguf(&of_types(&[])).expect_err("nothing in it").en.contains("no tensors"));
     }
 }

@@ -1,7 +1,7 @@
 //! What a rehearsal found, as `oomdoc rehearse --format json` prints it: a peak for each batch, what is outside of
 //! PyTorch's count, and batches that failed.
 
-use super::Failure;
+use super::FailedBatch;
 use crate::estimate::fit::Point;
 use crate::text;
 use crate::text::Text;
@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rehearsal {
     pub points: Vec<Point>,
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedBatch>,
     /// Context, kernels and other memory that PyTorch does not count.
     pub outside: Option<Interval>,
     /// The GPU that was played and its bytes.
@@ -58,7 +58,7 @@ pub fn read(json: &str, batch: Option<u64>) -> Result<Rehearsal, Text> {
         };
         if run.get("lower_bound").and_then(Value::as_bool) == Some(true) {
             if run.get("verdict").and_then(Value::as_str) == Some("does-not-fit") {
-                out.failures.push(Failure { batch, needed: allocated as f64, capacity });
+                out.failures.push(FailedBatch { batch, needed: allocated as f64, capacity });
             }
             continue;
         }
@@ -97,13 +97,16 @@ mod tests {
     #[test]
     fn runs_become_points_and_failures() {
         let text = r#"{"schema": "oomdoc.rehearse/1", "capacity_bytes": 1000, "gpu": {"name": "T4"},
-          "peak": {"outside_pytorch": {"context_bytes": {"low": 10, "high": 20}, "libraries_bytes": {"low": 1, "high": 2}}},
-          "runs": [{"batch_size": 8, "verdict": "fits", "lower_bound": false, "allocated_bytes": 500, "reserved_bytes": {"low": 510, "high": 520}},
-                   {"batch_size": 16, "verdict": "does-not-fit", "lower_bound": true, "allocated_bytes": 900, "reserved_bytes": {"low": 900, "high": 900}}]}"#;
+          "peak": {"outside_pytorch": {"context_bytes": {"low": 10, "high": 20},
+                                       "libraries_bytes": {"low": 1, "high": 2}}},
+          "runs": [{"batch_size": 8, "verdict": "fits", "lower_bound": false, "allocated_bytes": 500,
+                    "reserved_bytes": {"low": 510, "high": 520}},
+                   {"batch_size": 16, "verdict": "does-not-fit", "lower_bound": true, "allocated_bytes": 900,
+                    "reserved_bytes": {"low": 900, "high": 900}}]}"#;
         let read = read(text, None).expect("a rehearsal");
         assert_eq!(read.points.len(), 1);
         assert_eq!((read.points[0].batch, read.points[0].reserved), (8, Some(520.0)));
-        assert_eq!(read.failures, [Failure { batch: 16, needed: 900.0, capacity: Some(1000) }]);
+        assert_eq!(read.failures, [FailedBatch { batch: 16, needed: 900.0, capacity: Some(1000) }]);
         assert_eq!(read.outside, Some(Interval::between(11, 22)));
         assert_eq!(read.gpu, Some(("T4".into(), 1000)));
     }

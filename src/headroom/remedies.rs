@@ -1,11 +1,11 @@
 //! What would make room: the same question with one setting changed. Ids are those of `oomdoc rules`.
 
-use super::{Curve, Device, Largest, Question, judge};
+use super::{Curve, Largest, Question, TargetDevice, judge};
+use crate::domain::Verdict;
 use crate::estimate::batch::split;
 use crate::estimate::peak::Peak;
 use crate::estimate::states::Optimizer;
 use crate::estimate::training::{Attention, Lora, Precision, Setup, Training};
-use crate::estimate::verdict::Verdict;
 use crate::text;
 use crate::text::Text;
 
@@ -63,7 +63,7 @@ fn changes() -> Vec<Change> {
 pub fn of(
     curve: &Curve,
     question: &Question,
-    device: &Device,
+    device: &TargetDevice,
     batch: Option<u64>,
     largest: Option<Largest>,
 ) -> Vec<Remedy> {

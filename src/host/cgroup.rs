@@ -1,4 +1,5 @@
-//! Limits of control groups, versions 1 and 2, of this process's group and of all groups around it: the tightest one kills.
+//! Limits of control groups, versions 1 and 2, of this process's group and of all groups around it: the tightest one
+//! kills.
 
 use super::Root;
 use super::meminfo::Pressure;

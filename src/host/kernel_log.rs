@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn reports_of_the_driver_and_kills_are_found() {
         let log = KernelLog::of(
-            "4,881,1029384756,-;NVRM: Xid (PCI:0000:5E:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n\
+            "4,881,1029384756,-;NVRM: Xid (PCI:0000:5E:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off \
+             the bus.\n\
              3,912,1129384756,-;Out of memory: Killed process 5120 (python) total-vm:1kB, anon-rss:1kB\n\
              6,913,1129384757,-;usb 1-1: new device\n",
             "/dev/kmsg",

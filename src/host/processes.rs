@@ -1,4 +1,5 @@
-//! Processes from `/proc`: the largest by memory, the names and users behind process ids, who holds GPU device files open.
+//! Processes from `/proc`: the largest by memory, the names and users behind process ids, who holds GPU device files
+//! open.
 
 use super::Root;
 use crate::reading::{Reading, unavailable};
@@ -44,7 +45,8 @@ pub fn numbers_are_the_hosts(root: &Root) -> bool {
 }
 
 impl Process {
-    /// Reads what `/proc` tells of a process; `proportional` only on demand, for it makes the kernel walk all its pages.
+    /// Reads what `/proc` tells of a process; `proportional` only on demand, for it makes the kernel walk all its
+    /// pages.
     pub fn read(root: &Root, pid: u32) -> Reading<Process> {
         let folder = format!("proc/{pid}");
         let status = match root.text(&format!("{folder}/status")) {

@@ -47,7 +47,8 @@ pub fn warnings(host: &Host) -> Vec<Warning> {
             warn(
                 "commit-limit",
                 crate::text!(
-                    en: "vm.overcommit_memory=2: {committed} of {limit} promised; allocations beyond fail although RAM is free",
+                    en: "vm.overcommit_memory=2: {committed} of {limit} promised; allocations beyond fail although RAM \
+                         is free",
                     zh: "vm.overcommit_memory=2：提交上限 {limit} 中已承诺 {committed}；超出后即使内存空闲也会分配失败"
                 ),
             );

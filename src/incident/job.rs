@@ -15,7 +15,7 @@ const SAME_JOB_WITHIN: f64 = 600.0;
 
 /// A rank, worker or node number in a file's name.
 static NAMED_RANK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)(?:rank|worker|process|proc|task|node|replica)[-_.=]?([0-9]{1,7})(?:[^0-9]|$)").ok()
+    Regex::new(r"(?i-u:rank|worker|process|proc|task|node|replica)[-_.=]?([0-9]{1,7})(?:[^0-9]|$)").ok()
 });
 /// The folders that `torchrun --log-dir` makes: `…/attempt_0/3/stderr.log`.
 static TORCHRUN_RANK: LazyLock<Option<Regex>> =

@@ -26,6 +26,8 @@ pub(super) struct Draft<'l> {
     stray: Option<Charset>,
     /// True when some line is UTF-8 beyond ASCII.
     has_utf8: bool,
+    /// True while the last line added has no end.
+    open_ended: bool,
 }
 
 /// One raw line: where it begins, its bytes without the end, and the number of line ends that it takes.
@@ -63,7 +65,15 @@ pub(super) fn split(bytes: &[u8]) -> impl Iterator<Item = Raw<'_>> {
 
 impl<'l> Draft<'l> {
     pub fn new(charset: Charset, literals: &'l Literals) -> Draft<'l> {
-        Draft { literals, lines: Vec::new(), repairs: BTreeSet::new(), charset, stray: None, has_utf8: false }
+        Draft {
+            literals,
+            lines: Vec::new(),
+            repairs: BTreeSet::new(),
+            charset,
+            stray: None,
+            has_utf8: false,
+            open_ended: false,
+        }
     }
 
     /// Adds all lines of a text in memory; returns their number.
@@ -73,6 +83,7 @@ impl<'l> Draft<'l> {
         for raw in split(bytes) {
             self.note_carriage_return(bytes, &raw);
             self.push(number, raw.bytes);
+            self.open_ended = !raw.ended;
             count = number + raw.ends - u64::from(raw.ended && raw.ends > 0);
             number += raw.ends;
         }
@@ -86,6 +97,7 @@ impl<'l> Draft<'l> {
             if start + raw.offset as u64 >= *covered {
                 self.note_carriage_return(bytes, &raw);
                 self.push(number, raw.bytes);
+                self.open_ended = !raw.ended;
             }
             number += raw.ends;
         }
@@ -136,6 +148,7 @@ impl<'l> Draft<'l> {
             encoding: encoding.name(),
             repairs: self.repairs.into_iter().collect(),
             lines: self.lines,
+            open_ended: self.open_ended,
             ..Document::default()
         }
     }

@@ -12,12 +12,12 @@ pub mod nvidia_smi_table;
 mod prefix;
 mod quoting;
 mod sample;
-mod scan;
+pub(crate) mod scan;
 mod source;
 mod terminal;
 
 use crate::text::Text;
-pub use scan::{Hit, Literals, SHORTEST};
+pub use scan::Literals;
 pub use source::{ReadError, expand, expand_snapshots, read_text};
 use std::borrow::Cow;
 use std::io::Read;
@@ -118,6 +118,8 @@ pub struct Document {
     pub repairs: Vec<Repair>,
     /// The lines kept, in order. Numbers may have gaps in a large input.
     pub lines: Vec<Line>,
+    /// True where the last line has no end: it may have been cut in the middle of a number.
+    pub open_ended: bool,
 }
 
 impl Document {
@@ -239,11 +241,6 @@ impl Bytes<'_> {
     /// Bytes taken from the source so far, before decompression.
     pub fn taken(&self) -> u64 {
         self.opened.taken()
-    }
-
-    /// True once a gzip stream turned out to end early.
-    pub fn truncated(&self) -> bool {
-        self.opened.truncated()
     }
 }
 

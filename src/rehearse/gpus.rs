@@ -1,7 +1,8 @@
-//! Which GPU is rehearsed on: a product of the table, found under the names that people use, or a bare amount of memory.
+//! Which GPU is rehearsed on: a product of the table, found under the names that people use, or a bare amount of
+//! memory.
 
 use crate::gpu::context_size;
-use crate::gpu::products::{Known, PRODUCTS, Product};
+use crate::gpu::products::{PRODUCTS, Product, Provenance};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB};
@@ -13,7 +14,7 @@ pub struct Gpu {
     /// Bytes that CUDA reports as the total.
     pub total: Interval,
     /// Where `total` is from; `None` when the user gave it.
-    pub known: Option<Known>,
+    pub known: Option<Provenance>,
     pub compute: (u8, u8),
     pub multiprocessors: u32,
     /// What the CUDA context of a process takes.
@@ -90,7 +91,8 @@ impl NotFound {
             NotFound::Unknown(list) => {
                 let names = names(list);
                 text!(
-                    en: "GPU {wanted}: not in the table; did you mean {names}? (oomdoc rehearse --like list prints all)",
+                    en: "GPU {wanted}: not in the table; did you mean {names}? (oomdoc rehearse --like list prints \
+                         all)",
                     zh: "GPU {wanted}：表中没有；是否指 {names}？（oomdoc rehearse --like list 可列出全部）"
                 )
             }

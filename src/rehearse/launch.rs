@@ -6,8 +6,8 @@
 //!
 //! The environment does it all, so it reaches every process that the command starts. Libraries are found through
 //! `LD_LIBRARY_PATH`; PyTorch looks beside itself first (`DT_RPATH`), so the agent loads the stand-ins by their paths
-//! before PyTorch is imported, and the loader takes what is loaded already. Nothing is preloaded: a shell, a compiler or
-//! a program for another architecture runs as it always does.
+//! before PyTorch is imported, and the loader takes what is loaded already. Nothing is preloaded: a shell, a compiler
+//! or a program for another architecture runs as it always does.
 
 use super::counters;
 use super::elf::{self, Symbols};
@@ -21,12 +21,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// The order in which the driver hands out addresses: no rule is documented, and PyTorch breaks ties by address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +46,7 @@ pub enum Values {
 
 /// The device to be simulated. Sizes in bytes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Device {
+pub struct DeviceModel {
     pub name: String,
     pub total: u64,
     /// What the CUDA context of each process takes.
@@ -60,9 +62,9 @@ pub struct Device {
 
 /// One run.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct LaunchRequest {
     pub command: Vec<OsString>,
-    pub device: Device,
+    pub device: DeviceModel,
     pub devices: u32,
     /// Optimizer steps after which to stop; 0: run to the end.
     pub steps: u32,
@@ -135,15 +137,13 @@ pub struct RawOutcome {
     pub seconds: f64,
     /// Absolute paths.
     pub snapshots: Vec<PathBuf>,
-    /// The PyTorch that the stand-ins were made for: none for a command that has none.
-    pub torch: Option<Torch>,
-    folder: Folder,
+    folder: TempDir,
 }
 
 impl RawOutcome {
     /// Where the result files lie, as long as this lives.
     pub fn folder(&self) -> &Path {
-        &self.folder.0
+        self.folder.path()
     }
 }
 
@@ -228,48 +228,30 @@ fn missing_text(missing: &Missing) -> Text {
     }
 }
 
-/// A folder of our own, removed with everything in it.
-#[derive(Debug)]
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What can't be removed is left behind; there is nobody to tell.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-impl Folder {
-    /// The first of the usual places that code may be loaded from.
-    fn create() -> io::Result<Folder> {
-        use std::os::unix::fs::DirBuilderExt;
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let places = [
-            Some(std::env::temp_dir()),
-            Some("/dev/shm".into()),
-            std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from),
-            std::env::home_dir().map(|home| home.join(".cache")),
-        ];
-        let mut refusal = io::Error::from(io::ErrorKind::NotFound);
-        for place in places.into_iter().flatten() {
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            // Python's os.urandom is not at hand: the address of a fresh allocation and the clock are unlikely enough,
-            // and a name that exists is refused.
-            let moment = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.subsec_nanos());
-            let path = place.join(format!("oomdoc-rehearse-{}-{number}-{moment:08x}", std::process::id()));
-            let forbids = rustix::fs::statvfs(&place)
-                .is_ok_and(|figures| figures.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
-            if forbids {
-                refusal = io::Error::from(io::ErrorKind::PermissionDenied);
-                continue;
-            }
-            match fs::DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Folder(path)),
-                Err(error) => refusal = error,
-            }
+/// A folder of our own, removed with everything in it when it is dropped: in the first of the usual places that code
+/// may be loaded from.
+fn private_folder() -> io::Result<TempDir> {
+    let places = [
+        Some(std::env::temp_dir()),
+        Some("/dev/shm".into()),
+        std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from),
+        std::env::home_dir().map(|home| home.join(".cache")),
+    ];
+    let mut refusal = io::Error::from(io::ErrorKind::NotFound);
+    for place in places.into_iter().flatten() {
+        let forbids = rustix::fs::statvfs(&place)
+            .is_ok_and(|figures| figures.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
+        if forbids {
+            refusal = io::Error::from(io::ErrorKind::PermissionDenied);
+            continue;
         }
-        Err(refusal)
+        let only_for_us = fs::Permissions::from_mode(0o700);
+        match tempfile::Builder::new().prefix("oomdoc-rehearse-").permissions(only_for_us).tempdir_in(&place) {
+            Ok(folder) => return Ok(folder),
+            Err(error) => refusal = error,
+        }
     }
+    Err(refusal)
 }
 
 /// The libraries' folder inside ours.
@@ -282,7 +264,7 @@ const SHIM: &str = "liboomdoc_device.so";
 /// PyTorch and the stand-ins for it, kept for the next run of the same command.
 type Prepared = (Option<Torch>, BTreeMap<String, Vec<u8>>);
 
-fn prepare(request: &Request, shim: &[u8]) -> Result<Arc<Prepared>, LaunchError> {
+fn prepare(request: &LaunchRequest, shim: &[u8]) -> Result<Arc<Prepared>, LaunchError> {
     type Key = (Vec<OsString>, Option<PathBuf>, Option<PathBuf>);
     static LAST: Mutex<Option<(Key, Arc<Prepared>)>> = Mutex::new(None);
     let key = (request.command.clone(), request.torch.clone(), request.torch_python.clone());
@@ -349,7 +331,7 @@ fn before(folder: &Path, list: Option<OsString>) -> OsString {
     result
 }
 
-fn environment(command: &mut Command, request: &Request, torch: Option<&Torch>, folder: &Path) {
+fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&Torch>, folder: &Path) {
     let device = &request.device;
     let of_user = |name: &str| {
         let own = request.env.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
@@ -501,15 +483,15 @@ fn wait(child: &mut Child, limit: Duration, interrupted: &AtomicBool) -> io::Res
 ///
 /// # Errors
 /// Where nothing could be run; what the command itself does wrong is in the outcome.
-pub fn run(request: &Request) -> Result<RawOutcome, LaunchError> {
+pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
     let shim = device::SHIM.ok_or(LaunchError::Unsupported)?;
     let (program, arguments) = request.command.split_first().ok_or(LaunchError::NoCommand)?;
     let prepared = prepare(request, shim)?;
     let (torch, files) = (&prepared.0, &prepared.1);
-    let folder = Folder::create().map_err(LaunchError::Folder)?;
-    write_libraries(&folder.0.join(LIBRARIES), shim, files)
-        .and_then(|()| write_agent(&folder.0.join(AGENT)))
-        .and_then(|()| fs::create_dir(folder.0.join(RESULTS)))
+    let folder = private_folder().map_err(LaunchError::Folder)?;
+    write_libraries(&folder.path().join(LIBRARIES), shim, files)
+        .and_then(|()| write_agent(&folder.path().join(AGENT)))
+        .and_then(|()| fs::create_dir(folder.path().join(RESULTS)))
         .map_err(LaunchError::Folder)?;
     let interrupted = Arc::new(AtomicBool::new(false));
     let mut handlers = Vec::new();
@@ -519,7 +501,7 @@ pub fn run(request: &Request) -> Result<RawOutcome, LaunchError> {
     }
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    environment(&mut command, request, torch.as_ref(), &folder.0);
+    environment(&mut command, request, torch.as_ref(), folder.path());
     let started = Instant::now();
     let outcome = command.spawn().and_then(|mut child| {
         let output = child.stdout.take().map(|output| follow(output, !request.quiet));
@@ -528,7 +510,7 @@ pub fn run(request: &Request) -> Result<RawOutcome, LaunchError> {
         kill_group(&child, rustix::process::Signal::KILL);
         // The group is killed: this returns at once.
         let _ = child.wait();
-        kill_strays(&folder.0);
+        kill_strays(folder.path());
         let seconds = started.elapsed().as_secs_f64();
         let (_, exit) = waited?;
         let asked = Instant::now();
@@ -548,14 +530,14 @@ pub fn run(request: &Request) -> Result<RawOutcome, LaunchError> {
     }
     let (exit, stderr_tail, seconds) =
         outcome.map_err(|error| LaunchError::Start { program: program.clone(), error })?;
-    let results = folder.0.join(RESULTS);
+    let results = folder.path().join(RESULTS);
     let processes = process::read_all(&results);
     let named = processes.iter().filter_map(|process| process.snapshot.as_deref());
     // A name only: a process does not choose another folder.
     let snapshots = named.filter_map(|name| Path::new(name).file_name()).map(|name| results.join(name));
     let snapshots = snapshots.filter(|path| path.is_file()).collect();
     let device_calls = device_calls(&results);
-    Ok(RawOutcome { processes, device_calls, exit, stderr_tail, seconds, snapshots, torch: torch.clone(), folder })
+    Ok(RawOutcome { processes, device_calls, exit, stderr_tail, seconds, snapshots, folder })
 }
 
 /// Counter files that are read at most.

@@ -1,11 +1,11 @@
 //! Rehearsals: a real training program runs on a simulated GPU, for a few steps and without one.
 //!
 //! One run: [`torch`] finds the program's PyTorch, [`elf`] reads what its libraries import, [`stubs`] writes what is
-//! missing, [`device`] is the simulated CUDA device (`shim/`, a library of its own), [`agent`] runs inside the program's
-//! Python; [`launch`] starts it all and reads back [`process`] and [`counters`].
+//! missing, [`device`] is the simulated CUDA device (`shim/`, a library of its own), [`agent`] runs inside the
+//! program's Python; [`launch`] starts it all and reads back [`process`] and [`counters`].
 //!
-//! The whole answer: [`gpus`] knows real GPUs, [`outcome`] judges what the runs say of one, [`search`] finds the largest
-//! batch.
+//! The whole answer: [`gpus`] knows real GPUs, [`outcome`] judges what the runs say of one, [`search`] finds the
+//! largest batch.
 
 pub mod agent;
 pub mod counters;

@@ -6,7 +6,7 @@
 use super::gpus::{self, Gpu};
 use super::launch::{Addresses, Exit};
 use super::process::{Ended, OomReport, PeakPlace, ProcessReport, Trap};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Interval, MIB};
@@ -125,6 +125,8 @@ pub struct Take {
     pub torch: Option<String>,
     /// What was asked for less what was free when it ran out of memory, where the message tells.
     pub missing: Option<u64>,
+    /// The type of the exception that ended the program.
+    pub exception: Option<String>,
     /// The last lines that the program wrote to standard error, where it failed.
     pub last_words: Vec<String>,
 }
@@ -179,6 +181,7 @@ impl Take {
             batch: processes.iter().find_map(|process| process.batch.as_ref()?.observed),
             torch: processes.iter().find_map(|process| process.torch.clone()),
             missing: None,
+            exception: processes.iter().find_map(|process| process.error.as_ref()).map(|error| error.kind.clone()),
             last_words,
         }
     }
@@ -186,7 +189,7 @@ impl Take {
     /// Whether it failed as some releases of PyTorch do when allocations are recorded: 2.11 with checkpointing, whose
     /// early stop of the recomputation is lost ("returned NULL without setting an exception").
     pub fn fails_by_recording(&self) -> bool {
-        matches!(&self.end, End::Failed(why) if why.en.contains("SystemError"))
+        matches!(self.end, End::Failed(_)) && self.exception.as_deref() == Some("SystemError")
     }
 
     /// What a real GPU needs for it, as far as the take went.
@@ -393,7 +396,8 @@ fn trap_text(kind: &str) -> Text {
         ),
         "loop" => Text::new("a loop waits for a value that never comes", "循环等待某个数值，而它不会出现"),
         "attention-mask" => Text::new(
-            "whether rows are padded or packed is computed on the GPU; taken to be as in the batch, else one full sequence per row",
+            "whether rows are padded or packed is computed on the GPU; taken to be as in the batch, else one full \
+             sequence per row",
             "是否有填充或打包序列要在 GPU 上计算；按批数据处理，否则视为每行一个完整序列",
         ),
         "checkpoint" => Text::new(
@@ -443,7 +447,8 @@ impl Run {
         }
     }
 
-    /// By how many bytes it ran out of memory, at its closest; `None` where it did not, or where the message does not say.
+    /// By how many bytes it ran out of memory, at its closest; `None` where it did not, or where the message does not
+    /// say.
     pub fn missing(&self) -> Option<u64> {
         self.takes.iter().filter(|take| matches!(take.end, End::OutOfMemory(_))).map(|take| take.missing).min()?
     }
@@ -592,19 +597,12 @@ impl Answer {
             .filter_map(|run| run.batch)
             .find(|batch| may_fit.is_none_or(|may_fit| *batch > may_fit));
         let searching = question.range.is_some();
-        let worst = |verdict: &Verdict| match verdict {
-            Verdict::Fits => 0,
-            Verdict::Tight => 1,
-            Verdict::Unknown => 2,
-            Verdict::DoesNotFit => 3,
-        };
         let unknown = runs.iter().rposition(|run| run.verdict == Verdict::Unknown);
         // A search is answered by what fits; a list is a demand on each of its batches.
         let (verdict, shown) = match (searching, fits.or(unknown)) {
             (true, Some(at)) => (runs.get(at).map_or(Verdict::Unknown, |run| run.verdict), at),
             _ => {
-                let at = (0..runs.len()).max_by_key(|at| runs.get(*at).map_or(0, |run| worst(&run.verdict)));
-                let verdict = at.and_then(|at| runs.get(at)).map_or(Verdict::Unknown, |run| run.verdict);
+                let verdict = Verdict::of_all(runs.iter().map(|run| run.verdict)).unwrap_or(Verdict::Unknown);
                 // Of a list, the largest that fits is of more interest than one that failed; where none fits, the first.
                 let shown = fits.or_else(|| runs.iter().position(|run| run.verdict == verdict)).unwrap_or(0);
                 (verdict, shown)

@@ -38,7 +38,7 @@ pub struct ProcessReport {
     pub traps: Vec<Trap>,
     pub batch: Option<Batch>,
     pub settings: serde_json::Map<String, serde_json::Value>,
-    pub optimizers: Vec<Optimizer>,
+    pub optimizers: Vec<OptimizerReport>,
     /// Backward passes.
     pub micro_steps: Option<u64>,
     /// Where it stood when the time was up.
@@ -163,7 +163,7 @@ impl Trap {
 /// An optimizer that made steps.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
-pub struct Optimizer {
+pub struct OptimizerReport {
     /// `AdamW`.
     pub class: String,
 }

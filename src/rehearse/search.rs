@@ -1,8 +1,8 @@
 //! The largest batch that fits, in few runs.
 //!
-//! Rests on one assumption, which the report states: a larger batch never needs less. Peaks lie close to a line over the
-//! batch, so each guess is where the line through the measured peaks meets what may be used; where guesses do not help,
-//! the interval is halved.
+//! Rests on one assumption, which the report states: a larger batch never needs less. Peaks lie close to a line over
+//! the batch, so each guess is where the line through the measured peaks meets what may be used; where guesses do not
+//! help, the interval is halved.
 
 /// Runs at most in one search.
 pub const MOST_RUNS: usize = 20;

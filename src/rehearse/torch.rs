@@ -12,14 +12,10 @@ use std::process::{Command, Stdio};
 /// An installed PyTorch built for CUDA.
 #[derive(Debug, Clone)]
 pub struct Torch {
-    /// `2.11.0+cu130`
-    pub version: String,
     /// CUDA that it was built for: 13000 for 13.0.
     pub cuda: u32,
     /// cuDNN that it asks for, as `cudnnGetVersion` counts: 91900.
     pub cudnn: u32,
-    /// The folder `torch`.
-    pub folder: PathBuf,
     /// What its libraries, and those of the extensions beside it, ask of NVIDIA's.
     pub importers: Vec<Library>,
     /// Packages beside it that have libraries of their own which use CUDA.
@@ -64,7 +60,7 @@ import sys, json, sysconfig, importlib.util as u
 try: s = u.find_spec('torch')
 except Exception: s = None
 l = list(s.submodule_search_locations or []) if s else []
-m = 'musl' in str(sysconfig.get_config_var('SOABI') or '') or 'musl' in str(sysconfig.get_config_var('HOST_GNU_TYPE') or '')
+m = any('musl' in str(sysconfig.get_config_var(name) or '') for name in ('SOABI', 'HOST_GNU_TYPE'))
 print('\\n' + json.dumps({'executable': sys.executable, 'torch': l[0] if l else None, 'path': sys.path, 'musl': m}))
 ";
 
@@ -246,7 +242,7 @@ fn read(folder: &Path, path: Vec<PathBuf>) -> Result<Torch, Missing> {
     }
     extensions.sort();
     extensions.dedup();
-    Ok(Torch { version, cuda, cudnn, folder: folder.to_path_buf(), importers, extensions })
+    Ok(Torch { cuda, cudnn, importers, extensions })
 }
 
 /// PyTorch refuses a cuDNN that is older than the one that it was built with.

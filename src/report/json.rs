@@ -5,6 +5,9 @@
 use super::{Diagnosis, Explanation, InputSummary, surroundings, wording};
 use crate::account::proof::Holds;
 use crate::account::{Entry, Holder, LoaderAccount};
+use crate::cause::conclusion::{Conclusion, Family};
+use crate::cause::decide::Observation;
+use crate::cause::{mechanism, nature};
 use crate::dialect::{Event, Fact, Facts};
 use crate::evidence::Evidence;
 use crate::fix::{Fix, Frees, Ranked};
@@ -62,6 +65,13 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
     let mut out = Map::new();
     out.insert("primary".into(), diagnosis.incident.primary.into());
     out.insert("framework".into(), event.program.id().into());
+    if let Some(program) = nature::program(&diagnosis.incident) {
+        out.insert("program".into(), program.into());
+    }
+    if let Some(kind) = nature::job_kind(&diagnosis.incident) {
+        out.insert("kind".into(), kind.id().into());
+    }
+    out.insert("asker".into(), nature::asker(&diagnosis.incident).id().into());
     out.insert("dialect".into(), event.wording().into());
     out.insert("resource".into(), event.resource.id().into());
     if explanation.inputs.len() > 1
@@ -127,17 +137,58 @@ fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Val
             "title": (finding.cause.title)().in_lang(lang),
             // Cut, not rounded, so that the shares never add up to more than 1.
             "confidence": (finding.confidence * 1e4).floor() / 1e4,
+            "proved": finding.proved,
             "evidence": finding.evidence.iter().map(|e| evidence(e, lang)).collect::<Vec<_>>(),
             "refute": finding.refute.in_lang(lang),
         })
     });
+    out.insert("conclusion".into(), diagnosis.conclusion.id().into());
+    if let Some(first) = diagnosis.findings.first() {
+        let family = match diagnosis.conclusion {
+            Conclusion::Family(family) => family,
+            _ => Family::of(first.cause.id),
+        };
+        out.insert("family".into(), family.id().into());
+    }
     out.insert("causes".into(), causes.collect());
+    if !diagnosis.decide.is_empty() {
+        out.insert("decide".into(), diagnosis.decide.iter().map(|observation| decide(observation, lang)).collect());
+    }
+    out.insert("mechanisms".into(), mechanisms(&diagnosis.incident, lang));
     out.insert("fixes".into(), diagnosis.plan.offers.iter().map(|ranked| offer(ranked, lang)).collect());
     out.insert("wont_help".into(), dismissed(&diagnosis.plan.wont_help, lang));
     if !diagnosis.plan.withheld.is_empty() {
         out.insert("withheld".into(), dismissed(&diagnosis.plan.withheld, lang));
     }
     Value::Object(out)
+}
+
+/// An observation that would decide, with what each outcome means.
+fn decide(observation: &Observation, lang: Lang) -> Value {
+    let outcomes = observation.outcomes.iter();
+    let outcomes: Vec<Value> =
+        outcomes.map(|outcome| json!({"see": outcome.see.in_lang(lang), "then": outcome.then.id()})).collect();
+    json!({
+        "id": observation.id,
+        "do": observation.act.in_lang(lang),
+        "for": observation.target,
+        "if": outcomes,
+    })
+}
+
+/// Everything that was read off the incident to tell causes apart, whether or not it speaks for one.
+fn mechanisms(incident: &Incident, lang: Lang) -> Value {
+    mechanism::readings(incident)
+        .into_iter()
+        .map(|(mechanism, reading)| {
+            json!({
+                "id": mechanism.id,
+                "level": reading.level,
+                "text": reading.text.in_lang(lang),
+                "lines": reading.lines,
+            })
+        })
+        .collect()
 }
 
 /// What a memory snapshot says about an incident.
@@ -239,7 +290,12 @@ fn signed_number(bytes: i128) -> Value {
 
 fn evidence(evidence: &Evidence, lang: Lang) -> Value {
     let lines: Vec<u64> = evidence.lines.iter().copied().filter(|line| *line > 0).collect();
-    let mut out = json!({"text": evidence.text.in_lang(lang), "lines": lines, "weight": round(evidence.weight, 3)});
+    let mut out = json!({
+        "id": evidence.id,
+        "text": evidence.text.in_lang(lang),
+        "lines": lines,
+        "log_odds": round(evidence.weight, 3),
+    });
     if let (Some(entry), Some(out)) = (&evidence.entry, out.as_object_mut()) {
         let mut place = Map::new();
         place.insert("source".into(), entry.source.as_str().into());
@@ -545,12 +601,12 @@ fn offer(ranked: &Ranked, lang: Lang) -> Value {
             out.insert("frees_unknown_because".into(), why.in_lang(lang).into());
         }
     }
-    let (low, high) = offer.slowdown;
+    let (low, high) = offer.costs.slows;
     out.insert("throughput_cost".into(), json!({"low": round(low, 4), "high": round(high, 4)}));
-    out.insert("numerics".into(), offer.numerics.id().into());
+    out.insert("numerics".into(), offer.costs.numerics.id().into());
     out.insert("certainty".into(), offer.certainty.id().into());
     out.insert("cures".into(), round(offer.cures, 4).into());
-    let how = offer.knobs.iter().map(|knob| json!({"for": knob.target, "do": knob.line}));
+    let how = offer.knobs.iter().map(|knob| json!({"for": knob.target, "do": knob.line.in_lang(lang)}));
     out.insert("how".into(), how.collect());
     out.insert("why".into(), offer.why.in_lang(lang).into());
     Value::Object(out)

@@ -33,10 +33,25 @@ fn section(out: &mut String, title: &Text, lang: Lang) {
     let _ = writeln!(out, "\n#### {}\n", title.in_lang(lang));
 }
 
+/// What would decide, where the log does not.
+fn decide(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
+    if diagnosis.decide.is_empty() || !diagnosis.conclusion.is_undecided() {
+        return;
+    }
+    section(out, &Text::new("What decides, cheapest first", "用以判定的观察（从最省事的开始）"), lang);
+    for (i, observation) in diagnosis.decide.iter().enumerate() {
+        let _ = writeln!(out, "{}. {}", i + 1, escape(observation.act.in_lang(lang)));
+        let _ = writeln!(out, "   - {}", escape(wording::outcomes(observation).in_lang(lang)));
+    }
+}
+
 fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     let event = &diagnosis.incident.event;
     let _ = writeln!(out, "### {}\n", escape(verdict(diagnosis).in_lang(lang)));
     fenced(out, &event.message);
+    if let Some(text) = wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
+        let _ = writeln!(out, "\n**{}**", escape(text.in_lang(lang)));
+    }
 
     let ledger = &diagnosis.incident.ledger;
     if !ledger.entries.is_empty() {
@@ -65,6 +80,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
         }
     }
 
+    decide(out, diagnosis, lang);
     if !diagnosis.findings.is_empty() {
         section(out, &Text::new("Why", "原因"), lang);
         for finding in &diagnosis.findings {
@@ -74,7 +90,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
                 "- **{}** (`{}`, {})",
                 escape(title.in_lang(lang)),
                 finding.cause.id.id(),
-                units::percent(finding.confidence)
+                wording::sure(finding).in_lang(lang)
             );
             for item in finding.evidence.iter().filter(|item| item.weight > 0.0) {
                 let lines: Vec<String> = item.lines.iter().map(u64::to_string).collect();
@@ -96,7 +112,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
         for (i, ranked) in diagnosis.plan.offers.iter().enumerate() {
             let title = (ranked.fix.title)();
             let frees = wording::frees(&ranked.offer.frees);
-            let cost = wording::slowdown(ranked.offer.slowdown);
+            let cost = wording::slowdown(ranked.offer.costs.slows);
             let _ = writeln!(
                 out,
                 "{}. **{}** ({}; {}). {}",
@@ -112,7 +128,7 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
             if let Some(knob) = ranked.offer.knobs.first() {
                 let _ = writeln!(out);
                 let mut block = String::new();
-                fenced(&mut block, &knob.line);
+                fenced(&mut block, knob.line.in_lang(lang));
                 for line in block.lines() {
                     let _ = writeln!(out, "   {line}");
                 }

@@ -18,6 +18,8 @@ pub mod terminal;
 pub mod wording;
 
 use crate::cause::Finding;
+use crate::cause::conclusion::Conclusion;
+use crate::cause::decide::Observation;
 use crate::dialect::Event;
 use crate::fix::Plan;
 use crate::incident::Incident;
@@ -30,6 +32,10 @@ pub struct Diagnosis {
     pub input: usize,
     pub incident: Incident,
     pub findings: Vec<Finding>,
+    /// What the findings amount to.
+    pub conclusion: Conclusion,
+    /// What would decide between them, the cheapest observation first; empty where arithmetic has decided.
+    pub decide: Vec<Observation>,
     pub plan: Plan,
 }
 

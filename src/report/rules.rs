@@ -2,9 +2,11 @@
 
 use super::Style;
 use super::layout::{Run, Screen, Tone, columns, pad, run};
+use super::wording;
 use crate::allocator::config::{OPTIONS, OptionRule};
-use crate::cause::CAUSES;
-use crate::fix::{Class, FIXES};
+use crate::cause::{CAUSES, CauseId};
+use crate::fix::work::Work;
+use crate::fix::{Class, FIXES, Fix};
 use crate::text::{Lang, Text};
 
 /// A kind of rule.
@@ -31,16 +33,77 @@ pub fn all() -> Vec<Rule> {
         id: cause.id.id(),
         class: None,
         title: (cause.title)(),
-        doc: (cause.doc)(),
+        doc: with(&(cause.doc)(), &of_cause(cause.id)),
     });
     let fixes = FIXES.iter().map(|fix| Rule {
         subject: Subject::Fixes,
         id: fix.id,
         class: Some(fix.class),
         title: (fix.title)(),
-        doc: (fix.doc)(),
+        doc: with(&(fix.doc)(), &of_fix(fix)),
     });
     causes.chain(fixes).collect()
+}
+
+/// A rule's prose with what is known of it as data behind it.
+fn with(doc: &Text, facts: &Text) -> Text {
+    let both = |doc: &str, facts: &str| format!("{}\n\n{facts}", doc.trim_end()).trim_end().to_string();
+    Text::new(both(&doc.en, &facts.en), both(&doc.zh, &facts.zh))
+}
+
+/// The fixes that may cure a cause, the likeliest first.
+fn of_cause(cause: CauseId) -> Text {
+    let mut cures: Vec<(f64, &str)> = FIXES
+        .iter()
+        .filter_map(|fix| fix.cures().get(&cause).filter(|cured| **cured >= FAINT).map(|cured| (*cured, fix.id)))
+        .collect();
+    cures.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    let list: Vec<String> = cures.iter().map(|(_, id)| format!("`{id}`")).collect();
+    Text::new(
+        format!("**What may cure it.** {}.", list.join(", ")),
+        format!("**可能有效的修复。** {}。", list.join("、")),
+    )
+}
+
+/// Below this probability a cure is by chance.
+const FAINT: f64 = 0.1;
+
+/// What a fix cures and costs, what it is advice for, and its lines for each target.
+fn of_fix(fix: &Fix) -> Text {
+    let mut cures: Vec<(CauseId, f64)> = fix.cures().iter().map(|(cause, cured)| (*cause, *cured)).collect();
+    cures.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let list = |between: &str| {
+        let each = cures.iter().map(|(cause, cured)| format!("`{}` {:.0} %", cause.id(), cured * 100.0));
+        each.collect::<Vec<_>>().join(between)
+    };
+    let mut en = Vec::new();
+    let mut zh = Vec::new();
+    if !cures.is_empty() {
+        en.push(format!("**Cures.** {}.", list(", ")));
+        zh.push(format!("**治愈概率。** {}。", list("、")));
+        let speed = wording::slowdown(fix.costs.slows);
+        let numerics = wording::numerics(fix.costs.numerics).unwrap_or(Text::new("same results", "结果不变"));
+        en.push(format!("**Costs.** {}; {}.", speed.en, numerics.en));
+        zh.push(format!("**代价。** {}；{}。", speed.zh, numerics.zh));
+    }
+    if fix.helps.len() < Work::ALL.len() {
+        let works: Vec<String> = fix.helps.iter().map(|work| format!("`{work}`")).collect();
+        en.push(format!("**For.** {}.", works.join(", ")));
+        zh.push(format!("**适用于。** {}。", works.join("、")));
+    }
+    let lines = |lang: Lang| {
+        let each = fix.knobs.iter().flat_map(|line| {
+            let template = line.template();
+            let lines: Vec<String> = template.in_lang(lang).lines().map(str::to_string).collect();
+            lines.into_iter().map(|text| format!("- {}: `{text}`", line.target)).collect::<Vec<_>>()
+        });
+        each.collect::<Vec<_>>().join("\n")
+    };
+    if !fix.knobs.is_empty() {
+        en.push(format!("**Lines.**\n\n{}", lines(Lang::En)));
+        zh.push(format!("**设置行。**\n\n{}", lines(Lang::Zh)));
+    }
+    Text::new(en.join("\n\n"), zh.join("\n\n"))
 }
 
 /// True for the name under which the options of PyTorch's allocator are documented.

@@ -2,12 +2,15 @@
 
 use super::{Diagnosis, Explanation, InputSummary};
 use crate::account::{Contradiction, Entry, Holder, Invariant, Ledger};
+use crate::cause::conclusion::Conclusion;
+use crate::cause::decide::{Observation, Outcome};
 use crate::cause::{Cause, CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Standing};
 use crate::domain::Program;
 use crate::domain::Target;
 use crate::evidence::{Evidence, Known, Span};
-use crate::fix::{Advice, Certainty, Class, Fix, Frees, Knob, Numerics, Offer, Plan, Ranked};
+use crate::fix::work::Work;
+use crate::fix::{Advice, Certainty, Class, Costs, Fix, Frees, Knob, Numerics, Offer, Plan, Ranked};
 use crate::incident::context::{Frame, Phase};
 use crate::incident::{Context, Incident};
 use crate::input::Repair;
@@ -18,8 +21,6 @@ static FRAGMENTED: Cause = Cause {
     id: CauseId::Fragmentation,
     title: || Text::new("the cache is fragmented", "显存碎片化"),
     doc: || Text::new("Doc.", "文档。"),
-    prior: |_| Some(0.0),
-    weigh: |_| Vec::new(),
     refute: |_| Text::default(),
     fixtures: &[],
 };
@@ -28,14 +29,23 @@ static CAPACITY: Cause = Cause {
     id: CauseId::Capacity,
     title: || Text::new("the job does not fit the device", "任务超出显存容量"),
     doc: || Text::new("Doc.", "文档。"),
-    prior: |_| Some(0.0),
-    weigh: |_| Vec::new(),
     refute: |_| Text::default(),
     fixtures: &[],
 };
 
 const fn fix(id: &'static str, class: Class, title: fn() -> Text) -> Fix {
-    Fix { id, class, title, doc: || Text::new("Doc.", "文档。"), advise: |_, _| Advice::Silent }
+    Fix {
+        id,
+        class,
+        title,
+        doc: || Text::new("Doc.", "文档。"),
+        helps: Work::ALL,
+        applies: |_| true,
+        costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+        knobs: &[],
+        fixtures: &[],
+        advise: |_| Advice::Silent,
+    }
 }
 
 static SEGMENTS: Fix = fix("expandable-segments", Class::AllocConfig, || {
@@ -55,13 +65,12 @@ fn figure(text: &str) -> Figure {
 fn offer(frees: Frees, slowdown: (f64, f64), numerics: Numerics, knob: &str) -> Offer {
     Offer {
         frees,
-        slowdown,
-        numerics,
+        costs: Costs { slows: slowdown, numerics },
         certainty: Certainty::Likely,
         cures: 0.8,
         knobs: vec![
-            Knob { target: Target::Pytorch, line: knob.into() },
-            Knob { target: Target::Shell, line: format!("env X=1 \\\n    {knob}") },
+            Knob { target: Target::Pytorch, line: Text::same(knob) },
+            Knob { target: Target::Shell, line: Text::same(format!("env X=1 \\\n    {knob}")) },
         ],
         why: Text::new(
             "3.56 GiB lie idle in blocks too small for 4.15 GiB; segments that grow can join them.",
@@ -70,8 +79,8 @@ fn offer(frees: Frees, slowdown: (f64, f64), numerics: Numerics, knob: &str) -> 
     }
 }
 
-fn evidence(weight: f64, en: &str, zh: &str) -> Evidence {
-    Evidence::new(weight, Text::new(en, zh)).at(Span::line(412))
+fn evidence(id: &'static str, weight: f64, en: &str, zh: &str) -> Evidence {
+    Evidence::new(id, weight, Text::new(en, zh)).at(Span::line(412))
 }
 
 /// A PyTorch failure on a card of 44.53 GiB, with causes, fixes, context, a follower, and a harmless message.
@@ -147,18 +156,21 @@ pub fn explanation() -> Explanation {
         Finding {
             cause: &FRAGMENTED,
             confidence: 0.613,
+            proved: false,
             evidence: vec![
                 evidence(
+                    "cache",
                     1.8,
                     "free and cached together are 7.40 GiB, more than the 4.15 GiB asked for",
                     "空闲加缓存共 7.40 GiB，多于申请的 4.15 GiB",
                 ),
                 evidence(
+                    "progress",
                     0.9,
                     "the first failure came in epoch 5: the same step had fitted four times over",
                     "第 5 个 epoch 才失败：相同的步骤此前成功过四轮",
                 ),
-                evidence(-0.4, "only 8% of the device is cached", "缓存只占 8%"),
+                evidence("pieces", -0.4, "only 8% of the device is cached", "缓存只占 8%"),
             ],
             refute: Text::new(
                 "with expandable_segments:True the same run fails at the same step with free and cached below the request",
@@ -168,7 +180,8 @@ pub fn explanation() -> Explanation {
         Finding {
             cause: &CAPACITY,
             confidence: 0.287,
-            evidence: vec![evidence(0.7, "83% of the device is allocated", "83% 的显存已分配")],
+            proved: false,
+            evidence: vec![evidence("own-tensors", 0.7, "83% of the device is allocated", "83% 的显存已分配")],
             refute: Text::new("a batch of half the size fails too", "批大小减半后仍失败"),
         },
     ];
@@ -215,6 +228,16 @@ pub fn explanation() -> Explanation {
             input: 0,
             incident: Incident { followers: vec![follower], ledger, ..Incident::alone(event, context) },
             findings,
+            conclusion: Conclusion::Likely,
+            decide: vec![Observation {
+                id: "per-step-reading",
+                act: Text::new("print(allocated) | after each step", "print(allocated) | 每步之后"),
+                target: "pytorch",
+                outcomes: vec![
+                    Outcome { see: Text::new("it stays level", "保持平稳"), then: CauseId::Fragmentation },
+                    Outcome { see: Text::new("it is high at once", "立即很高"), then: CauseId::Capacity },
+                ],
+            }],
             plan: Plan {
                 offers,
                 wont_help: vec![(

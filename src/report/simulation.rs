@@ -2,9 +2,9 @@
 
 use super::Style;
 use super::layout::{Run, Screen, Tone, run};
-use crate::allocator::caching::Failure;
+use crate::allocator::caching::AllocError;
 use crate::allocator::config::Remark;
-use crate::allocator::replay::{Done, Outcome, Step};
+use crate::allocator::replay::{Done, ReplayOutcome, Step};
 use crate::allocator::snapshot::SegmentView;
 use crate::allocator::trace::{Op, Trace};
 use crate::text::{Lang, Text};
@@ -36,8 +36,8 @@ fn try_line(out: &mut String, trace: &Trace, step: &Step<'_>) -> std::fmt::Resul
     match step.outcome {
         Ok(Done::Address(address)) => write!(out, ",\"addr\":{}", relative(*address))?,
         Ok(_) => {}
-        Err(Failure::OutOfMemory(text)) => write!(out, ",\"oom\":{}", quoted(text))?,
-        Err(Failure::Error(text)) => write!(out, ",\"error\":{}", quoted(text))?,
+        Err(AllocError::OutOfMemory(text)) => write!(out, ",\"oom\":{}", quoted(text))?,
+        Err(AllocError::Error(text)) => write!(out, ",\"error\":{}", quoted(text))?,
     }
     out.push_str(",\"ev\":[");
     for (n, event) in step.events.iter().enumerate() {
@@ -57,12 +57,12 @@ fn try_line(out: &mut String, trace: &Trace, step: &Step<'_>) -> std::fmt::Resul
 }
 
 /// Appends the last line: all counters as `[current, peak]`, then the segments.
-pub fn last_line(out: &mut String, outcome: &Outcome) {
+pub fn last_line(out: &mut String, outcome: &ReplayOutcome) {
     // Writing to a String cannot fail.
     let _ = try_last_line(out, outcome);
 }
 
-fn try_last_line(out: &mut String, outcome: &Outcome) -> std::fmt::Result {
+fn try_last_line(out: &mut String, outcome: &ReplayOutcome) -> std::fmt::Result {
     write!(out, "{{\"final\":true,\"ops\":{},\"stats\":{{", outcome.requests)?;
     for (name, counter) in outcome.stats.named() {
         let (all, small, large) = (counter.all, counter.small, counter.large);
@@ -134,7 +134,7 @@ pub struct Refusal {
 /// What the summary shows.
 #[derive(Debug)]
 pub struct Summary<'a> {
-    pub outcome: &'a Outcome,
+    pub outcome: &'a ReplayOutcome,
     /// The first out-of-memory errors.
     pub refusals: &'a [Refusal],
     /// All of them, also those of other kinds of refusal.

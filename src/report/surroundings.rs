@@ -56,9 +56,9 @@ fn alloc_conf_remarks(context: &Context) -> Known<Vec<Remark>> {
     let Known::Seen(conf, at) = &context.alloc_conf else { return Known::default() };
     let version = context.torch_version.get().and_then(|version| Version::parse(version));
     let platform = match context.platform.get() {
-        Some(Platform::Windows) => config::Platform::Windows,
-        Some(Platform::Wsl) => config::Platform::Wsl,
-        _ => config::Platform::Linux,
+        Some(Platform::Windows) => config::TorchPlatform::Windows,
+        Some(Platform::Wsl) => config::TorchPlatform::Wsl,
+        _ => config::TorchPlatform::Linux,
     };
     let remarks = config::remarks(conf, version, platform);
     if remarks.is_empty() { Known::default() } else { Known::Seen(remarks, *at) }

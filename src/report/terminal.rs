@@ -3,7 +3,8 @@
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::account::{Holder, Ledger};
-use crate::cause::Finding;
+use crate::cause::conclusion::is_bare;
+use crate::cause::{Finding, decide};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
@@ -22,6 +23,9 @@ struct Detail {
     evidence_lines: usize,
     fixes: usize,
     fix_lines: usize,
+    /// Observations that would decide, and lines for the outcomes of each.
+    observations: usize,
+    outcome_lines: usize,
     wont_help: usize,
     contradictions: usize,
     contradiction_lines: usize,
@@ -48,6 +52,8 @@ const LEVELS: [Detail; 12] = {
         evidence_lines: 3,
         fixes: 5,
         fix_lines: 2,
+        observations: 3,
+        outcome_lines: 4,
         wont_help: 2,
         contradictions: 2,
         contradiction_lines: 3,
@@ -59,13 +65,20 @@ const LEVELS: [Detail; 12] = {
     let some = Detail { evidence: 3, contradictions: 1, wont_help: 1, ..rich };
     let fewer_fixes = Detail { fixes: 4, ..some };
     let less_evidence = Detail { evidence: 2, ..fewer_fixes };
-    let three_fixes = Detail { fixes: 3, refute_lines: 3, others: 1, ..less_evidence };
+    let three_fixes = Detail { fixes: 3, refute_lines: 3, others: 1, observations: 2, ..less_evidence };
     let tighter = Detail { evidence_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
     let second_short = Detail { second_cause_lines: 1, ..tighter };
-    let no_folklore = Detail { wont_help: 0, others: 0, ..second_short };
+    let no_folklore = Detail { wont_help: 0, others: 0, observations: 1, ..second_short };
     let no_frame = Detail { frame: false, refute_lines: 2, ..no_folklore };
     let one_reason = Detail { evidence: 1, ..no_frame };
-    let bare = Detail { evidence_lines: 1, refute_lines: 1, contradiction_lines: 1, fix_lines: 1, ..one_reason };
+    let bare = Detail {
+        evidence_lines: 1,
+        refute_lines: 1,
+        contradiction_lines: 1,
+        fix_lines: 1,
+        outcome_lines: 3,
+        ..one_reason
+    };
     let least = Detail { fixes: 2, contradictions: 0, second_cause_lines: 0, ..bare };
     [
         rich,
@@ -88,6 +101,8 @@ const EVERYTHING: Detail = Detail {
     evidence_lines: usize::MAX,
     fixes: usize::MAX,
     fix_lines: usize::MAX,
+    observations: usize::MAX,
+    outcome_lines: usize::MAX,
     wont_help: usize::MAX,
     contradictions: usize::MAX,
     contradiction_lines: usize::MAX,
@@ -133,8 +148,10 @@ fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen
     match explanation.primary().or(explanation.diagnoses.first()) {
         Some(diagnosis) => {
             page.verdict(explanation, diagnosis, detail);
+            page.undecided(diagnosis);
             page.account(&diagnosis.incident.ledger, detail);
             page.recording(diagnosis, detail);
+            page.decide(diagnosis, detail);
             page.causes(diagnosis, detail);
             page.fixes(diagnosis, detail);
             page.rest(explanation, diagnosis, detail);
@@ -163,9 +180,11 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
             page.heading(&label);
         }
         page.verdict(explanation, diagnosis, EVERYTHING);
+        page.undecided(diagnosis);
         page.account(&diagnosis.incident.ledger, EVERYTHING);
         page.account_table(&diagnosis.incident.ledger);
         page.recording(diagnosis, EVERYTHING);
+        page.decide(diagnosis, EVERYTHING);
         page.causes(diagnosis, EVERYTHING);
         page.fixes(diagnosis, EVERYTHING);
         page.withheld(diagnosis);
@@ -516,7 +535,50 @@ impl Page {
         (if self.style.unicode { unicode } else { plain }, tone)
     }
 
+    /// Where the log does not decide: that it does not, and between what.
+    fn undecided(&mut self, diagnosis: &Diagnosis) {
+        if let Some(text) = wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
+            self.screen.paragraph(&[], 2, &[run(Tone::Strong, self.say(&text))]);
+        }
+    }
+
+    /// What would decide, the cheapest observation first, before anything is changed.
+    fn decide(&mut self, diagnosis: &Diagnosis, detail: Detail) {
+        if diagnosis.decide.is_empty() || !(diagnosis.conclusion.is_undecided() || self.style.verbose) {
+            return;
+        }
+        self.screen.blank();
+        self.heading(&Text::new("What decides, cheapest first:", "用以判定的观察（从最省事的开始）："));
+        for (i, observation) in diagnosis.decide.iter().enumerate().take(detail.observations) {
+            let head = [run(Tone::Strong, format!("  {}. ", i + 1))];
+            self.screen.paragraph(&head, 5, &[run(Tone::Strong, self.say(&observation.act))]);
+            let body = [run(Tone::Plain, self.say(&wording::outcomes(observation)))];
+            self.screen.clipped(&[run(Tone::Plain, "     ")], 5, &body, detail.outcome_lines);
+        }
+    }
+
+    /// What speaks for each of the candidates that the log leaves open.
+    fn candidates(&mut self, diagnosis: &Diagnosis, detail: Detail) {
+        self.screen.blank();
+        let candidates = decide::candidates(&diagnosis.findings, diagnosis.conclusion);
+        for finding in diagnosis.findings.iter().filter(|f| candidates.contains(&f.cause.id)).take(detail.evidence) {
+            let lead = Text::new("For: ", "支持：");
+            let mut runs = self.cause_title(&lead, finding);
+            let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
+            if let Some(best) = supporting(&finding.evidence).first() {
+                runs.push(run(Tone::Plain, format!("{separator}{}", self.say(&best.text))));
+                if let Some(places) = self.cited(best) {
+                    runs.push(run(Tone::Faint, format!(" {places}")));
+                }
+            }
+            self.screen.clipped(&[], 4, &runs, detail.evidence_lines);
+        }
+    }
+
     fn causes(&mut self, diagnosis: &Diagnosis, detail: Detail) {
+        if diagnosis.conclusion.is_undecided() && !self.style.verbose && !diagnosis.findings.is_empty() {
+            return self.candidates(diagnosis, detail);
+        }
         let Some(first) = diagnosis.findings.first() else {
             self.screen.blank();
             self.heading(&Text::new("Why: the log does not say enough to tell.", "原因：日志信息不足，无法判断。"));
@@ -550,11 +612,10 @@ impl Page {
 
     fn cause_title(&self, lead: &Text, finding: &Finding) -> Vec<Run> {
         let title = (finding.cause.title)();
-        let sure = wording::confidence(finding.confidence);
-        let percent = units::percent(finding.confidence);
+        let sure = wording::sure(finding);
         let sure = match self.style.lang {
-            Lang::En => format!(" ({}, {percent})", self.say(&sure)),
-            Lang::Zh => format!("（{}，{percent}）", self.say(&sure)),
+            Lang::En => format!(" ({})", self.say(&sure)),
+            Lang::Zh => format!("（{}）", self.say(&sure)),
         };
         vec![
             run(Tone::Strong, format!("{}{}", self.say(lead), self.say(&title))),
@@ -620,15 +681,15 @@ impl Page {
     /// What it frees, costs and changes, in brackets behind a title; nothing where it only costs the doing.
     fn price(&self, ranked: &Ranked, with_benign: bool) -> String {
         let offer = &ranked.offer;
-        let free_of_charge = offer.slowdown == (0.0, 0.0) && offer.numerics == Numerics::Same;
+        let free_of_charge = offer.costs.slows == (0.0, 0.0) && offer.costs.numerics == Numerics::Same;
         if free_of_charge && matches!(offer.frees, Frees::Unknown(_)) {
             return String::new();
         }
         let frees = wording::frees(&ranked.offer.frees);
-        let cost = wording::slowdown(ranked.offer.slowdown);
+        let cost = wording::slowdown(ranked.offer.costs.slows);
         let mut parts = vec![self.say(&frees).to_string(), self.say(&cost).to_string()];
-        if (with_benign || ranked.offer.numerics != Numerics::Benign)
-            && let Some(numerics) = wording::numerics(ranked.offer.numerics)
+        if (with_benign || ranked.offer.costs.numerics != Numerics::Benign)
+            && let Some(numerics) = wording::numerics(ranked.offer.costs.numerics)
         {
             parts.push(self.say(&numerics).to_string());
         }
@@ -649,7 +710,8 @@ impl Page {
         self.screen.clipped(&head, 5, &body, detail.fix_lines);
         if let Some(knob) = ranked.offer.knobs.first() {
             let indent = [run(Tone::Plain, "     ")];
-            let lines: Vec<&str> = knob.line.lines().filter(|line| !line.trim().is_empty()).collect();
+            let lines: Vec<&str> =
+                knob.line.in_lang(self.style.lang).lines().filter(|line| !line.trim().is_empty()).collect();
             if let [only] = lines.as_slice() {
                 // A comment does not leave its mark behind at the end of a line.
                 let only = only.replace("# ", &format!("#{NO_BREAK}"));
@@ -682,13 +744,13 @@ impl Page {
         let cures = units::percent(ranked.offer.cures);
         let certainty = wording::certainty(ranked.offer.certainty);
         let body = match self.style.lang {
-            Lang::En => format!("cures this alone: {cures} ({})", certainty.en),
+            Lang::En => format!("chance that this alone is enough: {cures} ({})", certainty.en),
             Lang::Zh => format!("单独治好本次故障的概率：{cures}（{}）", certainty.zh),
         };
         self.screen.paragraph(&indent, 7, &[run(Tone::Faint, body)]);
         for knob in &ranked.offer.knobs {
             self.screen.paragraph(&indent, 7, &[run(Tone::Faint, format!("{}:", knob.target))]);
-            self.screen.verbatim(7, Tone::Command, &knob.line);
+            self.screen.verbatim(7, Tone::Command, knob.line.in_lang(self.style.lang));
         }
     }
 
@@ -1003,6 +1065,9 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
             ),
         );
     }
+    if event.has(Sign::KilledWithoutProof) && is_bare(&diagnosis.incident) && event.facts.sizes.is_empty() {
+        return killed(diagnosis);
+    }
     let place = wording::place(event.resource, event.facts.device.value());
     let mut en: Vec<String> = Vec::new();
     let mut zh: Vec<String> = Vec::new();
@@ -1059,6 +1124,24 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     Text::new(
         format!("{} {}{phase_en}{}{figures_en}.", place.en, verb.en, rank.en),
         format!("{}{}{phase_zh}{}{figures_zh}。", place.zh, verb.zh, rank.zh),
+    )
+}
+
+/// The headline of a kill that nothing explains: it must not claim more than that.
+fn killed(diagnosis: &Diagnosis) -> Text {
+    let event = &diagnosis.incident.event;
+    let (en, zh) = match (event.facts.process_name.get(), event.facts.pid.value()) {
+        (Some(name), Some(pid)) => (format!("{name} (pid {pid})"), format!("{name}（pid {pid}）")),
+        (Some(name), None) => (name.clone(), name.clone()),
+        (None, Some(pid)) => (format!("Process {pid}"), format!("进程 {pid}")),
+        (None, None) => ("The process".to_string(), "进程".to_string()),
+    };
+    let phase = diagnosis.incident.context.phase.value().map(wording::phase).unwrap_or_default();
+    let phase_en = if phase.is_empty() { String::new() } else { format!(" {}", phase.en) };
+    let phase_zh = if phase.is_empty() { String::new() } else { format!("（{}）", phase.zh) };
+    Text::new(
+        format!("{en} was killed (SIGKILL){phase_en}; nothing in the log proves that memory ran out."),
+        format!("{zh}被杀死（SIGKILL）{phase_zh}；日志中没有任何内容证明内存耗尽。"),
     )
 }
 

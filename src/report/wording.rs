@@ -1,15 +1,18 @@
 //! The words that reports share: what ran out, who holds memory, phases, confidence, cost.
 
 use crate::account::Holder;
+use crate::cause::conclusion::Conclusion;
+use crate::cause::decide::{self, Observation};
+use crate::cause::{CAUSES, Finding};
 use crate::dialect::Resource;
 use crate::evidence::TraceEntry;
 use crate::fix::{Certainty, Frees, Numerics};
 use crate::incident::Recording;
-use crate::incident::context::{Measure, Phase, Platform, Precision};
+use crate::incident::context::{Phase, Platform, Precision};
 use crate::incident::recording::{HeldAt, Rise, Trial, Verdict};
 use crate::snapshot::holders::Category;
 use crate::text;
-use crate::text::Text;
+use crate::text::{Lang, Text};
 use crate::units::{Bytes, GIB, Interval, KIB, MIB, TIB, percent, signed};
 
 /// True unless the locale names a character set other than UTF-8. `C` and `POSIX` mean ASCII.
@@ -23,8 +26,8 @@ pub fn locale_shows_unicode(locale: &str) -> bool {
 
 /// Confidence in words; the bands are fixed so that the same words always mean the same odds.
 pub fn confidence(share: f64) -> Text {
-    if share >= 0.90 {
-        Text::new("almost certain", "几乎可以确定")
+    if share >= 0.85 {
+        Text::new("very likely", "极有可能")
     } else if share >= 0.70 {
         Text::new("likely", "很可能")
     } else if share >= 0.45 {
@@ -32,6 +35,64 @@ pub fn confidence(share: f64) -> Text {
     } else {
         Text::new("possibly", "也有可能")
     }
+}
+
+/// How sure a finding is: proved, or in words with its share.
+pub fn sure(finding: &Finding) -> Text {
+    if finding.proved {
+        return Text::new("proved", "已证明");
+    }
+    let (words, share) = (confidence(finding.confidence), percent(finding.confidence));
+    Text::new(format!("{}, {share}", words.en), format!("{}，{share}", words.zh))
+}
+
+/// That the log does not decide, and between what; nothing where it does.
+pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
+    let candidates = decide::candidates(findings, conclusion);
+    let named: Vec<(Text, String)> = findings
+        .iter()
+        .filter(|finding| candidates.contains(&finding.cause.id))
+        .map(|finding| ((finding.cause.title)(), percent(finding.confidence)))
+        .collect();
+    let list_en: Vec<String> = named.iter().map(|(title, share)| format!("{} ({share})", title.en)).collect();
+    let list_zh: Vec<String> = named.iter().map(|(title, share)| format!("{}（{share}）", title.zh)).collect();
+    let (list_en, list_zh) = (list_en.join(", or "), list_zh.join("，或"));
+    match conclusion {
+        Conclusion::Proved | Conclusion::Likely => None,
+        Conclusion::Family(family) => {
+            let family = family.name();
+            Some(Text::new(
+                format!("Undecided: it is {}, but the log leaves open which: {list_en}.", family.en),
+                format!("未定：可以确定是{}，但日志未说明具体是哪一种：{list_zh}。", family.zh),
+            ))
+        }
+        Conclusion::Open if named.is_empty() => None,
+        Conclusion::Open => Some(Text::new(format!("Undecided: {list_en}."), format!("未定：{list_zh}。"))),
+    }
+}
+
+/// What each outcome of an observation means, causes with the same outcome together.
+pub fn outcomes(observation: &Observation) -> Text {
+    let mut groups: Vec<(&Text, Vec<Text>)> = Vec::new();
+    for outcome in &observation.outcomes {
+        let title = CAUSES.iter().find(|cause| cause.id == outcome.then).map(|cause| (cause.title)());
+        let title = title.unwrap_or_else(|| Text::same(outcome.then.id()));
+        match groups.iter_mut().find(|(see, _)| *see == &outcome.see) {
+            Some((_, causes)) => causes.push(title),
+            None => groups.push((&outcome.see, vec![title])),
+        }
+    }
+    let lines = |see: fn(&Text) -> &str, arrow: &str, or: &str, end: &str| {
+        let each = groups.iter().map(|(seen, causes)| {
+            let causes: Vec<&str> = causes.iter().map(see).collect();
+            format!("{}{arrow}{}", see(seen), causes.join(or))
+        });
+        each.collect::<Vec<_>>().join(end)
+    };
+    Text::new(
+        lines(|text| text.in_lang(Lang::En), " → ", " or ", "; "),
+        lines(|text| text.in_lang(Lang::Zh), " → ", "或", "；"),
+    )
 }
 
 pub fn holder(holder: Holder) -> Text {
@@ -62,7 +123,7 @@ pub fn holder(holder: Holder) -> Text {
 /// What a holder is, in full.
 pub fn holder_meaning(holder: Holder) -> Text {
     match holder {
-        Holder::Allocated => Text::new("handed out by the framework's allocator", "框架分配器已分配"),
+        Holder::Allocated => Text::new("allocated by the framework", "框架分配器已分配"),
         Holder::Cached => Text::new("held by the framework's allocator, not in use", "框架分配器保留但未使用"),
         Holder::PrivatePools => Text::new("free in private pools (CUDA graphs)", "私有池（CUDA 图）中的空闲"),
         Holder::NonFramework => {
@@ -138,7 +199,6 @@ pub fn place(resource: Resource, device: Option<u32>) -> Text {
 
 pub fn phase(phase: Phase) -> Text {
     match phase {
-        Phase::Startup => Text::new("at start-up", "启动阶段"),
         Phase::Load => Text::new("while loading the model", "加载模型时"),
         Phase::Resume => Text::new("while restoring a checkpoint", "恢复检查点时"),
         Phase::Forward => Text::new("in the forward pass", "前向传播时"),
@@ -174,16 +234,6 @@ pub fn platform(platform: Platform) -> &'static str {
         Platform::Wsl => "WSL",
         Platform::MacOs => "macOS",
         Platform::Jetson => "Jetson",
-    }
-}
-
-pub fn measure(measure: Measure) -> Text {
-    match measure {
-        Measure::GpuAllocated => Text::new("GPU memory allocated", "已分配显存"),
-        Measure::GpuReserved => Text::new("GPU memory reserved", "保留显存"),
-        Measure::GpuUsed => Text::new("GPU memory in use", "显存占用"),
-        Measure::HostProcess => Text::new("RAM of the process", "进程内存"),
-        Measure::HostUsed => Text::new("RAM in use", "内存占用"),
     }
 }
 
@@ -370,7 +420,7 @@ mod tests {
     fn confidence_never_reads_as_proof() {
         assert_eq!(percent(0.999), ">99 %");
         assert_eq!(percent(0.004), "<1 %");
-        assert_eq!(confidence(0.9).in_lang(Lang::En), "almost certain");
+        assert_eq!(confidence(0.9).in_lang(Lang::En), "very likely");
         assert_eq!(confidence(0.44).in_lang(Lang::Zh), "也有可能");
     }
 

@@ -161,8 +161,8 @@ pub struct Layer {
     pub bytes: Vec<u64>,
 }
 
-/// The sites that hold most at the peak or at the first failed request, along the timeline: at most `count`, the largest
-/// first.
+/// The sites that hold most at the peak or at the first failed request, along the timeline: at most `count`, the
+/// largest first.
 pub fn layers(analysis: &DeviceAnalysis, sites: &mut Sites<'_>, count: usize) -> Vec<Layer> {
     let mut chosen: Vec<u32> = Vec::new();
     let oom = analysis.ooms.first().map(|oom| &oom.holding);
@@ -396,12 +396,14 @@ fn losses(snapshot: &Snapshot, device: &Device, history: &History, misfits: u64,
     if !recorded {
         notes.push(if events == 0 {
             Text::new(
-                "no history was recorded (torch.cuda.memory._record_memory_history): only the final state is known, peaks are not",
+                "no history was recorded (torch.cuda.memory._record_memory_history): only the final state is known, \
+                 peaks are not",
                 "没有记录历史（torch.cuda.memory._record_memory_history）：只知道最终状态，无法得知峰值",
             )
         } else {
             text!(
-                en: "the trace (entries: {events}) holds no allocation (recorded with enabled=\"state\"?): only the final state is known, peaks are not",
+                en: "the trace (entries: {events}) holds no allocation (recorded with enabled=\"state\"?): only the \
+                     final state is known, peaks are not",
                 zh: "trace 只有 {events} 条记录且没有分配（是否用了 enabled=\"state\"？）：只知道最终状态，无法得知峰值"
             )
         });
@@ -414,12 +416,16 @@ fn losses(snapshot: &Snapshot, device: &Device, history: &History, misfits: u64,
         let held = crate::units::Bytes(history.initial.iter().map(|range| range.size).fold(0, u64::saturating_add));
         notes.push(if ring {
             text!(
-                en: "the trace holds the last {events} entries, a round number: older ones were most likely overwritten (max_entries). {before} in use and {held} reserved at its start were found by walking back; a higher peak before it cannot be seen",
-                zh: "trace 恰好有 {events} 条（整数）：更早的记录很可能已被覆盖（max_entries）。通过回溯得到其开始时已用 {before}、已保留 {held}；此前若有更高峰值则无法看到"
+                en: "the trace holds the last {events} entries, a round number: older ones were most likely \
+                     overwritten (max_entries). {before} in use and {held} reserved at its start were found by walking \
+                     back; a higher peak before it cannot be seen",
+                zh: "trace 恰好有 {events} 条（整数）：更早的记录很可能已被覆盖（max_entries）。通过回溯得到其开始时已\
+                     用 {before}、已保留 {held}；此前若有更高峰值则无法看到"
             )
         } else {
             text!(
-                en: "recording began in the middle: {before} in use and {held} reserved at its start were found by walking back; a higher peak before it cannot be seen",
+                en: "recording began in the middle: {before} in use and {held} reserved at its start were found by \
+                     walking back; a higher peak before it cannot be seen",
                 zh: "记录从中途开始：通过回溯得到开始时已用 {before}、已保留 {held}；此前若有更高峰值则无法看到"
             )
         });
@@ -427,7 +433,8 @@ fn losses(snapshot: &Snapshot, device: &Device, history: &History, misfits: u64,
     if history.misfits > 0 {
         let n = history.misfits;
         notes.push(text!(
-            en: "{n} entries contradict the final state (filtered, reordered, or memory changed while it was copied): figures are off by as much as these moved",
+            en: "{n} entries contradict the final state (filtered, reordered, or memory changed while it was copied): \
+                 figures are off by as much as these moved",
             zh: "{n} 条记录与最终状态矛盾（被过滤、乱序，或复制时显存仍在变化）：相关数字可能有同等偏差"
         ));
     }

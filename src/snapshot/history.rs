@@ -48,8 +48,8 @@ pub struct Peak {
     pub event: u32,
     /// Sum of the bytes asked for by what was live.
     pub requested: u64,
-    /// The same with what rounding adds to the blocks that the snapshot shows: sizes of blocks that were freed before its
-    /// end are not recorded.
+    /// The same with what rounding adds to the blocks that the snapshot shows: sizes of blocks that were freed before
+    /// its end are not recorded.
     pub blocks: u64,
 }
 

@@ -4,7 +4,7 @@ use super::analysis::{DeviceAnalysis, Fragmentation, Oom};
 use super::holders::{self, Holding, Site};
 use super::model::{Settings, Snapshot};
 use super::store::NONE;
-use super::what_if::{Change, Outcome, WhatIf};
+use super::what_if::{Change, VariationOutcome, WhatIf};
 use crate::account;
 use crate::allocator::{LARGE_ROUNDING, LARGE_SEGMENT, MIDDLE_LIMIT, SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use crate::dialect::{Event, Fact, Resource};
@@ -24,8 +24,8 @@ const HOLDERS: usize = 24;
 const FRAMES: usize = 128;
 /// Dialect of an incident that only a snapshot tells of.
 pub const FROM_SNAPSHOT: &str = "pytorch-snapshot";
-/// What "allocated" and "reserved" of one failure may differ by in log and snapshot: memory that waits for other streams
-/// counts in one and not in the other, and threads go on while the message is made.
+/// What "allocated" and "reserved" of one failure may differ by in log and snapshot: memory that waits for other
+/// streams counts in one and not in the other, and threads go on while the message is made.
 const SLACK: u64 = 32 * MIB;
 
 /// How a device's record stands to an incident.
@@ -67,7 +67,8 @@ pub fn relation(incident: &Incident, name: &str, device: &DeviceAnalysis) -> Rel
     if event.resource != Resource::Gpu || event.program.pytorch_allocator() == PytorchAllocator::No {
         let resource = event.resource.id();
         return Relation::Other(text!(
-            en: "{name} holds GPU memory of PyTorch, and what ran out here is another thing ({resource}, {}): it proves nothing here",
+            en: "{name} holds GPU memory of PyTorch, and what ran out here is another thing ({resource}, {}): it \
+                 proves nothing here",
             zh: "{name} 记录的是 PyTorch 的显存，而这里耗尽的是另一种资源（{resource}，{}）：不能作为证据",
             event.program
         ));
@@ -103,7 +104,8 @@ pub fn relation(incident: &Incident, name: &str, device: &DeviceAnalysis) -> Rel
         }
         None => Text::new(
             format!(
-                "{name} recorded {}; the log prints no figures by which to tell whether that is this failure. It is not used as proof",
+                "{name} recorded {}; the log prints no figures by which to tell whether that is this failure. It is \
+                 not used as proof",
                 recorded.en
             ),
             format!("{name} 中{}；日志没有打印可供核对的数字，无法确认是否同一次失败。不作为证据使用", recorded.zh),
@@ -263,9 +265,9 @@ fn place(sites: &[Site], site: u32) -> Text {
 fn trial(entry: &WhatIf, oom: Option<&Oom>, holes: &Fragmentation, sites: &[Site]) -> Trial {
     let mut saves = None;
     let verdict = match &entry.outcome {
-        Outcome::Refused(why) => Verdict::Refused(why.clone()),
-        Outcome::GivenUp => Verdict::Unclear,
-        Outcome::Ran { peak_reserved, oom: failed, served, .. } => {
+        VariationOutcome::Refused(why) => Verdict::Refused(why.clone()),
+        VariationOutcome::GivenUp => Verdict::Unclear,
+        VariationOutcome::Ran { peak_reserved, oom: failed, served, .. } => {
             // It counts whether the request in question is served; a later one may still fail.
             let beyond = match (failed, oom) {
                 (Some((event, _)), Some(oom)) => *event != NONE && *event > oom.event,

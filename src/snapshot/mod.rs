@@ -19,9 +19,9 @@ mod store;
 pub mod what_if;
 
 use crate::text::Text;
-pub use model::{Block, BlockState, Device, Generation, Segment, Snapshot};
+pub use model::{Device, Generation, Snapshot};
 use std::io::Read;
-pub use store::{Action, Event, Frame, NONE};
+pub use store::NONE;
 
 /// Why a file is no snapshot that can be read, and where it stopped being one.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,8 +90,10 @@ pub fn read(mut reader: impl Read) -> Result<Snapshot, SnapshotError> {
         [other] => Err(SnapshotError {
             offset: Some(0),
             text: crate::text!(
-                en: "no memory snapshot: it starts with byte 0x{other:02x}, neither a pickle nor JSON. Snapshots come from torch.cuda.memory._dump_snapshot()",
-                zh: "不是显存快照：以字节 0x{other:02x} 开头，既非 pickle 也非 JSON。快照由 torch.cuda.memory._dump_snapshot() 生成"
+                en: "no memory snapshot: it starts with byte 0x{other:02x}, neither a pickle nor JSON. Snapshots come \
+                     from torch.cuda.memory._dump_snapshot()",
+                zh: "不是显存快照：以字节 0x{other:02x} 开头，既非 pickle 也非 JSON。快照由 \
+                     torch.cuda.memory._dump_snapshot() 生成"
             ),
         }),
     }

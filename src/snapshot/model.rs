@@ -110,8 +110,6 @@ pub struct Snapshot {
     pub devices: Vec<Device>,
     pub settings: Option<Settings>,
     pub annotations: Vec<Annotation>,
-    /// True where the trace says which pool an event belongs to (2.12+).
-    pub trace_has_pools: bool,
     pub strings: Strings,
     pub frames: Vec<store::Frame>,
     pub stacks: Stacks,
@@ -136,8 +134,10 @@ pub(super) fn assemble(mut store: Store, root: Value, encoding: Encoding) -> Res
     let traces = store.lookup(root, name::DEVICE_TRACES);
     if segments.is_none() && traces.is_none() {
         return Err(no_snapshot(
-            "holds no memory snapshot: neither segments nor device_traces in it. Snapshots come from torch.cuda.memory._dump_snapshot() or torch.cuda.memory_snapshot()",
-            "不含显存快照：没有 segments 也没有 device_traces。快照由 torch.cuda.memory._dump_snapshot() 或 torch.cuda.memory_snapshot() 生成",
+            "holds no memory snapshot: neither segments nor device_traces in it. Snapshots come from \
+             torch.cuda.memory._dump_snapshot() or torch.cuda.memory_snapshot()",
+            "不含显存快照：没有 segments 也没有 device_traces。快照由 torch.cuda.memory._dump_snapshot() 或 \
+             torch.cuda.memory_snapshot() 生成",
         ));
     }
     let settings = store.lookup(root, name::ALLOCATOR_SETTINGS);
@@ -175,7 +175,6 @@ pub(super) fn assemble(mut store: Store, root: Value, encoding: Encoding) -> Res
         devices: devices.into_values().filter(|d| !d.segments.is_empty() || !d.trace.is_empty()).collect(),
         settings,
         annotations,
-        trace_has_pools: store.seen.trace_pool,
         strings: store.strings,
         frames: store.frames,
         stacks: store.stacks,
@@ -248,7 +247,8 @@ fn take_segments(store: &mut Store, list: Value, devices: &mut BTreeMap<u32, Dev
         let untiled = device.segments.iter().filter(|segment| !tiles(segment)).count();
         if untiled > 0 {
             device.notes.push(text!(
-                en: "the blocks of {untiled} segments do not add up to their segment: figures on fragmentation are rough",
+                en: "the blocks of {untiled} segments do not add up to their segment: figures on fragmentation are \
+                     rough",
                 zh: "有 {untiled} 个 segment 的 block 与其大小不符：碎片化数字仅供参考"
             ));
         }
@@ -318,8 +318,8 @@ fn take_traces(store: &mut Store, list: Value, devices: &mut BTreeMap<u32, Devic
     Ok(())
 }
 
-/// A recording that was restarted with a smaller ring keeps the old, longer one and overwrites it from its start (2.3+):
-/// the newest entries then come first.
+/// A recording that was restarted with a smaller ring keeps the old, longer one and overwrites it from its start
+/// (2.3+): the newest entries then come first.
 fn put_in_order(events: &mut [Event], notes: &mut Vec<Text>) {
     /// Ties and jitter of the calibrated tick counter stay far below this.
     const STEP_US: u64 = 1_000_000;
@@ -332,7 +332,8 @@ fn put_in_order(events: &mut [Event], notes: &mut Vec<Text>) {
         Some(i) if !more => {
             events.rotate_left(i + 1);
             notes.push(Text::new(
-                "recording was restarted with a smaller ring: the entries were put back in order of time, some between are lost",
+                "recording was restarted with a smaller ring: the entries were put back in order of time, some between \
+                 are lost",
                 "记录曾以更小的缓冲区重新开始：已按时间恢复顺序，中间有记录丢失",
             ));
         }

@@ -46,7 +46,8 @@ impl<R: Read> Input<R> {
                     return Err(SnapshotError {
                         offset: Some(at),
                         text: text!(
-                            en: "the file ends in the middle of the snapshot, after {at} bytes: fetch or copy it again, or dump a new one",
+                            en: "the file ends in the middle of the snapshot, after {at} bytes: fetch or copy it \
+                                 again, or dump a new one",
                             zh: "文件在快照中途结束（共 {at} 字节）：请重新复制，或重新导出快照"
                         ),
                     });
@@ -117,8 +118,8 @@ pub struct Pickle {
 /// Reads one pickled object. Bytes after it are not looked at.
 ///
 /// # Errors
-/// With the byte offset: on opcodes that no snapshot has, on references to nothing, on sizes that are none, and where the
-/// input ends early.
+/// With the byte offset: on opcodes that no snapshot has, on references to nothing, on sizes that are none, and where
+/// the input ends early.
 pub fn read(reader: impl Read) -> Result<Pickle, SnapshotError> {
     let mut machine = Machine {
         input: Input::new(reader),
@@ -444,8 +445,10 @@ fn refused(opcode: u8) -> SnapshotError {
         )
     } else {
         text!(
-            en: "the pickle wants to run code ({known}); no memory snapshot does, so it is refused. Is it a checkpoint? Snapshots come from torch.cuda.memory._dump_snapshot()",
-            zh: "该 pickle 要求执行代码（{known}），显存快照不会这样，因此拒绝读取。它是模型检查点吗？快照由 torch.cuda.memory._dump_snapshot() 生成"
+            en: "the pickle wants to run code ({known}); no memory snapshot does, so it is refused. Is it a \
+                 checkpoint? Snapshots come from torch.cuda.memory._dump_snapshot()",
+            zh: "该 pickle 要求执行代码（{known}），显存快照不会这样，因此拒绝读取。它是模型检查点吗？快照由 \
+                 torch.cuda.memory._dump_snapshot() 生成"
         )
     };
     SnapshotError { offset: None, text }

@@ -1,7 +1,7 @@
 //! The simulated allocator against the record: the same requests, and whether each went where it really went.
 //!
-//! The prediction is checked request by request. Where one fails, the simulator is set to what the record shows and goes
-//! on from there, so that one surprise does not spoil the rest.
+//! The prediction is checked request by request. Where one fails, the simulator is set to what the record shows and
+//! goes on from there, so that one surprise does not spoil the rest.
 
 use super::history::History;
 use super::model::{Device, Snapshot};
@@ -9,7 +9,7 @@ use super::space::{Image, Rules, Space};
 use super::store::{Action, NONE};
 use crate::allocator::block::{self, BlockId};
 use crate::allocator::caching::{CachingAllocator, Surroundings};
-use crate::allocator::config::{Config, Platform};
+use crate::allocator::config::{Config, TorchPlatform};
 use crate::allocator::device;
 use crate::allocator::restore::{Home, Piece};
 use crate::allocator::version::Version;
@@ -163,7 +163,7 @@ pub struct Budget {
 
 /// What was asked of the allocator, without where it went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+pub enum RecordedRequest {
     Alloc {
         event: u32,
         id: u32,
@@ -185,7 +185,7 @@ pub enum Request {
 
 /// A device's trace made ready for simulation.
 pub struct Program {
-    pub requests: Vec<Request>,
+    pub requests: Vec<RecordedRequest>,
     pub budget: Budget,
     pub config: Config,
     pub version: Version,
@@ -206,7 +206,7 @@ pub fn recorded_settings(snapshot: &Snapshot, torch: Option<Version>) -> (Config
     });
     let mut config = Config::default();
     if let Some(settings) = &snapshot.settings {
-        if let Ok((parsed, _)) = Config::parse(&settings.conf, version, Platform::Linux) {
+        if let Ok((parsed, _)) = Config::parse(&settings.conf, version, TorchPlatform::Linux) {
             config = parsed;
         }
         config.expandable_segments |= settings.expandable_segments;
@@ -286,7 +286,7 @@ impl Program {
     }
 }
 
-fn requests(device: &Device, history: &History, program: &Program) -> Vec<Request> {
+fn requests(device: &Device, history: &History, program: &Program) -> Vec<RecordedRequest> {
     // The pool of an allocation is that of the segment that it lies in. Segments that came and went are in the default
     // pool as far as anyone knows.
     let mut pools: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
@@ -301,11 +301,11 @@ fn requests(device: &Device, history: &History, program: &Program) -> Vec<Reques
     for (i, event) in device.trace.iter().enumerate() {
         let number = i as u32;
         if program.empties.contains(&number) {
-            requests.push(Request::EmptyCache);
+            requests.push(RecordedRequest::EmptyCache);
         }
         let id = history.of_event.get(i).copied().unwrap_or(NONE);
         match event.action {
-            Action::Alloc if id != NONE => requests.push(Request::Alloc {
+            Action::Alloc if id != NONE => requests.push(RecordedRequest::Alloc {
                 event: number,
                 id,
                 bytes: event.size,
@@ -315,9 +315,9 @@ fn requests(device: &Device, history: &History, program: &Program) -> Vec<Reques
             Action::FreeCompleted | Action::Free | Action::FreeRequested
                 if history.allocations.get(id as usize).is_some_and(|a| a.freed == number) =>
             {
-                requests.push(Request::Free { id });
+                requests.push(RecordedRequest::Free { id });
             }
-            Action::Oom => requests.push(Request::Failed {
+            Action::Oom => requests.push(RecordedRequest::Failed {
                 event: number,
                 bytes: event.size,
                 stream: program.stream(event.stream),
@@ -502,7 +502,7 @@ pub fn fidelity(device: &Device, history: &mut History, rules: Rules<'_>, progra
     let mut ids = vec![block::NONE; history.allocations.len()];
     let budget = program.certain_budget();
     let Some(mut simulator) = restore(program, &space.image(), history, budget, &mut ids) else {
-        out.allocations = program.requests.iter().filter(|r| matches!(r, Request::Alloc { .. })).count() as u64;
+        out.allocations = program.requests.iter().filter(|r| matches!(r, RecordedRequest::Alloc { .. })).count() as u64;
         out.given_up = true;
         return out;
     };
@@ -511,7 +511,7 @@ pub fn fidelity(device: &Device, history: &mut History, rules: Rules<'_>, progra
     let mut hints: Vec<(u64, u64)> = Vec::new();
     for (i, event) in device.trace.iter().enumerate() {
         let number = i as u32;
-        if requests.next_if_eq(&&Request::EmptyCache).is_some() && simulator.empty_cache().is_err() {
+        if requests.next_if_eq(&&RecordedRequest::EmptyCache).is_some() && simulator.empty_cache().is_err() {
             out.given_up = true;
         }
         let gains = matches!(event.action, Action::SegmentAlloc | Action::SegmentMap);
@@ -524,13 +524,13 @@ pub fn fidelity(device: &Device, history: &mut History, rules: Rules<'_>, progra
             Action::Alloc | Action::Oom => {
                 out.allocations += u64::from(event.action == Action::Alloc);
                 let request = requests.next_if(|request| match request {
-                    Request::Alloc { event, .. } | Request::Failed { event, .. } => *event == number,
+                    RecordedRequest::Alloc { event, .. } | RecordedRequest::Failed { event, .. } => *event == number,
                     _ => false,
                 });
                 simulator.device.hints = hints.iter().copied().collect();
                 simulator.device.grown.clear();
                 match request.filter(|_| !out.given_up) {
-                    Some(Request::Alloc { id, bytes, stream, pool, .. }) => {
+                    Some(RecordedRequest::Alloc { id, bytes, stream, pool, .. }) => {
                         let served = serve(&mut simulator, *bytes, *stream, *pool);
                         let address = served.map(|block| simulator.block(block).address);
                         let grown = &simulator.device.grown;
@@ -544,7 +544,7 @@ pub fn fidelity(device: &Device, history: &mut History, rules: Rules<'_>, progra
                             differs = Some(divergence(event.addr, event.size, address, &hints, grown));
                         }
                     }
-                    Some(Request::Failed { bytes, stream, .. }) => {
+                    Some(RecordedRequest::Failed { bytes, stream, .. }) => {
                         out.failed += 1;
                         let served = serve(&mut simulator, *bytes, *stream, 0);
                         let grown = &simulator.device.grown;
@@ -565,8 +565,8 @@ pub fn fidelity(device: &Device, history: &mut History, rules: Rules<'_>, progra
                 hints.clear();
             }
             Action::FreeCompleted | Action::Free | Action::FreeRequested => {
-                if let Some(Request::Free { id }) = requests.next_if(|request| match request {
-                    Request::Free { id } => history.of_event.get(i) == Some(id),
+                if let Some(RecordedRequest::Free { id }) = requests.next_if(|request| match request {
+                    RecordedRequest::Free { id } => history.of_event.get(i) == Some(id),
                     _ => false,
                 }) && let Some(block) = ids.get_mut(*id as usize)
                     && *block != block::NONE

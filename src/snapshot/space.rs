@@ -380,7 +380,8 @@ impl<'r> Space<'r> {
         let piece = match self.at.get(&address) {
             Some(piece) => *piece,
             None => {
-                // Unmapped granules begin inside a free piece, which begins less than a granule before: rare, so a walk.
+                // Unmapped granules begin inside a free piece, which begins less than a granule before: rare, so a
+                // walk.
                 const LOOK: usize = 4096;
                 let mut candidate = tail;
                 let mut looked = 0;
@@ -453,12 +454,6 @@ impl<'r> Space<'r> {
             _ => {}
         }
         self.misfits == before
-    }
-
-    /// The private pool of the memory at an address, as the map has it.
-    pub fn pool_at(&self, address: u64) -> Option<(u32, u32)> {
-        let piece = self.pieces.get(*self.at.get(&address)? as usize)?;
-        self.kinds.get(piece.kind as usize).map(|kind| kind.pool)
     }
 
     /// The map as it is.

@@ -61,7 +61,8 @@ names! {
     ACTION "action" ADDR "addr" SIZE "size" STREAM "stream" FRAMES "frames" TIME_US "time_us" DEVICE_FREE "device_free"
     COMPILE_CONTEXT "compile_context" USER_METADATA "user_metadata" POOL_ID "pool_id"
     ADDRESS "address" STATE "state" REQUESTED_SIZE "requested_size" HISTORY "history" REAL_SIZE "real_size"
-    TOTAL_SIZE "total_size" ALLOCATED_SIZE "allocated_size" DEVICE "device" SEGMENT_TYPE "segment_type" SEGMENT_POOL_ID "segment_pool_id"
+    TOTAL_SIZE "total_size" ALLOCATED_SIZE "allocated_size" DEVICE "device" SEGMENT_TYPE "segment_type"
+    SEGMENT_POOL_ID "segment_pool_id"
     IS_EXPANDABLE "is_expandable" BLOCKS "blocks"
     FILENAME "filename" LINE "line" NAME "name"
     STAGE "stage" START "START"
@@ -206,10 +207,6 @@ impl Stacks {
         let Some(&end) = self.ends.get(id) else { return &[] };
         let start = if id == 0 { 0 } else { self.ends.get(id - 1).copied().unwrap_or(end) };
         self.frames.get(start..end).unwrap_or_default()
-    }
-
-    pub fn len(&self) -> usize {
-        self.ends.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -743,8 +740,8 @@ impl Store {
         Ok(self.dict_kind(value))
     }
 
-    /// The stack of a list of frames: `NONE` for an empty or absent list, or one of anything else. Remembered, so that a
-    /// list shared by many entries is gone through once.
+    /// The stack of a list of frames: `NONE` for an empty or absent list, or one of anything else. Remembered, so that
+    /// a list shared by many entries is gone through once.
     pub fn stack(&mut self, list: u32) -> Result<u32, SnapshotError> {
         match self.lists.get(list as usize).copied() {
             Some(List::Stack(stack)) => Ok(stack),

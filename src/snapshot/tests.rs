@@ -133,7 +133,10 @@ fn one_list_of_blocks_behind_many_segments_is_refused() {
     let snapshot = r#"[{"device":0,"address":1,"total_size":512,"blocks":[{"state":"inactive","size":512}]}]"#;
     assert_eq!(read(snapshot.as_bytes()).map(|s| s.devices.len()).unwrap_or(0), 1);
     // The same by reference: the segment's dictionary is shared, its blocks with it.
-    let mut shared = b"\x80\x02](}q\x01(X\x0a\x00\x00\x00total_sizeM\x00\x02X\x06\x00\x00\x00blocks](}(X\x05\x00\x00\x00stateX\x08\x00\x00\x00inactiveX\x04\x00\x00\x00sizeM\x00\x02ueu".to_vec();
+    let mut shared = b"\x80\x02](}q\x01(X\x0a\x00\x00\x00total_sizeM\x00\x02\
+        X\x06\x00\x00\x00blocks](}\
+        (X\x05\x00\x00\x00stateX\x08\x00\x00\x00inactiveX\x04\x00\x00\x00sizeM\x00\x02ueu"
+        .to_vec();
     let alone = [&shared[..], b"e."].concat();
     assert!(read(&alone[..]).is_ok());
     shared.extend(b"h\x01e.");

@@ -3,11 +3,11 @@
 use super::analysis::DeviceAnalysis;
 use super::history::History;
 use super::holders::{Category, Sites};
-use super::predict::{self, Program, RecordedDevice, Request};
+use super::predict::{self, Program, RecordedDevice, RecordedRequest};
 use super::store::NONE;
 use crate::allocator::block::{self, BlockId};
 use crate::allocator::caching::{CachingAllocator, Surroundings};
-use crate::allocator::config::{Config, Platform};
+use crate::allocator::config::{Config, TorchPlatform};
 use crate::allocator::version::Version;
 use crate::gpu::context_size;
 use crate::text::Text;
@@ -56,7 +56,7 @@ impl Change {
 
 /// How a variation ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum VariationOutcome {
     /// All requests were served, or one failed.
     Ran {
         peak_reserved: u64,
@@ -80,7 +80,7 @@ pub struct WhatIf {
     pub change: Change,
     pub conf: String,
     pub torch: Version,
-    pub outcome: Outcome,
+    pub outcome: VariationOutcome,
     /// Bytes of reserved memory that it saves at the peak; negative when it takes more.
     pub saves: Option<i128>,
 }
@@ -88,7 +88,7 @@ pub struct WhatIf {
 impl WhatIf {
     /// True when nothing that matters changes: neither the verdict nor the peak by one percent.
     pub fn is_without_effect(&self, recorded_oom: bool, recorded_peak: u64) -> bool {
-        let (Outcome::Ran { served, .. }, Some(saves)) = (&self.outcome, self.saves) else { return false };
+        let (VariationOutcome::Ran { served, .. }, Some(saves)) = (&self.outcome, self.saves) else { return false };
         let same_verdict = served.is_none_or(|served| served != recorded_oom);
         same_verdict && saves.unsigned_abs() * 100 < u128::from(recorded_peak)
     }
@@ -142,7 +142,7 @@ pub fn sweep(
         wishes.confs.clone()
     };
     for conf in confs {
-        let parsed = Config::parse(&conf, program.version, Platform::Linux);
+        let parsed = Config::parse(&conf, program.version, TorchPlatform::Linux);
         let config = parsed.map(|(config, _)| config).map_err(|error| error.remark.text);
         if wishes.confs.is_empty() && config.as_ref().is_ok_and(|config| *config == program.config) {
             continue;
@@ -150,7 +150,7 @@ pub fn sweep(
         variations.push(Variation { conf, config, ..base(Change::Settings) });
     }
     if wishes.confs.is_empty() && Version::NEWEST != program.version {
-        let config = Config::parse(recorded_conf, Version::NEWEST, Platform::Linux);
+        let config = Config::parse(recorded_conf, Version::NEWEST, TorchPlatform::Linux);
         let mut config = config.map(|(config, _)| config).map_err(|error| error.remark.text);
         if let Ok(config) = &mut config {
             config.expandable_segments = program.config.expandable_segments;
@@ -182,12 +182,12 @@ pub fn sweep(
         .enumerate()
         .map(|(i, variation)| {
             let outcome = match &variation.config {
-                Err(why) => Outcome::Refused(why.clone()),
+                Err(why) => VariationOutcome::Refused(why.clone()),
                 Ok(_) => outcome(history, program, variation),
             };
             let saves = match &outcome {
                 // What was reserved before a request failed is no peak of the whole program.
-                Outcome::Ran { peak_reserved, served: Some(true), .. } => {
+                VariationOutcome::Ran { peak_reserved, served: Some(true), .. } => {
                     Some(i128::from(baseline) - i128::from(*peak_reserved))
                 }
                 _ => None,
@@ -234,10 +234,10 @@ fn smaller(analysis: &DeviceAnalysis, sites: &mut Sites<'_>, base: &dyn Fn(Chang
     out
 }
 
-fn outcome(history: &History, program: &Program, variation: &Variation) -> Outcome {
+fn outcome(history: &History, program: &Program, variation: &Variation) -> VariationOutcome {
     let (low, high) = variation.budget;
     let generous = high.unwrap_or(u64::MAX).min(1 << 44).max(low);
-    let Some(ran) = run(history, program, variation, generous) else { return Outcome::GivenUp };
+    let Some(ran) = run(history, program, variation, generous) else { return VariationOutcome::GivenUp };
     // Served with the most that the device can have had: surely only if with the least too.
     let served = match ran.oom {
         Some(_) => Some(false),
@@ -248,7 +248,7 @@ fn outcome(history: &History, program: &Program, variation: &Variation) -> Outco
             _ => None,
         },
     };
-    Outcome::Ran {
+    VariationOutcome::Ran {
         peak_reserved: ran.peak_reserved,
         peak_active: ran.peak_active,
         oom: ran.oom,
@@ -264,7 +264,8 @@ struct Ran {
     retries: u64,
 }
 
-/// Runs the program from an empty device, what was there before the trace allocated first. `None` when it takes too long.
+/// Runs the program from an empty device, what was there before the trace allocated first. `None` when it takes too
+/// long.
 fn run(history: &History, program: &Program, variation: &Variation, budget: u64) -> Option<Ran> {
     let config = variation.config.as_ref().ok()?.clone();
     let started = Instant::now();
@@ -300,7 +301,7 @@ fn run(history: &History, program: &Program, variation: &Variation, budget: u64)
             return None;
         }
         match *request {
-            Request::Alloc { event, id, bytes, stream, pool } => {
+            RecordedRequest::Alloc { event, id, bytes, stream, pool } => {
                 let bytes = size_of(id, bytes);
                 if bytes == 0 {
                     continue;
@@ -314,7 +315,7 @@ fn run(history: &History, program: &Program, variation: &Variation, budget: u64)
                     None => oom = Some((event, bytes)),
                 }
             }
-            Request::Free { id } => {
+            RecordedRequest::Free { id } => {
                 if let Some(block) = ids.get_mut(id as usize)
                     && *block != block::NONE
                 {
@@ -322,7 +323,7 @@ fn run(history: &History, program: &Program, variation: &Variation, budget: u64)
                     *block = block::NONE;
                 }
             }
-            Request::Failed { event, bytes, stream } => {
+            RecordedRequest::Failed { event, bytes, stream } => {
                 if variation.skip_failed.contains(&event) {
                     continue;
                 }
@@ -333,7 +334,7 @@ fn run(history: &History, program: &Program, variation: &Variation, budget: u64)
                     None => oom = Some((event, bytes)),
                 }
             }
-            Request::EmptyCache => {
+            RecordedRequest::EmptyCache => {
                 let _ = simulator.empty_cache();
             }
         }

@@ -5,18 +5,62 @@
 
 use assert_cmd::Command;
 use serde_json::Value;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The binary with nothing of the caller's surroundings that changes its output.
 pub fn oomdoc() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_oomdoc"));
+    Command::from_std(process())
+}
+
+/// The same as a process of the standard library, for tests that talk to it while it runs.
+pub fn process() -> std::process::Command {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_oomdoc"));
     for name in
-        ["LC_ALL", "LC_MESSAGES", "LANGUAGE", "OOMDOC_LANG", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"]
+        ["LC_ALL", "LC_MESSAGES", "LANGUAGE", "OOMDOC_LANG", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TZ"]
     {
         command.env_remove(name);
     }
     command.env("LANG", "en_US.UTF-8").current_dir(root());
     command
+}
+
+/// Says on the terminal that this test was left out, and why; `println!` would be kept back by the harness, which takes the
+/// test for passed. With `CI=true` it fails instead: such a machine should have what it takes.
+pub fn skipped(why: &str) {
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{why}, and CI=true asks for every test");
+    let thread = std::thread::current();
+    let line = format!("skipped: {}: {why}\n", thread.name().unwrap_or("a test"));
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
+}
+
+/// Asserts that the work for `n` of something grows with `n` and not with its square, whatever else the machine does: time on
+/// the processor counts, and only its ratio. Four times as much is done in four times as long, or in 16 times if quadratic.
+pub fn grows_linearly(name: &str, mut work: impl FnMut(usize)) {
+    const MEASURABLE: Duration = Duration::from_millis(25);
+    const MOST: usize = 1 << 20;
+    let mut took = |n: usize| {
+        let (before, started) = (time_on_processor(), Instant::now());
+        work(n);
+        match (before, time_on_processor()) {
+            (Some(before), Some(after)) => after.saturating_sub(before),
+            _ => started.elapsed(),
+        }
+    };
+    let mut n = 256;
+    while n < MOST && took(n) < MEASURABLE {
+        n *= 2;
+    }
+    // Once is enough: no quadratic work looks linear by chance.
+    let linear = (0..3).any(|_| took(4 * n) < 8 * took(n));
+    assert!(linear, "{name}: four times of {n} took more than eight times as long");
+}
+
+/// What this thread has had of a processor, where the system tells.
+fn time_on_processor() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
 pub fn root() -> &'static Path {

@@ -23,6 +23,12 @@ SPECIAL = {
               "m 0.25", "a 10 600000000", "m 0.9", "c roundup_power2_divisions:4", "a 11 1300000", "pr 1", "a 12 4000000000", "z", "s"],
     "limits": ["a 1 0", "a 2 1152921504606846976", "a 3 1048576", "a 4 1048577", "a 5 10485249", "a 6 10485248", "f 3", "f 4", "a 7 1",
                "r 7 2", "f 7", "a 8 1 2", "a 8 513", "f 99", "s", "e", "s"],
+    # Remainders of exactly 1 MiB, which stay with their block, beside those of a byte class more; and under a split limit a
+    # demand that two of three free blocks meet to the byte.
+    "remainders": [*(f"a {mib} {mib << 20}" for mib in range(11, 41)), "s", *(f"f {mib}" for mib in range(11, 41)), "e",
+                   "a 50 19922432", "a 51 19922944", "a 52 19923456", "s", "f 50", "f 51", "f 52", "a 53 19922944", "a 54 1048576",
+                   "s", "e", *(f"a {n} 1048576000" for n in (60, 61, 62)), "f 60", "f 61", "f 62", "a 63 2097152000", "s",
+                   "a 64 1500000000", "s"],
 }
 
 

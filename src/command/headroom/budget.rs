@@ -4,9 +4,9 @@ use super::{Why, answer, gate, print};
 use crate::cli::{HeadroomFormat, HeadroomOptions};
 use crate::command::progress::Progress;
 use crate::command::replay;
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
+use crate::headroom::Assessment;
 use crate::headroom::budget::{self, Baseline, Budget};
-use crate::headroom::{Assessment, worse};
 use crate::input::{self, Source};
 use crate::report::headroom::{self as report, Checked, Growth};
 use crate::snapshot::diff::{Moment, compare, side};
@@ -58,7 +58,7 @@ pub fn run(options: &HeadroomOptions) -> Result<u8, Why> {
         format => gate(&report::budgets::checks(&all), format, lang),
     };
     print(&out, &options.output).map_err(Why::Read)?;
-    let verdict = all.iter().map(Checked::verdict).fold(Verdict::Fits, worse);
+    let verdict = Verdict::of_all(all.iter().map(Checked::verdict)).unwrap_or(Verdict::Fits);
     Ok(verdict.exit_code())
 }
 

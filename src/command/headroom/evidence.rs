@@ -16,7 +16,7 @@ use crate::headroom::host::HostAnswer;
 use crate::headroom::measurements::{self, Measurement};
 use crate::headroom::model_file::{self, Weights};
 use crate::headroom::rehearsal;
-use crate::headroom::{Basis, Curve, Device, Failure};
+use crate::headroom::{Basis, Curve, FailedBatch, TargetDevice};
 use crate::host::{Host, Root};
 use crate::incident;
 use crate::input::{self, Source};
@@ -35,7 +35,7 @@ use std::path::Path;
 pub struct Evidence {
     pub basis: Basis,
     pub curve: Curve,
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedBatch>,
     /// What a rehearsal says is outside of PyTorch's count.
     outside: Option<Interval>,
     /// The GPU of a rehearsal, where the user names none.
@@ -144,7 +144,7 @@ fn surface(measured: &[Measurement], options: &HeadroomOptions) -> Result<Option
 }
 
 /// The device asked about, or the one that was rehearsed on.
-pub fn device(options: &HeadroomOptions, evidence: Option<&Evidence>) -> Result<Option<Device>, Why> {
+pub fn device(options: &HeadroomOptions, evidence: Option<&Evidence>) -> Result<Option<TargetDevice>, Why> {
     let given = &options.device;
     let rehearsed = evidence.and_then(|evidence| evidence.gpu.clone());
     let gpu = match (&given.gpu, given.memory, rehearsed) {
@@ -164,7 +164,7 @@ pub fn device(options: &HeadroomOptions, evidence: Option<&Evidence>) -> Result<
         }
         (None, None) => gpu.context + kernels,
     };
-    Ok(Some(Device { capacity: gpu.capacity(), name: gpu.name, context, others: given.others }))
+    Ok(Some(TargetDevice { capacity: gpu.capacity(), name: gpu.name, context, others: given.others }))
 }
 
 /// The peak of a snapshot, the highest over its devices.
@@ -204,7 +204,7 @@ fn snapshot(batch: u64, path: &Path, options: &HeadroomOptions) -> Result<Point,
 }
 
 /// The out-of-memory error of a log: which batch, and what it held and wanted.
-fn failure(path: &Path, batch: Option<u64>) -> Result<Failure, Why> {
+fn failure(path: &Path, batch: Option<u64>) -> Result<FailedBatch, Why> {
     let document = dialect::reader().read(&source(path)).map_err(Why::Read)?;
     let (incidents, _) = incident::assemble(&document, dialect::events(&document));
     let incident = incidents.iter().find(|incident| incident.primary && incident.event.resource.on_device());
@@ -226,7 +226,7 @@ fn failure(path: &Path, batch: Option<u64>) -> Result<Failure, Why> {
             "日志没有说明失败时的批大小：请用 --batch 给出",
         )));
     };
-    Ok(Failure { batch, needed: held + wanted, capacity: facts.get(Fact::Capacity).map(|figure| figure.bytes) })
+    Ok(FailedBatch { batch, needed: held + wanted, capacity: facts.get(Fact::Capacity).map(|figure| figure.bytes) })
 }
 
 /// A model and, where a file of weights tells it, the bytes of its weights.

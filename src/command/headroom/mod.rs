@@ -5,14 +5,12 @@ mod evidence;
 
 use super::print;
 use crate::cli::{HeadroomFormat, HeadroomOptions};
-use crate::headroom::{Assessment, Headroom, Question, assess};
+use crate::domain::Headroom;
+use crate::headroom::{Assessment, Question, assess};
 use crate::report::gate::{Checks, junit, sarif};
 use crate::report::headroom as report;
 use crate::text::{Lang, Text};
 use anyhow::anyhow;
-
-/// Room that is kept free where the user names none.
-const DEFAULT_HEADROOM: Headroom = Headroom::Share(0.05);
 
 /// Collects what is known, answers and prints. The exit code: 0 it fits with the headroom asked for, 1 it does not,
 /// 3 what is known does not tell.
@@ -75,7 +73,7 @@ fn answer(options: &HeadroomOptions) -> Result<Assessment, Why> {
     let question = Question {
         batch: options.batch,
         device: evidence::device(options, found.as_ref())?,
-        headroom: options.headroom.unwrap_or(DEFAULT_HEADROOM),
+        headroom: options.headroom.unwrap_or(Headroom::DEFAULT),
         failures: found.as_ref().map(|found| found.failures.clone()).unwrap_or_default(),
         share: options.serving.as_ref().and_then(|serving| serving.share).unwrap_or(1.0),
     };

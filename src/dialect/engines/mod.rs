@@ -16,7 +16,7 @@ use super::notice::Notice;
 use super::{Event, Fact, Sign, Standing};
 use crate::domain::Program;
 use crate::input::Document;
-use crate::units::{Base, Figure, POINT, number_in_front, size};
+use crate::units::{Base, Figure};
 
 /// Completes an event of an engine, or of PyTorch inside one, with what the lines around it tell. Takes hundreds of lines, so
 /// it is not done for every event of a flood.
@@ -63,11 +63,7 @@ fn labelled(notice: &Notice, label: &str, from: usize) -> Option<(Figure, usize)
     let close = text.find("):", open).filter(|at| at - open < 8)?;
     let unit = text.squeezed.get(open..close)?;
     let start = close + "):".len();
-    let rest = text.squeezed.get(start..)?;
-    // Without blanks the next line's words follow directly; a number has at most one point.
-    let (number, digits) = number_in_front(rest, POINT);
-    let figure = size(number, unit, Base::Binary)?;
-    Some((figure.at(text.span(start, start + digits)), start + digits))
+    text.number_of(start, unit, Base::Binary)
 }
 
 /// Takes the figures of PyTorch's message that an engine passes on in or right behind its own.

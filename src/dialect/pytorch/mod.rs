@@ -81,7 +81,7 @@ fn window(document: &Document, position: usize, hit: usize) -> Joined {
         .enumerate()
         .take_while(|(i, line)| *i == 0 || !begins_something_else(&line.text))
         .map(|(_, line)| line);
-    Joined::of(message, hit.saturating_sub(CONTEXT))
+    Joined::of(message, hit.saturating_sub(CONTEXT)).within(document)
 }
 
 /// True for a line that can't continue an allocator's message: a traceback, a frame, the next exception.

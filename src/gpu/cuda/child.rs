@@ -1,6 +1,6 @@
 //! The child's side of the pipe: one request in, findings out, a line each.
 
-use super::probe::{self, Line, Request};
+use super::probe::{self, Line, ProbeRequest};
 use anyhow::Context as _;
 use std::io::{Read, Write};
 
@@ -17,7 +17,7 @@ pub fn run() -> anyhow::Result<u8> {
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     let mut request = String::new();
     std::io::stdin().read_to_string(&mut request).context("no request")?;
-    let request: Request = serde_json::from_str(&request).context("not a request")?;
+    let request: ProbeRequest = serde_json::from_str(&request).context("not a request")?;
     // It may have died before the signal was asked for.
     #[cfg(unix)]
     anyhow::ensure!(

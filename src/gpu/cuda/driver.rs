@@ -1,8 +1,8 @@
 //! The CUDA driver API as far as the probe needs it: an own table of functions, wrapped so that the rest is safe code.
 //!
-//! cudarc finds the library and lends the types. Its own calls are not used: they panic where a driver lacks a symbol, and
-//! an error code that its `CUresult` does not know is undefined behaviour. Here every function may be absent and every
-//! code is an integer.
+//! cudarc finds the library and lends the types. Its own calls are not used: they panic where a driver lacks a symbol,
+//! and an error code that its `CUresult` does not know is undefined behaviour. Here every function may be absent and
+//! every code is an integer.
 //!
 //! The wrappers hold what they took and give it back when dropped; nothing outlives its context.
 
@@ -162,21 +162,21 @@ impl Driver {
     }
 
     /// The device with this number in CUDA's own order.
-    pub fn device(&self, ordinal: u32) -> Result<Device<'_>, Failure> {
+    pub fn device(&self, ordinal: u32) -> Result<CudaDevice<'_>, Failure> {
         let mut handle = 0;
         call!(self, device_get(&mut handle, ordinal as c_int))?;
-        Ok(Device { driver: self, handle })
+        Ok(CudaDevice { driver: self, handle })
     }
 }
 
 /// A device, before any context.
 #[derive(Clone, Copy)]
-pub struct Device<'d> {
+pub struct CudaDevice<'d> {
     driver: &'d Driver,
     handle: c_int,
 }
 
-impl<'d> Device<'d> {
+impl<'d> CudaDevice<'d> {
     pub fn name(&self) -> Result<String, Failure> {
         let mut name: [c_char; 256] = [0; 256];
         call!(self.driver, device_name(name.as_mut_ptr(), 255, self.handle))?;
@@ -184,8 +184,8 @@ impl<'d> Device<'d> {
         Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
     }
 
-    /// As NVML and nvidia-smi write it: `GPU-` and 8-4-4-4-12 digits. Of a MIG device it is the instance's, whose prefix
-    /// there is `MIG-`, so compare without prefix.
+    /// As NVML and nvidia-smi write it: `GPU-` and 8-4-4-4-12 digits. Of a MIG device it is the instance's, whose
+    /// prefix there is `MIG-`, so compare without prefix.
     pub fn uuid(&self) -> Result<String, Failure> {
         let mut bytes = [0; 16];
         // Only where the second version is absent: of a MIG instance the first one tells the whole GPU's.
@@ -324,10 +324,10 @@ impl<'d> Context<'d> {
     }
 
     /// A mark in the default stream.
-    pub fn event(&self) -> Result<Event<'_>, Failure> {
+    pub fn event(&self) -> Result<CudaEvent<'_>, Failure> {
         let mut raw = ptr::null_mut();
         call!(self.driver, event_create(&mut raw, 0))?;
-        Ok(Event { context: self, raw })
+        Ok(CudaEvent { context: self, raw })
     }
 }
 
@@ -553,7 +553,8 @@ impl Kernel<'_> {
     /// Starts it on `blocks` blocks of 256 threads in the default stream.
     ///
     /// # Safety
-    /// The arguments must be those that the kernel takes, with addresses of live device memory as long as it will touch.
+    /// The arguments must be those that the kernel takes, with addresses of live device memory as long as it will
+    /// touch.
     pub unsafe fn launch<const N: usize>(&self, blocks: u32, mut arguments: [u64; N]) -> Result<(), Failure> {
         let mut pointers = arguments.each_mut().map(|argument| ptr::from_mut(argument).cast::<c_void>());
         call!(
@@ -564,24 +565,24 @@ impl Kernel<'_> {
 }
 
 /// A mark in the stream.
-pub struct Event<'c> {
+pub struct CudaEvent<'c> {
     context: &'c Context<'c>,
     raw: Opaque,
 }
 
-impl Drop for Event<'_> {
+impl Drop for CudaEvent<'_> {
     fn drop(&mut self) {
         let _ = call!(self.context.driver, event_destroy(self.raw));
     }
 }
 
-impl Event<'_> {
+impl CudaEvent<'_> {
     pub fn record(&self) -> Result<(), Failure> {
         call!(self.context.driver, event_record(self.raw, ptr::null_mut()))
     }
 
     /// Waits for it and returns the seconds since `earlier`.
-    pub fn seconds_since(&self, earlier: &Event<'_>) -> Result<f64, Failure> {
+    pub fn seconds_since(&self, earlier: &CudaEvent<'_>) -> Result<f64, Failure> {
         call!(self.context.driver, event_synchronize(self.raw))?;
         let mut milliseconds = 0f32;
         call!(self.context.driver, event_elapsed(&mut milliseconds, earlier.raw, self.raw))?;

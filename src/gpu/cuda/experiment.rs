@@ -1,15 +1,15 @@
 //! The fragmentation experiment: an allocator's state re-created on the device, and the failing request tried on it.
 //!
-//! The device stays off its limit. Memory beyond the state is held as ballast until at least the margin is left free; the
-//! request grows by what that adds, so that it lacks as much as the failing one did. A request that the driver must refuse
-//! takes nothing; one that goes through is tried less the margin, which stays free and counts as if it had been taken. So
-//! the margin is free all the time, and every step that takes memory looks first whether it still is.
+//! The device stays off its limit. Memory beyond the state is held as ballast until at least the margin is left free;
+//! the request grows by what that adds, so that it lacks as much as the failing one did. A request that the driver must
+//! refuse takes nothing; one that goes through is tried less the margin, which stays free and counts as if it had been
+//! taken. So the margin is free all the time, and every step that takes memory looks first whether it still is.
 
 use super::driver::{Context, Memory, Physical, Range};
 use super::failure::Failure;
 use super::kernels::Kernels;
 use super::probe::{Limits, Taken, Watch};
-use crate::gpu::twin::{Layout, Prediction, SMALL_PAGE, State, TORCH_PAGE, Verdict, Ways, align_down, align_up};
+use crate::gpu::twin::{FailureMode, Layout, Prediction, SMALL_PAGE, State, TORCH_PAGE, Ways, align_down, align_up};
 use crate::units::GIB;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ const REPEATS: usize = 3;
 const MOST_HALVINGS: u32 = 6;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct ExperimentOutcome {
     pub layout: Layout,
     /// The state was re-created at 1 / 2^halvings of its size.
     pub halvings: u32,
@@ -35,7 +35,7 @@ pub struct Outcome {
     /// What the arithmetic said before.
     pub predicted: Prediction,
     /// `None` where the control failed or the repetitions differ.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<FailureMode>,
     /// Whether the driver did in every repetition what the arithmetic said.
     pub agrees: bool,
     /// Free memory came back to within 16 MiB of what it was.
@@ -54,7 +54,7 @@ pub fn run(
     granularity: u64,
     limits: &Limits,
     watch: &Watch,
-) -> Taken<Outcome> {
+) -> Taken<ExperimentOutcome> {
     let before = context.memory()?.free;
     let plan = Plan::new(state, granularity, limits.margin, before)?;
     let predicted = plan.state.predict(granularity);
@@ -72,7 +72,7 @@ pub fn run(
     // Who came during the last repetition has made its answers worthless.
     watch.undisturbed(context, before)?;
     let after = context.memory()?.free;
-    Ok(Outcome {
+    Ok(ExperimentOutcome {
         layout: state.layout,
         halvings: plan.halvings,
         free: plan.state.free,
@@ -228,8 +228,8 @@ impl<'c> Arena<'_, 'c> {
         Ok(None)
     }
 
-    /// Scattered pages must behave as one piece: its beginning and its end, up to the limit on buffers. Both are written
-    /// before either is read, so that a page that stands for two would be seen.
+    /// Scattered pages must behave as one piece: its beginning and its end, up to the limit on buffers. Both are
+    /// written before either is read, so that a page that stands for two would be seen.
     fn touch(&self, memory: &Range) -> Taken<()> {
         let length = align_down(self.buffer.min(memory.bytes()), 16);
         let parts = [memory.part(0, length / 2), memory.part(memory.bytes() - length / 2, length / 2)];
@@ -248,7 +248,8 @@ impl<'c> Arena<'_, 'c> {
         Ok(())
     }
 
-    /// Without the state: as much free as the plan leaves must refuse what the arithmetic refuses, and enough must serve.
+    /// Without the state: as much free as the plan leaves must refuse what the arithmetic refuses, and enough must
+    /// serve.
     fn control(&self) -> Taken<bool> {
         self.watch.undisturbed(self.context, self.before)?;
         let must_fail = self.plan.state.requested > self.plan.state.free.saturating_add(self.plan.granularity);

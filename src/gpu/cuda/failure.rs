@@ -80,7 +80,10 @@ impl Objection {
             }
             Objection::LittleLeft { free } => {
                 let free = Bytes(free);
-                text!(en: "only {free} were left free, so others are taking memory", zh: "仅剩 {free} 空闲，说明有其他进程在占用显存")
+                text!(
+                    en: "only {free} were left free, so others are taking memory",
+                    zh: "仅剩 {free} 空闲，说明有其他进程在占用显存"
+                )
             }
         }
     }
@@ -163,32 +166,58 @@ impl Failure {
                 text!(en: "this driver has no {call}: it is older than the call", zh: "此驱动没有 {call}：驱动版本过旧")
             }
             Failure::NoLibrary => {
-                text!(en: "no libcuda on the library path: no NVIDIA driver here, or a container started without GPU access", zh: "库路径上没有 libcuda：没有 NVIDIA 驱动，或容器启动时未挂载 GPU")
+                text!(
+                    en: "no libcuda on the library path: no NVIDIA driver here, or a container started without GPU \
+                         access",
+                    zh: "库路径上没有 libcuda：没有 NVIDIA 驱动，或容器启动时未挂载 GPU"
+                )
             }
             Failure::StubLibrary => {
-                text!(en: "the libcuda found is a toolkit's stub, meant for linking (error 34): take the toolkit's `stubs` folder out of LD_LIBRARY_PATH", zh: "找到的 libcuda 是工具包用于链接的 stub（错误 34）：请从 LD_LIBRARY_PATH 中去掉工具包的 `stubs` 目录")
+                text!(
+                    en: "the libcuda found is a toolkit's stub, meant for linking (error 34): take the toolkit's \
+                         `stubs` folder out of LD_LIBRARY_PATH",
+                    zh: "找到的 libcuda 是工具包用于链接的 stub（错误 34）：请从 LD_LIBRARY_PATH 中去掉工具包的 \
+                         `stubs` 目录"
+                )
             }
             Failure::NoSuchDevice { wanted, visible } => {
-                text!(en: "CUDA shows {visible} device(s), and {wanted} is not among them; see CUDA_VISIBLE_DEVICES", zh: "CUDA 可见设备 {visible} 个，其中没有 {wanted}；请检查 CUDA_VISIBLE_DEVICES")
+                text!(
+                    en: "CUDA shows {visible} device(s), and {wanted} is not among them; see CUDA_VISIBLE_DEVICES",
+                    zh: "CUDA 可见设备 {visible} 个，其中没有 {wanted}；请检查 CUDA_VISIBLE_DEVICES"
+                )
             }
             Failure::NotAsked { flag } => text!(en: "not asked for; {flag} does", zh: "未要求；可加 {flag}"),
             Failure::TooLittleFree { free, margin } => {
                 let (free, margin) = (Bytes(*free), Bytes(*margin));
-                text!(en: "only {free} are free, and {margin} are always left to others", zh: "仅空闲 {free}，而始终要为其他进程留出 {margin}")
+                text!(
+                    en: "only {free} are free, and {margin} are always left to others",
+                    zh: "仅空闲 {free}，而始终要为其他进程留出 {margin}"
+                )
             }
             Failure::TimeUp { seconds } => {
                 text!(en: "not done within the time limit of {seconds} s", zh: "未能在 {seconds} 秒的时限内完成")
             }
             Failure::OthersMoved { before, after } => {
                 let (before, after) = (Bytes(*before), Bytes(*after));
-                text!(en: "another process came: free memory went from {before} to {after} meanwhile", zh: "期间有其他进程介入：空闲显存从 {before} 变为 {after}")
+                text!(
+                    en: "another process came: free memory went from {before} to {after} meanwhile",
+                    zh: "期间有其他进程介入：空闲显存从 {before} 变为 {after}"
+                )
             }
             Failure::MarginUsed { free, margin } => {
                 let (free, margin) = (Bytes(*free), Bytes(*margin));
-                text!(en: "stopped, since somebody else took memory meanwhile: only {free} were free, and {margin} are always left to others", zh: "已停止：期间有其他进程占用显存，仅剩 {free} 空闲，而始终要为其他进程留出 {margin}")
+                text!(
+                    en: "stopped, since somebody else took memory meanwhile: only {free} were free, and {margin} are \
+                         always left to others",
+                    zh: "已停止：期间有其他进程占用显存，仅剩 {free} 空闲，而始终要为其他进程留出 {margin}"
+                )
             }
             Failure::NotScalable => {
-                text!(en: "the state does not fit this device, and at any scale that fits the arithmetic gives another answer", zh: "该状态放不进此设备，而缩小到放得下的比例后推算结论会改变")
+                text!(
+                    en: "the state does not fit this device, and at any scale that fits the arithmetic gives another \
+                         answer",
+                    zh: "该状态放不进此设备，而缩小到放得下的比例后推算结论会改变"
+                )
             }
             Failure::Unsuitable { property } => property.text(),
             Failure::Implausible { what } => text!(en: "implausible answer: {what}", zh: "结果不合理：{what}"),
@@ -196,13 +225,23 @@ impl Failure {
                 let (during, zh_during) = during.text();
                 match how {
                     Ending::Signal { signal } => {
-                        text!(en: "the probe's own process died of signal {signal} during {during}; nothing else was harmed", zh: "探测子进程在“{zh_during}”期间因信号 {signal} 终止；未影响其他进程")
+                        text!(
+                            en: "the probe's own process died of signal {signal} during {during}; nothing else was \
+                                 harmed",
+                            zh: "探测子进程在“{zh_during}”期间因信号 {signal} 终止；未影响其他进程"
+                        )
                     }
                     Ending::Exit { code } => {
-                        text!(en: "the probe's own process ended with code {code} during {during}", zh: "探测子进程在“{zh_during}”期间以代码 {code} 退出")
+                        text!(
+                            en: "the probe's own process ended with code {code} during {during}",
+                            zh: "探测子进程在“{zh_during}”期间以代码 {code} 退出"
+                        )
                     }
                     Ending::Killed { seconds } => {
-                        text!(en: "no answer within {seconds} s: the probe's own process was stopped during {during}", zh: "{seconds} 秒内没有响应：探测子进程在“{zh_during}”期间被停止")
+                        text!(
+                            en: "no answer within {seconds} s: the probe's own process was stopped during {during}",
+                            zh: "{seconds} 秒内没有响应：探测子进程在“{zh_during}”期间被停止"
+                        )
                     }
                     Ending::Stopped { why } => {
                         let why = why.text();
@@ -225,22 +264,38 @@ impl Property {
     fn text(self) -> Text {
         match self {
             Property::Integrated => {
-                text!(en: "the device's memory is the machine's: filling it would make the kernel kill processes", zh: "显存就是系统内存：填满会触发内核 OOM killer")
+                text!(
+                    en: "the device's memory is the machine's: filling it would make the kernel kill processes",
+                    zh: "显存就是系统内存：填满会触发内核 OOM killer"
+                )
             }
             Property::NoVirtualMemory => {
-                text!(en: "the device has no virtual memory management (attribute 102 is 0)", zh: "设备不支持虚拟内存管理（属性 102 为 0）")
+                text!(
+                    en: "the device has no virtual memory management (attribute 102 is 0)",
+                    zh: "设备不支持虚拟内存管理（属性 102 为 0）"
+                )
             }
             Property::SpillsToHost => {
-                text!(en: "on Windows and WSL the driver spills to host memory instead of failing", zh: "在 Windows 与 WSL 上驱动会溢出到主机内存而不报错")
+                text!(
+                    en: "on Windows and WSL the driver spills to host memory instead of failing",
+                    zh: "在 Windows 与 WSL 上驱动会溢出到主机内存而不报错"
+                )
             }
             Property::MultiProcessService => {
                 text!(en: "the device is shared through CUDA's multi-process service", zh: "设备通过 CUDA MPS 共享")
             }
             Property::Coherent => {
-                text!(en: "the device's memory is part of the machine's (a NUMA node of its own): filling it would take the system's pages", zh: "显存是机器内存的一部分（独立 NUMA 节点）：填满会占用系统页")
+                text!(
+                    en: "the device's memory is part of the machine's (a NUMA node of its own): filling it would take \
+                         the system's pages",
+                    zh: "显存是机器内存的一部分（独立 NUMA 节点）：填满会占用系统页"
+                )
             }
             Property::VirtualSlice => {
-                text!(en: "a virtual GPU is a slice of a board that others use, unseen from here: it is never filled", zh: "vGPU 只是显卡的一部分，其余部分的使用者在此不可见：从不填充")
+                text!(
+                    en: "a virtual GPU is a slice of a board that others use, unseen from here: it is never filled",
+                    zh: "vGPU 只是显卡的一部分，其余部分的使用者在此不可见：从不填充"
+                )
             }
         }
     }
@@ -318,7 +373,8 @@ fn code_hint(code: i32) -> Option<Text> {
             "没有该编号的可见设备；请检查 CUDA_VISIBLE_DEVICES",
         ),
         304 | 999 => Text::new(
-            "usually a device file that cannot be opened (ls -l /dev/nvidia*, nvidia-uvm among them), or a driver that needs a reboot",
+            "usually a device file that cannot be opened (ls -l /dev/nvidia*, nvidia-uvm among them), or a driver that \
+             needs a reboot",
             "通常是设备文件无法打开（检查 ls -l /dev/nvidia*，包括 nvidia-uvm），或驱动需要重启",
         ),
         802 => Text::new(

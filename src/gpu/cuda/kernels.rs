@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "starts kernels on checked memory")]
 
 use super::Failure;
-use super::driver::{Allocation, Context, Event, Kernel, Memory, Module};
+use super::driver::{Allocation, Context, CudaEvent, Kernel, Memory, Module};
 
 /// Own PTX, compiled by the driver at run time: see the comments there.
 const PTX: &str = include_str!("probe.ptx");
@@ -13,7 +13,7 @@ const DESCRIBED: usize = 16;
 
 /// What `verify` saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Verification {
     /// Words that were not what `fill` had written.
     pub wrong: u64,
     /// The sum of all words read, modulo 2^64.
@@ -55,7 +55,7 @@ impl<'c> Kernels<'c> {
     }
 
     /// Compares `memory` with what [`Kernels::fill`] writes for the same seed and flip.
-    pub fn verify(&self, memory: &dyn Memory, seed: u64, flip: u64) -> Result<Verdict, Failure> {
+    pub fn verify(&self, memory: &dyn Memory, seed: u64, flip: u64) -> Result<Verification, Failure> {
         let mut report = [0u64; REPORT];
         self.report.write(&report)?;
         let words = memory.bytes() / 8;
@@ -67,7 +67,7 @@ impl<'c> Kernels<'c> {
         self.report.read(&mut report)?;
         let first = report[2..].chunks_exact(2).map(|pair| (pair[0], pair[1]));
         let described = usize::try_from(report[0]).unwrap_or(DESCRIBED).min(DESCRIBED);
-        Ok(Verdict { wrong: report[0], sum: report[1], first: first.take(described).collect() })
+        Ok(Verification { wrong: report[0], sum: report[1], first: first.take(described).collect() })
     }
 
     /// Seconds to read all of `memory` once.
@@ -95,7 +95,7 @@ impl<'c> Kernels<'c> {
     }
 
     fn timed(&self, launch: impl Fn() -> Result<(), Failure>) -> Result<f64, Failure> {
-        let (start, end): (Event, Event) = (self.context.event()?, self.context.event()?);
+        let (start, end): (CudaEvent, CudaEvent) = (self.context.event()?, self.context.event()?);
         start.record()?;
         launch()?;
         end.record()?;

@@ -1,8 +1,8 @@
 //! The CUDA level of `oomdoc probe`: what only a process with a context of its own can find out about a device.
 //!
 //! A context takes memory, and a driver in trouble may hang or kill its caller. So everything here runs in a child
-//! process ([`child`]), which writes what it finds line by line; its death or hang costs nothing but the readings that it
-//! had not yet taken, and the driver gives back its memory.
+//! process ([`child`]), which writes what it finds line by line; its death or hang costs nothing but the readings that
+//! it had not yet taken, and the driver gives back its memory.
 //!
 //! Never used: managed memory, resets, settings of the device, limits of the context.
 
@@ -14,4 +14,4 @@ mod kernels;
 pub mod parent;
 pub mod probe;
 
-pub use failure::{Failure, Objection, Property, Step, code_name};
+pub use failure::{Failure, Objection, Property};

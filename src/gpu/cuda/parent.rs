@@ -1,12 +1,12 @@
 //! The parent's side: starts the child, collects its findings, stops it when its time is up or a guard objects.
 
-use super::experiment::Outcome;
+use super::experiment::ExperimentOutcome;
 use super::failure::{Ending, Failure, Objection, Step};
 use super::probe::{
-    Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, Request, Taken,
+    Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, ProbeRequest, Taken,
 };
 use std::ffi::{OsStr, OsString};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    fn none(request: &Request) -> Findings {
+    fn none(request: &ProbeRequest) -> Findings {
         let levels =
             [(request.bench, BENCH), (request.fill, FILL), (request.fill && !request.experiment.is_empty(), REPRODUCE)];
         let not_asked = levels.into_iter().filter_map(|(asked, flag)| (!asked).then_some(flag)).collect();
@@ -79,7 +79,7 @@ readings! {
     check -> Check(MemoryCheck) of MemoryCheck, BENCH;
     latencies -> Latencies(Vec<Latency>) of Latencies, BENCH;
     largest -> Largest(Largest) of Largest, FILL;
-    experiment -> Experiment(Vec<Taken<Outcome>>) of Experiment, REPRODUCE;
+    experiment -> Experiment(Vec<Taken<ExperimentOutcome>>) of Experiment, REPRODUCE;
 }
 
 impl Findings {
@@ -105,7 +105,7 @@ enum Event {
 /// Runs the child to its end. `guard` is asked every 50 ms, and the child is stopped when it objects.
 ///
 /// Neither the child nor the guard can hold up the time limit: a driver that hangs may hang both.
-pub fn probe(request: &Request, guard: Option<Guard>) -> Findings {
+pub fn probe(request: &ProbeRequest, guard: Option<Guard>) -> Findings {
     let not_started = |error: String| Findings { cut: Some(Failure::NotStarted { error }), ..Findings::none(request) };
     let mut child = match start(request) {
         Ok(child) => child,
@@ -129,8 +129,9 @@ pub fn probe(request: &Request, guard: Option<Guard>) -> Findings {
     std::thread::spawn(move || {
         let mut stdout = BufReader::new(stdout);
         let mut line = Vec::new();
-        while matches!(std::io::Read::take(&mut stdout, LONGEST_LINE as u64).read_until(b'\n', &mut line), Ok(read) if read > 0)
-        {
+        let mut next =
+            |line: &mut Vec<u8>| stdout.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', line).unwrap_or_default();
+        while next(&mut line) > 0 {
             // What a driver prints to standard output is no finding.
             if let Ok(line) = serde_json::from_slice::<Line>(&line)
                 && sender.send(Event::Line(line)).is_err()
@@ -168,8 +169,8 @@ pub fn probe(request: &Request, guard: Option<Guard>) -> Findings {
     findings
 }
 
-/// Waits for a child that has closed its pipe or was killed, but not for ever: one stuck in the kernel must not keep its
-/// parent.
+/// Waits for a child that has closed its pipe or was killed, but not for ever: one stuck in the kernel must not keep
+/// its parent.
 fn reap(child: &mut Child) -> Option<ExitStatus> {
     let end = Instant::now() + GRACE;
     while Instant::now() < end {
@@ -183,14 +184,14 @@ fn reap(child: &mut Child) -> Option<ExitStatus> {
     None
 }
 
-fn start(request: &Request) -> std::io::Result<Child> {
+fn start(request: &ProbeRequest) -> std::io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     if let Some(path) = std::env::var_os(LIBRARY_PATH) {
         command.env(LIBRARY_PATH, without_stubs(&path));
     }
     let mut child =
         command.arg(super::child::NAME).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    let request = serde_json::to_vec(&Request { parent: Some(std::process::id()), ..request.clone() })?;
+    let request = serde_json::to_vec(&ProbeRequest { parent: Some(std::process::id()), ..request.clone() })?;
     if let Some(mut stdin) = child.stdin.take()
         && let Err(error) = stdin.write_all(&request)
         && error.kind() != std::io::ErrorKind::BrokenPipe
@@ -205,8 +206,8 @@ fn start(request: &Request) -> std::io::Result<Child> {
 /// Where the loader looks first.
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
-/// A list of folders less the toolkit's own for linking. The library is looked up as `libcuda.so` before `libcuda.so.1`,
-/// and what stands there would win over the driver, which programs that were linked find all the same.
+/// A list of folders less the toolkit's own for linking. The library is looked up as `libcuda.so` before
+/// `libcuda.so.1`, and what stands there would win over the driver, which programs that were linked find all the same.
 fn without_stubs(path: &OsStr) -> OsString {
     let folders = std::env::split_paths(path).filter(|folder| folder.file_name() != Some(OsStr::new("stubs")));
     std::env::join_paths(folders).unwrap_or_else(|_| path.to_os_string())

@@ -2,7 +2,7 @@
 //!
 //! Order: what disturbs least comes first, so that a step which hangs or dies takes only the ones after it along.
 
-use super::driver::{Attribute, Context, Device, Driver};
+use super::driver::{Attribute, Context, CudaDevice, Driver};
 use super::experiment;
 use super::failure::{Failure, Property, Step};
 use super::kernels::{Kernels, mix64};
@@ -26,7 +26,7 @@ pub enum Which {
 
 /// What the parent asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct ProbeRequest {
     pub which: Which,
     /// Free memory by NVML before the context exists, which gives the context's cost.
     pub free_before: Option<u64>,
@@ -80,7 +80,7 @@ pub enum Finding {
     Latencies(Taken<Vec<Latency>>),
     Largest(Taken<Largest>),
     /// One outcome for each state that was asked for.
-    Experiment(Taken<Vec<Taken<experiment::Outcome>>>),
+    Experiment(Taken<Vec<Taken<experiment::ExperimentOutcome>>>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,8 +113,8 @@ pub struct MemoryFacts {
     /// With this process's context present.
     pub free: u64,
     pub total: u64,
-    /// What the context took, by NVML before and CUDA after; unknown without NVML, and where the difference is more than
-    /// a context can cost.
+    /// What the context took, by NVML before and CUDA after; unknown without NVML, and where the difference is more
+    /// than a context can cost.
     pub context: Option<u64>,
     /// By how much the difference is more than any context costs: a limit that NVML does not show, or somebody came.
     pub beyond: u64,
@@ -174,8 +174,8 @@ impl Largest {
     }
 }
 
-/// Device memory that the probe never takes: 512 MiB or 2 % of `total`, whichever is more; 2 GiB or 10 % where the device
-/// is not known to be idle; 1 GiB more where a display is drawn from it.
+/// Device memory that the probe never takes: 512 MiB or 2 % of `total`, whichever is more; 2 GiB or 10 % where the
+/// device is not known to be idle; 1 GiB more where a display is drawn from it.
 pub fn margin(total: u64, known_idle: bool, display: bool) -> u64 {
     let margin = if known_idle { (512 * MIB).max(total / 50) } else { (2 * GIB).max(total / 10) };
     margin.saturating_add(if display { GIB } else { 0 })
@@ -221,7 +221,7 @@ impl Watch {
 }
 
 /// Does all that was asked for. Every step says that it begins and what it found.
-pub fn run(request: &Request, say: &mut dyn FnMut(Line)) {
+pub fn run(request: &ProbeRequest, say: &mut dyn FnMut(Line)) {
     let watch = Watch::new(request.seconds);
     say(Line::Begin(Step::Driver));
     let driver = match Driver::load() {
@@ -253,7 +253,7 @@ pub fn run(request: &Request, say: &mut dyn FnMut(Line)) {
     say(Line::Done);
 }
 
-fn choose<'d>(driver: &'d Driver, which: &Which, devices: u32) -> Taken<(u32, Device<'d>)> {
+fn choose<'d>(driver: &'d Driver, which: &Which, devices: u32) -> Taken<(u32, CudaDevice<'d>)> {
     match which {
         Which::Ordinal(ordinal) if *ordinal < devices => Ok((*ordinal, driver.device(*ordinal)?)),
         Which::Ordinal(ordinal) => Err(Failure::NoSuchDevice { wanted: ordinal.to_string(), visible: devices }),
@@ -270,7 +270,7 @@ fn choose<'d>(driver: &'d Driver, which: &Which, devices: u32) -> Taken<(u32, De
     }
 }
 
-fn describe(device: &Device, ordinal: u32) -> Taken<DeviceFacts> {
+fn describe(device: &CudaDevice, ordinal: u32) -> Taken<DeviceFacts> {
     let positive = |attribute| device.attribute(attribute).ok().filter(|value| *value > 0);
     let peak = positive(Attribute::BusWidth)
         .zip(positive(Attribute::MemoryClock))
@@ -294,7 +294,7 @@ fn describe(device: &Device, ordinal: u32) -> Taken<DeviceFacts> {
     })
 }
 
-fn within(request: &Request, facts: &DeviceFacts, context: &Context, watch: &Watch, say: &mut dyn FnMut(Line)) {
+fn within(request: &ProbeRequest, facts: &DeviceFacts, context: &Context, watch: &Watch, say: &mut dyn FnMut(Line)) {
     let memory = match context.memory() {
         Ok(memory) => memory,
         Err(failure) => return say(Line::Found(Finding::Memory(Err(failure)))),
@@ -361,7 +361,7 @@ fn within(request: &Request, facts: &DeviceFacts, context: &Context, watch: &Wat
 }
 
 /// Why filling this device would harm or prove nothing.
-fn unsuitable(request: &Request, facts: &DeviceFacts) -> Option<Property> {
+fn unsuitable(request: &ProbeRequest, facts: &DeviceFacts) -> Option<Property> {
     // Where the service runs with its defaults, no variable points to it.
     let service = std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").is_some()
         || std::path::Path::new("/tmp/nvidia-mps/control").exists();
@@ -378,8 +378,8 @@ fn unsuitable(request: &Request, facts: &DeviceFacts) -> Option<Property> {
     })
 }
 
-/// The largest plausible cost of a bare context: contexts of three boards cost 2.95–3.1 MiB per multiprocessor, plus what
-/// the driver holds for itself and a display.
+/// The largest plausible cost of a bare context: contexts of three boards cost 2.95–3.1 MiB per multiprocessor, plus
+/// what the driver holds for itself and a display.
 fn context_at_most(multiprocessors: u32) -> u64 {
     u64::from(multiprocessors) * 4 * MIB + 800 * MIB
 }
@@ -531,7 +531,8 @@ fn latencies(
     Ok(found)
 }
 
-/// The largest block that one call gets, and the most that pieces mapped together get, both within free less the margin.
+/// The largest block that one call gets, and the most that pieces mapped together get, both within free less the
+/// margin.
 fn largest(context: &Context, granularity: Option<u64>, limits: &Limits, watch: &Watch) -> Taken<Largest> {
     let step = granularity.unwrap_or(2 * MIB);
     let free_before = context.memory()?.free;

@@ -5,6 +5,7 @@ mod command;
 mod given;
 mod keys;
 mod pairs;
+mod phrases;
 mod progress;
 mod reader;
 mod readings;
@@ -18,7 +19,9 @@ mod traceback;
 pub use given::Given;
 pub use keys::examples as setting_examples;
 pub use reader::ContextReader;
-pub use series::{Growth, Measure, Reading, Series, StepUnit};
+#[cfg(test)]
+pub use series::Reading;
+pub use series::{Growth, Measure, Series, StepUnit};
 
 pub use crate::domain::Trainer;
 
@@ -30,8 +33,6 @@ use crate::units::Figure;
 closed_set! {
     /// What the program was doing when it failed.
     pub enum Phase {
-        /// Start-up, imports, building the model.
-        Startup = "startup",
         /// Loading weights or moving the model to the device.
         Load = "load",
         /// Restoring a checkpoint.

@@ -1,6 +1,7 @@
 //! One pass over a document that collects every statement, and the choice among them for one failure.
 
 use super::command::{self, Launch};
+use super::phrases;
 use super::progress::{self, Progress};
 use super::readings::{self, Readings};
 use super::section::Sections;
@@ -137,6 +138,11 @@ impl<'a> ContextReader<'a> {
             if own && new && (topics & topics::SETTING != 0 || command) {
                 for (setting, source) in settings::read(text, line.number, command) {
                     self.keep(setting, source, line.number, &mut kept);
+                }
+                if !command && !in_frame {
+                    for setting in phrases::read(text) {
+                        self.keep(setting, Source::Words, line.number, &mut kept);
+                    }
                 }
             }
             if message && let Some(setting) = settings::of_message(text) {

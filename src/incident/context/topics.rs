@@ -1,7 +1,7 @@
 //! Which lines are worth reading closely: one automaton over the names of all settings ([`super::keys`]) and the
 //! keywords of everything else tells the topics that a line touches.
 
-use super::keys;
+use super::{keys, phrases};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -70,6 +70,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("mem:", READING),
     ("system:", READING),
     ("cache", CLUE),
+    ("caching", CLUE),
     ("tcmalloc", CLUE),
     ("缓存", CLUE),
     ("epoch", PROGRESS),
@@ -228,6 +229,7 @@ static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
             words.push((Cow::Owned(name.replace('_', "-")), SETTING, true));
         }
     }
+    words.extend(phrases::WORDS.iter().map(|word| (Cow::Borrowed(*word), SETTING, true)));
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)

@@ -24,7 +24,8 @@
 #![allow(non_snake_case, reason = "the names are those of NVIDIA's libraries")]
 #![allow(
     clippy::missing_safety_doc,
-    reason = "what a caller owes is what NVIDIA's documentation of the function says: valid pointers to what is returned"
+    reason = "what a caller owes is what NVIDIA's documentation of the function says: valid pointers to what is \
+              returned"
 )]
 
 #[path = "../counters.rs"]

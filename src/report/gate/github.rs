@@ -4,7 +4,7 @@
 //! commands: `%`, line ends, and in properties also `:` and `,`.
 
 use super::{Check, Checks};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::text::Lang;
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 //! `fits` is a passed test case, `tight` and `does not fit` a failed one, `cannot tell` one that ended in an error.
 
 use super::{Check, Checks};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::text::Lang;
 use std::fmt::Write;
 

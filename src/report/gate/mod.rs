@@ -6,7 +6,7 @@ pub mod github;
 pub mod junit;
 pub mod sarif;
 
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::text::Text;
 
 /// One question with its answer, such as "batch 16 on 24 GiB".

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0, the form in which code scanning takes findings in. What fits is a result of kind `pass`.
 
 use super::{Check, Checks};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::text::Lang;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Reports of `oomdoc headroom --check`.
 
 use super::{Checked, View, check, wording};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::report::gate::Checks;
 use crate::report::layout::{Screen, Tone, run};
 use crate::report::markdown::escape;
@@ -122,7 +122,7 @@ pub fn json(all: &[Checked], view: View) -> Value {
         }
         out
     };
-    let verdict = all.iter().map(Checked::verdict).fold(Verdict::Fits, crate::headroom::worse);
+    let verdict = Verdict::of_all(all.iter().map(Checked::verdict)).unwrap_or(Verdict::Fits);
     json!({
         "schema": "oomdoc.headroom-check/1",
         "verdict": verdict.id(),

@@ -9,9 +9,9 @@ mod wording;
 
 use super::Style;
 use super::gate::{Check, Checks};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
+use crate::headroom::Assessment;
 use crate::headroom::budget::Baseline;
-use crate::headroom::{Assessment, worse};
 use crate::text::Text;
 use crate::units::Bytes;
 
@@ -57,7 +57,7 @@ impl Checked {
     /// Growth beyond the tolerance is tight at best.
     pub fn verdict(&self) -> Verdict {
         let grown = self.growth.as_ref().is_some_and(Growth::exceeded);
-        worse(self.assessment.verdict, if grown { Verdict::Tight } else { Verdict::Fits })
+        self.assessment.verdict.max(if grown { Verdict::Tight } else { Verdict::Fits })
     }
 }
 

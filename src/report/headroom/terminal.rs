@@ -1,7 +1,7 @@
 //! The answer for people.
 
 use super::{View, plot, wording};
-use crate::estimate::verdict::Verdict;
+use crate::domain::Verdict;
 use crate::headroom::Assessment;
 use crate::headroom::host::HostAnswer;
 use crate::report::layout::{Screen, Tone, run};

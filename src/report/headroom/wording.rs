@@ -1,8 +1,8 @@
 //! Sentences that several formats share.
 
+use crate::domain::Verdict;
 use crate::estimate::inference::Serving;
 use crate::estimate::peak::Peak;
-use crate::estimate::verdict::Verdict;
 use crate::headroom::host::HostAnswer;
 use crate::headroom::{Assessment, Largest};
 use crate::text;

@@ -1,7 +1,7 @@
 //! What CUDA told, as rows for people and as JSON.
 
 use crate::gpu::cuda::Failure;
-use crate::gpu::cuda::experiment::Outcome;
+use crate::gpu::cuda::experiment::ExperimentOutcome;
 use crate::gpu::cuda::parent;
 use crate::gpu::cuda::probe::Taken;
 use crate::gpu::twin::{Layout, Prediction, Reproduction, Ways};
@@ -33,7 +33,7 @@ pub enum Measured {
 
 impl Measured {
     /// `None` of nothing.
-    pub fn of(outcomes: impl Iterator<Item = Outcome>) -> Option<Measured> {
+    pub fn of(outcomes: impl Iterator<Item = ExperimentOutcome>) -> Option<Measured> {
         outcomes
             .map(|outcome| match (outcome.agrees, outcome.verdict) {
                 (true, _) => Measured::Confirmed,
@@ -251,7 +251,7 @@ pub fn busy(bytes: u64) -> Text {
     )
 }
 
-fn outcome_text(outcome: &Outcome) -> Text {
+fn outcome_text(outcome: &ExperimentOutcome) -> Text {
     let layout = outcome.layout.text();
     let scale = 1u64 << outcome.halvings.min(63);
     let scale = if scale == 1 { String::from("1") } else { format!("1/{scale}") };
@@ -438,7 +438,7 @@ fn ways_json(ways: Ways) -> Value {
     json!({"plain": ways.plain, "torch_pages": ways.torch, "smallest_pages": ways.small})
 }
 
-fn outcome_json(outcome: &Outcome, lang: Lang) -> Value {
+fn outcome_json(outcome: &ExperimentOutcome, lang: Lang) -> Value {
     json!({
         "layout": outcome.layout.text().in_lang(lang),
         "raised_bytes": outcome.raised,

@@ -7,7 +7,7 @@ pub mod terminal;
 pub mod watch;
 
 use crate::gpu::twin::Reproduction;
-use crate::gpu::verdict::Verdict;
+use crate::gpu::verdict::Judgement;
 use crate::gpu::visibility::Mapping;
 use crate::gpu::{Gpu, Survey};
 use crate::host::warnings::Warning;
@@ -17,7 +17,7 @@ pub struct Findings {
     /// The GPUs that were asked for.
     pub shown: Vec<Gpu>,
     /// For each of them.
-    pub verdicts: Vec<Vec<Verdict>>,
+    pub verdicts: Vec<Vec<Judgement>>,
     /// What CUDA told of each of them, where that was asked for.
     pub cuda: Vec<Option<cuda::Part>>,
     /// What CUDA told of its first device, where nobody else could name a GPU.

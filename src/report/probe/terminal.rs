@@ -1,7 +1,7 @@
 //! The probe for people: what is wrong first, then each GPU, then the host.
 
 use super::Findings;
-use crate::gpu::verdict::Verdict;
+use crate::gpu::verdict::Judgement;
 use crate::gpu::{ComputeMode, Gpu, GpuProcess, Identity, Memory};
 use crate::host::processes::Process;
 use crate::host::{Host, meminfo::Overcommit};
@@ -134,7 +134,7 @@ impl Page {
         }
     }
 
-    fn gpu(&mut self, gpu: &Gpu, verdicts: &[Verdict], findings: &Findings) {
+    fn gpu(&mut self, gpu: &Gpu, verdicts: &[Judgement], findings: &Findings) {
         self.screen.blank();
         let name = gpu.name.clone().unwrap_or_else(|_| self.pick("name unknown", "名称未知"));
         let mut head = vec![run(Tone::Strong, format!("GPU {}  {name}", gpu.index))];

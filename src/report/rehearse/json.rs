@@ -2,8 +2,8 @@
 //! absent.
 
 use super::{View, wording};
-use crate::estimate::verdict::Verdict;
-use crate::gpu::products::{Known, PRODUCTS};
+use crate::domain::Verdict;
+use crate::gpu::products::{PRODUCTS, Provenance};
 use crate::rehearse::gpus::Gpu;
 use crate::rehearse::launch::Addresses;
 use crate::rehearse::outcome::{End, Outside, Run, Take};
@@ -113,8 +113,8 @@ fn gpu(gpu: &Gpu) -> Value {
     out.insert("name".into(), gpu.name.as_str().into());
     out.insert("total_bytes".into(), interval(gpu.total));
     let source = match gpu.known {
-        Some(Known::Reported) => "reported",
-        Some(Known::Derived) => "derived",
+        Some(Provenance::Reported) => "reported",
+        Some(Provenance::Derived) => "derived",
         None => "given",
     };
     out.insert("total_from".into(), source.into());

@@ -1,8 +1,8 @@
 //! The rehearsal for people: the answer, the device, the runs, where the peak is, what it rests on.
 
 use super::{View, wording};
-use crate::estimate::verdict::Verdict;
-use crate::gpu::products::{Known, PRODUCTS};
+use crate::domain::Verdict;
+use crate::gpu::products::{PRODUCTS, Provenance};
 use crate::rehearse::gpus::Gpu;
 use crate::rehearse::outcome::{Question, Run, trap_texts};
 use crate::report::layout::{self, Screen, Tone, columns, pad, run, shorten};
@@ -85,8 +85,8 @@ pub fn gpus(style: Style) -> String {
             product.multiprocessors.to_string(),
             format!("{} … {}", mib(gpu.context.low), mib(gpu.context.high)),
             match product.known {
-                Known::Reported => say("reports", "实测报告"),
-                Known::Derived => say("derived", "推算"),
+                Provenance::Reported => say("reports", "实测报告"),
+                Provenance::Derived => say("derived", "推算"),
             },
         ];
         screen.line(&row(cells, Tone::Plain));
@@ -374,7 +374,12 @@ impl Page<'_> {
             let separator = self.pick(": ", "：");
             self.screen.paragraph(&head, 5, &[run(Tone::Plain, format!("{title}{separator}{frees}"))]);
             if let Some(knob) = ranked.offer.knobs.first() {
-                let line = knob.line.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                let line = knob
+                    .line
+                    .in_lang(self.view.style.lang)
+                    .lines()
+                    .find(|line| !line.trim().is_empty())
+                    .unwrap_or_default();
                 let line = shorten(line.trim(), self.screen.width().saturating_sub(5), self.view.style.unicode);
                 self.screen.line(&[run(Tone::Command, format!("     {line}"))]);
             }

@@ -1,7 +1,7 @@
 //! Words that the formats share.
 
-use crate::estimate::verdict::Verdict;
-use crate::gpu::products::Known;
+use crate::domain::Verdict;
+use crate::gpu::products::Provenance;
 use crate::rehearse::launch::Addresses;
 use crate::rehearse::outcome::{Answer, Outside, Run, Take};
 use crate::rehearse::process::OomReport;
@@ -211,11 +211,11 @@ pub fn assumptions(answer: &Answer) -> Vec<Text> {
     }
     let total = span(gpu.total);
     match gpu.known {
-        Some(Known::Reported) => out.push(text!(
+        Some(Provenance::Reported) => out.push(text!(
             en: "CUDA reports {total} on such boards, depending on the driver; the smallest figure is used",
             zh: "CUDA 在此类 GPU 上报告 {total}（随驱动而异），取最小值"
         )),
-        Some(Known::Derived) => out.push(text!(
+        Some(Provenance::Derived) => out.push(text!(
             en: "CUDA's total of {total} is derived from boards of the same kind; the smallest figure is used, --gpu-memory replaces it",
             zh: "CUDA 总量 {total} 由同类 GPU 推算，取最小值；可用 --gpu-memory 指定"
         )),

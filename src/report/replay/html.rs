@@ -5,7 +5,7 @@ use super::{View, wording};
 use crate::snapshot::analysis::{DeviceAnalysis, Growth, SnapshotAnalysis};
 use crate::snapshot::holders::{Holder, Holding, Site};
 use crate::snapshot::space::{Image, ImageSegment};
-use crate::snapshot::{NONE, what_if::Outcome};
+use crate::snapshot::{NONE, what_if::VariationOutcome};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::Bytes;
@@ -378,8 +378,8 @@ impl Section<'_> {
         let Some(fidelity) = &device.fidelity else { return };
         self.element("h2", "", &Text::new("What if", "如果换一种做法"));
         let recorded = device.peak_reserved.map_or(0, |(bytes, _)| bytes);
-        let peak = |outcome: &Outcome| match outcome {
-            Outcome::Ran { served, peak_reserved, .. } if *served != Some(false) => Some(*peak_reserved),
+        let peak = |outcome: &VariationOutcome| match outcome {
+            VariationOutcome::Ran { served, peak_reserved, .. } if *served != Some(false) => Some(*peak_reserved),
             _ => None,
         };
         let most = device.what_if.iter().filter_map(|entry| peak(&entry.outcome)).fold(recorded.max(1), u64::max);
@@ -388,9 +388,11 @@ impl Section<'_> {
         for entry in &device.what_if {
             let class = match &entry.outcome {
                 _ if entry.is_without_effect(!device.ooms.is_empty(), recorded) => "plain",
-                Outcome::Ran { served: Some(true), .. } if !device.ooms.is_empty() => "fine",
-                Outcome::Ran { served: Some(true), .. } if entry.saves.is_some_and(|saves| saves > 0) => "fine",
-                Outcome::Ran { served: Some(false), .. } => "alarm",
+                VariationOutcome::Ran { served: Some(true), .. } if !device.ooms.is_empty() => "fine",
+                VariationOutcome::Ran { served: Some(true), .. } if entry.saves.is_some_and(|saves| saves > 0) => {
+                    "fine"
+                }
+                VariationOutcome::Ran { served: Some(false), .. } => "alarm",
                 _ => "plain",
             };
             let bar = match peak(&entry.outcome) {

@@ -6,7 +6,7 @@ use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, Snap
 use crate::snapshot::holders::{Holder, Holding, Site};
 use crate::snapshot::model::{Encoding, Generation};
 use crate::snapshot::predict::Fidelity;
-use crate::snapshot::what_if::{Change, Outcome, WhatIf};
+use crate::snapshot::what_if::{Change, VariationOutcome, WhatIf};
 use serde_json::{Map, Value, json};
 
 /// Free pieces that are listed, largest first.
@@ -264,7 +264,7 @@ fn what_if(entry: &WhatIf, sites: &[Site], view: View) -> Value {
         _ => {}
     }
     match &entry.outcome {
-        Outcome::Ran { peak_reserved, peak_active, oom, served, retries } => {
+        VariationOutcome::Ran { peak_reserved, peak_active, oom, served, retries } => {
             out.insert("peak_reserved_bytes".into(), (*peak_reserved).into());
             out.insert("peak_active_bytes".into(), (*peak_active).into());
             // Absent: the limit of the device is known too roughly to say.
@@ -279,10 +279,10 @@ fn what_if(entry: &WhatIf, sites: &[Site], view: View) -> Value {
             }
             out.insert("retries".into(), (*retries).into());
         }
-        Outcome::Refused(why) => {
+        VariationOutcome::Refused(why) => {
             out.insert("refused".into(), why.in_lang(view.style.lang).into());
         }
-        Outcome::GivenUp => {
+        VariationOutcome::GivenUp => {
             out.insert("given_up".into(), true.into());
         }
     }

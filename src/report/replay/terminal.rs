@@ -5,7 +5,7 @@ use crate::report::layout::{Run, Screen, Tone, columns, pad, run, shorten};
 use crate::snapshot::analysis::{DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::{Holder, Site};
 use crate::snapshot::space::Window;
-use crate::snapshot::what_if::Outcome;
+use crate::snapshot::what_if::VariationOutcome;
 use crate::text;
 use crate::text::Text;
 use crate::units::Bytes;
@@ -270,7 +270,7 @@ impl Page {
             let outcome = wording::outcome(entry, device);
             let outcome = self.say(&outcome).to_string();
             let good = match &entry.outcome {
-                Outcome::Ran { served: Some(true), .. } => {
+                VariationOutcome::Ran { served: Some(true), .. } => {
                     !device.ooms.is_empty() || entry.saves.is_some_and(|saves| saves > 0)
                 }
                 _ => false,

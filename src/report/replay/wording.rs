@@ -6,7 +6,7 @@ pub use crate::snapshot::holders::place;
 use crate::snapshot::holders::{Category, Certainty, Holder, Holding, Site};
 use crate::snapshot::model::Encoding;
 use crate::snapshot::predict::Fidelity;
-use crate::snapshot::what_if::{Change, Outcome, WhatIf};
+use crate::snapshot::what_if::{Change, VariationOutcome, WhatIf};
 use crate::snapshot::{Generation, NONE};
 use crate::text;
 use crate::text::Text;
@@ -259,11 +259,11 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
     let recorded_oom = !device.ooms.is_empty();
     let recorded = device.peak_reserved.map_or(0, |(bytes, _)| bytes);
     match &entry.outcome {
-        Outcome::Refused(why) => {
+        VariationOutcome::Refused(why) => {
             Text::new(format!("PyTorch refuses it: {}", why.en), format!("PyTorch 拒绝该设置：{}", why.zh))
         }
-        Outcome::GivenUp => Text::new("not known: the simulation took too long", "未知：模拟耗时过长"),
-        Outcome::Ran { oom, served, peak_reserved, .. } => {
+        VariationOutcome::GivenUp => Text::new("not known: the simulation took too long", "未知：模拟耗时过长"),
+        VariationOutcome::Ran { oom, served, peak_reserved, .. } => {
             let peak = Bytes(*peak_reserved);
             match (served, oom) {
                 (Some(false), oom) => {

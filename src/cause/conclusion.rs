@@ -1,0 +1,196 @@
+//! What the ranked causes amount to: proved, likely, only a family, or open.
+
+use super::nature::{Asker, asker};
+use super::{CauseId, Finding, decide};
+use crate::dialect::Sign;
+use crate::incident::Incident;
+use crate::text::Text;
+
+/// Causes of which one would look for the same kind of remedy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    OwnNeed,
+    SomebodyElse,
+    OutsideTheAllocator,
+    ASetting,
+    Pieces,
+    Host,
+    SharedMemory,
+    Unrelated,
+}
+
+impl Family {
+    pub const ALL: [Family; 8] = [
+        Family::OwnNeed,
+        Family::SomebodyElse,
+        Family::OutsideTheAllocator,
+        Family::ASetting,
+        Family::Pieces,
+        Family::Host,
+        Family::SharedMemory,
+        Family::Unrelated,
+    ];
+
+    /// The family of a cause.
+    pub const fn of(cause: CauseId) -> Family {
+        match cause {
+            CauseId::Capacity
+            | CauseId::SingleHugeAllocation
+            | CauseId::TransientPeak
+            | CauseId::LeakGrowth
+            | CauseId::DuplicateModel
+            | CauseId::KvCache => Family::OwnNeed,
+            CauseId::OtherProcess | CauseId::WrongDevice => Family::SomebodyElse,
+            CauseId::NonFramework => Family::OutsideTheAllocator,
+            CauseId::FrameworkLimit | CauseId::Preallocation => Family::ASetting,
+            CauseId::Fragmentation => Family::Pieces,
+            CauseId::HostMemory | CauseId::HostWorkers => Family::Host,
+            CauseId::SharedMemory => Family::SharedMemory,
+            CauseId::DriverOrUnrelated => Family::Unrelated,
+        }
+    }
+
+    /// The name in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Family::OwnNeed => "own need",
+            Family::SomebodyElse => "somebody else",
+            Family::OutsideTheAllocator => "outside the allocator",
+            Family::ASetting => "a setting",
+            Family::Pieces => "pieces",
+            Family::Host => "host",
+            Family::SharedMemory => "shared memory",
+            Family::Unrelated => "unrelated",
+        }
+    }
+
+    /// The name for people, to stand after "the cause is".
+    pub fn name(self) -> Text {
+        match self {
+            Family::OwnNeed => Text::new("this job's own need", "任务自身的需求"),
+            Family::SomebodyElse => {
+                Text::new("somebody else on the device, or the wrong device", "其他占用者或用错设备")
+            }
+            Family::OutsideTheAllocator => {
+                Text::new("memory outside the framework's allocator", "框架分配器之外的显存")
+            }
+            Family::ASetting => Text::new("a limit or a pool that was set", "设置的上限或内存池"),
+            Family::Pieces => Text::new("free memory in pieces", "空闲内存碎片化"),
+            Family::Host => Text::new("the machine's memory", "主机内存"),
+            Family::SharedMemory => Text::new("shared memory", "共享内存"),
+            Family::Unrelated => Text::new("something other than a lack of memory", "内存不足以外的问题"),
+        }
+    }
+}
+
+/// What can be concluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclusion {
+    /// Arithmetic or a replay leaves no doubt about the first cause.
+    Proved,
+    /// The first cause stands out.
+    Likely,
+    /// Only the family of the cause is known.
+    Family(Family),
+    /// Nothing decides.
+    Open,
+}
+
+impl Conclusion {
+    /// The name in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Conclusion::Proved => "proved",
+            Conclusion::Likely => "likely",
+            Conclusion::Family(_) => "family",
+            Conclusion::Open => "open",
+        }
+    }
+
+    /// True where an observation should decide before anything is changed.
+    pub const fn is_undecided(self) -> bool {
+        matches!(self, Conclusion::Family(_) | Conclusion::Open)
+    }
+}
+
+/// A first cause stands out from here on, and from this many times the second. Of what was told with less, two in five were
+/// wrong, out of fold.
+pub(crate) const STANDS_OUT: f64 = 0.7;
+const BEFORE_THE_SECOND: f64 = 2.0;
+
+/// A family is known where its causes together reach this.
+const FAMILY_KNOWN: f64 = 0.65;
+
+/// Evidence from here on speaks for a cause by itself.
+const SPEAKS: f64 = 0.5;
+
+/// What the findings of an incident amount to.
+pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
+    let Some(first) = findings.first() else { return Conclusion::Open };
+    if first.proved {
+        return Conclusion::Proved;
+    }
+    let second = findings.get(1).map_or(0.0, |second| second.confidence);
+    // What only how often it stands behind such messages speaks for is a guess, however good: a bare message, a full
+    // process of which nothing says what fills it.
+    let guessed = first.evidence.iter().all(|evidence| evidence.weight < SPEAKS || is_of_the_message(evidence.id));
+    if first.confidence >= STANDS_OUT && first.confidence >= BEFORE_THE_SECOND * second && !guessed {
+        return Conclusion::Likely;
+    }
+    if guessed && incident.event.has(Sign::KilledWithoutProof) {
+        return Conclusion::Open;
+    }
+    let family = Family::of(first.cause.id);
+    let share: f64 =
+        findings.iter().filter(|finding| Family::of(finding.cause.id) == family).map(|f| f.confidence).sum();
+    let alone = decide::candidates(findings, Conclusion::Open).iter().all(|cause| Family::of(*cause) == family);
+    if share >= FAMILY_KNOWN && alone { Conclusion::Family(family) } else { Conclusion::Open }
+}
+
+/// Mechanisms that only tell what kind of message it is.
+fn is_of_the_message(id: &str) -> bool {
+    matches!(id, "figures" | "job" | "kill" | "bound" | "prior" | "error")
+}
+
+/// True for a message without a figure, and for a kill that nothing proves.
+pub fn is_bare(incident: &Incident) -> bool {
+    let facts = &incident.event.facts;
+    let without = facts.sizes.is_empty() && facts.numbers.is_empty();
+    incident.event.has(Sign::KilledWithoutProof)
+        || without
+            && !incident.event.has(Sign::KilledWithProof)
+            && !matches!(asker(incident), Asker::Shm | Asker::OnChip)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rank;
+    use super::super::trial::{FULL_CARD, host, torch};
+    use super::*;
+
+    fn of(incident: &Incident) -> Conclusion {
+        conclude(incident, &rank(incident))
+    }
+
+    #[test]
+    fn bare_messages_claim_nothing() {
+        assert!(of(&torch(&[])).is_undecided());
+        let mut kill = host(&[]);
+        kill.event.sign(Sign::KilledWithoutProof);
+        assert_eq!(of(&kill), Conclusion::Open);
+    }
+
+    #[test]
+    fn arithmetic_is_told_as_proved() {
+        let mut beyond = FULL_CARD;
+        beyond[0].1 = "40.00 GiB";
+        assert_eq!(of(&torch(&beyond)), Conclusion::Proved);
+    }
+
+    #[test]
+    fn every_cause_has_a_family() {
+        for cause in CauseId::ALL {
+            assert!(Family::ALL.contains(&Family::of(*cause)));
+        }
+    }
+}

@@ -1,0 +1,557 @@
+//! What would decide between causes that the log leaves open: one observation each, with what each outcome means.
+
+use super::conclusion::{Conclusion, Family};
+use super::nature::{Asker, JobKind, asker, job_kind};
+use super::{CauseId, Finding};
+use crate::dialect::Sign;
+use crate::domain::Accelerator;
+use crate::domain::program::DeviceUse;
+use crate::incident::Incident;
+use crate::text;
+use crate::text::Text;
+
+/// One outcome of an observation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// What one would see.
+    pub see: Text,
+    /// Which cause it then is.
+    pub then: CauseId,
+}
+
+/// An observation that decides, made for one incident.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// A short name, for programs.
+    pub id: &'static str,
+    /// The command or change.
+    pub act: Text,
+    /// Whose command it is, as fixes name their targets.
+    pub target: &'static str,
+    pub outcomes: Vec<Outcome>,
+}
+
+/// A kind of observation. Its position in [`TESTS`] is its price: the cheapest stands first.
+struct Test {
+    id: &'static str,
+    /// What to do, and whose command it is; `None` where it cannot be done for this incident.
+    act: fn(&Incident) -> Option<(&'static str, Text)>,
+    /// What one sees under each cause. Causes with the same words cannot be told apart by it.
+    outcomes: &'static [(CauseId, &'static str, &'static str)],
+}
+
+/// Outcomes that several causes share.
+mod see {
+    pub const FALLS: (&str, &str) = ("it falls to near 0 once the job has stopped", "任务停止后降到接近 0");
+    pub const EARLY: (&str, &str) =
+        ("both stand near the device's size from the first step on", "两者从第一步起就接近设备容量");
+}
+
+use CauseId::{
+    Capacity, DriverOrUnrelated, DuplicateModel, Fragmentation, FrameworkLimit, HostMemory, HostWorkers, KvCache,
+    LeakGrowth, NonFramework, OtherProcess, Preallocation, SharedMemory, SingleHugeAllocation, TransientPeak,
+    WrongDevice,
+};
+
+/// Every kind of observation, the cheapest first.
+const TESTS: &[Test] = &[
+    Test {
+        id: "kernel-log",
+        act: |incident| {
+            (asker(incident) == Asker::Host && !incident.event.has(Sign::KilledWithProof))
+                .then(|| ("linux", Text::same("dmesg -T | grep -iE 'out of memory|oom-kill|killed process'")))
+        },
+        outcomes: &[
+            (
+                DriverOrUnrelated,
+                "no line of that moment: something else killed it",
+                "没有当时的记录：是被别的原因杀死的",
+            ),
+            (
+                HostMemory,
+                "it names this process, which held most of the memory",
+                "记录指向本进程，且它占用了大部分内存",
+            ),
+            (HostWorkers, "it names one of many like-named processes", "记录指向众多同名进程之一"),
+            (OtherProcess, "its table of tasks shows that another process held most", "任务表显示其他进程占用最多"),
+            (SharedMemory, "shmem stands for most of the memory", "shmem 占去大部分内存"),
+            (FrameworkLimit, "no line, and memory was free: a limit refused", "没有记录且内存充足：是上限拒绝的"),
+        ],
+    },
+    Test {
+        id: "limits",
+        act: |incident| {
+            (asker(incident) == Asker::Host)
+                .then(|| ("linux", Text::same("ulimit -v; cat /sys/fs/cgroup/memory.max; free -h")))
+        },
+        outcomes: &[
+            (
+                FrameworkLimit,
+                "one of the limits is below what the machine has, and is about what the job held",
+                "其中一个上限低于整机内存，且接近任务的占用",
+            ),
+            (
+                HostMemory,
+                "no limit but the machine's own memory, or the job's as meant",
+                "除整机内存（或按预期设置的上限）外没有其他限制",
+            ),
+            (OtherProcess, "little is available although the job does not run", "任务未运行时可用内存已很少"),
+            (
+                Preallocation,
+                "what is available is less than the heap that the program commits at start",
+                "可用内存少于程序启动时提交的堆",
+            ),
+        ],
+    },
+    Test {
+        id: "shared-memory-use",
+        act: |incident| {
+            matches!(asker(incident), Asker::Shm | Asker::Host).then(|| {
+                ("shell", text!(en: "df -h /dev/shm   # while the job runs", zh: "df -h /dev/shm   # 在任务运行时"))
+            })
+        },
+        outcomes: &[
+            (SharedMemory, "/dev/shm is nearly full", "/dev/shm 接近用满"),
+            (HostMemory, "it is not, and little memory is available (free -h)", "并未用满，而可用内存很少（free -h）"),
+            (HostWorkers, "it fills with the number of workers", "随 worker 数量增长而填满"),
+            (FrameworkLimit, "it is nearly empty", "几乎为空"),
+            (DriverOrUnrelated, "it is nearly empty and memory is available", "几乎为空且内存充足"),
+        ],
+    },
+    Test {
+        id: "device-without-the-job",
+        act: |incident| {
+            let tool = incident.event.accelerator().tool();
+            super::nature::on_gpu(incident)
+                .then(|| ("shell", text!(en: "{tool}   # with this job stopped", zh: "{tool}   # 停止本任务后执行")))
+        },
+        outcomes: &[
+            (
+                OtherProcess,
+                "much of the memory is still in use: stop or move who holds it",
+                "仍有大量占用：停止或移走占用者",
+            ),
+            (
+                HostMemory,
+                "the device has room, the machine has little left (free -h)",
+                "设备仍有空闲，而主机内存所剩无几（free -h）",
+            ),
+            (WrongDevice, "this device is in use while another one is idle", "本设备被占用而另一设备空闲"),
+            (Capacity, see::FALLS.0, see::FALLS.1),
+            (Fragmentation, see::FALLS.0, see::FALLS.1),
+            (LeakGrowth, see::FALLS.0, see::FALLS.1),
+            (TransientPeak, see::FALLS.0, see::FALLS.1),
+            (SingleHugeAllocation, see::FALLS.0, see::FALLS.1),
+            (DuplicateModel, see::FALLS.0, see::FALLS.1),
+            (NonFramework, see::FALLS.0, see::FALLS.1),
+            (Preallocation, see::FALLS.0, see::FALLS.1),
+            (KvCache, see::FALLS.0, see::FALLS.1),
+            (FrameworkLimit, see::FALLS.0, see::FALLS.1),
+            (DriverOrUnrelated, see::FALLS.0, see::FALLS.1),
+        ],
+    },
+    Test {
+        id: "cache-settings",
+        act: |incident| {
+            (asker(incident) == Asker::KvCache).then(|| {
+                ("program", text!(en: "start once with the engine's share of the device at 0.95, the context unchanged", zh: "将引擎的显存占比设为 0.95 启动一次，上下文长度不变"))
+            })
+        },
+        outcomes: &[
+            (FrameworkLimit, "it starts", "可以启动"),
+            (KvCache, "it still lacks cache, and starts with half the context", "缓存仍不足，而上下文减半后可以启动"),
+            (Capacity, "it still lacks cache, even with half the context", "缓存仍不足，上下文减半也不行"),
+            (OtherProcess, "it says that less is free than its share", "提示空闲少于其份额"),
+            (Preallocation, "it fails after the cache was made, in warm-up", "缓存建好之后在预热时失败"),
+            (TransientPeak, "it starts, and fails on a long request", "可以启动，遇到长请求时失败"),
+        ],
+    },
+    Test {
+        id: "pool-off",
+        act: |incident| match incident.event.program.device_use() {
+            DeviceUse::Preallocated { off: Some(setting) } => {
+                Some(("shell", text!(en: "{setting}   # for one run", zh: "{setting}   # 仅运行一次")))
+            }
+            _ => None,
+        },
+        outcomes: &[
+            (Preallocation, "it runs", "可以运行"),
+            (Capacity, "it fails at the same place", "在同一处失败"),
+            (
+                OtherProcess,
+                "it fails at the same place, and the device's tool lists others",
+                "在同一处失败，且设备工具列出其他进程",
+            ),
+            (TransientPeak, "it fails only in one phase", "仅在某个阶段失败"),
+            (SingleHugeAllocation, "it fails on the same single request", "在同一个请求上失败"),
+            (LeakGrowth, "it fails later than before", "比之前更晚失败"),
+        ],
+    },
+    Test {
+        id: "per-step-reading",
+        act: |incident| {
+            if !super::nature::on_gpu(incident) || asker(incident) == Asker::WeightBuffers {
+                return None;
+            }
+            let (target, line) = per_step(incident);
+            Some((
+                target,
+                match job_kind(incident) {
+                    Some(JobKind::Inference | JobKind::Serving) => {
+                        text!(en: "{line}   # after loading and after each request", zh: "{line}   # 加载后及每个请求后各打印一次")
+                    }
+                    _ => {
+                        text!(en: "{line}   # after loading and at the end of each step", zh: "{line}   # 加载后及每步结束时各打印一次")
+                    }
+                },
+            ))
+        },
+        outcomes: &[
+            (LeakGrowth, "what is in use rises from step to step", "占用逐步上升"),
+            (
+                Fragmentation,
+                "what is in use stays level, what is reserved rises or is far above it",
+                "占用平稳，而保留量上升或远高于占用",
+            ),
+            (Capacity, see::EARLY.0, see::EARLY.1),
+            (
+                TransientPeak,
+                "it jumps in one phase (validation, saving, the first optimizer step) and falls back",
+                "在某个阶段（验证、保存、首次优化器更新）突增后回落",
+            ),
+            (DuplicateModel, "it stands at twice the weights right after loading", "加载后即为权重的两倍"),
+            (
+                SingleHugeAllocation,
+                "it stands far below the device until the failing line",
+                "直到失败处都远低于设备容量",
+            ),
+            (
+                NonFramework,
+                "it stays far below what the device's own tool counts for this process",
+                "远低于设备工具统计的本进程用量",
+            ),
+            (
+                OtherProcess,
+                "it stays small while the device's tool shows the device full",
+                "自身占用很小，而设备工具显示已满",
+            ),
+            (
+                Preallocation,
+                "what is reserved stands at a fixed share of the device from the start",
+                "保留量从一开始就是设备的固定比例",
+            ),
+            (
+                FrameworkLimit,
+                "it never passes a value well below the device's size",
+                "从未超过某个明显低于设备容量的值",
+            ),
+        ],
+    },
+    Test {
+        id: "no-workers",
+        act: |incident| {
+            matches!(asker(incident), Asker::Host | Asker::Shm).then(|| {
+                if incident.event.has(Sign::DataLoaderWorker) || incident.context.workers.is_known() {
+                    ("pytorch", text!(en: "num_workers=0   # for one run", zh: "num_workers=0   # 仅运行一次"))
+                } else {
+                    ("program", text!(en: "run once with one worker or process", zh: "用单个 worker 或进程运行一次"))
+                }
+            })
+        },
+        outcomes: &[
+            (HostWorkers, "it runs, with a fraction of the memory", "可以运行，占用大幅下降"),
+            (HostMemory, "it fails at about the same place", "在差不多的位置失败"),
+            (LeakGrowth, "it fails later, memory having risen all along", "更晚失败，内存一路上升"),
+            (SharedMemory, "it runs, and memory is hardly less", "可以运行，而内存占用几乎不变"),
+            (SingleHugeAllocation, "it fails on the same request", "在同一个请求上失败"),
+        ],
+    },
+    Test {
+        id: "resident-memory-over-time",
+        act: |incident| {
+            (asker(incident) == Asker::Host).then(|| {
+                ("linux", text!(en: "ps -eo pid,user,rss,comm --sort=-rss | head   # once a minute while it runs", zh: "ps -eo pid,user,rss,comm --sort=-rss | head   # 运行期间每分钟一次"))
+            })
+        },
+        outcomes: &[
+            (LeakGrowth, "the job's own figure rises to the end", "本任务的占用持续上升直到结束"),
+            (HostMemory, "it reaches its level at once and stays there", "很快达到某一水平并保持"),
+            (HostWorkers, "many like-named processes share it", "由许多同名进程分占"),
+            (OtherProcess, "somebody else's process stands above it", "其他进程排在前面"),
+            (SingleHugeAllocation, "it is small until the moment it fails", "失败之前一直很小"),
+            (
+                FrameworkLimit,
+                "it stops at the same value each time, memory being available",
+                "每次都停在同一数值，而内存仍有可用",
+            ),
+            (TransientPeak, "it jumps in one phase", "在某个阶段突增"),
+            (Preallocation, "it is small, its virtual size is not", "常驻内存很小而虚拟内存很大"),
+            (KvCache, "it jumps when the context is made", "创建上下文时突增"),
+            (Capacity, "it reaches its level while weights are loaded", "加载权重时达到该水平"),
+            (DuplicateModel, "it jumps twice by the size of the model", "两次按模型大小突增"),
+        ],
+    },
+    Test {
+        id: "shapes",
+        act: |incident| {
+            if !matches!(asker(incident), Asker::Tensor | Asker::PooledTensor | Asker::Host) {
+                return None;
+            }
+            let place = incident.context.user_frame().map(|frame| format!("{}:{}", frame.file, frame.line));
+            Some((
+                "program",
+                match place {
+                    Some(place) => {
+                        text!(en: "print the shapes of the inputs at {place}", zh: "打印 {place} 处输入的形状")
+                    }
+                    None => text!(en: "print the shapes of the inputs at the failing line", zh: "打印失败处输入的形状"),
+                },
+            ))
+        },
+        outcomes: &[
+            (
+                SingleHugeAllocation,
+                "a dimension is larger than meant, or enters twice (pairs)",
+                "某一维大于预期，或出现两次（成对）",
+            ),
+            (Capacity, "they are as meant", "与预期一致"),
+            (TransientPeak, "they are as meant, and larger than in the steps before", "与预期一致，但大于此前各步"),
+            (HostMemory, "they are as meant", "与预期一致"),
+            (LeakGrowth, "they are as meant, and have been so for many steps", "与预期一致，且多步以来一直如此"),
+            (DuplicateModel, "they are a model's weights", "是模型的权重"),
+            (Fragmentation, "they change from step to step", "逐步变化"),
+            (DriverOrUnrelated, "they are tiny", "非常小"),
+        ],
+    },
+    Test {
+        id: "batch-of-one",
+        act: |incident| {
+            matches!(asker(incident), Asker::Tensor | Asker::PooledTensor).then(|| {
+                ("program", text!(en: "run once with a batch of 1 (or half the size or length)", zh: "以批大小 1（或一半的尺寸、长度）运行一次"))
+            })
+        },
+        outcomes: &[
+            (Capacity, "it runs", "可以运行"),
+            (LeakGrowth, "it runs, and fails many steps later", "可以运行，但若干步之后仍失败"),
+            (DuplicateModel, "it fails at the same place, in loading", "在同一处失败（加载阶段）"),
+            (OtherProcess, "it fails at the same place with as much in use", "在同一处失败，占用不变"),
+            (WrongDevice, "it fails at the same place on the same device", "在同一设备同一处失败"),
+            (NonFramework, "it fails with as much outside the allocator", "失败且分配器之外的占用不变"),
+            (
+                SingleHugeAllocation,
+                "it fails on a request as large as before, or far smaller by the square",
+                "在同样大小的请求上失败，或按平方缩小",
+            ),
+            (TransientPeak, "it fails in the same phase with a smaller request", "在同一阶段失败，但请求更小"),
+            (Preallocation, "it fails at start with the same figures", "启动时以同样的数字失败"),
+            (FrameworkLimit, "it fails at the same limit", "在同一上限处失败"),
+            (DriverOrUnrelated, "it fails with the same message at once", "立即以同样的信息失败"),
+            (Fragmentation, "it fails with much reserved and unused", "失败时仍有大量保留而未使用"),
+        ],
+    },
+    Test {
+        id: "half-the-context",
+        act: |incident| {
+            matches!(asker(incident), Asker::WeightBuffers | Asker::Engine | Asker::Host).then(|| {
+                ("program", text!(en: "start once with half the context length", zh: "将上下文长度减半启动一次"))
+            })
+        },
+        outcomes: &[
+            (KvCache, "it starts", "可以启动"),
+            (Capacity, "it fails on a buffer of the same size", "在同样大小的缓冲区失败"),
+            (OtherProcess, "it fails on the first buffer", "在第一个缓冲区就失败"),
+            (FrameworkLimit, "it starts, with the program's own estimate as before", "可以启动，而程序的估算不变"),
+            (HostMemory, "it fails while weights are loaded", "加载权重时失败"),
+            (TransientPeak, "it starts, and fails on a long prompt", "可以启动，遇到长提示时失败"),
+            (Preallocation, "it fails at start with the same figures", "启动时以同样的数字失败"),
+            (DriverOrUnrelated, "it fails with the same message at once", "立即以同样的信息失败"),
+            (LeakGrowth, "it starts, and fails later than before", "可以启动，比之前更晚失败"),
+            (
+                NonFramework,
+                "it fails at start with the same figures beside the engine's pool",
+                "启动时失败，引擎内存池之外的占用不变",
+            ),
+        ],
+    },
+    Test {
+        id: "limit-settings",
+        act: |incident| {
+            super::nature::on_gpu(incident).then(|| {
+                ("shell", text!(en: "search the program and its environment for a memory fraction, a pool size or a partition of the device", zh: "在程序和环境中查找显存占比、内存池大小或设备分区设置"))
+            })
+        },
+        outcomes: &[
+            (FrameworkLimit, "one is set, below the device's size", "设置了低于设备容量的上限"),
+            (Preallocation, "a pool takes a fixed share at start", "某个内存池在启动时占用固定份额"),
+            (Capacity, "none is set", "均未设置"),
+            (OtherProcess, "none is set, and others are on the device", "均未设置，且设备上另有进程"),
+            (DriverOrUnrelated, "none is set, and memory was free", "均未设置，且显存有空闲"),
+            (
+                NonFramework,
+                "none is set, and the process holds more than its framework",
+                "均未设置，而进程占用多于框架",
+            ),
+        ],
+    },
+    Test {
+        id: "blocking-launches",
+        act: |incident| {
+            let variable = incident.event.accelerator().blocking_launches()?;
+            (asker(incident) == Asker::Tensor).then(|| {
+                ("shell", text!(en: "{variable}   # for one run with the smallest batch", zh: "{variable}   # 以最小批大小运行一次"))
+            })
+        },
+        outcomes: &[
+            (DriverOrUnrelated, "another error shows, at another line", "在别处出现另一个错误"),
+            (Capacity, "the same message comes with the device nearly full", "设备接近占满时出现同样的信息"),
+            (OtherProcess, "the same message comes at the first request", "在第一个请求处出现同样的信息"),
+            (LeakGrowth, "the same message comes later", "更晚出现同样的信息"),
+            (
+                SingleHugeAllocation,
+                "the same message comes at the same line, the device far from full",
+                "在同一行出现同样的信息，而设备远未占满",
+            ),
+            (TransientPeak, "the same message comes in the same phase", "在同一阶段出现同样的信息"),
+            (Preallocation, "the same message comes after a pool was made", "在内存池建好之后出现同样的信息"),
+            (NonFramework, "the same message comes from a library's own call", "由库自身的调用报出同样的信息"),
+        ],
+    },
+];
+
+/// The line that prints what the program uses, and whose it is.
+fn per_step(incident: &Incident) -> (&'static str, String) {
+    let event = &incident.event;
+    let meter = event.meter();
+    if !event.on_pytorch() {
+        return ("program", meter.now.to_string());
+    }
+    let reserved = match event.accelerator() {
+        Accelerator::Mps => "torch.mps.driver_allocated_memory()".to_string(),
+        Accelerator::Tpu => return ("pytorch", format!("print({})", meter.now)),
+        other => format!("{}.memory_reserved()", other.torch_module()),
+    };
+    ("pytorch", format!("print({}, {reserved})", meter.now))
+}
+
+/// Observations offered at most.
+const OFFERED: usize = 3;
+
+/// Candidates less likely than this share of the first are not worth an observation.
+const CANDIDATE: f64 = 0.22;
+
+/// Where only the family is known, members of it that are at least this likely are candidates as well.
+const OF_THE_FAMILY: f64 = 0.03;
+
+/// Candidates named at most.
+const NAMED: usize = 4;
+
+/// The causes between which the log leaves open, the likeliest first.
+pub fn candidates(findings: &[Finding], conclusion: Conclusion) -> Vec<CauseId> {
+    let most = findings.first().map_or(0.0, |first| first.confidence);
+    let may = |finding: &&Finding| match conclusion {
+        Conclusion::Family(family) => {
+            Family::of(finding.cause.id) == family && finding.confidence >= OF_THE_FAMILY
+                || finding.confidence >= most * CANDIDATE
+        }
+        _ => finding.confidence >= most * CANDIDATE,
+    };
+    let named: Vec<CauseId> = findings.iter().filter(may).map(|finding| finding.cause.id).take(NAMED).collect();
+    // What stands alone is held against the next.
+    if named.len() < 2 { findings.iter().map(|finding| finding.cause.id).take(2).collect() } else { named }
+}
+
+/// The observations that would decide between the candidates, the cheapest first: each tells at least two of them apart,
+/// and together they tell as many as can be.
+pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Conclusion) -> Vec<Observation> {
+    let candidates = candidates(findings, conclusion);
+    let mut found: Vec<Observation> = Vec::new();
+    let mut open: Vec<(CauseId, CauseId)> = Vec::new();
+    for (i, a) in candidates.iter().enumerate() {
+        open.extend(candidates.iter().skip(i + 1).map(|b| (*a, *b)));
+    }
+    for test in TESTS {
+        if found.len() >= OFFERED || open.is_empty() {
+            break;
+        }
+        let decides = |pair: &(CauseId, CauseId)| separates(test, pair.0, pair.1);
+        if !open.iter().any(decides) {
+            continue;
+        }
+        let Some((target, act)) = (test.act)(incident) else { continue };
+        open.retain(|pair| !decides(pair));
+        found.push(Observation { id: test.id, act, target, outcomes: outcomes(test, &candidates) });
+    }
+    found
+}
+
+/// What each candidate would show.
+fn outcomes(test: &Test, candidates: &[CauseId]) -> Vec<Outcome> {
+    candidates
+        .iter()
+        .filter_map(|cause| {
+            let (_, en, zh) = test.outcomes.iter().find(|(of, ..)| of == cause)?;
+            Some(Outcome { see: Text::new(*en, *zh), then: *cause })
+        })
+        .collect()
+}
+
+fn separates(test: &Test, a: CauseId, b: CauseId) -> bool {
+    let see = |cause| test.outcomes.iter().find(|(of, ..)| *of == cause).map(|(_, en, _)| *en);
+    matches!((see(a), see(b)), (Some(a), Some(b)) if a != b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::{FULL_CARD, event, host, settled, torch};
+    use super::super::{rank, weights::Weights};
+    use super::*;
+    use crate::dialect::Resource;
+    use crate::domain::Program;
+
+    /// One incident of each asker whose resource leaves something to decide.
+    fn incidents() -> Vec<Incident> {
+        vec![
+            torch(&FULL_CARD),
+            settled(event(Program::Jax, Resource::Gpu, &[])),
+            settled(event(Program::Vllm, Resource::Gpu, &[])),
+            settled(event(Program::LlamaCpp, Resource::Gpu, &[])),
+            settled(event(Program::Vllm, Resource::KvCache, &[])),
+            host(&[]),
+            settled(event(Program::Pytorch, Resource::Shm, &[])),
+        ]
+    }
+
+    /// Pairs of one asker whose priors are so low that they never stand first and second.
+    const SELDOM: f64 = -2.6;
+
+    #[test]
+    fn every_pair_that_may_stand_first_has_an_observation_that_tells_it_apart() {
+        let mut missing = Vec::new();
+        for incident in incidents() {
+            let asker = asker(&incident);
+            let can = |cause: &CauseId| Weights::get().prior(asker, *cause).is_some_and(|prior| prior >= SELDOM);
+            let causes: Vec<CauseId> = CauseId::ALL.iter().copied().filter(can).collect();
+            for (i, a) in causes.iter().enumerate() {
+                for b in &causes[i + 1..] {
+                    if !TESTS.iter().any(|test| separates(test, *a, *b) && (test.act)(&incident).is_some()) {
+                        missing.push(format!("{}: {} or {}", asker.id(), a.id(), b.id()));
+                    }
+                }
+            }
+        }
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
+
+    #[test]
+    fn observations_come_cheapest_first_and_name_what_each_outcome_means() {
+        let incident = torch(&[]);
+        let findings = rank(&incident);
+        let observations = observations(&incident, &findings, Conclusion::Open);
+        assert!(!observations.is_empty() && observations.len() <= OFFERED);
+        let place = |id: &str| TESTS.iter().position(|test| test.id == id);
+        assert!(observations.windows(2).all(|pair| place(pair[0].id) < place(pair[1].id)));
+        for observation in &observations {
+            assert!(observation.outcomes.len() >= 2, "{}", observation.id);
+        }
+    }
+}

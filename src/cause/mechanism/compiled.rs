@@ -1,0 +1,131 @@
+//! The plan of a program that a compiler laid out.
+
+use super::{Mechanism, Reading};
+use crate::cause::reading::{one_piece, size, whole};
+use crate::domain::Number;
+use crate::text;
+use crate::units::{Bytes, GIB, percent};
+
+/// Which part of the plan dominates.
+pub const PLAN: Mechanism = Mechanism {
+    id: "plan",
+    levels: &["temporaries", "mixed", "arguments", "one-program", "no-arguments"],
+    read: |incident| {
+        let facts = &incident.event.facts;
+        let total = facts
+            .number(Number::ProgramTotal)
+            .or(incident.ledger.requested.map(|all| all.middle() as f64))
+            .filter(|total| *total > 0.0);
+        if let (Some((temporary, at)), Some(total)) = (facts.numbers.get(&Number::Temp), total) {
+            let share = temporary / total;
+            let (amount, part) = (Bytes(*temporary as u64), percent(share));
+            let level = if share >= 0.55 {
+                "temporaries"
+            } else if share >= 0.3 {
+                "mixed"
+            } else {
+                "arguments"
+            };
+            return Some(
+                Reading::new(level, text!(en: "{amount} of the program, {part}, are temporary buffers: activations and scratch", zh: "程序中有 {amount}（{part}）是临时缓冲区：激活和中间结果"))
+                    .at(*at),
+            );
+        }
+        if let (Some((parameters, at)), Some(total)) = (facts.numbers.get(&Number::Parameter), total)
+            && !one_piece(incident)
+        {
+            let kept = parameters + facts.number(Number::Output).unwrap_or(0.0);
+            if *parameters == 0.0 {
+                return Some(
+                    Reading::new("no-arguments", text!(en: "the program has no arguments: all that it needs is temporary", zh: "程序没有参数：所需全部是临时缓冲区"))
+                        .at(*at),
+                );
+            }
+            if kept >= 0.5 * total {
+                let (kept, total) = (Bytes(kept as u64), Bytes(total as u64));
+                return Some(
+                    Reading::new("arguments", text!(en: "inputs and outputs of the program, {kept} of {total}, dominate: weights, optimizer state, batch", zh: "程序的输入和输出占主导：{total} 中的 {kept}，即权重、优化器状态和批次"))
+                        .at(*at),
+                );
+            }
+        }
+        let (_, at) = facts.numbers.get(&Number::WholeProgram)?;
+        let requested = incident.ledger.requested.filter(|requested| requested.middle() >= GIB as i128)?;
+        let want = size(requested);
+        Some(
+            Reading::new("one-program", text!(en: "{want} are all temporary buffers of one compiled program at once: activations and scratch", zh: "{want} 是一个编译后程序的全部临时缓冲区：激活和中间结果"))
+                .at(*at),
+        )
+    },
+};
+
+/// The largest single buffer of a plan or a pool.
+pub const LARGEST_BUFFER: Mechanism = Mechanism {
+    id: "largest-buffer",
+    levels: &["a-third", "half-of-the-pool", "most-of-the-pool"],
+    read: |incident| {
+        let facts = &incident.event.facts;
+        if let (Some((chunk, at)), Some(all)) = (facts.numbers.get(&Number::LargestAllocation), whole(incident)) {
+            let share = chunk / all.middle().max(1) as f64;
+            let level = if share >= 0.7 {
+                "most-of-the-pool"
+            } else if share >= 0.5 {
+                "half-of-the-pool"
+            } else {
+                return None;
+            };
+            let (chunk, all) = (Bytes(*chunk as u64), size(all));
+            return Some(
+                Reading::new(level, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
+                    .at(*at),
+            );
+        }
+        let (buffer, at) = facts.numbers.get(&Number::LargestBuffer)?;
+        let total = facts.number(Number::ProgramTotal).filter(|total| *total > 0.0)?;
+        (buffer / total >= 0.33).then(|| {
+            let (buffer, total) = (Bytes(*buffer as u64), Bytes(total as u64));
+            Reading::new("a-third", text!(en: "one buffer of {buffer} is a third or more of the program's {total}", zh: "单个缓冲区 {buffer} 占程序 {total} 的三分之一以上"))
+                .at(*at)
+        })
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::{event, settled};
+    use crate::dialect::{Fact, Resource};
+    use crate::domain::Program;
+    use crate::evidence::Span;
+    use crate::incident::Incident;
+
+    fn plan(numbers: &[(Number, f64)]) -> Incident {
+        let mut event =
+            event(Program::Jax, Resource::Gpu, &[(Fact::Requested, "20.00 GiB"), (Fact::Capacity, "16.00 GiB")]);
+        for (name, value) in numbers {
+            event.facts.numbers.insert(*name, (*value, Span::line(3)));
+        }
+        settled(event)
+    }
+
+    #[test]
+    fn the_part_that_dominates() {
+        let total = (Number::ProgramTotal, 20e9);
+        for (temporary, want) in [(16e9, "temporaries"), (8e9, "mixed"), (2e9, "arguments")] {
+            assert_eq!(level(&PLAN, &plan(&[total, (Number::Temp, temporary)])), Some(want));
+        }
+        assert_eq!(level(&PLAN, &plan(&[total, (Number::Parameter, 15e9)])), Some("arguments"));
+        assert_eq!(level(&PLAN, &plan(&[total, (Number::Parameter, 0.0)])), Some("no-arguments"));
+        assert_eq!(level(&PLAN, &plan(&[(Number::WholeProgram, 1.0)])), Some("one-program"));
+    }
+
+    #[test]
+    fn the_largest_buffer() {
+        let total = (Number::ProgramTotal, 20e9);
+        assert_eq!(level(&LARGEST_BUFFER, &plan(&[total, (Number::LargestBuffer, 9e9)])), Some("a-third"));
+        assert_eq!(level(&LARGEST_BUFFER, &plan(&[total, (Number::LargestBuffer, 2e9)])), None);
+        assert_eq!(level(&LARGEST_BUFFER, &plan(&[(Number::LargestAllocation, 9.5e9)])), Some("half-of-the-pool"));
+        assert_eq!(level(&LARGEST_BUFFER, &plan(&[(Number::LargestAllocation, 14e9)])), Some("most-of-the-pool"));
+    }
+}

@@ -1,0 +1,158 @@
+//! What kind of error it is, and whether it prints any figure.
+
+use super::{Mechanism, Reading};
+use crate::cause::nature::{Asker, asker, on_gpu};
+use crate::cause::reading::size;
+use crate::dialect::{Fact, Sign};
+use crate::incident::context::Clue;
+use crate::text;
+
+/// An error that hides, or only resembles, a lack of memory.
+pub const ERROR: Mechanism = Mechanism {
+    id: "error",
+    levels: &[
+        "device-assertion",
+        "another-error",
+        "pinned-memory",
+        "no-context",
+        "library-bare",
+        "library",
+        "disguised",
+        "asynchronous",
+        "asynchronous-pool",
+    ],
+    read: |incident| {
+        let event = &incident.event;
+        let bare = event.facts.sizes.is_empty();
+        if let Some(span) = incident.context.clues.get(&Clue::DeviceAssert) {
+            return Some(
+                Reading::new("device-assertion", text!(en: "an assertion failed on the device before: later calls then fail with any error", zh: "此前设备端断言已失败：之后的调用会以任意错误失败"))
+                    .at(*span),
+            );
+        }
+        let (level, text) = if event.has(Sign::OtherCudaError) {
+            (
+                "another-error",
+                text!(en: "the error is another one of the driver's than out-of-memory", zh: "这是驱动报告的内存不足以外的错误"),
+            )
+        } else if event.has(Sign::PinnedHost) && on_gpu(incident) {
+            (
+                "pinned-memory",
+                text!(en: "pinned memory is the machine's RAM, not the device's", zh: "锁页内存是主机内存，不是显存"),
+            )
+        } else if event.has(Sign::ContextCreation) && !event.has(Sign::ForeignLibrary) {
+            (
+                "no-context",
+                text!(en: "not even a context could be created, which takes a few hundred MiB", zh: "连几百 MiB 的上下文都无法创建"),
+            )
+        } else if event.has(Sign::ForeignLibrary) {
+            // Such a library gets nothing from the framework's pool, however much of it lies idle.
+            (
+                if bare { "library-bare" } else { "library" },
+                text!(en: "a library that asks the driver itself was refused; it cannot use what the framework's pool holds, idle or not", zh: "被拒绝的是直接向驱动申请显存的库；框架内存池持有的显存即使空闲也不能给它用"),
+            )
+        } else if event.has(Sign::Disguised) {
+            (
+                "disguised",
+                text!(en: "a library reports it without saying out of memory; the same words follow an index out of range or a broken context", zh: "库没有直说内存不足；越界索引或损坏的上下文也会产生同样的文字"),
+            )
+        } else if event.has(Sign::Asynchronous) {
+            (
+                "asynchronous",
+                text!(en: "the error may be an earlier operation's: kernels run behind the program", zh: "错误可能来自更早的操作：kernel 是异步执行的"),
+            )
+        } else if event.has(Sign::AsyncBackend) && incident.ledger.allocated.is_some() {
+            (
+                "asynchronous-pool",
+                text!(en: "the driver's own pool serves the program; its figures are the driver's", zh: "由驱动自带的内存池提供显存，数字来自驱动"),
+            )
+        } else {
+            return None;
+        };
+        Some(Reading::new(level, text).at(event.at))
+    },
+};
+
+/// Whether the message prints any figure.
+pub const FIGURES: Mechanism = Mechanism {
+    id: "figures",
+    levels: &["none", "request-only"],
+    read: |incident| {
+        let event = &incident.event;
+        if event.facts.sizes.is_empty() && event.facts.numbers.is_empty() {
+            return Some(
+                Reading::new("none", text!(en: "the message prints no figure", zh: "报错没有任何数字")).at(event.at),
+            );
+        }
+        (on_gpu(incident) && event.facts.sizes.len() == 1 && event.facts.get(Fact::Requested).is_some()).then(|| {
+            Reading::new(
+                "request-only",
+                text!(en: "the message prints nothing but the request", zh: "报错只打印了请求量"),
+            )
+            .at(event.at)
+        })
+    },
+};
+
+/// On-chip memory of a kernel.
+pub const ON_CHIP: Mechanism = Mechanism {
+    id: "on-chip",
+    levels: &["tile-too-large"],
+    read: |incident| {
+        if asker(incident) != Asker::OnChip {
+            return None;
+        }
+        let event = &incident.event;
+        let text = match (event.facts.get(Fact::Requested), event.facts.get(Fact::Limit)) {
+            (Some(want), Some(limit)) => {
+                let (want, limit) = (size(want.interval()), size(limit.interval()));
+                text!(en: "a kernel wants {want} of on-chip shared memory per block, the chip has {limit}: batch size and device memory have nothing to do with it", zh: "kernel 每个线程块需要 {want} 片上共享内存，而芯片只有 {limit}：与批大小和显存无关")
+            }
+            _ => {
+                text!(en: "a kernel's tile does not fit on-chip shared memory: batch size and device memory have nothing to do with it", zh: "kernel 的分块放不进片上共享内存：与批大小和显存无关")
+            }
+        };
+        Some(Reading::new("tile-too-large", text).at(event.at))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::{event, settled, torch};
+    use crate::dialect::Resource;
+    use crate::domain::Program;
+    use crate::evidence::Span;
+
+    #[test]
+    fn each_kind_of_error_has_its_level() {
+        for (sign, figures, want) in [
+            (Sign::OtherCudaError, false, "another-error"),
+            (Sign::PinnedHost, false, "pinned-memory"),
+            (Sign::ContextCreation, false, "no-context"),
+            (Sign::ForeignLibrary, false, "library-bare"),
+            (Sign::ForeignLibrary, true, "library"),
+            (Sign::Disguised, false, "disguised"),
+            (Sign::Asynchronous, false, "asynchronous"),
+            (Sign::AsyncBackend, true, "asynchronous-pool"),
+        ] {
+            let mut incident = torch(if figures { &[(Fact::Allocated, "1.00 GiB")] } else { &[] });
+            incident.event.sign(sign);
+            assert_eq!(level(&ERROR, &incident), Some(want));
+        }
+        let mut assertion = torch(&[]);
+        assertion.context.clues.insert(Clue::DeviceAssert, Span::line(2));
+        assert_eq!(level(&ERROR, &assertion), Some("device-assertion"));
+        assert_eq!(level(&ERROR, &torch(&[])), None);
+    }
+
+    #[test]
+    fn figures_and_chips() {
+        assert_eq!(level(&FIGURES, &torch(&[])), Some("none"));
+        assert_eq!(level(&FIGURES, &torch(&[(Fact::Requested, "1.00 GiB")])), Some("request-only"));
+        assert_eq!(level(&FIGURES, &torch(&[(Fact::Requested, "1.00 GiB"), (Fact::Free, "1.00 MiB")])), None);
+        let tile = settled(event(Program::Triton, Resource::CudaSharedMemory, &[(Fact::Requested, "100.00 KiB")]));
+        assert_eq!(level(&ON_CHIP, &tile), Some("tile-too-large"));
+    }
+}

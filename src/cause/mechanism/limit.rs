@@ -1,0 +1,223 @@
+//! Limits below the device's or the machine's size.
+
+use super::{Mechanism, Reading};
+use crate::cause::nature::{Asker, asker, on_gpu};
+use crate::cause::reading::{looks_integrated, place, refused_although_free, size};
+use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
+use crate::text;
+use crate::units::GIB;
+
+/// Metal's default watermark is 1.7 times the recommended working set, and the smallest Apple machine with a GPU that
+/// PyTorch supports has 8 GB, which gives 9.07 GiB: a lower limit was set by somebody.
+const LEAST_METAL_LIMIT: i128 = 9 * GIB as i128;
+
+/// A limit on the device, by how it shows.
+pub const LIMIT: Mechanism = Mechanism {
+    id: "limit",
+    levels: &[
+        "refused-by-limit",
+        "reserve-exceeded",
+        "custom-allocator",
+        "contiguous",
+        "lowered-watermark",
+        "reached-while-free",
+        "pinned-pool",
+        "four-gigabytes",
+        "carve-out-empty",
+        "carve-out",
+    ],
+    read: |incident| {
+        let event = &incident.event;
+        let ledger = &incident.ledger;
+        let here = |level, text| Some(Reading::new(level, text).at(event.at));
+        if event.has(Sign::ExpandableReserve) {
+            return here(
+                "reserve-exceeded",
+                text!(en: "the request exceeds the address space set aside for expandable segments, whatever is free", zh: "请求超过了为 expandable segments 预留的地址空间，与空闲量无关"),
+            );
+        }
+        if event.has(Sign::CustomAllocator) {
+            return here(
+                "custom-allocator",
+                text!(en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing here", zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"),
+            );
+        }
+        if event.has(Sign::RefusedByLimit) {
+            return here(
+                "refused-by-limit",
+                text!(en: "the message says that a limit refused the request before the driver was asked", zh: "报错说明请求在询问驱动之前就被上限拒绝"),
+            );
+        }
+        if event.has(Sign::ContiguousMemory) {
+            return here(
+                "contiguous",
+                text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"),
+            );
+        }
+        if event.has(Sign::PinnedHost)
+            && asker(incident) == Asker::Host
+            && let (Some(limit), Some(held), Some(requested)) =
+                (event.facts.get(Fact::Limit), ledger.allocated, ledger.requested)
+            && (held + requested).surely_at_least(limit.interval())
+        {
+            let (limit, held, want) = (size(limit.interval()), size(held), size(requested));
+            return here(
+                "pinned-pool",
+                text!(en: "the pool of pinned memory may take {limit}; it holds {held} and {want} more were asked for", zh: "锁页内存池上限为 {limit}，已持有 {held}，又请求 {want}"),
+            );
+        }
+        if !on_gpu(incident) {
+            return None;
+        }
+        let at = if event.facts.get(Fact::FractionLimit).is_some() { Fact::FractionLimit } else { Fact::Limit };
+        if let Some(cap) = ledger.cap {
+            let limit = size(cap);
+            if event.has(Sign::Mps) {
+                if cap.high < LEAST_METAL_LIMIT {
+                    return Some(
+                        Reading::new("lowered-watermark", text!(en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so it was lowered", zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"))
+                            .at(place(event, at)),
+                    );
+                }
+            } else if let (Some(held), Some(requested)) = (ledger.reserved.or(ledger.allocated), ledger.requested)
+                && (held + requested).surely_at_least(cap)
+                && ledger.free.is_some_and(|free| free.surely_at_least(requested))
+                && ledger.capacity.is_none_or(|capacity| cap.high < capacity.low)
+            {
+                let (held, want) = (size(held), size(requested));
+                return Some(
+                    Reading::new("reached-while-free", text!(en: "{held} reserved + {want} asked for exceed the {limit} allowed, while the device had enough free", zh: "已保留 {held} + 请求 {want} 超过允许的 {limit}，而设备仍有足够空闲"))
+                        .at(place(event, at)),
+                );
+            }
+        }
+        if event.has(Sign::Xpu)
+            && let Some(requested) = ledger.requested
+            && requested.middle() > (4 * GIB) as i128
+            && ledger.capacity.is_none_or(|capacity| requested.high < capacity.low)
+            && ledger.free.is_none_or(|free| free.surely_at_least(requested))
+        {
+            let want = size(requested);
+            return Some(
+                Reading::new("four-gigabytes", text!(en: "Intel's runtime refuses single buffers above 4 GiB unless that limit is relaxed; {want} were asked for", zh: "Intel 运行时默认拒绝超过 4 GiB 的单个缓冲区，而请求为 {want}"))
+                    .at(place(event, Fact::Requested)),
+            );
+        }
+        if looks_integrated(incident)
+            && (refused_although_free(incident) || ledger.share(ledger.outside).is_some_and(|share| share >= 0.3))
+            && let Some(capacity) = ledger.capacity
+        {
+            let all = size(capacity);
+            let empty = ledger.allocated.is_some_and(|allocated| allocated.middle() == 0);
+            return Some(
+                Reading::new(
+                    if empty { "carve-out-empty" } else { "carve-out" },
+                    text!(en: "no discrete AMD card has {all}: this is an integrated GPU whose capacity adds a carve-out and mappable RAM, and one of the two is smaller than it looks", zh: "没有容量为 {all} 的 AMD 独立显卡：这是集成 GPU，其容量是划拨显存与可映射内存之和，其中之一比看上去小"),
+                )
+                .at(place(event, Fact::Capacity)),
+            );
+        }
+        None
+    },
+};
+
+/// An address-space or commit limit.
+pub const ADDRESS_SPACE: Mechanism = Mechanism {
+    id: "address-space",
+    levels: &["address-space", "commit-limit", "page-tables"],
+    read: |incident| {
+        let event = &incident.event;
+        if event.has(Sign::AddressSpaceLimit) {
+            return Some(if event.has(Sign::Windows) {
+                Reading::new("commit-limit", text!(en: "Windows' commit limit, RAM and page file together, was reached", zh: "达到了 Windows 的提交上限（内存加页面文件）"))
+                    .at(event.at)
+            } else {
+                Reading::new("address-space", text!(en: "an address-space or commit limit refused it, not the lack of RAM", zh: "拒绝它的是地址空间或提交上限，而不是内存不足"))
+                    .at(event.at)
+            });
+        }
+        let (tables, at) = [Number::Pagetables, Number::VictimPagetables]
+            .into_iter()
+            .find_map(|name| event.facts.numbers.get(&name))?;
+        let limit = event.facts.get(Fact::Limit)?;
+        (*tables >= (16u64 << 20) as f64 && *tables >= 0.3 * limit.bytes as f64).then(|| {
+            let (tables, limit) = (crate::units::Bytes(*tables as u64), crate::units::Bytes(limit.bytes));
+            Reading::new("page-tables", text!(en: "{tables} of the limit's {limit} are page tables: a huge sparse mapping, not data", zh: "上限 {limit} 中有 {tables} 是页表：来自巨大的稀疏映射，而不是数据"))
+                .at(*at)
+        })
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::{event, host, settled, torch};
+    use crate::dialect::Resource;
+    use crate::domain::Program;
+    use crate::evidence::Span;
+
+    #[test]
+    fn a_limit_shows_in_many_ways() {
+        for (sign, want) in [
+            (Sign::RefusedByLimit, "refused-by-limit"),
+            (Sign::ExpandableReserve, "reserve-exceeded"),
+            (Sign::CustomAllocator, "custom-allocator"),
+        ] {
+            let mut incident = torch(&[(Fact::Requested, "1.00 GiB")]);
+            incident.event.sign(sign);
+            assert_eq!(level(&LIMIT, &incident), Some(want));
+        }
+        let mut board = torch(&[]);
+        board.event.sign(Sign::ContiguousMemory);
+        assert_eq!(level(&LIMIT, &board), Some("contiguous"));
+        let mut apple = torch(&[(Fact::FractionLimit, "4.00 GiB"), (Fact::Requested, "1.00 GiB")]);
+        apple.event.sign(Sign::Mps);
+        assert_eq!(level(&LIMIT, &apple), Some("lowered-watermark"));
+        let reached = torch(&[
+            (Fact::Requested, "2.00 GiB"),
+            (Fact::Capacity, "23.69 GiB"),
+            (Fact::Free, "12.00 GiB"),
+            (Fact::Allocated, "11.00 GiB"),
+            (Fact::ReservedUnallocated, "0 bytes"),
+            (Fact::FractionLimit, "11.80 GiB"),
+        ]);
+        assert_eq!(level(&LIMIT, &reached), Some("reached-while-free"));
+        let mut pinned =
+            host(&[(Fact::Requested, "2.00 GiB"), (Fact::Limit, "4.00 GiB"), (Fact::Allocated, "3.00 GiB")]);
+        pinned.event.sign(Sign::PinnedHost);
+        assert_eq!(level(&LIMIT, &pinned), Some("pinned-pool"));
+        let mut intel = torch(&[(Fact::Requested, "6.00 GiB"), (Fact::Capacity, "16.00 GiB")]);
+        intel.event.sign(Sign::Xpu);
+        assert_eq!(level(&LIMIT, &intel), Some("four-gigabytes"));
+        for (allocated, want) in [("0 bytes", "carve-out-empty"), ("1.00 GiB", "carve-out")] {
+            let mut amd = event(
+                Program::Pytorch,
+                Resource::Gpu,
+                &[
+                    (Fact::Requested, "1.00 GiB"),
+                    (Fact::Capacity, "27.30 GiB"),
+                    (Fact::Free, "10.00 MiB"),
+                    (Fact::Allocated, allocated),
+                    (Fact::Reserved, allocated),
+                ],
+            );
+            amd.sign(Sign::Hip);
+            assert_eq!(level(&LIMIT, &settled(amd)), Some(want));
+        }
+        assert_eq!(level(&LIMIT, &torch(&[(Fact::Requested, "1.00 GiB")])), None);
+    }
+
+    #[test]
+    fn limits_of_addresses() {
+        let mut limit = host(&[]);
+        limit.event.sign(Sign::AddressSpaceLimit);
+        assert_eq!(level(&ADDRESS_SPACE, &limit), Some("address-space"));
+        limit.event.sign(Sign::Windows);
+        assert_eq!(level(&ADDRESS_SPACE, &limit), Some("commit-limit"));
+        let mut tables = host(&[(Fact::Limit, "1.00 GiB")]);
+        tables.event.facts.numbers.insert(Number::Pagetables, (6e8, Span::line(2)));
+        assert_eq!(level(&ADDRESS_SPACE, &tables), Some("page-tables"));
+    }
+}

@@ -1,0 +1,187 @@
+//! What an incident shows that tells causes apart, whatever the program: one reading for each mechanism.
+//!
+//! A mechanism looks at the account, the typed facts, the signs and the context, and yields one of a few levels: how large
+//! the request is for the device, which phase was under way, whether readings rise. It never looks at a program's name or
+//! at a wording. What a level speaks for is data (`weights.json`), learnt from labelled reports and shrunk to stated
+//! priors; see [`super::weights`].
+
+mod account;
+mod compiled;
+mod copies;
+mod errors;
+mod growth;
+mod host;
+mod limit;
+mod need;
+mod placement;
+mod pool;
+mod request;
+mod run;
+mod serving;
+mod shapes;
+mod shared;
+mod snapshot;
+mod strangers;
+mod workers;
+
+use crate::evidence::{Known, Span, TraceEntry};
+use crate::incident::Incident;
+use crate::text::Text;
+
+/// One mechanism.
+pub struct Mechanism {
+    /// The id in JSON and in the file of weights.
+    pub id: &'static str,
+    /// Every level that it can show.
+    pub levels: &'static [&'static str],
+    /// Reads it off an incident; `None` where the log shows nothing of it.
+    pub read: fn(&Incident) -> Option<Reading>,
+}
+
+/// What one incident shows of a mechanism.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    pub level: &'static str,
+    /// What was seen, with its figures.
+    pub text: Text,
+    /// The lines that it rests on.
+    pub lines: Vec<u64>,
+    /// The entry of a memory snapshot that it rests on.
+    pub entry: Option<TraceEntry>,
+}
+
+impl Reading {
+    pub fn new(level: &'static str, text: Text) -> Reading {
+        Reading { level, text, lines: Vec::new(), entry: None }
+    }
+
+    /// Adds the place it was seen at; what the user gave has none.
+    pub fn at(mut self, span: Span) -> Reading {
+        if !span.is_given() {
+            for line in [span.first, span.last] {
+                if !self.lines.contains(&line) {
+                    self.lines.push(line);
+                }
+            }
+        }
+        self
+    }
+
+    /// Adds the place of a known value.
+    pub fn seen<T>(self, value: &Known<T>) -> Reading {
+        match value.span() {
+            Some(span) => self.at(span),
+            None => self,
+        }
+    }
+
+    /// Adds the entry of a memory snapshot.
+    pub fn recorded(mut self, entry: TraceEntry) -> Reading {
+        self.entry = Some(entry);
+        self
+    }
+}
+
+/// Every mechanism.
+pub const MECHANISMS: &[&Mechanism] = &[
+    &run::JOB,
+    &request::SHARE,
+    &request::AGAINST_HELD,
+    &request::SIZE,
+    &request::ABSURD,
+    &request::SQUARE,
+    &account::OWN_TENSORS,
+    &account::UNDIVIDED,
+    &account::CACHE,
+    &account::PIECES,
+    &account::ALTHOUGH_FREE,
+    &account::OUTSIDE,
+    &account::PRIVATE_POOLS,
+    &strangers::SHARE,
+    &strangers::LIKE_SIZED,
+    &strangers::FIRST_REQUEST,
+    &strangers::NEIGHBOUR_LISTED,
+    &limit::LIMIT,
+    &limit::ADDRESS_SPACE,
+    &pool::POOL,
+    &pool::START_SHARE,
+    &pool::WARM_UP,
+    &pool::SECOND_FRAMEWORK,
+    &run::PHASE,
+    &run::PROGRESS,
+    &run::LONG_LIVED,
+    &run::ROUNDS,
+    &run::LIFETIME,
+    &run::RESTARTS,
+    &growth::READINGS,
+    &growth::FIRST_READING,
+    &growth::ACCUMULATES,
+    &growth::SAMPLE_CACHE,
+    &shapes::QUADRATIC,
+    &shapes::VOCABULARY,
+    &shapes::WORKSPACE,
+    &shapes::VARIABLE,
+    &shapes::SMALLER_TRIED,
+    &placement::RANKS,
+    &placement::IDLE_NEIGHBOURS,
+    &placement::CHOSEN,
+    &copies::LOADED_TWICE,
+    &errors::ERROR,
+    &errors::FIGURES,
+    &errors::ON_CHIP,
+    &need::WEIGHTS,
+    &serving::CACHE_NEED,
+    &serving::ENGINE_SHARE,
+    &serving::POOL_SIZED,
+    &serving::ESTIMATE,
+    &compiled::PLAN,
+    &compiled::LARGEST_BUFFER,
+    &host::KILL,
+    &host::BOUND,
+    &host::VICTIM,
+    &host::REQUEST,
+    &host::LISTED,
+    &host::KERNEL,
+    &host::CHECKED,
+    &host::LAST_STRAW,
+    &workers::DIED,
+    &workers::COUNT,
+    &workers::TABLE,
+    &workers::LOADERS,
+    &workers::PROCESSES,
+    &shared::SEGMENT,
+    &snapshot::REPLAY,
+    &snapshot::GROWTH,
+    &snapshot::TAKEN,
+];
+
+/// All that an incident shows, in the order of [`MECHANISMS`].
+pub fn readings(incident: &Incident) -> Vec<(&'static Mechanism, Reading)> {
+    MECHANISMS.iter().filter_map(|mechanism| Some((*mechanism, (mechanism.read)(incident)?))).collect()
+}
+
+#[cfg(test)]
+pub(crate) fn level(mechanism: &Mechanism, incident: &Incident) -> Option<&'static str> {
+    (mechanism.read)(incident).map(|reading| reading.level)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn no_mechanism_looks_at_a_program_or_a_wording() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cause/mechanism");
+        let mut files = 0;
+        for file in std::fs::read_dir(folder).expect("the folder of mechanisms") {
+            let path = file.expect("a file").path();
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for forbidden in [".dialect", ".framework", ".trainer"] {
+                assert!(!code.contains(forbidden), "{}: {forbidden}", path.display());
+            }
+            files += 1;
+        }
+        assert!(files > 15, "{files}");
+    }
+}

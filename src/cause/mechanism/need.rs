@@ -1,0 +1,94 @@
+//! What the model itself needs, against the device.
+
+use super::{Mechanism, Reading};
+use crate::cause::nature::{JobKind, job_kind, on_gpu};
+use crate::cause::reading::{size, whole};
+use crate::dialect::Fact;
+use crate::evidence::Known;
+use crate::incident::Incident;
+use crate::incident::context::Precision;
+use crate::text;
+use crate::units::{Bytes, percent};
+
+/// Bytes that one parameter takes at least: its weight, and in full training gradient and optimizer state beside it.
+fn least_bytes(incident: &Incident) -> f64 {
+    let context = &incident.context;
+    let weight = match context.precision.value() {
+        Some(Precision::Fp32) => 4.0,
+        Some(Precision::Fp16 | Precision::Bf16 | Precision::Mixed) | None => 2.0,
+        Some(Precision::Int8 | Precision::Fp8) => 1.0,
+        Some(Precision::Int4) => 0.5,
+    };
+    let weight = if context.quantized.value() == Some(true) { 0.5 } else { weight };
+    let full = job_kind(incident) == Some(JobKind::Training)
+        && context.lora.value() != Some(true)
+        && context.quantized.value() != Some(true)
+        && context.cpu_offload.value() != Some(true)
+        && context.zero_stage.value().unwrap_or(0) < 2
+        && context.fsdp.value() != Some(true);
+    if full {
+        // A gradient as wide as the weight, and the least state that a common optimizer keeps of it: two moments of a
+        // byte each (8-bit Adam).
+        weight * 2.0 + 2.0
+    } else {
+        weight
+    }
+}
+
+/// The weights, or all that training keeps for them, against the device.
+pub const WEIGHTS: Mechanism = Mechanism {
+    id: "model-against-device",
+    levels: &["exceeds", "fills", "fits"],
+    read: |incident| {
+        if !on_gpu(incident) {
+            return None;
+        }
+        let all = whole(incident).filter(|all| all.middle() > 0)?;
+        let devices = incident.context.world_size.value().unwrap_or(1).max(1);
+        let (need, at) = match (incident.event.facts.get(Fact::Weights), &incident.context.parameters) {
+            (Some(weights), _) => (weights.bytes as f64, weights.at),
+            // Several devices may split them; how is not told.
+            (None, Known::Seen(parameters, at)) if devices == 1 => (parameters * least_bytes(incident), *at),
+            _ => return None,
+        };
+        let share = need / all.middle() as f64;
+        let level = match share {
+            s if s > 1.0 => "exceeds",
+            s if s > 0.7 => "fills",
+            _ => "fits",
+        };
+        let (need, part, all) = (Bytes(need as u64), percent(share), size(all));
+        let text = match level {
+            "exceeds" => {
+                text!(en: "the model alone takes at least {need}; the device has {all}", zh: "仅模型就至少需要 {need}，而设备只有 {all}")
+            }
+            _ => {
+                text!(en: "the model alone takes at least {need}, {part} of the device", zh: "仅模型就至少需要 {need}，占设备的 {part}")
+            }
+        };
+        Some(Reading::new(level, text).at(at))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::torch;
+    use crate::evidence::Span;
+
+    #[test]
+    fn parameters_are_held_against_the_device() {
+        let model = |parameters, train: bool| {
+            let mut incident = torch(&[(Fact::Capacity, "24.00 GiB"), (Fact::Requested, "20.00 MiB")]);
+            incident.context.parameters.note(parameters, Span::line(2));
+            if train {
+                incident.context.optimizer.note("adamw".into(), Span::line(3));
+            }
+            level(&WEIGHTS, &incident)
+        };
+        assert_eq!(model(7e9, true), Some("exceeds"), "seven billion with gradients and states");
+        assert_eq!(model(10e9, false), Some("fills"));
+        assert_eq!(model(1e9, false), Some("fits"));
+    }
+}

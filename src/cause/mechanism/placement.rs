@@ -1,0 +1,135 @@
+//! On which device the load sits.
+
+use super::{Mechanism, Reading};
+use crate::cause::nature::on_gpu;
+use crate::cause::reading::foreign;
+use crate::incident::context::Clue;
+use crate::text;
+
+/// Ranks that share a device which is not theirs.
+pub const RANKS: Mechanism = Mechanism {
+    id: "ranks-on-one-device",
+    levels: &["several-load", "on-the-first", "gathers"],
+    read: |incident| {
+        if !on_gpu(incident) {
+            return None;
+        }
+        let context = &incident.context;
+        let device = incident.event.facts.device.value();
+        if let Some(span) = context.clues.get(&Clue::RanksOnOneDevice) {
+            return Some(
+                Reading::new(
+                    "several-load",
+                    text!(en: "several ranks load onto one device", zh: "多个 rank 都加载到同一个设备上"),
+                )
+                .at(*span),
+            );
+        }
+        if let (Some(0), Some(rank)) = (device, context.rank.value().or(incident.event.rank))
+            && rank > 0
+            && context.visible_devices.get().is_none_or(|list| list.contains(','))
+        {
+            return Some(
+                Reading::new("on-the-first", text!(en: "rank {rank} failed on GPU 0, which is rank 0's", zh: "rank {rank} 在 GPU 0 上失败，而 GPU 0 属于 rank 0"))
+                    .at(incident.event.at),
+            );
+        }
+        let span = context.clues.get(&Clue::DataParallel).filter(|_| device == Some(0))?;
+        Some(
+            Reading::new("gathers", text!(en: "one process for all devices gathers on GPU 0, which therefore fills first", zh: "单进程多卡在 GPU 0 上汇总，因此它最先占满"))
+                .at(*span),
+        )
+    },
+};
+
+/// A full device beside idle ones in a printed table.
+pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
+    id: "idle-neighbours",
+    levels: &["idle"],
+    read: |incident| {
+        if !on_gpu(incident) {
+            return None;
+        }
+        let rows = &incident.context.gpus;
+        let full = |row: &crate::input::nvidia_smi_table::GpuRow| row.used.bytes > row.total.bytes / 10 * 8;
+        let failing = match incident.event.facts.device.value() {
+            Some(device) => rows.iter().find(|row| row.index == device)?,
+            None => rows.iter().find(|row| full(row))?,
+        };
+        let idle = rows.iter().find(|row| row.index != failing.index && row.used.bytes < row.total.bytes / 10)?;
+        full(failing).then(|| {
+            let (device, index) = (failing.index, idle.index);
+            Reading::new("idle", text!(en: "GPU {device} is full while GPU {index} is idle", zh: "GPU {device} 已满，而 GPU {index} 空闲"))
+                .at(failing.used.at)
+                .at(idle.used.at)
+        })
+    },
+};
+
+/// A device was chosen, and the one in use is full of others' memory.
+pub const CHOSEN: Mechanism = Mechanism {
+    id: "chosen-device",
+    levels: &["taken-by-others"],
+    read: |incident| {
+        let list = incident.context.visible_devices.get()?;
+        (on_gpu(incident) && foreign(incident).is_some_and(|others| others.share >= 0.5)).then(|| {
+            Reading::new("taken-by-others", text!(en: "a device was chosen on purpose ({list}), yet the one in use was full of others' memory", zh: "已指定设备（{list}），但实际使用的设备被其他进程占满"))
+                .seen(&incident.context.visible_devices)
+        })
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::{figure, torch, torch_among};
+    use crate::dialect::Fact;
+    use crate::evidence::Span;
+    use crate::input::nvidia_smi_table::GpuRow;
+
+    #[test]
+    fn ranks_and_gathering() {
+        let mut incident = torch(&[]);
+        incident.event.facts.device.note(0, Span::line(7));
+        incident.context.clues.insert(Clue::DataParallel, Span::line(2));
+        assert_eq!(level(&RANKS, &incident), Some("gathers"));
+        incident.event.rank = Some(3);
+        assert_eq!(level(&RANKS, &incident), Some("on-the-first"));
+        incident.context.clues.insert(Clue::RanksOnOneDevice, Span::line(2));
+        assert_eq!(level(&RANKS, &incident), Some("several-load"));
+    }
+
+    #[test]
+    fn an_idle_device_in_the_table() {
+        let row = |index, used| GpuRow {
+            index,
+            name: None,
+            used: figure(used),
+            total: figure("24.00 GiB"),
+            utilization: None,
+            processes: Vec::new(),
+        };
+        let mut incident = torch(&[]);
+        incident.context.gpus = vec![row(0, "23.00 GiB"), row(1, "0.20 GiB")];
+        assert_eq!(level(&IDLE_NEIGHBOURS, &incident), Some("idle"));
+        incident.context.gpus = vec![row(0, "23.00 GiB"), row(1, "20.00 GiB")];
+        assert_eq!(level(&IDLE_NEIGHBOURS, &incident), None);
+    }
+
+    #[test]
+    fn a_chosen_device_that_others_fill() {
+        let mut incident = torch_among(
+            &[
+                (Fact::Requested, "1.00 GiB"),
+                (Fact::Capacity, "20.00 GiB"),
+                (Fact::Free, "100.00 MiB"),
+                (Fact::Process, "1.00 GiB"),
+                (Fact::Allocated, "500.00 MiB"),
+            ],
+            &[(9, "18.00 GiB")],
+        );
+        incident.context.visible_devices.note("3".into(), Span::line(1));
+        assert_eq!(level(&CHOSEN, &incident), Some("taken-by-others"));
+    }
+}

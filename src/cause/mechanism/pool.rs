@@ -1,0 +1,184 @@
+//! Pools that are taken at start.
+
+use super::{Mechanism, Reading};
+use crate::cause::nature::{Asker, asker, on_gpu, takes_share_of_free};
+use crate::cause::reading::{place, request_share, short_of_desired, size};
+use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
+use crate::incident::context::Clue;
+use crate::text;
+use crate::units::{GIB, percent};
+
+/// The share of the device's memory that XLA and TensorFlow reserve at start: 0.75 of the total since jaxlib 0.4.1, 0.9 of
+/// what is free before.
+const POOL_SHARES: [f64; 2] = [0.75, 0.9];
+
+/// A framework's pool that took, or tries to take, the device.
+pub const POOL: Mechanism = Mechanism {
+    id: "pool",
+    levels: &["taken-at-start", "growth-refused", "being-made", "configured", "committed-heap", "share-of-free"],
+    read: |incident| {
+        let event = &incident.event;
+        if event.has(Sign::PoolCreation) {
+            return Some(
+                Reading::new("being-made", text!(en: "the pool itself was being made: its configured size is more than the device can give", zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"))
+                    .at(event.at),
+            );
+        }
+        if event.has(Sign::HeapCommit)
+            && let Some(requested) = event.facts.get(Fact::Requested).filter(|requested| requested.bytes >= GIB)
+        {
+            let want = size(requested.interval());
+            return Some(
+                Reading::new("committed-heap", text!(en: "the virtual machine commits its heap of {want} at start, before the program needs it", zh: "虚拟机在启动时就提交 {want} 的堆，而程序此时并不需要"))
+                    .at(requested.at),
+            );
+        }
+        if takes_share_of_free(incident)
+            && let Some(free) = event.facts.get(Fact::Free)
+        {
+            let shown = size(free.interval());
+            return Some(
+                Reading::new("share-of-free", text!(en: "the cache is a share of the {shown} that were free, and that share could not be had", zh: "KV cache 按当时空闲的 {shown} 的一定比例分配，而这一比例未能满足"))
+                    .at(free.at),
+            );
+        }
+        if asker(incident) == Asker::PooledTensor
+            && let Some(share) = request_share(incident)
+            && POOL_SHARES.iter().any(|pool| (share - pool).abs() < 0.01)
+        {
+            let part = percent(share);
+            let want = incident.ledger.requested.map_or_else(String::new, |requested| size(requested).to_string());
+            return Some(
+                Reading::new("taken-at-start", text!(en: "{want} is {part} of the device: the pool that is taken at start, not a tensor", zh: "{want} 恰为设备的 {part}：这是启动时预占的内存池，而不是张量"))
+                    .at(place(event, Fact::Requested)),
+            );
+        }
+        if event.has(Sign::PoolGrowthRefused) {
+            return Some(
+                Reading::new("growth-refused", text!(en: "it is the driver that refused the pool's own growth, not an operation that found the pool full", zh: "被驱动拒绝的是内存池自身的增长，而不是某个算子发现内存池已满"))
+                    .at(event.at),
+            );
+        }
+        (event.facts.numbers.contains_key(&Number::PoolConfigured) && !event.has(Sign::RefusedByLimit)).then(|| {
+            Reading::new("configured", text!(en: "a memory pool is switched on and it was CUDA beneath it that refused: the pool holds the device, or grows in steps too large for it", zh: "已启用内存池，而拒绝请求的是其下层的 CUDA：设备已被内存池占住，或池的增长步长过大"))
+                .at(event.facts.numbers.get(&Number::PoolConfigured).map_or(event.at, |(_, at)| *at))
+        })
+    },
+};
+
+/// What an engine misses at start of the share that it is set to take.
+pub const START_SHARE: Mechanism = Mechanism {
+    id: "start-share",
+    levels: &["little-missing", "some-missing", "much-missing"],
+    read: |incident| {
+        let (short, capacity) = (short_of_desired(incident)?, incident.ledger.capacity?);
+        let desired = incident.event.facts.get(Fact::Desired)?;
+        if short.middle() <= 0 {
+            return None;
+        }
+        let level = match short.middle() as f64 / capacity.middle().max(1) as f64 {
+            s if s < 0.03 => "little-missing",
+            s if s < 0.12 => "some-missing",
+            _ => "much-missing",
+        };
+        let (short, want) = (size(short), size(desired.interval()));
+        Some(
+            Reading::new(level, text!(en: "the engine wants {want} at start; {short} were missing", zh: "引擎启动时要占 {want}，差 {short}"))
+                .at(desired.at),
+        )
+    },
+};
+
+/// The pools were in place; warm-up or capture beside them failed.
+pub const WARM_UP: Mechanism = Mechanism {
+    id: "warm-up",
+    levels: &["beside-the-pools", "start-up"],
+    read: |incident| {
+        let event = &incident.event;
+        if event.has(Sign::EngineWarmup) {
+            return Some(
+                Reading::new("beside-the-pools", text!(en: "the pools had been set up; what failed is the memory left beside them for warm-up and graphs", zh: "内存池已建好；失败的是池外留给预热和计算图的部分"))
+                    .at(event.at),
+            );
+        }
+        (on_gpu(incident) && event.has(Sign::EngineStartup)).then(|| {
+            Reading::new(
+                "start-up",
+                text!(en: "it failed at start-up, before anything could grow", zh: "失败发生在启动阶段，还来不及增长"),
+            )
+            .at(event.at)
+        })
+    },
+};
+
+/// Another framework in the same process.
+pub const SECOND_FRAMEWORK: Mechanism = Mechanism {
+    id: "second-framework",
+    levels: &["present"],
+    read: |incident| {
+        let span = incident.context.clues.get(&Clue::SecondFramework)?;
+        on_gpu(incident).then(|| {
+            Reading::new("present", text!(en: "another framework in the same process may have taken its share first", zh: "同一进程中的另一个框架可能先占走了它的份额"))
+                .at(*span)
+        })
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::{event, settled, torch};
+    use crate::dialect::Resource;
+    use crate::domain::Program;
+    use crate::evidence::Span;
+
+    #[test]
+    fn pools_that_took_the_device() {
+        let share =
+            event(Program::Jax, Resource::Gpu, &[(Fact::Requested, "18.00 GiB"), (Fact::Capacity, "24.00 GiB")]);
+        assert_eq!(level(&POOL, &settled(share)), Some("taken-at-start"));
+        let mut refused = event(Program::Jax, Resource::Gpu, &[]);
+        refused.sign(Sign::PoolGrowthRefused);
+        assert_eq!(level(&POOL, &settled(refused)), Some("growth-refused"));
+        let mut made = event(Program::Rapids, Resource::Gpu, &[]);
+        made.sign(Sign::PoolCreation);
+        assert_eq!(level(&POOL, &settled(made)), Some("being-made"));
+        let mut configured = event(Program::Rapids, Resource::Gpu, &[]);
+        configured.facts.numbers.insert(Number::PoolConfigured, (1.0, Span::line(2)));
+        assert_eq!(level(&POOL, &settled(configured)), Some("configured"));
+        let mut heap = event(Program::Java, Resource::Host, &[(Fact::Requested, "8.00 GiB")]);
+        heap.sign(Sign::HeapCommit);
+        assert_eq!(level(&POOL, &settled(heap)), Some("committed-heap"));
+        let mut free = event(Program::TensorRtLlm, Resource::KvCache, &[(Fact::Free, "8.00 GiB")]);
+        free.sign(Sign::CacheRefused);
+        assert_eq!(level(&POOL, &settled(free)), Some("share-of-free"));
+        assert_eq!(level(&POOL, &torch(&[])), None);
+    }
+
+    #[test]
+    fn what_is_missing_at_start() {
+        for (free, want) in
+            [("17.80 GiB", "little-missing"), ("17.00 GiB", "some-missing"), ("9.00 GiB", "much-missing")]
+        {
+            let figures = [(Fact::Desired, "18.00 GiB"), (Fact::Free, free), (Fact::Capacity, "20.00 GiB")];
+            assert_eq!(
+                level(&START_SHARE, &settled(event(Program::Vllm, Resource::Gpu, &figures))),
+                Some(want),
+                "{free}"
+            );
+        }
+    }
+
+    #[test]
+    fn start_and_warm_up() {
+        let mut incident = torch(&[]);
+        incident.event.sign(Sign::EngineStartup);
+        assert_eq!(level(&WARM_UP, &incident), Some("start-up"));
+        incident.event.sign(Sign::EngineWarmup);
+        assert_eq!(level(&WARM_UP, &incident), Some("beside-the-pools"));
+        incident.context.clues.insert(Clue::SecondFramework, Span::line(2));
+        assert_eq!(level(&SECOND_FRAMEWORK, &incident), Some("present"));
+    }
+}

@@ -1,0 +1,298 @@
+//! The kind of job, the phase that it was in and how far it had come.
+
+use super::{Mechanism, Reading};
+use crate::cause::nature::{Asker, JobKind, asker, job_kind, on_gpu};
+use crate::domain::Number;
+use crate::evidence::{Known, Span};
+use crate::incident::context::{Clue, Phase};
+use crate::text;
+
+/// The kind of job.
+pub const JOB: Mechanism = Mechanism {
+    id: "job",
+    levels: &["training", "inference", "serving", "compiled", "host", "scheduler"],
+    read: |incident| {
+        let kind = job_kind(incident)?;
+        let text = match kind {
+            JobKind::Training => text!(en: "this is a training job", zh: "这是训练任务"),
+            JobKind::Inference => text!(en: "this is inference, not training", zh: "这是推理，而非训练"),
+            JobKind::Serving => {
+                text!(en: "an inference engine runs here, which sets a share of the device aside for weights and cache", zh: "这里运行的是推理引擎，它为权重和缓存预留设备的一部分")
+            }
+            JobKind::Compiled => {
+                text!(en: "the program's memory was planned as a whole by a compiler", zh: "程序的内存由编译器整体规划")
+            }
+            JobKind::Host => {
+                text!(en: "it is the machine's memory, not a device's", zh: "涉及的是主机内存，而非设备显存")
+            }
+            JobKind::Scheduler => {
+                text!(en: "a scheduler or container runtime reports it", zh: "由调度器或容器运行时报告")
+            }
+        };
+        Some(Reading::new(kind.id(), text).at(incident.event.at))
+    },
+};
+
+/// The phase that was under way.
+pub const PHASE: Mechanism = Mechanism {
+    id: "phase",
+    levels: &[
+        "load",
+        "resume",
+        "forward",
+        "loss",
+        "backward",
+        "optimizer-step",
+        "train",
+        "validation",
+        "save",
+        "inference",
+        "compile",
+        "warm-up",
+        "data",
+    ],
+    read: |incident| {
+        let (phase, at) = match incident.context.phase {
+            Known::Seen(phase, at) => (phase, at),
+            Known::Unknown => return None,
+        };
+        let (level, en, zh) = match phase {
+            Phase::Load => ("load", "loading the model", "加载模型"),
+            Phase::Resume => ("resume", "restoring a checkpoint", "恢复检查点"),
+            Phase::Forward => ("forward", "the forward pass", "前向传播"),
+            Phase::Loss => ("loss", "the loss", "损失计算"),
+            Phase::Backward => ("backward", "the backward pass", "反向传播"),
+            Phase::OptimizerStep => ("optimizer-step", "the optimizer step", "优化器更新"),
+            Phase::Train => ("train", "training", "训练"),
+            Phase::Validation => ("validation", "validation", "验证阶段"),
+            Phase::Checkpoint => ("save", "saving a checkpoint", "保存检查点"),
+            Phase::Inference => ("inference", "inference", "推理"),
+            Phase::Compile => ("compile", "compilation", "编译"),
+            Phase::Warmup => ("warm-up", "warm-up", "预热"),
+            Phase::DataLoading => ("data", "reading data", "读取数据"),
+        };
+        let text = match phase {
+            Phase::Validation
+            | Phase::Loss
+            | Phase::OptimizerStep
+            | Phase::Checkpoint
+            | Phase::Resume
+            | Phase::Warmup
+            | Phase::Compile => {
+                text!(en: "it failed in {en}, which needs memory of its own for a moment", zh: "失败发生在{zh}，该阶段会短暂需要额外内存")
+            }
+            Phase::Load => {
+                text!(en: "it failed in {en}, before any work on data", zh: "失败发生在{zh}，尚未处理任何数据")
+            }
+            _ => text!(en: "it failed in {en}", zh: "失败发生在{zh}"),
+        };
+        Some(Reading::new(level, text).at(at))
+    },
+};
+
+/// How far the same work had come before it failed.
+pub const PROGRESS: Mechanism = Mechanism {
+    id: "progress",
+    levels: &["first-steps", "some-steps", "many-steps", "later-epoch", "host-many-steps", "host-later-epoch"],
+    read: |incident| {
+        let context = &incident.context;
+        // The work of validation is another one than that of the steps before.
+        if matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint)) {
+            return None;
+        }
+        let on_host = asker(incident) == Asker::Host;
+        if !on_host && !on_gpu(incident) {
+            return None;
+        }
+        if let Known::Seen(epoch, at) = context.epoch
+            && epoch >= 2
+        {
+            let level = if on_host { "host-later-epoch" } else { "later-epoch" };
+            return Some(
+                Reading::new(level, text!(en: "epoch {epoch} had been reached: the same work fitted before", zh: "已进行到第 {epoch} 个 epoch：同样的工作此前放得下"))
+                    .at(at),
+            );
+        }
+        let Known::Seen(step, at) = context.step else { return None };
+        let level = match step {
+            0..=3 => "first-steps",
+            4..200 => "some-steps",
+            _ if on_host => "host-many-steps",
+            _ => "many-steps",
+        };
+        let text = match level {
+            "first-steps" => {
+                text!(en: "it failed in step {step}, one of the first", zh: "在第 {step} 步失败，属于最初几步")
+            }
+            _ => {
+                text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下")
+            }
+        };
+        Some(Reading::new(level, text).at(at))
+    },
+};
+
+/// A server or notebook that may hold earlier results.
+pub const LONG_LIVED: Mechanism = Mechanism {
+    id: "long-lived",
+    levels: &["holds-earlier-results"],
+    read: |incident| {
+        let span = incident.context.clues.get(&Clue::LongLived)?;
+        Some(
+            Reading::new("holds-earlier-results", text!(en: "the program is long-lived and may hold earlier results", zh: "程序长期运行，可能仍持有先前的结果"))
+                .at(*span),
+        )
+    },
+};
+
+/// The same work was done before in this process.
+pub const ROUNDS: Mechanism = Mechanism {
+    id: "rounds-before",
+    levels: &["few", "many"],
+    read: |incident| {
+        let (rounds, at) = incident.event.facts.numbers.get(&Number::RoundsBefore)?;
+        let level = if *rounds >= 10.0 { "many" } else { "few" };
+        let rounds = *rounds as u64;
+        Some(
+            Reading::new(level, text!(en: "the same work had been done {rounds} times before in this process: earlier models or buffers are still held", zh: "同样的工作在该进程中此前已完成 {rounds} 次：先前的模型或缓冲区仍未释放"))
+                .at(*at),
+        )
+    },
+};
+
+/// How long it ran before it was killed.
+pub const LIFETIME: Mechanism = Mechanism {
+    id: "lifetime",
+    levels: &["seconds", "minutes", "hours", "days"],
+    read: |incident| {
+        let (seconds, at) = incident.event.facts.numbers.get(&Number::LifetimeSeconds)?;
+        let level = match *seconds {
+            s if s < 120.0 => "seconds",
+            s if s < 3600.0 => "minutes",
+            s if s < 6.0 * 3600.0 => "hours",
+            _ => "days",
+        };
+        let text = match level {
+            "seconds" => {
+                text!(en: "it was killed {seconds:.0} seconds after its start: what it needs to start does not fit", zh: "启动 {seconds:.0} 秒后被杀：启动所需就放不下")
+            }
+            _ => {
+                let hours = seconds / 3600.0;
+                text!(en: "it ran for {hours:.1} hours before it was killed", zh: "在被杀之前运行了 {hours:.1} 小时")
+            }
+        };
+        Some(Reading::new(level, text).at(*at))
+    },
+};
+
+/// How often it was restarted, and what its scheduler was told.
+pub const RESTARTS: Mechanism = Mechanism {
+    id: "restarts",
+    levels: &["again-and-again", "piled-up"],
+    read: |incident| {
+        let numbers = &incident.event.facts.numbers;
+        let seen = |number: Number, least: f64| numbers.get(&number).filter(|(count, _)| *count >= least).copied();
+        if let Some((kills, at)) = seen(Number::Kills, 100.0) {
+            return Some(
+                Reading::new("piled-up", text!(en: "{kills:.0} processes were in the unit that was killed: processes pile up", zh: "被杀的单元中有 {kills:.0} 个进程：进程在不断堆积"))
+                    .at(at),
+            );
+        }
+        let (restarts, at): (f64, Span) = seen(Number::RestartCount, 5.0)?;
+        Some(
+            Reading::new("again-and-again", text!(en: "it was restarted {restarts:.0} times: every run meets the limit", zh: "已重启 {restarts:.0} 次：每次运行都会触及上限"))
+                .at(at),
+        )
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::{event, host, settled, torch};
+    use crate::dialect::Resource;
+    use crate::domain::Program;
+    use crate::incident::Incident;
+
+    fn at_phase(phase: Phase) -> Incident {
+        let mut incident = torch(&[]);
+        incident.context.phase.note(phase, Span::line(3));
+        incident
+    }
+
+    #[test]
+    fn every_phase_has_its_level() {
+        let phases = [
+            Phase::Load,
+            Phase::Resume,
+            Phase::Forward,
+            Phase::Loss,
+            Phase::Backward,
+            Phase::OptimizerStep,
+            Phase::Train,
+            Phase::Validation,
+            Phase::Checkpoint,
+            Phase::Inference,
+            Phase::Compile,
+            Phase::Warmup,
+            Phase::DataLoading,
+        ];
+        for (phase, want) in phases.into_iter().zip(PHASE.levels) {
+            assert_eq!(level(&PHASE, &at_phase(phase)), Some(*want));
+        }
+        assert_eq!(level(&PHASE, &torch(&[])), None);
+    }
+
+    #[test]
+    fn the_kind_of_job_is_told_by_program_and_phase() {
+        assert_eq!(level(&JOB, &at_phase(Phase::Backward)), Some("training"));
+        assert_eq!(level(&JOB, &at_phase(Phase::Inference)), Some("inference"));
+        assert_eq!(level(&JOB, &settled(event(Program::Vllm, Resource::KvCache, &[]))), Some("serving"));
+        assert_eq!(level(&JOB, &host(&[])), Some("host"));
+        assert_eq!(level(&JOB, &settled(event(Program::Slurm, Resource::Cgroup, &[]))), Some("scheduler"));
+        let mut planned = event(Program::Jax, Resource::Gpu, &[]);
+        planned.facts.numbers.insert(Number::ProgramTotal, (1e9, Span::line(2)));
+        assert_eq!(level(&JOB, &settled(planned)), Some("compiled"));
+        assert_eq!(level(&JOB, &torch(&[])), None);
+    }
+
+    #[test]
+    fn progress_is_told_by_epochs_and_steps() {
+        let reached = |mut incident: Incident, epoch: Option<u64>, step: Option<u64>| {
+            if let Some(epoch) = epoch {
+                incident.context.epoch.note(epoch, Span::line(2));
+            }
+            if let Some(step) = step {
+                incident.context.step.note(step, Span::line(2));
+            }
+            level(&PROGRESS, &incident)
+        };
+        assert_eq!(reached(torch(&[]), None, Some(1)), Some("first-steps"));
+        assert_eq!(reached(torch(&[]), Some(1), Some(60)), Some("some-steps"));
+        assert_eq!(reached(torch(&[]), None, Some(900)), Some("many-steps"));
+        assert_eq!(reached(torch(&[]), Some(3), None), Some("later-epoch"));
+        assert_eq!(reached(host(&[]), None, Some(900)), Some("host-many-steps"));
+        assert_eq!(reached(host(&[]), Some(3), None), Some("host-later-epoch"));
+        assert_eq!(reached(at_phase(Phase::Validation), Some(3), None), None);
+    }
+
+    #[test]
+    fn lives_rounds_and_restarts() {
+        let with = |name, value| {
+            let mut incident = host(&[]);
+            incident.event.facts.numbers.insert(name, (value, Span::line(2)));
+            incident
+        };
+        for (seconds, want) in [(30.0, "seconds"), (900.0, "minutes"), (9000.0, "hours"), (90_000.0, "days")] {
+            assert_eq!(level(&LIFETIME, &with(Number::LifetimeSeconds, seconds)), Some(want));
+        }
+        assert_eq!(level(&ROUNDS, &with(Number::RoundsBefore, 2.0)), Some("few"));
+        assert_eq!(level(&ROUNDS, &with(Number::RoundsBefore, 40.0)), Some("many"));
+        assert_eq!(level(&RESTARTS, &with(Number::RestartCount, 7.0)), Some("again-and-again"));
+        assert_eq!(level(&RESTARTS, &with(Number::Kills, 300.0)), Some("piled-up"));
+        let mut notebook = torch(&[]);
+        notebook.context.clues.insert(Clue::LongLived, Span::line(1));
+        assert_eq!(level(&LONG_LIVED, &notebook), Some("holds-earlier-results"));
+    }
+}

@@ -1,0 +1,287 @@
+//! A serving engine's own account: its share of the device, the weights, the cache.
+
+use super::{Mechanism, Reading};
+use crate::cause::nature::{Asker, asker};
+use crate::cause::reading::{place, request_share, size};
+use crate::dialect::{Fact, Sign};
+use crate::domain::Number;
+use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
+use crate::evidence::Span;
+use crate::incident::Incident;
+use crate::text;
+use crate::units::{Bytes, GIB, signed};
+
+/// A share from which on raising it further gains next to nothing.
+const HIGH_SHARE: f64 = 0.88;
+
+fn seen_at(incident: &Incident, number: Number) -> Span {
+    incident.event.facts.numbers.get(&number).map_or(incident.event.at, |(_, at)| *at)
+}
+
+/// With a high share there is hardly more to give.
+fn nothing_left(budget: &Budget) -> &'static str {
+    let high = budget.share.is_some_and(|share| share >= HIGH_SHARE);
+    if high { "nothing-left-of-a-high-share" } else { "nothing-left" }
+}
+
+/// What the cache needs against what is left for it.
+pub const CACHE_NEED: Mechanism = Mechanism {
+    id: "cache-need",
+    levels: &[
+        "weights-exceed",
+        "nothing-left",
+        "nothing-left-of-a-high-share",
+        "little-missing",
+        "much-missing",
+        "context-too-long",
+        "cache-itself",
+    ],
+    read: |incident| {
+        let event = &incident.event;
+        if event.has(Sign::CacheRefused) {
+            return Some(
+                Reading::new(
+                    "cache-itself",
+                    text!(en: "what could not be allocated is the KV cache itself", zh: "分配失败的正是 KV cache 本身"),
+                )
+                .at(place(event, Fact::Requested)),
+            );
+        }
+        if asker(incident) != Asker::KvCache {
+            return None;
+        }
+        let budget = Budget::of(&event.facts);
+        if budget.weights_exceed()
+            && let Some(weights) = budget.weights
+        {
+            let weights = signed(weights as i128);
+            return Some(
+                Reading::new("weights-exceed", text!(en: "the weights of {weights} alone exceed the engine's share of the device", zh: "仅权重 {weights} 就超过了引擎的份额"))
+                    .at(place(event, Fact::Weights)),
+            );
+        }
+        if let Some(room) = budget.room.filter(|room| *room <= 0.0) {
+            let room = signed(room as i128);
+            return Some(
+                Reading::new(nothing_left(&budget), text!(en: "{room} is left before a single token is cached: the length of the context is not the matter", zh: "在缓存任何 token 之前可用量就是 {room}：与上下文长度无关"))
+                    .at(seen_at(incident, Number::KvAvailable)),
+            );
+        }
+        if let (Some(needed), Some(available)) = (event.facts.get(Fact::Needed), event.facts.get(Fact::Available))
+            && needed.interval().surely_at_least(available.interval())
+        {
+            // A twentieth of a share is 1.2 GiB of a 24 GiB card, 4 GiB of an 80 GiB one.
+            let little = needed.bytes < available.bytes.saturating_mul(3) / 2;
+            let (need, have) = (size(needed.interval()), size(available.interval()));
+            return Some(
+                Reading::new(if little { "little-missing" } else { "much-missing" }, text!(en: "one full-length request needs {need} of cache; {have} are left for it", zh: "单个满长度请求需要 {need} 缓存，而可用 {have}"))
+                    .at(needed.at)
+                    .at(available.at),
+            );
+        }
+        if let (Some((length, at)), Some((tokens, _))) =
+            (event.facts.numbers.get(&Number::MaxModelLen), event.facts.numbers.get(&Number::KvCacheTokens))
+            && length > tokens
+        {
+            let (length, tokens) = (*length as u64, *tokens as u64);
+            return Some(
+                Reading::new("context-too-long", text!(en: "a context of {length} tokens is configured; the cache holds {tokens}", zh: "配置的上下文为 {length} 个 token，而缓存只能容纳 {tokens} 个"))
+                    .at(*at),
+            );
+        }
+        (event.has(Sign::EngineStartup) && budget.tokens.is_none() && event.facts.get(Fact::Needed).is_none()).then(|| {
+            Reading::new(nothing_left(&budget), text!(en: "nothing was left for the cache under the share of the device that is set", zh: "在所设显存占比下没有给缓存留下空间"))
+                .at(event.at)
+        })
+    },
+};
+
+/// The engine's share of the device, and whether another one would do.
+pub const ENGINE_SHARE: Mechanism = Mechanism {
+    id: "engine-share",
+    levels: &["low", "high", "another-would-do", "none-would-do"],
+    read: |incident| {
+        if asker(incident) != Asker::KvCache {
+            return None;
+        }
+        match static_fraction_needed(&incident.event) {
+            Some(Fraction::Possible(fraction)) => {
+                return Some(
+                    Reading::new("another-would-do", text!(en: "by what was free before and after the weights, a static fraction of {fraction} leaves room for the cache", zh: "按加载权重前后的空闲量计算，占比 {fraction} 即可为 KV cache 留出空间"))
+                        .at(seen_at(incident, Number::AvailMem)),
+                );
+            }
+            Some(Fraction::Impossible) => {
+                let free = signed(incident.event.facts.number(Number::AvailMem).unwrap_or(0.0) as i128);
+                return Some(
+                    Reading::new("none-would-do", text!(en: "only {free} were free after the weights: no fraction leaves room for a cache and for the work beside it", zh: "加载权重后只剩 {free}：任何占比都无法同时容纳 KV cache 和计算所需"))
+                        .at(seen_at(incident, Number::AvailMem)),
+                );
+            }
+            None => {}
+        }
+        let budget = Budget::of(&incident.event.facts);
+        let share = budget.share?;
+        let at = seen_at(incident, Number::GpuMemoryUtilization);
+        Some(if share < HIGH_SHARE {
+            Reading::new(
+                "low",
+                text!(en: "the engine may use only {share} of the device", zh: "引擎只被允许使用设备的 {share}"),
+            )
+            .at(at)
+        } else if share < HIGHEST_SHARE {
+            Reading::new("high", text!(en: "the engine may use {share} of the device: there is hardly more to give", zh: "引擎的份额已达 {share}：几乎没有提高的余地")).at(at)
+        } else {
+            return None;
+        })
+    },
+};
+
+/// An engine had sized its pools; the work beside them failed.
+pub const POOL_SIZED: Mechanism = Mechanism {
+    id: "cache-sized-before",
+    levels: &["small-request", "large-request", "while-serving"],
+    read: |incident| {
+        let event = &incident.event;
+        if event.has(Sign::WhileServing) {
+            return Some(
+                Reading::new("while-serving", text!(en: "it failed while serving, after weights, cache and graphs had found their place: the work on one batch was too much", zh: "失败发生在服务期间，权重、KV cache 和计算图都已就位：是某个批次的计算超出了余量"))
+                    .at(event.at),
+            );
+        }
+        let (_, at) = event.facts.numbers.get(&Number::KvCacheTokens).filter(|_| asker(incident) == Asker::Tensor)?;
+        // A large request is the work on a long prompt or a full batch; a small one only finds what the pool left.
+        let large = request_share(incident).unwrap_or(0.0) >= 0.02;
+        Some(
+            Reading::new(if large { "large-request" } else { "small-request" }, text!(en: "the cache had been sized to fill the share before: what failed is the work beside it, which grows with the batch and the length", zh: "KV cache 此前已按份额分配好：失败的是池外的计算，它随批次和长度增长"))
+                .at(*at),
+        )
+    },
+};
+
+/// A program's own estimate of what it puts on the device, and what it found there.
+pub const ESTIMATE: Mechanism = Mechanism {
+    id: "own-estimate",
+    levels: &["was-too-low", "buffer-beyond-free", "first-buffer", "uneven-devices"],
+    read: |incident| {
+        let event = &incident.event;
+        if event.has(Sign::UnevenDevices) {
+            return Some(
+                Reading::new("uneven-devices", text!(en: "one of the devices has less free than the others before anything was loaded", zh: "加载任何内容之前，其中一张卡的空闲量就少于其他卡"))
+                    .at(event.at),
+            );
+        }
+        if let (Some(partial), Some(free)) =
+            (event.facts.number(Number::RequiredPartial), event.facts.number(Number::EstimatedFree))
+            && partial <= free
+        {
+            let (partial, free) = (signed(partial as i128), signed(free as i128));
+            return Some(
+                Reading::new("was-too-low", text!(en: "the program had estimated {partial} for what it put on the device, of {free} free, and it did not fit: its estimate is what was too low", zh: "程序估算放到设备上的部分需 {partial}，空闲 {free}，实际却放不下：是它的估算偏低"))
+                    .at(seen_at(incident, Number::RequiredPartial)),
+            );
+        }
+        if asker(incident) != Asker::WeightBuffers || event.has(Sign::CacheRefused) {
+            return None;
+        }
+        let requested = event.facts.get(Fact::Requested)?;
+        if let Some(free) = event.facts.number(Number::DeviceFreeAtStart)
+            && requested.bytes as f64 > free
+        {
+            let (want, free) = (Bytes(requested.bytes), signed(free as i128));
+            return Some(
+                Reading::new("buffer-beyond-free", text!(en: "one buffer of {want} is more than the {free} that were free before anything was loaded", zh: "单个缓冲区 {want} 已超过加载前的空闲量 {free}"))
+                    .at(requested.at),
+            );
+        }
+        (event.has(Sign::WeightsBuffer) && event.has(Sign::EngineStartup) && !event.has(Sign::PassedOn) && event.facts.get(Fact::Weights).is_none() && requested.bytes < 2 * GIB).then(
+            || {
+                let want = Bytes(requested.bytes);
+                Reading::new("first-buffer", text!(en: "not even the first buffer, {want} of weights, found room: the device was nearly full before", zh: "连第一个权重缓冲区 {want} 都放不下：设备此前就已接近占满"))
+                    .at(requested.at)
+            },
+        )
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::{event, settled, torch};
+    use crate::dialect::Resource;
+    use crate::domain::Program;
+
+    fn cache(figures: &[(Fact, &str)], numbers: &[(Number, f64)]) -> Incident {
+        let mut event = event(Program::Vllm, Resource::KvCache, figures);
+        for (name, value) in numbers {
+            event.facts.numbers.insert(*name, (*value, Span::line(3)));
+        }
+        settled(event)
+    }
+
+    #[test]
+    fn the_caches_need() {
+        let g = GIB as f64;
+        let weights = [(Fact::Weights, "28.00 GiB")];
+        assert_eq!(level(&CACHE_NEED, &cache(&weights, &[(Number::KvAvailable, -9.0 * g)])), Some("weights-exceed"));
+        assert_eq!(level(&CACHE_NEED, &cache(&weights, &[(Number::KvAvailable, -g)])), Some("nothing-left"));
+        let high = cache(&weights, &[(Number::KvAvailable, -g), (Number::GpuMemoryUtilization, 0.92)]);
+        assert_eq!(level(&CACHE_NEED, &high), Some("nothing-left-of-a-high-share"));
+        let need = |needed, available| cache(&[(Fact::Needed, needed), (Fact::Available, available)], &[]);
+        assert_eq!(level(&CACHE_NEED, &need("4.00 GiB", "3.50 GiB")), Some("little-missing"));
+        assert_eq!(level(&CACHE_NEED, &need("14.00 GiB", "3.50 GiB")), Some("much-missing"));
+        let long = cache(&[], &[(Number::MaxModelLen, 8192.0), (Number::KvCacheTokens, 4096.0)]);
+        assert_eq!(level(&CACHE_NEED, &long), Some("context-too-long"));
+        let mut buffer = event(Program::LlamaCpp, Resource::Gpu, &[]);
+        buffer.sign(Sign::CacheRefused);
+        assert_eq!(level(&CACHE_NEED, &settled(buffer)), Some("cache-itself"));
+    }
+
+    #[test]
+    fn the_engines_share() {
+        for (share, want) in [(0.5, Some("low")), (0.9, Some("high")), (0.98, None)] {
+            assert_eq!(level(&ENGINE_SHARE, &cache(&[], &[(Number::GpuMemoryUtilization, share)])), want);
+        }
+        let left = |before: f64, after: f64| {
+            let g = GIB as f64;
+            let mut incident = cache(&[], &[(Number::FreeBeforeWeights, before * g), (Number::AvailMem, after * g)]);
+            incident.event.program = Program::Sglang;
+            incident
+        };
+        assert_eq!(level(&ENGINE_SHARE, &left(78.0, 20.0)), Some("another-would-do"));
+        assert_eq!(level(&ENGINE_SHARE, &left(23.0, 1.5)), Some("none-would-do"));
+    }
+
+    #[test]
+    fn work_beside_a_sized_cache() {
+        let beside = |requested| {
+            let mut incident = torch(&[(Fact::Requested, requested), (Fact::Capacity, "24.00 GiB")]);
+            incident.event.facts.numbers.insert(Number::KvCacheTokens, (1e5, Span::line(2)));
+            level(&POOL_SIZED, &incident)
+        };
+        assert_eq!(beside("20.00 MiB"), Some("small-request"));
+        assert_eq!(beside("2.00 GiB"), Some("large-request"));
+        let mut serving = torch(&[]);
+        serving.event.sign(Sign::WhileServing);
+        assert_eq!(level(&POOL_SIZED, &serving), Some("while-serving"));
+    }
+
+    #[test]
+    fn estimates_and_first_buffers() {
+        let mut low = event(Program::Ollama, Resource::Gpu, &[]);
+        low.facts.numbers.insert(Number::RequiredPartial, (9e9, Span::line(2)));
+        low.facts.numbers.insert(Number::EstimatedFree, (9.5e9, Span::line(2)));
+        assert_eq!(level(&ESTIMATE, &settled(low)), Some("was-too-low"));
+        let mut beyond = event(Program::LlamaCpp, Resource::Gpu, &[(Fact::Requested, "8.00 GiB")]);
+        beyond.facts.numbers.insert(Number::DeviceFreeAtStart, (5e9, Span::line(2)));
+        assert_eq!(level(&ESTIMATE, &settled(beyond)), Some("buffer-beyond-free"));
+        let mut first = event(Program::LlamaCpp, Resource::Gpu, &[(Fact::Requested, "500.00 MiB")]);
+        first.sign(Sign::WeightsBuffer);
+        first.sign(Sign::EngineStartup);
+        assert_eq!(level(&ESTIMATE, &settled(first)), Some("first-buffer"));
+        let mut uneven = event(Program::Sglang, Resource::Gpu, &[]);
+        uneven.sign(Sign::UnevenDevices);
+        assert_eq!(level(&ESTIMATE, &settled(uneven)), Some("uneven-devices"));
+    }
+}

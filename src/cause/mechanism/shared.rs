@@ -1,0 +1,63 @@
+//! Shared memory: /dev/shm and tmpfs.
+
+use super::{Mechanism, Reading};
+use crate::cause::nature::{Asker, asker};
+use crate::cause::reading::size;
+use crate::dialect::Fact;
+use crate::domain::Number;
+use crate::text;
+use crate::units::Bytes;
+
+/// What of the limit, or what message, is about shared memory.
+pub const SEGMENT: Mechanism = Mechanism {
+    id: "shared-memory",
+    levels: &["segment", "most-of-the-limit", "half-of-the-limit"],
+    read: |incident| {
+        let event = &incident.event;
+        if asker(incident) == Asker::Shm {
+            return Some(
+                Reading::new("segment", text!(en: "the message is about a shared-memory segment; containers get 64 MiB of /dev/shm unless told otherwise", zh: "报错涉及共享内存段；容器的 /dev/shm 默认只有 64 MiB"))
+                    .at(event.at),
+            );
+        }
+        if asker(incident) != Asker::Host {
+            return None;
+        }
+        // Files in /dev/shm and tmpfs, of the group or of the victim, which killing a process does not free.
+        let group = event.facts.numbers.get(&Number::Shmem).map(|(bytes, at)| (*bytes as u64, *at));
+        let victim = event.facts.get(Fact::ShmemRss).map(|figure| (figure.bytes, figure.at));
+        let (shared, at) = group.into_iter().chain(victim).max_by_key(|(bytes, _)| *bytes)?;
+        let limit = event.facts.get(Fact::Limit).or(event.facts.get(Fact::Capacity))?;
+        let level = match shared as f64 / limit.bytes.max(1) as f64 {
+            share if share >= 0.75 => "most-of-the-limit",
+            share if share >= 0.45 => "half-of-the-limit",
+            _ => return None,
+        };
+        let (held, all) = (Bytes(shared), size(limit.interval()));
+        Some(
+            Reading::new(
+                level,
+                text!(en: "{held} of the {all} that bind are shared memory", zh: "生效的 {all} 中有 {held} 是共享内存"),
+            )
+            .at(at),
+        )
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::{event, host, settled};
+    use crate::dialect::Resource;
+    use crate::domain::Program;
+
+    #[test]
+    fn segments_and_shares_of_the_limit() {
+        assert_eq!(level(&SEGMENT, &settled(event(Program::Pytorch, Resource::Shm, &[]))), Some("segment"));
+        let held = |shared| host(&[(Fact::Limit, "16.00 GiB"), (Fact::ShmemRss, shared)]);
+        assert_eq!(level(&SEGMENT, &held("15.00 GiB")), Some("most-of-the-limit"));
+        assert_eq!(level(&SEGMENT, &held("8.00 GiB")), Some("half-of-the-limit"));
+        assert_eq!(level(&SEGMENT, &held("1.00 GiB")), None);
+    }
+}

@@ -1,0 +1,249 @@
+//! What others hold.
+
+use super::{Mechanism, Reading};
+use crate::account::identity::may_be_itself;
+use crate::cause::nature::{Asker, asker, on_gpu};
+use crate::cause::reading::{about, foreign, place, refused_although_free, short_of_desired, size};
+use crate::dialect::Fact;
+use crate::text;
+use crate::units::{Bytes, GIB, MIB, percent};
+
+/// Memory of the device that is neither free nor this process's, against what was missing.
+pub const SHARE: Mechanism = Mechanism {
+    id: "strangers",
+    levels: &["none", "not-enough", "some", "some-unnamed", "much", "much-unnamed", "most"],
+    read: |incident| {
+        if !on_gpu(incident) || refused_although_free(incident) {
+            return None;
+        }
+        let others = foreign(incident)?;
+        let named = others.separated && others.named.is_some();
+        let level = match others.sure_share {
+            s if s < 0.04 => "none",
+            _ if !others.would_serve => "not-enough",
+            s if s < 0.15 => {
+                if named {
+                    "some"
+                } else {
+                    "some-unnamed"
+                }
+            }
+            s if s < 0.45 => {
+                if named {
+                    "much"
+                } else {
+                    "much-unnamed"
+                }
+            }
+            _ => "most",
+        };
+        let (amount, part) = (size(others.amount), percent(others.share));
+        let short = incident.ledger.short_of_free.or(short_of_desired(incident)).map_or_else(|| "?".to_string(), about);
+        let text = match (level, others.separated) {
+            ("none", _) => {
+                text!(en: "other processes hold at most {amount}, {part} of the device", zh: "其他进程最多占用 {amount}，为设备的 {part}")
+            }
+            ("not-enough", _) => {
+                text!(en: "what others hold, {amount}, would not have been enough: {short} were missing", zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}")
+            }
+            (_, true) if named => {
+                text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}")
+            }
+            (_, true) => {
+                text!(en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this process; {short} were missing", zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}")
+            }
+            (_, false) => {
+                text!(en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the framework; {short} were missing", zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}")
+            }
+        };
+        let mut reading = Reading::new(level, text).at(place(&incident.event, Fact::Free));
+        for other in &incident.event.facts.other_processes {
+            reading = reading.at(other.figure.at);
+        }
+        Some(reading)
+    },
+};
+
+/// Two or more named processes that hold the same: ranks of one job on one device.
+pub const LIKE_SIZED: Mechanism = Mechanism {
+    id: "like-sized-processes",
+    levels: &["ranks"],
+    read: |incident| {
+        let others: Vec<_> = incident
+            .event
+            .facts
+            .other_processes
+            .iter()
+            .filter(|other| Some(other.pid) != incident.ledger.self_listed_as)
+            .collect();
+        let most = others.iter().map(|other| other.figure.bytes).max()?;
+        let least = others.iter().map(|other| other.figure.bytes).min()?;
+        // More than a bare context each, and equal within a twentieth.
+        (others.len() >= 2 && least >= GIB && most - least <= most / 20).then_some(())?;
+        let (count, each) = (others.len(), Bytes(most));
+        let mut reading = Reading::new(
+            "ranks",
+            text!(en: "{count} other processes of about {each} each sit on this device: ranks of one job that all took the same one", zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"),
+        );
+        for other in others {
+            reading = reading.at(other.figure.at);
+        }
+        Some(reading)
+    },
+};
+
+/// A pool below this was made of left-overs: frameworks that take a pool at start take most of what is free, and the GPUs
+/// that they run on have 1 GiB and more.
+const LEFT_OVERS: u64 = 512 * MIB;
+
+/// The framework's first request, on a device that was already full.
+pub const FIRST_REQUEST: Mechanism = Mechanism {
+    id: "first-request",
+    levels: &["device-taken", "pool-of-left-overs", "pool-below-its-limit"],
+    read: |incident| {
+        let event = &incident.event;
+        if event.facts.get(Fact::Allocated).is_some_and(|figure| figure.bytes == 0)
+            && foreign(incident).is_some_and(|others| others.share > 0.3)
+        {
+            return Some(
+                Reading::new("device-taken", text!(en: "the framework had 0 bytes allocated: this was its first request", zh: "框架已分配 0 字节：这是它的第一次请求"))
+                    .at(place(event, Fact::Allocated)),
+            );
+        }
+        if asker(incident) != Asker::PooledTensor {
+            return None;
+        }
+        let limit = event.facts.get(Fact::Limit)?;
+        if limit.bytes < LEFT_OVERS && event.facts.get(Fact::Capacity).is_none() {
+            let pool = Bytes(limit.bytes);
+            return Some(
+                Reading::new("pool-of-left-overs", text!(en: "the pool was given {pool} at start, a sliver of any GPU: it is made of what the others left over", zh: "内存池启动时只分到 {pool}，远小于任何 GPU：这是其他进程占用后的剩余"))
+                    .at(limit.at),
+            );
+        }
+        let (pool, requested) = (incident.ledger.reserved?, incident.ledger.requested?);
+        (limit.interval() - pool).surely_at_least(requested).then(|| {
+            let (limit_size, pool, want) = (size(limit.interval()), size(pool), size(requested));
+            Reading::new("pool-below-its-limit", text!(en: "the pool held {pool} of the {limit_size} it may take, yet could not grow by {want}: the device itself was full", zh: "内存池上限 {limit_size}，只持有 {pool}，却无法再增长 {want}：设备本身已满"))
+                .at(limit.at)
+        })
+    },
+};
+
+/// A printed table of the device lists a process that is not this one.
+pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
+    id: "neighbour-listed",
+    levels: &["another-process"],
+    read: |incident| {
+        let device = incident.event.facts.device.value()?;
+        let row = incident.context.gpus.iter().find(|row| row.index == device)?;
+        let (pid, name, _) = row.processes.iter().find(|(pid, _, held)| {
+            let held = held.map(|figure| figure.interval());
+            !may_be_itself(&incident.event, &incident.ledger, *pid, held)
+        })?;
+        let holder = name.clone().map_or_else(|| format!("pid {pid}"), |name| format!("{name} (pid {pid})"));
+        let (used, index) = (Bytes(row.used.bytes), row.index);
+        Some(
+            Reading::new("another-process", text!(en: "a table of GPUs in the log lists {holder} on GPU {index}, where {used} are used", zh: "日志中的 GPU 表显示 GPU {index} 已用 {used}，其上有 {holder}"))
+                .at(row.used.at),
+        )
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::{event, figure, settled, torch, torch_among};
+    use crate::dialect::Resource;
+    use crate::domain::Program;
+
+    #[test]
+    fn strangers_by_share_and_by_what_was_missing() {
+        let named = |others| {
+            torch_among(
+                &[
+                    (Fact::Requested, "400.00 MiB"),
+                    (Fact::Capacity, "20.00 GiB"),
+                    (Fact::Free, "100.00 MiB"),
+                    (Fact::Process, "5.00 GiB"),
+                    (Fact::Allocated, "4.50 GiB"),
+                    (Fact::ReservedUnallocated, "50.00 MiB"),
+                ],
+                others,
+            )
+        };
+        assert_eq!(level(&SHARE, &named(&[(4, "14.80 GiB")])), Some("most"));
+        let beside = |process, requested, others| {
+            torch_among(
+                &[
+                    (Fact::Requested, requested),
+                    (Fact::Capacity, "20.00 GiB"),
+                    (Fact::Free, "100.00 MiB"),
+                    (Fact::Process, process),
+                    (Fact::Allocated, "4.50 GiB"),
+                    (Fact::ReservedUnallocated, "50.00 MiB"),
+                ],
+                others,
+            )
+        };
+        assert_eq!(level(&SHARE, &beside("14.00 GiB", "1.00 GiB", &[(4, "5.90 GiB")])), Some("much"));
+        assert_eq!(level(&SHARE, &beside("18.00 GiB", "1.00 GiB", &[(4, "1.90 GiB")])), Some("some"));
+        assert_eq!(level(&SHARE, &beside("18.00 GiB", "6.00 GiB", &[(4, "1.90 GiB")])), Some("not-enough"));
+        assert_eq!(level(&SHARE, &beside("19.80 GiB", "1.00 GiB", &[])), Some("none"));
+        let unnamed = |allocated| {
+            torch(&[
+                (Fact::Requested, "400.00 MiB"),
+                (Fact::Capacity, "20.00 GiB"),
+                (Fact::Free, "100.00 MiB"),
+                (Fact::Allocated, allocated),
+                (Fact::ReservedUnallocated, "50.00 MiB"),
+            ])
+        };
+        assert_eq!(level(&SHARE, &unnamed("17.50 GiB")), Some("some-unnamed"));
+        assert_eq!(level(&SHARE, &unnamed("14.00 GiB")), Some("much-unnamed"));
+    }
+
+    #[test]
+    fn equal_processes_are_ranks() {
+        let figures = [(Fact::Requested, "1.00 GiB"), (Fact::Capacity, "20.00 GiB")];
+        assert_eq!(level(&LIKE_SIZED, &torch_among(&figures, &[(1, "4.00 GiB"), (2, "4.05 GiB")])), Some("ranks"));
+        assert_eq!(level(&LIKE_SIZED, &torch_among(&figures, &[(1, "4.00 GiB"), (2, "9.00 GiB")])), None);
+    }
+
+    #[test]
+    fn the_first_request_finds_the_device_taken() {
+        let none = torch(&[
+            (Fact::Requested, "20.00 MiB"),
+            (Fact::Capacity, "20.00 GiB"),
+            (Fact::Free, "10.00 MiB"),
+            (Fact::Allocated, "0 bytes"),
+            (Fact::Reserved, "0 bytes"),
+        ]);
+        assert_eq!(level(&FIRST_REQUEST, &none), Some("device-taken"));
+        let pool = |limit, reserved| {
+            let mut event =
+                event(Program::Tensorflow, Resource::Gpu, &[(Fact::Requested, "2.50 MiB"), (Fact::Limit, limit)]);
+            event.facts.note(Fact::Reserved, figure(reserved));
+            settled(event)
+        };
+        assert_eq!(level(&FIRST_REQUEST, &pool("8.30 MiB", "7.50 MiB")), Some("pool-of-left-overs"));
+        assert_eq!(level(&FIRST_REQUEST, &pool("9.30 GiB", "2.00 GiB")), Some("pool-below-its-limit"));
+        assert_eq!(level(&FIRST_REQUEST, &pool("9.30 GiB", "9.30 GiB")), None);
+    }
+
+    #[test]
+    fn a_table_that_lists_another_process() {
+        let mut incident = torch(&[(Fact::Requested, "1.00 GiB")]);
+        incident.event.facts.device.note(0, crate::evidence::Span::line(7));
+        incident.context.gpus.push(crate::input::nvidia_smi_table::GpuRow {
+            index: 0,
+            name: None,
+            used: figure("12.00 GiB"),
+            total: figure("16.00 GiB"),
+            utilization: None,
+            processes: vec![(88, Some("python".into()), None)],
+        });
+        assert_eq!(level(&NEIGHBOUR_LISTED, &incident), Some("another-process"));
+    }
+}

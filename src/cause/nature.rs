@@ -1,0 +1,166 @@
+//! What an incident is by the program behind it: who asked whom for memory, and what kind of job it was. Everything in
+//! the mechanisms that depends on a program stands here.
+
+use crate::dialect::{Resource, Sign};
+use crate::domain::program::{DeviceUse, Kind};
+use crate::domain::trainer::{Purpose, Trainer};
+use crate::incident::Incident;
+use crate::incident::context::{Clue, Phase};
+
+/// The kinds of failure, by who asked whom for memory. Priors are set for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Asker {
+    /// A program asked its device for a tensor or buffer: PyTorch, Paddle, CuPy, CUDA.jl, MLX …
+    Tensor,
+    /// The same under a framework that takes most of the device at start and serves from its own pool: XLA, TensorFlow.
+    PooledTensor,
+    /// An inference engine that sizes a pool: vLLM, SGLang, TensorRT-LLM, LMDeploy, TGI.
+    Engine,
+    /// A program that loads weights into fixed buffers and splits them over devices: llama.cpp, Ollama, ExLlama.
+    WeightBuffers,
+    /// The key/value cache of an engine.
+    KvCache,
+    /// RAM of the machine or of a container.
+    Host,
+    /// /dev/shm.
+    Shm,
+    /// Shared memory on the chip, per thread block.
+    OnChip,
+}
+
+impl Asker {
+    pub const ALL: [Asker; 8] = [
+        Asker::Tensor,
+        Asker::PooledTensor,
+        Asker::Engine,
+        Asker::WeightBuffers,
+        Asker::KvCache,
+        Asker::Host,
+        Asker::Shm,
+        Asker::OnChip,
+    ];
+
+    /// The name in the file of weights.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Asker::Tensor => "tensor",
+            Asker::PooledTensor => "pooled-tensor",
+            Asker::Engine => "engine",
+            Asker::WeightBuffers => "weight-buffers",
+            Asker::KvCache => "kv-cache",
+            Asker::Host => "host",
+            Asker::Shm => "shm",
+            Asker::OnChip => "on-chip",
+        }
+    }
+}
+
+pub fn asker(incident: &Incident) -> Asker {
+    match incident.event.resource {
+        Resource::KvCache => Asker::KvCache,
+        Resource::Host | Resource::Cgroup => Asker::Host,
+        Resource::Shm => Asker::Shm,
+        Resource::CudaSharedMemory => Asker::OnChip,
+        Resource::Gpu => match incident.event.program.device_use() {
+            DeviceUse::OnDemand => Asker::Tensor,
+            DeviceUse::Preallocated { .. } => Asker::PooledTensor,
+            DeviceUse::SizedPool { .. } | DeviceUse::PoolOfFree { .. } => Asker::Engine,
+            DeviceUse::FixedBuffers => Asker::WeightBuffers,
+        },
+    }
+}
+
+/// True where the device's memory is meant.
+pub fn on_gpu(incident: &Incident) -> bool {
+    matches!(asker(incident), Asker::Tensor | Asker::PooledTensor | Asker::Engine | Asker::WeightBuffers)
+}
+
+/// The kind of job, as its user would name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobKind {
+    Training,
+    Inference,
+    /// A server that answers requests.
+    Serving,
+    /// A program planned as a whole by a compiler.
+    Compiled,
+    /// A program of the machine without a device.
+    Host,
+    /// A job, pod or container whose scheduler reports it.
+    Scheduler,
+}
+
+impl JobKind {
+    /// The name in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            JobKind::Training => "training",
+            JobKind::Inference => "inference",
+            JobKind::Serving => "serving",
+            JobKind::Compiled => "compiled",
+            JobKind::Host => "host",
+            JobKind::Scheduler => "scheduler",
+        }
+    }
+}
+
+/// The kind of job as far as the program, the phase and the log's own words tell.
+pub fn job_kind(incident: &Incident) -> Option<JobKind> {
+    let event = &incident.event;
+    let context = &incident.context;
+    let purpose = context.trainer.value().map(Trainer::purpose);
+    let engine = matches!(asker(incident), Asker::Engine | Asker::KvCache)
+        || purpose == Some(Purpose::Serving)
+        || event.program.is_engine() && event.program.device_use() != DeviceUse::FixedBuffers;
+    let scheduler = matches!(event.program.kind(), Kind::Scheduler);
+    let pictures = purpose == Some(Purpose::Diffusion);
+    let trains = matches!(
+        context.phase.value(),
+        Some(
+            Phase::Backward | Phase::OptimizerStep | Phase::Train | Phase::Loss | Phase::Validation | Phase::Checkpoint
+        )
+    ) || context.optimizer.is_known()
+        || context.epoch.is_known()
+        || context.epochs.is_known()
+        || context.accumulation.is_known()
+        || context.zero_stage.is_known()
+        || context.gradient_checkpointing.is_known()
+        || context.has(Clue::OptimizerState)
+        || event.has(Sign::DataLoaderWorker)
+        || purpose == Some(Purpose::Training);
+    Some(if engine {
+        JobKind::Serving
+    } else if !super::reading::one_piece(incident) {
+        JobKind::Compiled
+    } else if scheduler {
+        JobKind::Scheduler
+    } else if trains && !pictures {
+        JobKind::Training
+    } else if pictures
+        || context.phase.value() == Some(Phase::Inference)
+        || matches!(asker(incident), Asker::WeightBuffers)
+    {
+        JobKind::Inference
+    } else if asker(incident) == Asker::Host {
+        JobKind::Host
+    } else {
+        return None;
+    })
+}
+
+/// The application or engine around the framework, where the log shows one.
+pub fn program(incident: &Incident) -> Option<&'static str> {
+    incident.context.trainer.value().filter(|trainer| *trainer != Trainer::PlainPytorch).map(Trainer::id)
+}
+
+/// True where an engine sizes its cache as a share of what the weights leave free, and the cache is what failed.
+pub fn takes_share_of_free(incident: &Incident) -> bool {
+    asker(incident) == Asker::KvCache
+        && matches!(incident.event.program.device_use(), DeviceUse::PoolOfFree { .. })
+        && incident.event.has(Sign::CacheRefused)
+}
+
+/// True for a simulator of quantum states, whose one array doubles with each qubit.
+pub fn is_state_vector(incident: &Incident) -> bool {
+    incident.event.program.kind() == Kind::QuantumSimulator
+}

@@ -1,0 +1,830 @@
+//! The net beneath all other readers: a line that says in any program's words that memory ran out.
+//!
+//! A line counts where it speaks of memory that ran out and stands in an error's context. Which program it was is told by
+//! [`super::naming`], what ran out and what the figures mean by the words around them. All of that is weaker than a reader
+//! that knows its program, so each event carries [`Sign::Generic`].
+
+mod outcome;
+mod roles;
+mod words;
+
+use super::{Dialect, Event, Resource, Sign, Standing, field, naming};
+use crate::domain::Program;
+use crate::domain::program::{Kind, PytorchAllocator};
+use crate::evidence::Span;
+use crate::input::Document;
+use crate::text;
+use crate::text::Text;
+use crate::units::Base;
+use outcome::After;
+use words::Spoken;
+
+pub const DIALECT: Dialect = Dialect { name: "net", triggers: words::TRIGGERS, read };
+
+/// Longer lines are dumps; only the part around the words is looked at.
+const LONGEST: usize = 4 << 10;
+/// Lines behind the message that may continue it with figures, and before it that may have begun it.
+const CONTINUED: usize = 6;
+const BEGUN: usize = 2;
+/// Lines around it whose words may tell what ran out.
+const AROUND: usize = 12;
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let whole = field::text(document, position);
+    let line = clipped(whole);
+    let lower = line.to_lowercase();
+    // Lower case may be longer or shorter in other scripts; places are only compared where both agree.
+    let spoken = words::spoken(line, &lower)?;
+    let of = if spoken.named { line } else { lower.as_str() };
+    let before = of.get(..spoken.at).unwrap_or_default().to_lowercase();
+    let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
+    if !reports(line, &before, &behind, of.get(spoken.at..spoken.end).unwrap_or_default()) {
+        return None;
+    }
+    let standing = standing(document, position, line, &lower, &behind, spoken)?;
+
+    let named = naming::program(document, position);
+    let resource = resource(document, position, &lower, spoken, named);
+    let program = named.unwrap_or_else(|| interface(document, position, &lower, resource));
+    let mut event = field::event(document, position, "net", program, resource);
+    event.sign(Sign::Generic);
+    figures(document, position, &mut event, spoken.at, &lower, Base::Binary);
+    device(&mut event, line);
+    super::notice::settle(&mut event);
+    if standing == Standing::Harmless {
+        event.standing = standing;
+        event.sign(Sign::CaughtAndContinued);
+        event.harmless_because = Some(got_over());
+    }
+    Some(event)
+}
+
+/// Why a message that a program outlived is no failure.
+pub(super) fn got_over() -> Text {
+    text!(
+        en: "the program found another way or went on: the lines behind the message show it",
+        zh: "程序另寻出路或继续运行：其后的日志可以说明"
+    )
+}
+
+/// True for a line that names a call for page-locked memory of the machine.
+pub(super) fn asks_host(line: &str) -> bool {
+    let lower = clipped(line).to_lowercase();
+    ["mallochost", "hostalloc", "pinned", "page-locked", "hostregister", "pin_memory"]
+        .iter()
+        .any(|word| lower.contains(word))
+}
+
+/// The part of a line that is looked at.
+fn clipped(text: &str) -> &str {
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[..end]
+}
+
+/// How grave a line says it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Error,
+    Warning,
+    Chatter,
+}
+
+fn level(line: &str) -> Option<Level> {
+    let head: String = line.chars().take(120).collect();
+    let head = head.as_str();
+    let words = || head.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    // glog: `E0311 09:14:27.1 …`
+    let glog = words().next().filter(|word| word.len() == 5 && word[1..].bytes().all(|byte| byte.is_ascii_digit()));
+    match glog.map(|word| word.as_bytes()[0]) {
+        Some(b'E' | b'F') => return Some(Level::Error),
+        Some(b'W') => return Some(Level::Warning),
+        Some(b'I') => return Some(Level::Chatter),
+        _ => {}
+    }
+    let lower = head.to_ascii_lowercase();
+    let keyed = ["level=", "\"level\":\"", "lvl=", "severity="].iter().find_map(|key| {
+        let at = lower.find(key)? + key.len();
+        lower.get(at..)?.split(|c: char| !c.is_ascii_alphabetic()).next().map(str::to_string)
+    });
+    let of = |word: &str| match word {
+        "ERROR" | "FATAL" | "CRITICAL" | "SEVERE" | "PANIC" | "ERR" | "EMERG" | "CRIT" | "ALERT" => Some(Level::Error),
+        "WARN" | "WARNING" => Some(Level::Warning),
+        "INFO" | "DEBUG" | "TRACE" | "NOTICE" | "VERBOSE" => Some(Level::Chatter),
+        _ => None,
+    };
+    if let Some(word) = keyed {
+        return of(&word.to_ascii_uppercase());
+    }
+    let bracketed = ["[E]", "[F]", "[C]"].iter().any(|mark| head.contains(mark));
+    if bracketed {
+        return Some(Level::Error);
+    }
+    if head.contains("[W]") {
+        return Some(Level::Warning);
+    }
+    if head.contains("[I]") || head.contains("[D]") {
+        return Some(Level::Chatter);
+    }
+    let lowered =
+        ["[error]", "[fatal]", "[critical]", "[warn]", "[warning]", "[info]", "[debug]", "[notice]", "[trace]"];
+    if let Some(mark) = lowered.iter().find(|mark| lower.contains(**mark)) {
+        return of(&mark[1..mark.len() - 1].to_ascii_uppercase());
+    }
+    let start = lower.trim_start();
+    if start.starts_with("warning") || start.starts_with("note:") {
+        return Some(Level::Warning);
+    }
+    words().find_map(of)
+}
+
+/// True for a line that reports a failure, rather than speaking of one that may come, does not come, or is dealt with by
+/// code.
+fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
+    const SUPPOSED: &[&str] = &[
+        "if ",
+        "in case",
+        "avoid",
+        "prevent",
+        " may ",
+        " might ",
+        "would ",
+        "could run",
+        "can run",
+        "can cause",
+        "could cause",
+        "may cause",
+        "to reduce",
+        "reduce the",
+        "risk",
+        "unless",
+        "likely",
+        "whether",
+        "without",
+        "never",
+        "not an ",
+        "not a ",
+        "no longer",
+        "handling",
+        "handler",
+        "handle ",
+        "how to",
+        "should",
+        "check for",
+        "checking for",
+        "such as",
+        "e.g.",
+        "for example",
+        "documentation",
+        "protect",
+        "safeguard",
+        "until ",
+        "simulat",
+        "detect",
+        "when you",
+        "common cause",
+        "for out of",
+        "on out of",
+        "mitigat",
+        "tip:",
+        "hint:",
+        "fix:",
+        "fixed",
+        "fixes",
+        "issue",
+        "question",
+        "http://",
+        "https://",
+        "避免",
+        "防止",
+        "如果",
+        "可能",
+        "以免",
+        "если",
+        "falls ",
+        "pour éviter",
+        "para evitar",
+        "чтобы",
+        "防ぐ",
+        "방지",
+    ];
+    const CODE: &[&str] = &[
+        "except ",
+        "raise ",
+        "throw new",
+        "throw ",
+        "return ",
+        "assert",
+        "#define",
+        "case ",
+        "print(",
+        "printf(",
+        "logger.",
+        "logging.",
+        "def ",
+        "class ",
+        "import ",
+        "catch",
+        "enum ",
+        "const ",
+        "static ",
+        "fn ",
+        "//",
+        "/*",
+        "* ",
+        "# ",
+        "<!--",
+        "elif ",
+        "else:",
+        "try:",
+        "warnings.",
+        "raises(",
+        "console.",
+    ];
+    let start = before.trim_start();
+    if CODE.iter().any(|code| start.starts_with(code))
+        || line.contains(" in str(")
+        || before.contains("(\"")
+        || before.contains("(f\"")
+    {
+        return false;
+    }
+    if line.contains(" import ") || line.trim_start().starts_with("from ") && line.contains("import") {
+        return false;
+    }
+    if SUPPOSED.iter().any(|word| before.contains(word)) {
+        return false;
+    }
+    const STATED: &[&str] = &[
+        "is ",
+        "are ",
+        "means",
+        "refers",
+        "errors are",
+        "occurs when",
+        "happens when",
+        "can ",
+        "may ",
+        "could ",
+        "might ",
+    ];
+    if STATED.iter().any(|words| behind.trim_start().starts_with(words)) {
+        return false;
+    }
+    // The word that holds it is an option, a setting, a test, a counter or a function.
+    let word_start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    let word = &before[word_start..];
+    let option = word.starts_with("--")
+        || word.starts_with("-x")
+        || word.starts_with("-d")
+        || word.contains("test_")
+        || word.contains("::test");
+    if option || word.contains("on_") || word.contains("num_") || word.contains("max_") || word.contains("is_") {
+        return false;
+    }
+    let tail = behind.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let value = tail.trim_start_matches(['"', '\'', ' ', ':', '=', ')', ',', '(']);
+    let zero =
+        value.starts_with('0') && !value[1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'x'));
+    let denied =
+        ["false", "none", "no,", "never", "null", "disabled", "0 times"].iter().any(|word| value.starts_with(word));
+    if tail.len() < behind.len().max(1) && tail.starts_with('(') && said.contains('_') && tail.starts_with("()") {
+        return false;
+    }
+    let counted = tail.trim_start().starts_with([':', '=', '"']) || before.ends_with("0 ");
+    if counted && (zero || denied)
+        || before.trim_end().ends_with(" 0")
+        || before.trim_end().ends_with(" no")
+        || before == "no "
+    {
+        return false;
+    }
+    if ["passed", "skipped", "xfail", "... ok", "[ ok ]", "not found", "did not", "was not"]
+        .iter()
+        .any(|word| behind.contains(word))
+    {
+        return false;
+    }
+    let question = line.trim_end().ends_with(['?', '？']);
+    let heading = line.trim_start().starts_with(['#', '|', '*']) || line.trim_start().starts_with("- ");
+    !question && !heading
+}
+
+/// Words by which a program says that it has another way.
+const WAY_ON: &[&str] = &[
+    "retrying",
+    "will retry",
+    "retry with",
+    "retries",
+    "falling back",
+    "fall back",
+    "fallback",
+    "fell back",
+    "will try",
+    "trying again",
+    "trying smaller",
+    "trying with",
+    "trying a smaller",
+    "trying next",
+    "skipping",
+    "skipped",
+    "reducing",
+    "reduced to",
+    "using cpu",
+    "use cpu instead",
+    "using host",
+    "using system",
+    "instead of",
+    "instead",
+    "continuing",
+    "continue without",
+    "continue with",
+    "ignoring",
+    "ignored",
+    "recover",
+    "evict",
+    "offloading to",
+    "spilling",
+    "spill",
+    "requeu",
+    "reschedul",
+    "halving",
+    "lowering",
+    "disabling",
+    "switching to",
+    "tiled",
+    "preempt",
+    "retract",
+    "swapping",
+    "not fatal",
+    "non-fatal",
+    "another way",
+    "recompute",
+    "attempting to",
+    "will be slower",
+    "slower",
+    "performance gains",
+    "no effect",
+    "autotun",
+    "select_algorithm",
+    "skip config",
+    "not a failure",
+    "重试",
+    "回退",
+    "跳过",
+    "降低",
+    "改用",
+    "リトライ",
+    "재시도",
+    "повторная",
+    "nouvelle tentative",
+    "erneut",
+    "reintent",
+];
+
+/// Whether the line reports a failure or something that was got over; nothing where it stands in no error's context.
+fn standing(
+    document: &Document,
+    position: usize,
+    line: &str,
+    lower: &str,
+    behind: &str,
+    spoken: Spoken,
+) -> Option<Standing> {
+    const FAILING: &[&str] = &[
+        "error",
+        "exception",
+        "fatal",
+        "fail",
+        "abort",
+        "panic",
+        "terminat",
+        "unable",
+        "cannot",
+        "can't",
+        "can not",
+        "could not",
+        "couldn't",
+        "crash",
+        "killed",
+        "insufficient",
+        "not enough",
+        "ran out",
+        "out of",
+        "exceed",
+        "exhausted",
+        "no memory",
+        "what()",
+        "assert",
+        "larger than",
+        "too large",
+        "oom",
+        "错误",
+        "失败",
+        "不足",
+        "异常",
+        "无法",
+        "溢出",
+        "エラー",
+        "失敗",
+        "不足",
+        "오류",
+        "실패",
+        "부족",
+        "fehler",
+        "nicht",
+        "erreur",
+        "insuffisant",
+        "impossible",
+        "échec",
+        "insuficiente",
+        "sin memoria",
+        "no se pudo",
+        "sem memória",
+        "ошибка",
+        "не удалось",
+        "недостаточно",
+        "не хватает",
+        "нехватка",
+        "zu wenig",
+        "plus de",
+        "manque",
+    ];
+    let level = level(line);
+    let next = || {
+        let mut lines = field::behind(document, position, 3).map(|at| field::text(document, at).to_lowercase());
+        let _ = &mut lines;
+        lines.collect::<Vec<String>>()
+    };
+    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    // Advice behind the words is no way on: `try again with a smaller batch`.
+    let advice = has(
+        behind,
+        &[
+            "try reducing",
+            "please",
+            "consider",
+            "you can",
+            "try to",
+            "try setting",
+            "try using",
+            "suggest",
+            "recommend",
+        ],
+    );
+    let way_on = has(lower, WAY_ON) && !advice
+        || next().iter().any(|line| has(line, WAY_ON) && !has(line, &["fatal", "traceback"]));
+    let after = outcome::after(document, position);
+    let last =
+        document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;
+    // Whoever says on the same line that there is another way, and dies, dies of something that has its own message.
+    if has(lower, WAY_ON) && !advice {
+        return Some(Standing::Harmless);
+    }
+    if way_on {
+        return Some(if after == After::Died { Standing::Failure } else { Standing::Harmless });
+    }
+    let harmless = |failed: bool| Some(if failed { Standing::Failure } else { Standing::Harmless });
+    match level {
+        Some(Level::Warning) => match after {
+            After::Died => harmless(true),
+            After::WentOn => harmless(false),
+            After::Unknown => harmless(last && (spoken.named || has(lower, &["out of memory", "oom", "不足"]))),
+        },
+        Some(Level::Chatter) => match after {
+            After::Died if spoken.named || has(lower, FAILING) => harmless(true),
+            After::Unknown if last && has(lower, &["error", "fail", "out of memory", "exception", "abort"]) => {
+                harmless(true)
+            }
+            _ => None,
+        },
+        Some(Level::Error) => harmless(after != After::WentOn),
+        None if spoken.named || has(lower, FAILING) => harmless(after != After::WentOn),
+        None => (after == After::Died || last).then_some(Standing::Failure),
+    }
+}
+
+/// The figures and the device of a message whose program another reader knows, by the words around them.
+pub(super) fn read_figures(document: &Document, position: usize, event: &mut Event, line: &str, base: Base) {
+    let line = clipped(line);
+    let lower = line.to_lowercase();
+    figures(document, position, event, 0, &lower, base);
+    device(event, line);
+}
+
+/// What ran out: by the words themselves, else those of the line, of the lines around, of the program.
+fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, named: Option<Program>) -> Resource {
+    let line = words::resource(lower);
+    if let Some(resource @ (Resource::KvCache | Resource::Shm | Resource::Cgroup)) = line {
+        return resource;
+    }
+    if let Some(resource) = spoken.resource.or(line) {
+        return resource;
+    }
+    let near = field::behind(document, position, 3)
+        .chain(field::before(position, AROUND))
+        .chain(field::behind(document, position, AROUND).skip(3));
+    for at in near {
+        let lower = clipped(field::text(document, at)).to_lowercase();
+        match words::resource(&lower) {
+            Some(Resource::Gpu) => return Resource::Gpu,
+            Some(Resource::Host) => return Resource::Host,
+            _ => {}
+        }
+    }
+    match named.map(|program| (program, program.kind())) {
+        Some((Program::Unlisted(_), _)) | None => Resource::Host,
+        Some((_, Kind::HostProgram | Kind::Runtime | Kind::Scheduler | Kind::OomKiller | Kind::Unnamed)) => {
+            Resource::Host
+        }
+        // A simulation keeps most in the machine's memory.
+        Some((program, Kind::Application)) if program.pytorch_allocator() == PytorchAllocator::No => Resource::Host,
+        Some(_) => Resource::Gpu,
+    }
+}
+
+/// The interface whose error it is, where no program shows.
+fn interface(document: &Document, position: usize, lower: &str, resource: Resource) -> Program {
+    let of = |lower: &str| {
+        let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        if any(&["cuda", "cudnn", "cublas", "nvidia"]) {
+            Some(Program::Cuda)
+        } else if any(&["hip", "rocm", "amdgpu"]) && any(&["hiperror", "hipmalloc", "rocm", "amdgpu"]) {
+            Some(Program::Rocm)
+        } else if any(&["opencl", "cl_mem_", "cl_out_", "clcreate", "clenqueue"]) {
+            Some(Program::OpenCl)
+        } else if any(&["vulkan", "vk_error", "vkallocate", "erroroutofdevicememory"]) {
+            Some(Program::Vulkan)
+        } else if any(&["sycl", "ur_result", "ze_result", "pi_error", "level zero", "level-zero", "oneapi"]) {
+            Some(Program::Sycl)
+        } else if any(&["metal", "kiogpu", "mtlbuffer", "mtldevice"]) {
+            Some(Program::Metal)
+        } else {
+            None
+        }
+    };
+    if let Some(program) = of(lower) {
+        return program;
+    }
+    if lower.contains("memoryerror") {
+        return Program::Python;
+    }
+    let near = field::before(position, AROUND).chain(field::behind(document, position, AROUND));
+    let found = near.map(|at| clipped(field::text(document, at)).to_lowercase());
+    let found: Vec<String> = found.collect();
+    if resource.on_device()
+        && let Some(program) = found.iter().find_map(|lower| of(lower))
+    {
+        return program;
+    }
+    if found.iter().any(|lower| lower.starts_with("traceback (most") || lower.trim_start().starts_with("file \"")) {
+        return Program::Python;
+    }
+    Program::Generic
+}
+
+/// The figures of the message: of its line, of those that continue it, and of those that began it.
+fn figures(document: &Document, position: usize, event: &mut Event, from: usize, lower: &str, base: Base) {
+    let last = document.lines.len().saturating_sub(1);
+    let refused = words_refuse(lower).then_some(from);
+    let rank = document.lines.get(position).and_then(|line| line.rank);
+    let mut take = |at: usize, refused: Option<usize>| {
+        let line = clipped(field::text(document, at));
+        let next = field::text(document, at + 1);
+        let cut = document.open_ended && at == last;
+        let number = field::number(document, at);
+        for (fact, figure) in roles::figures(line, next, Span::line(number), cut, refused, base) {
+            // The lines of these figures stay open to readers that know them: the message is its own line only.
+            event.facts.note(fact, figure);
+        }
+    };
+    take(position, refused);
+    for at in field::behind(document, position, CONTINUED) {
+        let line = &document.lines[at];
+        let text = line.text.trim_start();
+        if rank.is_some() && line.rank.is_some() && line.rank != rank {
+            continue;
+        }
+        let ends = text.starts_with("Traceback") || text.starts_with("During handling") || text.is_empty();
+        if ends {
+            break;
+        }
+        if tells_memory(text) {
+            take(at, None);
+        }
+    }
+    for at in field::before(position, BEGUN) {
+        let text = field::text(document, at);
+        let lower = clipped(text).to_lowercase();
+        if lower.contains("alloc")
+            || lower.contains("request")
+            || lower.contains("requir")
+            || lower.contains("memory") && tells_memory(text)
+        {
+            take(at, None);
+        }
+    }
+}
+
+/// True where the words say that an allocation was refused, so that a lone figure behind them is what was asked for.
+fn words_refuse(lower: &str) -> bool {
+    lower.contains("alloc")
+        || lower.contains("reserve")
+        || lower.contains("create buffer")
+        || lower.contains("выделить")
+        || lower.contains("分配")
+}
+
+/// True for a line that lists memory: it names a quantity and prints a size.
+fn tells_memory(text: &str) -> bool {
+    let lower = clipped(text).to_lowercase();
+    [
+        "free", "avail", "total", "used", "in use", "request", "requir", "need", "limit", "capacity", "alloc", "peak",
+        "memory", "reserved",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
+        && lower.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// The device that the line names: `GPU 1`, `device #2`, `cuda:0`.
+fn device(event: &mut Event, line: &str) {
+    let lower = line.to_ascii_lowercase();
+    for word in ["gpu", "device", "cuda", "hip", "ordinal", "xpu"] {
+        for (at, _) in lower.match_indices(word) {
+            let behind = lower.get(at + word.len()..).unwrap_or_default();
+            let gap = behind.len() - behind.trim_start_matches([' ', ':', '#', '=', '_', '[']).len();
+            let rest = behind.get(gap..).unwrap_or_default();
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let after = rest.get(digits..).unwrap_or_default();
+            let apart = gap > 0 || word != "device" && word != "ordinal";
+            let alone = !after.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '%'))
+                && !after.trim_start().starts_with(|c: char| {
+                    c.is_ascii_alphabetic() && crate::units::unit_in_front(after.trim_start()).is_some()
+                });
+            let starts = !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            if (1..=2).contains(&digits)
+                && gap <= 2
+                && apart
+                && alone
+                && starts
+                && let Ok(index) = rest[..digits].parse::<u32>()
+            {
+                let at = event.at;
+                event.facts.device.note(index, Span::line(at.first));
+                return;
+            }
+        }
+    }
+}
+
+/// Words by which another reader's program says that it has another way.
+const OTHER_WAY: &[&str] = &[
+    "retrying",
+    "retry with",
+    "falling back",
+    "fall back to",
+    "fallback",
+    "fell back",
+    "skipping batch",
+    "skipping tactic",
+    "skip config",
+    "trying with",
+    "trying smaller",
+    "trying again",
+    "will try",
+    "using cpu",
+    "on cpu instead",
+    "switching to",
+    "select_algorithm",
+    "autotun",
+    "evict",
+    "reducing batch",
+    "reducing the batch",
+    "tiling",
+    "will be slower",
+    "performance gains",
+    "merging on the cpu",
+];
+
+/// Lines behind a message on which a program says so.
+const SOON: usize = 3;
+
+/// A device's refusal that a known program got over: it says so on the message's own lines or right behind them, and it does
+/// not die of it.
+pub(super) fn survived(document: &Document, position: usize, event: &Event) -> bool {
+    if event.standing != Standing::Failure || event.resource.on_host() || event.program.is_warden() {
+        return false;
+    }
+    let says = |at: usize, words: &[&str]| {
+        let lower = clipped(field::text(document, at)).to_lowercase();
+        words.iter().any(|word| lower.contains(word))
+    };
+    let last = document.lines.partition_point(|line| line.number <= event.at.last).max(position + 1) - 1;
+    let mild = matches!(level(field::text(document, position)), Some(Level::Warning | Level::Chatter));
+    let here = || (position..=last.min(position + SOON)).any(|at| says(at, OTHER_WAY));
+    let soon = |words: &[&str]| field::behind(document, last, SOON).any(|at| says(at, words));
+    let outcome = outcome::after(document, last);
+    // An exception ends what raised it, unless the log shows that something went on.
+    match outcome {
+        After::Died => false,
+        // A pool that is refused its growth does with what it has.
+        After::WentOn => event.has(Sign::PoolGrowthRefused) || here() || soon(OTHER_WAY),
+        After::Unknown => mild && here() || soon(AGAIN),
+    }
+}
+
+/// Words by which the line behind a refusal says that it is tried in another way.
+const AGAIN: &[&str] = &["retrying", "retry with", "tiling", "merging on the cpu", "skipping tactic"];
+
+/// What the net caught says nothing new beside a message that another reader knows: it follows from it.
+pub fn yield_to_known(events: &mut [Event]) {
+    /// Lines within which a known message and the net's are of one failure.
+    const BEHIND: u64 = 400;
+    const BEFORE: u64 = 40;
+    let known: Vec<(u64, bool)> = events
+        .iter()
+        .filter(|event| !event.has(Sign::Generic) && event.standing != Standing::Harmless)
+        .map(|event| (event.at.first, event.resource.on_host()))
+        .collect();
+    for event in events.iter_mut().filter(|event| event.has(Sign::Generic) && event.standing == Standing::Failure) {
+        let at = event.at.first;
+        let from = known.partition_point(|(line, _)| line.saturating_add(BEHIND) < at);
+        if known.get(from).is_some_and(|(line, _)| *line <= at.saturating_add(BEFORE)) {
+            event.standing = Standing::Follower;
+        }
+    }
+}
+
+/// Figures that another reader's message of the same failure lacks are not taken from the net's.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{self, Fact};
+
+    fn caught(log: &str) -> Option<Event> {
+        let document = Document::from_text("-", log);
+        dialect::events(&document)
+            .into_iter()
+            .find(|event| event.has(Sign::Generic) && event.standing == Standing::Failure)
+    }
+
+    #[test]
+    fn a_program_in_no_list_is_read_by_its_words() {
+        let event = caught(
+            "gridtool 2.1 starts\n[GridTool] ERROR: not enough GPU memory on device 1: need 5.00 GiB, 1.00 GiB free of 8.00 GiB\nAborted\n",
+        )
+        .unwrap();
+        assert_eq!((event.program.id(), event.resource), ("gridtool", Resource::Gpu));
+        let get = |fact| event.facts.get(fact).map(|figure| figure.bytes >> 30);
+        assert_eq!((get(Fact::Requested), get(Fact::Free), get(Fact::Capacity)), (Some(5), Some(1), Some(8)));
+        assert_eq!(event.facts.device.value(), Some(1));
+    }
+
+    #[test]
+    fn other_languages_and_interfaces_are_heard() {
+        for (line, resource) in [
+            ("错误：显存不足，需要 5 GiB", Resource::Gpu),
+            ("ошибка: недостаточно памяти на GPU", Resource::Gpu),
+            ("Fehler: nicht genügend Speicher auf der GPU", Resource::Gpu),
+            ("clEnqueueNDRangeKernel failed: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)", Resource::Gpu),
+            ("error: Cannot allocate memory (ENOMEM)", Resource::Host),
+            ("CreateCommittedResource failed, hr=0x8007000E, D3D12 device", Resource::Gpu),
+        ] {
+            let log = format!("{line}\n");
+            let document = Document::from_text("-", &log);
+            let events = dialect::events(&document);
+            let event = events.iter().find(|event| event.standing == Standing::Failure);
+            assert_eq!(event.map(|event| event.resource), Some(resource), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_reports_no_failure_is_not_caught() {
+        for line in [
+            "# how to avoid out of memory errors",
+            "except gridlib.OutOfMemory:",
+            "test_out_of_memory PASSED",
+            "num_ooms: 0, out of memory: 0",
+            "  --oom-score-adj N  set the score (out of memory)",
+            "Set this if you run out of memory on a GPU",
+            "Why do I get out of memory?",
+            "WARNING: not enough memory for a plan of 2.0 GiB, retrying with a smaller one",
+            "INFO: out of memory guard is on",
+        ] {
+            assert_eq!(caught(&format!("{line}\nstep 1/9\nstep 2/9\nstep 3/9\n")), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_comes_after_decides() {
+        let failed = "ERROR: gridtool: out of memory\n";
+        assert!(caught(failed).is_some());
+        assert!(caught(&format!("{failed}step 12/20\nstep 13/20\nsaved to out.bin\n")).is_none());
+        let warned = "WARNING gridtool: could not allocate 2.0 GiB\n";
+        assert!(caught(&format!("{warned}terminate called after throwing\nAborted (core dumped)\n")).is_some());
+        assert!(caught(&format!("{warned}step 12/20\nstep 13/20\n")).is_none());
+    }
+}

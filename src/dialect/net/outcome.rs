@@ -1,0 +1,144 @@
+//! What comes after a message decides what it was: a death, a retry that worked, or a program that went on.
+
+use crate::input::Document;
+
+/// What the lines behind a message tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// The program ended: an abort, an exit code, a traceback.
+    Died,
+    /// It went on: steps that count up, results saved, exit code 0.
+    WentOn,
+    Unknown,
+}
+
+/// Lines behind a message in which its process dies.
+const NEAR: usize = 14;
+/// Lines behind it in which it shows that it goes on.
+const FAR: usize = 200;
+
+const DEATHS: &[&str] = &[
+    "aborted",
+    "abort trap",
+    "core dumped",
+    "terminate called",
+    "traceback (most recent",
+    "segmentation fault",
+    "sigabrt",
+    "sigkill",
+    "panicked at",
+    "giving up",
+    "srun: error",
+    "returned non-zero",
+    "calledprocesserror",
+    "job failed",
+    "failed to start",
+    "exiting",
+    "shutting down",
+    "terminating",
+    "cannot continue",
+    "unrecoverable",
+    "mpi_abort",
+    "killed",
+    "process finished with exit code",
+    "exited with",
+    "exit code",
+    "exit status",
+    "exitcode",
+    "return code",
+    "crashed",
+    "failed with",
+    "error: command",
+    "run failed",
+    "fatal",
+];
+
+const GOES_ON: &[&str] = &[
+    "saved",
+    "saving",
+    "completed",
+    "finished",
+    "done",
+    "success",
+    "succeeded",
+    "resuming",
+    "resumed",
+    "recovered",
+    "elapsed",
+    "exit code 0",
+    "exit code: 0",
+    "exited with code 0",
+    "exit status 0",
+    "exit status: 0",
+    "training complete",
+    "written to",
+    "wrote ",
+];
+
+/// True for an ending that is none of failure.
+fn clean_exit(lower: &str) -> bool {
+    [
+        "exit code 0",
+        "exit code: 0",
+        "exited with code 0",
+        "exit status 0",
+        "exit status: 0",
+        "return code 0",
+        "exitcode: 0",
+        "exitcode=0",
+        "rc=0",
+    ]
+    .iter()
+    .any(|words| {
+        lower.find(words).is_some_and(|at| !lower[at + words.len()..].starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
+/// True for a line that counts work: `step 12/100`, `epoch 3`, `45 %`, `1.2 it/s`.
+fn progresses(lower: &str) -> bool {
+    if lower.contains("it/s") || lower.contains("s/it") {
+        return true;
+    }
+    ["step", "epoch", "iter", "batch", "frame", "chunk", "tile", "request", "trial", "sample", "token", "loss"]
+        .iter()
+        .any(|word| {
+            lower.find(word).is_some_and(|at| {
+                let rest = &lower[at + word.len()..];
+                let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+                let gap = rest.len() - rest.trim_start_matches([' ', ':', '=', '#', '[', '(']).len();
+                gap <= 4 && rest[gap..].starts_with(|c: char| c.is_ascii_digit())
+            })
+        })
+}
+
+/// Reads on behind the line at `position`.
+pub fn after(document: &Document, position: usize) -> After {
+    let end = document.lines.len().min(position.saturating_add(FAR));
+    let lines = document.lines.get(position + 1..end).unwrap_or_default();
+    let mut went_on = 0usize;
+    let mut last_says_done = false;
+    for (i, line) in lines.iter().filter(|line| !line.text.trim().is_empty()).enumerate() {
+        let head: String = line.text.chars().take(400).collect();
+        let lower = head.to_lowercase();
+        if clean_exit(&lower) {
+            return After::WentOn;
+        }
+        let fails =
+            ["error", "fail", "unable", "cannot", "could not", "out of memory"].iter().any(|word| lower.contains(word));
+        if went_on == 0 && i < NEAR && DEATHS.iter().any(|word| lower.contains(word)) {
+            return After::Died;
+        }
+        last_says_done = !fails && GOES_ON.iter().any(|word| lower.contains(word));
+        if !fails && (progresses(&lower) || last_says_done) {
+            went_on += 1;
+        } else if went_on > 0
+            && ["core dumped", "terminate called", "traceback (most recent", "panicked at"]
+                .iter()
+                .any(|w| lower.contains(w))
+        {
+            // It went on and fell later: that is another failure's matter.
+            return After::WentOn;
+        }
+    }
+    if went_on >= 2 || went_on == 1 && last_says_done { After::WentOn } else { After::Unknown }
+}

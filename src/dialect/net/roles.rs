@@ -1,0 +1,493 @@
+//! Which quantity a figure is, by the words around it. One that the words do not tell is left out.
+
+use crate::dialect::Fact;
+use crate::evidence::Span;
+use crate::units::{self, Base, Figure, Locale};
+
+/// A size in a line: where it stands, and its value.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    from: usize,
+    to: usize,
+    figure: Figure,
+    /// Printed without a unit: only a label that asks for bytes makes it a size.
+    bare: bool,
+}
+
+/// Bare numbers below this are counts of something else, whatever their label.
+const LEAST_BARE: u64 = 1 << 10;
+/// Figures of a line that are looked at.
+const MOST: usize = 24;
+
+/// Labels and what they say, longer ones first where one holds another.
+const LABELS: &[(&str, Fact)] = &[
+    ("already allocated", Fact::Allocated),
+    ("currently allocated", Fact::Allocated),
+    ("total allocated", Fact::Allocated),
+    ("allocated", Fact::Allocated),
+    ("tried to allocate", Fact::Requested),
+    ("trying to allocate", Fact::Requested),
+    ("allocation", Fact::Requested),
+    ("allocating", Fact::Requested),
+    ("allocate", Fact::Requested),
+    ("requested", Fact::Requested),
+    ("requesting", Fact::Requested),
+    ("requests", Fact::Requested),
+    ("request", Fact::Requested),
+    ("requires", Fact::Requested),
+    ("required", Fact::Requested),
+    ("requiring", Fact::Requested),
+    ("require", Fact::Requested),
+    ("requirement", Fact::Requested),
+    ("needed", Fact::Requested),
+    ("needs", Fact::Requested),
+    ("need", Fact::Requested),
+    ("wanted", Fact::Requested),
+    ("wants", Fact::Requested),
+    ("want", Fact::Requested),
+    ("demand", Fact::Requested),
+    ("asked for", Fact::Requested),
+    ("malloc", Fact::Requested),
+    ("unavailable", Fact::Requested),
+    ("largest free", Fact::LargestFreeChunk),
+    ("largest contiguous", Fact::LargestFreeChunk),
+    ("largest block", Fact::LargestFreeChunk),
+    ("largestcontinuousfree", Fact::LargestFreeChunk),
+    ("largest continuous", Fact::LargestFreeChunk),
+    ("available", Fact::Free),
+    ("avail", Fact::Free),
+    ("remaining", Fact::Free),
+    ("remains", Fact::Free),
+    ("free", Fact::Free),
+    ("left", Fact::Free),
+    ("unused", Fact::Free),
+    ("capacity", Fact::Capacity),
+    ("total", Fact::Capacity),
+    ("installed", Fact::Capacity),
+    ("physical", Fact::Capacity),
+    ("limited to", Fact::Limit),
+    ("limit", Fact::Limit),
+    ("maximum", Fact::Limit),
+    ("budget", Fact::Limit),
+    ("quota", Fact::Limit),
+    ("threshold", Fact::Limit),
+    ("max", Fact::Limit),
+    ("high-water", Fact::Peak),
+    ("high water", Fact::Peak),
+    ("peak", Fact::Peak),
+    ("in use", Fact::Used),
+    ("in-use", Fact::Used),
+    ("inuse", Fact::Used),
+    ("occupied", Fact::Used),
+    ("consumed", Fact::Used),
+    ("using", Fact::Used),
+    ("usage", Fact::Used),
+    ("used", Fact::Used),
+    ("reserved", Fact::Reserved),
+    ("cached", Fact::Reserved),
+    ("尝试分配", Fact::Requested),
+    ("需要", Fact::Requested),
+    ("请求", Fact::Requested),
+    ("申请", Fact::Requested),
+    ("已分配", Fact::Allocated),
+    ("可用", Fact::Free),
+    ("剩余", Fact::Free),
+    ("空闲", Fact::Free),
+    ("总共", Fact::Capacity),
+    ("总计", Fact::Capacity),
+    ("总量", Fact::Capacity),
+    ("总显存", Fact::Capacity),
+    ("容量", Fact::Capacity),
+    ("已用", Fact::Used),
+    ("已使用", Fact::Used),
+    ("占用", Fact::Used),
+    ("上限", Fact::Limit),
+    ("限制", Fact::Limit),
+    ("峰值", Fact::Peak),
+    ("预留", Fact::Reserved),
+    ("必要", Fact::Requested),
+    ("要求", Fact::Requested),
+    ("空き", Fact::Free),
+    ("利用可能", Fact::Free),
+    ("合計", Fact::Capacity),
+    ("使用中", Fact::Used),
+    ("필요", Fact::Requested),
+    ("요청", Fact::Requested),
+    ("사용 가능", Fact::Free),
+    ("여유", Fact::Free),
+    ("전체", Fact::Capacity),
+    ("사용 중", Fact::Used),
+    ("benötigt", Fact::Requested),
+    ("angefordert", Fact::Requested),
+    ("verfügbar", Fact::Free),
+    ("frei", Fact::Free),
+    ("insgesamt", Fact::Capacity),
+    ("gesamt", Fact::Capacity),
+    ("belegt", Fact::Used),
+    ("verwendet", Fact::Used),
+    ("requis", Fact::Requested),
+    ("demandé", Fact::Requested),
+    ("nécessaire", Fact::Requested),
+    ("disponib", Fact::Free),
+    ("libre", Fact::Free),
+    ("utilisé", Fact::Used),
+    ("requerid", Fact::Requested),
+    ("solicitad", Fact::Requested),
+    ("necesari", Fact::Requested),
+    ("usado", Fact::Used),
+    ("necessári", Fact::Requested),
+    ("disponíve", Fact::Free),
+    ("livre", Fact::Free),
+    ("требуется", Fact::Requested),
+    ("запрошено", Fact::Requested),
+    ("необходимо", Fact::Requested),
+    ("нужно", Fact::Requested),
+    ("выделить", Fact::Requested),
+    ("доступно", Fact::Free),
+    ("свободно", Fact::Free),
+    ("всего", Fact::Capacity),
+    ("занято", Fact::Used),
+    ("используется", Fact::Used),
+    ("лимит", Fact::Limit),
+];
+
+/// Words between a label and its figure that say nothing of their own.
+const FILLERS: &[&str] = &[
+    "is",
+    "are",
+    "was",
+    "were",
+    "of",
+    "size",
+    "memory",
+    "mem",
+    "bytes",
+    "byte",
+    "in",
+    "about",
+    "only",
+    "for",
+    "a",
+    "an",
+    "the",
+    "gpu",
+    "device",
+    "vram",
+    "ram",
+    "video",
+    "host",
+    "system",
+    "space",
+    "amount",
+    "at",
+    "least",
+    "another",
+    "additional",
+    "more",
+    "buffer",
+    "block",
+    "chunk",
+    "tensor",
+    "array",
+    "to",
+    "by",
+    "just",
+    "approximately",
+    "approx",
+    "roughly",
+    "around",
+    "up",
+    "with",
+    "on",
+    "from",
+    "heap",
+    "pool",
+    "workspace",
+    "has",
+    "had",
+    "have",
+    "been",
+    "currently",
+    "so",
+    "far",
+    "single",
+    "mb",
+    "gb",
+    "mib",
+    "gib",
+    "kb",
+    "data",
+    "cuda",
+    "physical",
+    "storage",
+    "cache",
+    "kv",
+    "model",
+    "weights",
+    "graph",
+    "compute",
+    "du",
+    "de",
+    "von",
+    "est",
+    "es",
+    "ist",
+    "sind",
+];
+
+/// True where a line prints a size with a unit.
+pub fn has_size(line: &str) -> bool {
+    places(line, "", Span::line(1), false, Base::Binary).iter().any(|place| !place.bare)
+}
+
+/// The sizes of a line. `next` is the line behind it: a unit may stand there, or the rest of a number.
+fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place> {
+    let bytes = line.as_bytes();
+    let locale = Locale::of(line);
+    let mut found = Vec::new();
+    let mut from = 0;
+    while found.len() < MOST {
+        let Some(start) = bytes.get(from..).and_then(|rest| rest.iter().position(u8::is_ascii_digit)) else { break };
+        let start = from + start;
+        let before = line[..start].chars().next_back();
+        let Some(numeral) = units::numeral(&line[start..], locale) else {
+            from = start + bytes[start..].iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count().max(1);
+            continue;
+        };
+        let end = start + numeral.length;
+        from = end;
+        // A part of a name, a version, an address or a negative number is no size.
+        let inside = before
+            .is_some_and(|c| c.is_alphanumeric() && c.is_ascii() || matches!(c, '_' | '.' | ',' | '#' | '@'))
+            || before == Some('-') && !line[..start - 1].ends_with(|c: char| c.is_ascii_digit());
+        let number = &line[start..end];
+        let rest = &line[end..];
+        let rest = rest.strip_prefix('.').filter(|rest| rest.starts_with(' ')).unwrap_or(rest);
+        let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']).len();
+        let unit = match units::unit_in_front(&rest[gap..]) {
+            // `12 k` and `3 m` set off by a blank are words.
+            Some((_, word)) if gap == 0 || word.chars().count() > 1 || word == "B" => {
+                Some((word, end + gap + word.len()))
+            }
+            _ => None,
+        };
+        let unit = match unit {
+            Some((word, to)) if !(cut && to >= line.len() && !word.ends_with(['B', 'b', 's', 'e'])) => Some((word, to)),
+            Some(_) => continue,
+            None if rest.trim().is_empty() => {
+                units::unit_in_front(next.trim_start()).map(|(_, word)| (word, line.len()))
+            }
+            None => None,
+        };
+        let size = match unit {
+            Some((word, _)) => units::size_in(number, word, base, locale),
+            None => {
+                let continues = rest.trim().is_empty() && (cut || next.starts_with(|c: char| c.is_ascii_digit()));
+                let whole = numeral.whole().filter(|whole| *whole >= LEAST_BARE && !continues && numeral.decimals == 0);
+                whole.map(|bytes| units::Size { bytes, half_width: 0 })
+            }
+        };
+        let Some(size) = size.filter(|_| !inside && (unit.is_some() || !counts(rest))) else { continue };
+        if size.bytes == 0 && unit.is_none() {
+            continue;
+        }
+        let to = unit.map_or(end, |(_, to)| to);
+        from = from.max(to);
+        found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none() });
+    }
+    found
+}
+
+/// True for what follows a bare number that counts something: `9120 tokens`, `12 layers`.
+fn counts(rest: &str) -> bool {
+    let word = rest.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
+    word.len() > 3 && word.ends_with('s') && word != "bytes"
+        || matches!(word.as_str(), "token" | "page" | "block" | "times")
+}
+
+/// The label that stands nearest before a figure, the words between them being fillers only. Also whether a colon or an
+/// equals sign ties them.
+fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
+    let lower = before.to_lowercase();
+    let (at, length, fact) = LABELS
+        .iter()
+        .filter_map(|(word, fact)| lower.rfind(word).map(|at| (at, word.len(), *fact)))
+        .filter(|(at, _, fact)| {
+            !lower[..*at].ends_with("un") && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
+        })
+        .max_by_key(|(at, length, _)| (at + length, *length))?;
+    let between = lower.get(at + length..)?;
+    let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
+    let tied = between.contains([':', '=', '：']);
+    let words = between
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && !FILLERS.contains(word))
+        // The end of the label's own word: `request` of `requestedSize`, `allocat` of a longer form.
+        .count();
+    let named = words.saturating_sub(usize::from(between.starts_with(|c: char| c.is_alphabetic())));
+    (clause && named <= 4).then_some((fact, tied && named == 0, named))
+}
+
+/// The label that follows a figure in its clause, with fillers only between.
+fn label_after(after: &str) -> Option<(Fact, usize)> {
+    let end = after.find([',', ';', '(', '[', ':', '/', '，', '、', '；', '。', '：', '（']).unwrap_or(after.len());
+    let clause = after[..end].split(". ").next()?.to_lowercase();
+    let excess =
+        ["exceeds", "exceeding", "is larger than", "is more than", "is greater than", "does not fit", "doesn't fit"];
+    let label = LABELS.iter().filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)));
+    let excess = excess.iter().filter_map(|word| clause.find(word).map(|at| (at, word.len(), Fact::Requested)));
+    let (at, _, fact) = label.chain(excess).min_by_key(|(at, length, _)| (*at, std::cmp::Reverse(*length)))?;
+    let words = clause[..at].split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let (fillers, others): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLERS.contains(word));
+    (others.is_empty() && fillers.len() <= 3).then_some((fact, fillers.len()))
+}
+
+/// The figures of a line with what their words say they are. `refused` tells that the line speaks of an allocation that was
+/// refused: there a lone figure is what was asked for.
+pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>, base: Base) -> Vec<(Fact, Figure)> {
+    let places = places(line, next, at, cut, base);
+    let mut at_odds: Vec<Fact> = Vec::new();
+    let mut told: Vec<(Fact, Figure)> = Vec::new();
+    let mut labels_first = false;
+    let mut unlabelled: Option<Figure> = None;
+    let mut told_behind: Option<Fact> = None;
+    for (i, place) in places.iter().enumerate() {
+        let start = i.checked_sub(1).and_then(|i| places.get(i)).map_or(0, |place| place.to);
+        let end = places.get(i + 1).map_or(line.len(), |place| place.from);
+        let (Some(before), Some(after)) = (line.get(start..place.from), line.get(place.to..end)) else { continue };
+        let first = i == 0 || start == 0;
+        let ahead = label_before(last_chars(before, 80));
+        let behind = label_after(first_chars(after, 48));
+        let joint = before.trim().trim_end_matches(['(', '[']).trim();
+        // `3 of 8 GiB`, `3 GiB / 8 GiB`: the second is the whole.
+        let shared = ahead.is_none_or(|(fact, ..)| Some(fact) == told_behind);
+        let of =
+            !first && shared && (joint.ends_with(" of") || joint == "of" || joint == "/" || joint.ends_with("out of"));
+        let close = |label: &Option<(Fact, bool, usize)>| label.is_some_and(|(_, _, words)| words == 0);
+        if i == 0 {
+            labels_first = close(&ahead) && behind.is_none_or(|(_, fillers)| fillers > 0)
+                || ahead.is_some_and(|(_, tied, _)| tied);
+        }
+        told_behind = None;
+        let fact = match (ahead, behind) {
+            (Some((fact, true, _)), _) if !of => Some(fact),
+            (_, Some((fact, _))) if of && (unlabelled.is_none() || matches!(fact, Fact::Capacity | Fact::Limit)) => {
+                Some(fact)
+            }
+            (_, Some((fact, _))) if of => {
+                // `7 GiB of 8 GiB in use`
+                told.extend(
+                    unlabelled.filter(|_| !told.iter().any(|(known, _)| *known == fact)).map(|part| (fact, part)),
+                );
+                Some(Fact::Capacity)
+            }
+            _ if of => Some(Fact::Capacity),
+            (Some((fact, _, 0)), Some(_)) if labels_first => Some(fact),
+            (_, Some((fact, _))) => {
+                told_behind = Some(fact);
+                Some(fact)
+            }
+            (Some((fact, _, words)), None) if words == 0 || first => Some(fact),
+            (Some((Fact::Requested | Fact::Limit, _, _)), None) => ahead.map(|(fact, ..)| fact),
+            _ => None,
+        };
+        let alone = || {
+            refused
+                .filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare)
+                .map(|_| Fact::Requested)
+        };
+        // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
+        let sized = || {
+            let ahead = before.trim_end().trim_end_matches([':', '=', '(', '[', ' ']).to_ascii_lowercase();
+            let asks = refused.is_some() && (ahead.ends_with("size") || after.trim_start().starts_with("size"));
+            asks.then_some(Fact::Requested)
+        };
+        let by_size = sized();
+        let fact = fact.or_else(alone).or(by_size);
+        unlabelled = fact.is_none().then_some(place.figure);
+        let Some(fact) = fact else { continue };
+        // A count without a unit is a size only where its label asks for bytes.
+        if place.bare && by_size.is_none() && ahead.is_none_or(|(_, _, words)| words > 1) {
+            continue;
+        }
+        match told.iter().find(|(known, _)| *known == fact) {
+            None => told.push((fact, place.figure)),
+            // The same said twice, in bytes and in GiB, is one figure; two that differ tell nothing.
+            Some((_, known)) if apart(known, &place.figure) => at_odds.push(fact),
+            Some(_) => {}
+        }
+    }
+    told.retain(|(fact, _)| !at_odds.contains(fact));
+    told
+}
+
+/// True where two printed figures cannot be one quantity.
+fn apart(a: &Figure, b: &Figure) -> bool {
+    let (a, b) = (a.interval(), b.interval());
+    a.high < b.low || b.high < a.low
+}
+
+fn last_chars(text: &str, count: usize) -> &str {
+    let start = (text.len().saturating_sub(count)..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[start..]
+}
+
+fn first_chars(text: &str, count: usize) -> &str {
+    let end = (0..=text.len().min(count)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Vec<(Fact, u64)> {
+        let refused = Some(0).filter(|_| line.contains("alloc"));
+        let mut told: Vec<_> = figures(line, "", Span::line(1), false, refused, Base::Binary)
+            .into_iter()
+            .map(|(fact, figure)| (fact, figure.bytes))
+            .collect();
+        told.sort();
+        told
+    }
+
+    const G: u64 = 1 << 30;
+
+    #[test]
+    fn labels_before_and_after_a_figure_tell_what_it_is() {
+        use Fact::{Allocated, Capacity, Free, Limit, Requested, Used};
+        for (line, facts) in [
+            ("requested 5 GiB, free 1 GiB, total 8 GiB", vec![(Requested, 5 * G), (Capacity, 8 * G), (Free, G)]),
+            (
+                "tried to allocate 5 GiB with 1 GiB free and 8 GiB total",
+                vec![(Requested, 5 * G), (Capacity, 8 * G), (Free, G)],
+            ),
+            ("needs 5 GiB but only 1 GiB is available", vec![(Requested, 5 * G), (Free, G)]),
+            (
+                "7 GiB of 8 GiB in use, failed to allocate 2 GiB",
+                vec![(Requested, 2 * G), (Capacity, 8 * G), (Used, 7 * G)],
+            ),
+            ("failed to allocate GPU buffer (5 GiB)", vec![(Requested, 5 * G)]),
+            ("5 GiB exceeds the limit of 4 GiB", vec![(Requested, 5 * G), (Limit, 4 * G)]),
+            ("failed to allocate 5368709120 bytes (allocated 1073741824)", vec![(Requested, 5 * G), (Allocated, G)]),
+            ("显存不足：需要 5 GiB，可用 1 GiB，总显存 8 GiB", vec![(Requested, 5 * G), (Capacity, 8 * G), (Free, G)]),
+            ("не удалось выделить 5 ГиБ (свободно 1 ГиБ)", vec![(Requested, 5 * G), (Free, G)]),
+            ("benötigt 5,00 GiB, verfügbar 1,00 GiB", vec![(Requested, 5 * G), (Free, G)]),
+        ] {
+            assert_eq!(read(line), facts, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_the_words_do_not_tell_stays_unknown() {
+        for line in [
+            "error 12345678 at 0x7f00",
+            "wrote 5 GiB at 3 GB/s",
+            "pid 4194304 failed",
+            "v1.2.3 and -5 GiB",
+            "needs 12,345 MiB",
+        ] {
+            assert_eq!(read(line), vec![], "{line}");
+        }
+    }
+}

@@ -1,0 +1,462 @@
+//! The words in which programs say that memory ran out, in nine languages and in the names of their interfaces' errors.
+
+use crate::domain::Resource;
+
+/// How a line speaks of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spoken {
+    /// Where the words stand in the line.
+    pub at: usize,
+    pub end: usize,
+    /// An error's own name: no sentence needs to say that something failed.
+    pub named: bool,
+    /// What ran out, where the words themselves tell.
+    pub resource: Option<Resource>,
+}
+
+/// Literals that lead to a line: words of it, five bytes and more.
+pub const TRIGGERS: &[&str] = &[
+    "(?i)out of memory",
+    "(?i)out-of-memory",
+    "OutOfMemory",
+    "OutOfDeviceMemory",
+    "OutOfHostMemory",
+    "OUTOFMEMORY",
+    "OUT_OF_",
+    "out_of_memory",
+    "OutOfResources",
+    "(?i)ran out of",
+    "(?i)run out of",
+    "(?i)running out of",
+    "(?i)runs out of",
+    "out of GPU",
+    "out of VRAM",
+    "out of device",
+    "out of video",
+    "out of host",
+    "(?i)failed to alloc",
+    "(?i)failed to reserve",
+    "(?i)failed to map",
+    "(?i)failed to create buffer",
+    "(?i)unable to alloc",
+    "(?i)cannot alloc",
+    "(?i)can't alloc",
+    "(?i)can not alloc",
+    "(?i)could not alloc",
+    "(?i)couldn't alloc",
+    "(?i)error allocating",
+    "(?i)allocation fail",
+    "(?i)allocation of",
+    "(?i)allocation error",
+    "llocFailed",
+    "llocationFailed",
+    "llocationError",
+    "ALLOC_FAILED",
+    "ALLOCATION_FAIL",
+    "MemoryAllocation",
+    "(?i)malloc failed",
+    "malloc() failed",
+    "mmap failed",
+    "(?i)not enough",
+    "(?i)insufficient",
+    "(?i)no memory",
+    "(?i)exhausted",
+    "RESOURCE_EXHAUSTED",
+    "ResourceExhausted",
+    "(?i)exceeds",
+    "(?i)exceeded",
+    "(?i)too large",
+    "larger than",
+    "does not fit",
+    "doesn't fit",
+    "cannot fit",
+    "bad_alloc",
+    "bad_array_new",
+    "MemoryError",
+    "ENOMEM",
+    "E_OUTOFMEMORY",
+    "0x8007000E",
+    "0x8007000e",
+    "0xC0000017",
+    "0xc0000017",
+    "0xC000012D",
+    " OOM ",
+    " OOM:",
+    "(OOM)",
+    "[OOM]",
+    "OOMError",
+    "CUDA OOM",
+    "GPU OOM",
+    "OOM error",
+    "OOMed",
+    "内存不足",
+    "显存不足",
+    "内存溢出",
+    "内存耗尽",
+    "显存溢出",
+    "显存耗尽",
+    "无法分配",
+    "分配失败",
+    "記憶體不足",
+    "メモリ不足",
+    "メモリが不足",
+    "メモリを割り当て",
+    "메모리 부족",
+    "메모리가 부족",
+    "메모리를 할당",
+    "nicht genügend",
+    "nicht genug",
+    "Nicht genügend",
+    "Nicht genug",
+    "zu wenig",
+    "mémoire",
+    "Mémoire",
+    "memoria insuficiente",
+    "Memoria insuficiente",
+    "sin memoria",
+    "memória insuficiente",
+    "Memória insuficiente",
+    "sem memória",
+    "едостаточно памяти",
+    "ехватка памяти",
+    "е хватает памяти",
+    "е хватило памяти",
+    "е удалось выделить",
+];
+
+/// Names of errors: whoever prints one reports it. As printed, and what they tell of the resource.
+const NAMES: &[(&str, Option<Resource>)] = {
+    use Resource::{Gpu, Host};
+    &[
+        ("CUDA_ERROR_OUT_OF_MEMORY", Some(Gpu)),
+        ("cudaErrorMemoryAllocation", Some(Gpu)),
+        ("hipErrorOutOfMemory", Some(Gpu)),
+        ("hipErrorMemoryAllocation", Some(Gpu)),
+        ("STATUS_ALLOC_FAILED", Some(Gpu)),
+        ("CL_MEM_OBJECT_ALLOCATION_FAILURE", Some(Gpu)),
+        ("CL_OUT_OF_RESOURCES", Some(Gpu)),
+        ("CL_OUT_OF_HOST_MEMORY", Some(Host)),
+        ("VK_ERROR_OUT_OF_DEVICE_MEMORY", Some(Gpu)),
+        ("VK_ERROR_OUT_OF_POOL_MEMORY", Some(Gpu)),
+        ("VK_ERROR_OUT_OF_HOST_MEMORY", Some(Host)),
+        ("ErrorOutOfDeviceMemory", Some(Gpu)),
+        ("ErrorOutOfHostMemory", Some(Host)),
+        ("ERROR_OUT_OF_DEVICE_MEMORY", Some(Gpu)),
+        ("ERROR_OUT_OF_HOST_MEMORY", Some(Host)),
+        ("OUT_OF_DEVICE_MEMORY", Some(Gpu)),
+        ("OUT_OF_HOST_MEMORY", Some(Host)),
+        ("ERROR_OUT_OF_RESOURCES", Some(Gpu)),
+        ("kIOGPUCommandBufferCallbackErrorOutOfMemory", Some(Gpu)),
+        ("OutOfResources", Some(Gpu)),
+        ("_OUT_OF_MEMORY", None),
+        ("OUT_OF_MEMORY", None),
+        ("DXGI_ERROR_OUTOFMEMORY", Some(Gpu)),
+        ("E_OUTOFMEMORY", None),
+        ("0x8007000E", None),
+        ("0x8007000e", None),
+        ("0xC0000017", Some(Host)),
+        ("0xc0000017", Some(Host)),
+        ("0xC000012D", Some(Host)),
+        ("OutOfMemoryException", None),
+        ("OutOfMemoryError", None),
+        ("OutOfMemory", None),
+        ("OutOfDeviceMemory", Some(Gpu)),
+        ("OutOfHostMemory", Some(Host)),
+        // Only thrust's and RMM's exceptions say more than the standard library's.
+        ("bad_alloc: out of memory", Some(Gpu)),
+        ("bad_alloc: out_of_memory", Some(Gpu)),
+        ("std::bad_alloc", None),
+        ("bad_alloc", None),
+        ("bad_array_new_length", None),
+        ("MemoryError", None),
+        ("ENOMEM", Some(Host)),
+        ("OOMError", None),
+        ("AllocationError", None),
+        ("AllocFailed", None),
+        ("AllocationFailed", None),
+    ]
+};
+
+/// Sentences that need nothing else to mean it, in lower case.
+const SENTENCES: &[(&str, Option<Resource>)] = {
+    use Resource::{Gpu, Host};
+    &[
+        ("out of gpu memory", Some(Gpu)),
+        ("out of device memory", Some(Gpu)),
+        ("out of video memory", Some(Gpu)),
+        ("out of vram", Some(Gpu)),
+        ("out of host memory", Some(Host)),
+        ("out of system memory", Some(Host)),
+        ("out of cuda memory", Some(Gpu)),
+        ("out of memory", None),
+        ("out-of-memory", None),
+        ("out_of_memory", None),
+        ("cannot allocate memory", Some(Host)),
+        ("memory exhausted", None),
+        ("memory allocation failed", None),
+        ("memory allocation failure", None),
+        ("memory allocation error", None),
+        ("no memory left", None),
+        ("cuda oom", Some(Gpu)),
+        ("gpu oom", Some(Gpu)),
+        ("oom error", None),
+        (" oom:", None),
+        ("(oom)", None),
+        ("[oom]", None),
+        ("oomed", None),
+        ("显存不足", Some(Gpu)),
+        ("显存溢出", Some(Gpu)),
+        ("显存耗尽", Some(Gpu)),
+        ("内存不足", None),
+        ("内存溢出", None),
+        ("内存耗尽", None),
+        ("記憶體不足", None),
+        ("メモリ不足", None),
+        ("メモリが不足", None),
+        ("메모리 부족", None),
+        ("메모리가 부족", None),
+        ("недостаточно памяти", None),
+        ("нехватка памяти", None),
+        ("не хватает памяти", None),
+        ("не хватило памяти", None),
+        ("memoria insuficiente", None),
+        ("sin memoria", None),
+        ("memória insuficiente", None),
+        ("sem memória", None),
+        ("mémoire insuffisante", None),
+        ("mémoire saturée", None),
+        ("manque de mémoire", None),
+        ("plus de mémoire", None),
+    ]
+};
+
+/// Words for a refusal; beside one of [`MATTER`] they mean memory.
+const REFUSALS: &[&str] = &[
+    "failed to alloc",
+    "failed to reserve",
+    "failed to map",
+    "failed to create buffer",
+    "failed to create a buffer",
+    "unable to alloc",
+    "cannot alloc",
+    "can't alloc",
+    "can not alloc",
+    "could not alloc",
+    "couldn't alloc",
+    "error allocating",
+    "allocation fail",
+    "allocation error",
+    "malloc failed",
+    "malloc() failed",
+    "mmap failed",
+    "not enough",
+    "insufficient",
+    "ran out of",
+    "run out of",
+    "running out of",
+    "runs out of",
+    "exhausted",
+    "does not fit",
+    "doesn't fit",
+    "cannot fit",
+    "no memory",
+    "无法分配",
+    "分配失败",
+    "を割り当て",
+    "를 할당",
+    "nicht genügend",
+    "nicht genug",
+    "zu wenig",
+    "mémoire",
+    "не удалось выделить",
+];
+
+/// Words for passing a limit; beside one of [`MATTER`], one of [`BOUNDS`] and a size they mean memory.
+const EXCESSES: &[&str] =
+    &["exceeds", "exceeded", "larger than", "too large", "greater than", "more than", "allocation of", "does not fit"];
+
+const BOUNDS: &[&str] = &[
+    "limit",
+    "available",
+    "capacity",
+    "maximum",
+    "max",
+    "free",
+    "budget",
+    "device",
+    "total",
+    "physical",
+    "failed",
+    "fail",
+    "quota",
+    "fit",
+];
+
+/// What memory is called.
+const MATTER: &[&str] = &[
+    "memory",
+    "vram",
+    " ram",
+    "ram ",
+    "bytes",
+    "buffer",
+    "heap",
+    "hbm",
+    "arena",
+    "workspace",
+    "mib",
+    "gib",
+    "memoria",
+    "memória",
+    "mémoire",
+    "speicher",
+    "памят",
+    "内存",
+    "显存",
+    "メモリ",
+    "메모리",
+    "allocat",
+    " gb",
+    " mb",
+    "0gb",
+    "0mb",
+];
+
+/// The words by which a line speaks of memory that ran out, if it does.
+pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
+    let named = NAMES.iter().find_map(|(name, resource)| {
+        let at = line.find(name)?;
+        Some(Spoken { at, end: at + name.len(), named: true, resource: *resource })
+    });
+    if named.is_some() {
+        return named;
+    }
+    let said = SENTENCES.iter().find_map(|(words, resource)| {
+        let at = lower.find(words)?;
+        Some(Spoken { at, end: at + words.len(), named: false, resource: *resource })
+    });
+    if said.is_some() {
+        return said;
+    }
+    let matter = || MATTER.iter().any(|word| lower.contains(word));
+    let find =
+        |words: &[&str]| words.iter().filter_map(|words| lower.find(words).map(|at| (at, at + words.len()))).min();
+    if let Some((at, end)) = find(REFUSALS)
+        && matter()
+        && lower
+            .get(end..)
+            .is_some_and(|rest| near(rest) || lower.get(..at).is_some_and(|before| before.contains("memory")))
+    {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
+    if let Some((at, end)) = find(EXCESSES)
+        && matter()
+        && (lower.contains("memory") || lower.contains("vram") || lower.contains("alloc") || lower.contains("buffer"))
+        && BOUNDS.iter().any(|word| lower.contains(word))
+        && super::roles::has_size(line)
+    {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
+    // `resource exhausted` is a quota's word too.
+    ["RESOURCE_EXHAUSTED", "ResourceExhausted", "resource exhausted", " OOM "].iter().find_map(|words| {
+        let at = line.find(words)?;
+        let meant = ["memory", "alloc", "hbm", "bytes", "vram", "gpu", "cuda"].iter().any(|word| lower.contains(word));
+        meant.then_some(Spoken { at, end: at + words.len(), named: !words.contains(' '), resource: None })
+    })
+}
+
+/// True where memory is named within the words that follow a refusal: `not enough … memory`, `failed to allocate 12 bytes`.
+fn near(rest: &str) -> bool {
+    let clause: String = rest.chars().take(90).collect();
+    MATTER.iter().any(|word| clause.contains(word)) || super::roles::has_size(&clause)
+}
+
+/// What ran out, by the words of a line.
+pub fn resource(lower: &str) -> Option<Resource> {
+    const CACHE: &[&str] = &["kv cache", "kv-cache", "kvcache", "cache blocks"];
+    const SHARED: &[&str] = &["/dev/shm", "shm_open", "shared memory segment", "shmget", "(shm)", "shared memory file"];
+    const GROUP: &[&str] = &["cgroup", "container memory", "pod memory", "memory.max", "oomkilled", "container limit"];
+    const HOST: &[&str] = &[
+        "host memory",
+        "system memory",
+        "system ram",
+        "cpu memory",
+        "host ram",
+        "physical memory",
+        "main memory",
+        "page file",
+        "pagefile",
+        "paging file",
+        "swap",
+        "commit limit",
+        "commit charge",
+        "pinned",
+        "page-locked",
+        "page locked",
+        "host buffer",
+        "errno 12",
+        "mmap",
+        "cannot allocate memory",
+        "std::bad_alloc",
+        "virtual memory",
+        "address space",
+        "malloc_host",
+        "cudahostalloc",
+        "cumemhostalloc",
+        "cudamallochost",
+        "hosteregister",
+        "cpu allocator",
+        "posix_memalign",
+        "java heap",
+        "heap space",
+        "系统内存",
+        "主机内存",
+        "物理内存",
+        "оперативн",
+    ];
+    const DEVICE: &[&str] = &[
+        "gpu",
+        "vram",
+        "device",
+        "cuda",
+        "hip",
+        "rocm",
+        "opencl",
+        "vulkan",
+        "metal",
+        "video memory",
+        "graphics memory",
+        "显存",
+        "level zero",
+        "level_zero",
+        "sycl",
+        "cudnn",
+        "cublas",
+        "nvidia",
+        "hbm",
+        "directx",
+        "d3d12",
+        "d3d11",
+        "dxgi",
+        "vk_",
+        "texture",
+        "thrust",
+        "rmm",
+        "видеопамят",
+        "grafikspeicher",
+    ];
+    let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if any(CACHE) {
+        Some(Resource::KvCache)
+    } else if any(SHARED) {
+        Some(Resource::Shm)
+    } else if any(GROUP) {
+        Some(Resource::Cgroup)
+    } else if any(HOST) {
+        Some(Resource::Host)
+    } else if any(DEVICE) {
+        Some(Resource::Gpu)
+    } else {
+        None
+    }
+}

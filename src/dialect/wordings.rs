@@ -1,0 +1,284 @@
+//! Wordings that name their program by themselves, one row each; their figures are read by the words around them, as in
+//! the net, which could not tell the program or would not see that memory ran out.
+
+use super::{Dialect, Event, Resource, Sign, Standing, field, net};
+use crate::domain::Program;
+use crate::input::Document;
+use crate::text;
+use crate::units::Base;
+
+pub const DIALECT: Dialect = Dialect { name: "wordings", triggers: TRIGGERS, read };
+
+/// One wording.
+struct Wording {
+    /// All of these stand on the line, the first one being a literal of [`TRIGGERS`].
+    words: &'static [&'static str],
+    slug: &'static str,
+    program: Program,
+    resource: Resource,
+    signs: &'static [Sign],
+    /// What it means by `GB`.
+    base: Base,
+    /// The program goes on after it.
+    survives: bool,
+}
+
+const fn row(words: &'static [&'static str], slug: &'static str, program: Program, resource: Resource) -> Wording {
+    Wording { words, slug, program, resource, signs: &[], base: Base::Binary, survives: false }
+}
+
+impl Wording {
+    const fn shows(mut self, signs: &'static [Sign]) -> Wording {
+        self.signs = signs;
+        self
+    }
+
+    const fn decimal(mut self) -> Wording {
+        self.base = Base::Decimal;
+        self
+    }
+
+    const fn survived(mut self) -> Wording {
+        self.survives = true;
+        self
+    }
+}
+
+use Resource::{CudaSharedMemory, Gpu, Host, KvCache, Shm};
+
+const ROWS: &[Wording] = &[
+    row(&["Kokkos ERROR:", "Host memory space failed to allocate"], "kokkos-host-space", Program::Kokkos, Host),
+    row(&["Kokkos ERROR:", "memory space failed to allocate"], "kokkos-memory-space", Program::Kokkos, Gpu),
+    row(&["Ran out of memory trying to allocate", "[info"], "rmm-arena", Program::Rapids, Gpu),
+    row(&["[malloc] Unable to allocate"], "mlx-malloc", Program::Mlx, Host),
+    row(&["[malloc_or_wait] Unable to allocate"], "mlx-malloc", Program::Mlx, Gpu),
+    row(&["greater than the maximum allowed buffer size"], "mlx-buffer-size", Program::Mlx, Gpu)
+        .shows(&[Sign::BufferSizeLimit]),
+    row(&["couldn't allocate integrator state"], "blender-metal", Program::Blender, Gpu),
+    row(&["OIDN error: out of memory"], "blender-denoiser", Program::Blender, Gpu),
+    row(&["out of GPU and shared host memory"], "blender-gpu-and-host", Program::Blender, Gpu),
+    row(
+        &["Maximum GPU image size or available GPU memory was likely exceeded"],
+        "blender-image",
+        Program::Blender,
+        Gpu,
+    ),
+    row(&["Feature matching failed", "insufficient GPU memory"], "colmap-matching", Program::Colmap, Gpu),
+    row(&["Not enough memory, use lower resolution"], "diffusion-resolution", Program::Pytorch, Gpu),
+    row(&["Insufficient memory to allocate KV-caches"], "deepspeed-kv", Program::DeepSpeed, KvCache),
+    row(&["Workspace can't be allocated, no enough memory"], "deepspeed-workspace", Program::DeepSpeed, Gpu),
+    row(&["Not enough memory in buffer. Allocation failed"], "deepspeed-contiguous", Program::DeepSpeed, Gpu),
+    row(&["Allocation failed", "contiguous_memory_allocator"], "deepspeed-contiguous", Program::DeepSpeed, Gpu),
+    row(&["Insufficient VRAM", "split"], "exllama-split", Program::Exllama, Gpu),
+    row(&["Insufficient space in device allocation"], "exllama-split", Program::Exllama, Gpu),
+    row(
+        &["Device setup failed for decoder", "Cannot allocate memory"],
+        "ffmpeg-hardware-decoder",
+        Program::Ffmpeg,
+        Gpu,
+    ),
+    row(&["Not enough memory for Block Cache"], "ktransformers-block-cache", Program::Ktransformers, Host),
+    row(&["Memory allocation failed for", "numa"], "ktransformers-numa", Program::Ktransformers, Host),
+    row(&["Failed to allocate CPU Memory"], "mxnet-host", Program::Mxnet, Host),
+    row(&["reduce the size of the hierarchical cache"], "sglang-host-cache", Program::Sglang, Host).decimal(),
+    row(&["Out of memory. Try to lower your batch size"], "sglang-pool", Program::Sglang, KvCache),
+    row(&["Device lost:", "E_OUTOFMEMORY"], "webgpu-device-lost", Program::WebGpu, Gpu),
+    row(&["exceeds the max buffer size limit"], "webgpu-buffer-size", Program::WebGpu, Gpu)
+        .shows(&[Sign::BufferSizeLimit]),
+    row(&["wgpu error: Out of Memory"], "wgpu-out-of-memory", Program::Wgpu, Gpu),
+    row(&["wgpu error: Not enough memory"], "wgpu-out-of-memory", Program::Wgpu, Gpu),
+    row(&["greater than the maximum buffer size"], "wgpu-buffer-size", Program::Wgpu, Gpu)
+        .shows(&[Sign::BufferSizeLimit]),
+    row(&["next swap chain texture", "OutOfMemory"], "wgpu-surface", Program::Wgpu, Gpu),
+    row(&["due to insufficient system resources"], "lm-studio-guardrail", Program::LmStudio, Host)
+        .shows(&[Sign::ModelBeyondRam]),
+    row(&["Error out of memory at line", "csrc"], "bitsandbytes-check", Program::Bitsandbytes, Gpu),
+    row(
+        &["Make sure you have enough GPU RAM to fit the quantized model"],
+        "bitsandbytes-dispatch",
+        Program::Bitsandbytes,
+        Gpu,
+    ),
+    row(&["Failed to successfully execute function and free resources"], "amdgpu-retried", Program::AmdGpu, Gpu),
+    row(
+        &["Failed to truncate the file. No space left on device", "shared_mem.cc"],
+        "dgl-shared-memory",
+        Program::Dgl,
+        Shm,
+    ),
+    row(&["Buffer overflow when allocating memory for"], "flashinfer-workspace", Program::FlashInfer, Gpu),
+    row(&["PxgCudaDeviceMemoryAllocator fail to allocate", "Result = 2"], "physx-device", Program::IsaacSim, Gpu),
+    row(&["would exceed memory (size="], "xla-tpu-allocation", Program::Jax, Gpu),
+    row(&["failed to find a memory slot for batch"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
+    row(&["exceeds the available context size"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache),
+    row(&["Context size has been exceeded"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache),
+    row(&["KV cache is full - try increasing"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
+    row(&["input length exceeds the context length"], "ollama-context-exceeded", Program::Ollama, KvCache),
+    row(&["tokens when context the overflows"], "lm-studio-context-exceeded", Program::LmStudio, KvCache),
+    row(&["Not enough memory for", "mamba"], "megatron-mamba", Program::Megatron, KvCache),
+    row(&["failed assertion", "total bytes of NDArray"], "metal-array-size", Program::Metal, Gpu)
+        .shows(&[Sign::Mps, Sign::BufferSizeLimit]),
+    row(&["newBufferWith*:length", "must not exceed"], "metal-buffer-size", Program::Metal, Gpu)
+        .shows(&[Sign::Mps, Sign::BufferSizeLimit]),
+    row(&["memory isn't enough and alloc failed", "Device(id"], "mindspore-kernel", Program::Mindspore, Gpu),
+    row(&["Memory isn't enough and alloc failed"], "mindspore-host", Program::Mindspore, Host),
+    row(&["Malloc device memory failed, size["], "mindspore-malloc", Program::Mindspore, Gpu).shows(&[Sign::Npu]),
+    row(&["vkAllocateMemory failed -2"], "ncnn-device", Program::Ncnn, Gpu),
+    row(&["vkAllocateMemory failed -1"], "ncnn-host", Program::Ncnn, Host),
+    row(&["clCreateBuffer failed: INVALID_BUFFER_SIZE"], "opencl-buffer-size", Program::OpenCl, Gpu)
+        .shows(&[Sign::BufferSizeLimit]),
+    row(&["failed: OUT_OF_RESOURCES"], "opencl-resources", Program::OpenCl, Gpu),
+    row(&["clCreateBuffer (-61)"], "opencl-buffer-size", Program::OpenMm, Gpu).shows(&[Sign::BufferSizeLimit]),
+    row(&["clCreateBuffer (-4)"], "opencl-buffer", Program::OpenMm, Gpu),
+    row(&["Allocate: No space left"], "relion-host", Program::Relion, Host),
+    row(&["alloc params backend buffer failed"], "sdcpp-params", Program::SdCpp, Gpu).shows(&[Sign::WeightsBuffer]),
+    row(&["Can't allocate new blocks. No free blocks left"], "trtllm-no-blocks", Program::TensorRtLlm, KvCache),
+    row(&["Could not find any implementation for node"], "tensorrt-no-implementation", Program::TensorRt, Gpu),
+    row(
+        &["cuBLAS Error: the resource allocation failed"],
+        "transformer-engine-cublas",
+        Program::TransformerEngine,
+        Gpu,
+    )
+    .shows(&[Sign::Disguised, Sign::ForeignLibrary, Sign::Cublas]),
+    row(&["failed to allocate non-pinned system memory"], "triton-system-memory", Program::TritonServer, Host),
+    row(&["Unable to open shared memory region"], "triton-shared-memory", Program::TritonServer, Shm),
+    row(&["Unable to initialize shared memory key"], "triton-python-shared-memory", Program::TritonServer, Shm),
+    row(&["increase the shared memory pool size"], "triton-python-shared-memory", Program::TritonServer, Shm),
+    row(&["from heap", "size of that heap is only"], "vulkan-heap-size", Program::Vulkan, Gpu),
+    row(&["Shared memory", "CUDA", "exceeds", "per block"], "cuda-shared-memory", Program::Cuda, CudaSharedMemory),
+    row(&["ERROR_UNSUPPORTED_SIZE"], "level-zero-size", Program::Sycl, Gpu).shows(&[Sign::Xpu, Sign::BufferSizeLimit]),
+    row(&["Shard process was signaled to shutdown with signal 9"], "tgi-shard-killed", Program::Tgi, Host)
+        .shows(&[Sign::KilledWithoutProof]),
+    row(&["ONNXRuntimeError", "bad allocation"], "onnxruntime-bad-allocation", Program::OnnxRuntime, Host),
+    row(&["cumem_allocator", "out of memory"], "vllm-cumem", Program::Vllm, Gpu).shows(&[Sign::Disguised]),
+    row(&["CUresult error", "cu_mem_create"], "memory-saver", Program::Sglang, Gpu).shows(&[Sign::Disguised]),
+    // What the program gets over by itself.
+    row(&["select_algorithm", "No valid triton configs"], "inductor-autotuner", Program::Pytorch, CudaSharedMemory)
+        .survived(),
+    row(&["switched to slice attention"], "comfyui-sliced-attention", Program::Pytorch, Gpu).survived(),
+    row(&["Out of memory (", "moving to device"], "exllama-next-device", Program::Exllama, Gpu).survived(),
+    row(&["not enough VRAM for second sanity check"], "exllama-sanity-check", Program::Exllama, Gpu).survived(),
+    row(&["cache out of memory, no request can be admitted"], "lmdeploy-waits", Program::Lmdeploy, KvCache).survived(),
+    row(&["cannot have size > int32_MAX"], "cudf-rows", Program::Rapids, Gpu).survived(),
+    row(&["cudaErrorLaunchOutOfResources"], "cuda-launch-resources", Program::Cuda, CudaSharedMemory).survived(),
+];
+
+/// One literal of each row that leads to its line.
+const TRIGGERS: &[&str] = &[
+    "Host memory space failed to allocate",
+    "memory space failed to allocate",
+    "pooled_storage_manager.h",
+    "Ran out of memory trying to allocate",
+    "[malloc] Unable to allocate",
+    "[malloc_or_wait] Unable to allocate",
+    "greater than the maximum allowed buffer size",
+    "couldn't allocate integrator state",
+    "OIDN error: out of memory",
+    "out of GPU and shared host memory",
+    "Maximum GPU image size or available GPU memory was likely exceeded",
+    "Feature matching failed",
+    "Not enough memory, use lower resolution",
+    "Insufficient memory to allocate KV-caches",
+    "Workspace can't be allocated, no enough memory",
+    "Not enough memory in buffer. Allocation failed",
+    "contiguous_memory_allocator",
+    "Insufficient VRAM",
+    "Insufficient space in device allocation",
+    "Device setup failed for decoder",
+    "Not enough memory for Block Cache",
+    "Memory allocation failed for",
+    "Failed to allocate CPU Memory",
+    "reduce the size of the hierarchical cache",
+    "Out of memory. Try to lower your batch size",
+    "E_OUTOFMEMORY",
+    "exceeds the max buffer size limit",
+    "wgpu error: Out of Memory",
+    "wgpu error: Not enough memory",
+    "greater than the maximum buffer size",
+    "next swap chain texture",
+    "due to insufficient system resources",
+    "Error out of memory at line",
+    "Make sure you have enough GPU RAM to fit the quantized model",
+    "Failed to successfully execute function and free resources",
+    "Failed to truncate the file. No space left on device",
+    "Buffer overflow when allocating memory for",
+    "PxgCudaDeviceMemoryAllocator fail to allocate",
+    "would exceed memory (size=",
+    "failed to find a memory slot for batch",
+    "exceeds the available context size",
+    "Context size has been exceeded",
+    "KV cache is full - try increasing",
+    "input length exceeds the context length",
+    "tokens when context the overflows",
+    "Not enough memory for",
+    "total bytes of NDArray",
+    "newBufferWith*:length",
+    "memory isn't enough and alloc failed",
+    "Memory isn't enough and alloc failed",
+    "Malloc device memory failed, size[",
+    "vkAllocateMemory failed -2",
+    "vkAllocateMemory failed -1",
+    "clCreateBuffer failed: INVALID_BUFFER_SIZE",
+    "failed: OUT_OF_RESOURCES",
+    "clCreateBuffer (-61)",
+    "clCreateBuffer (-4)",
+    "Allocate: No space left",
+    "alloc params backend buffer failed",
+    "Can't allocate new blocks. No free blocks left",
+    "Could not find any implementation for node",
+    "cuBLAS Error: the resource allocation failed",
+    "failed to allocate non-pinned system memory",
+    "Unable to open shared memory region",
+    "Unable to initialize shared memory key",
+    "increase the shared memory pool size",
+    "size of that heap is only",
+    "Shared memory",
+    "ERROR_UNSUPPORTED_SIZE",
+    "Shard process was signaled to shutdown with signal 9",
+    "ONNXRuntimeError",
+    "cumem_allocator",
+    "CUresult error",
+    "No valid triton configs",
+    "switched to slice attention",
+    "moving to device",
+    "not enough VRAM for second sanity check",
+    "cache out of memory, no request can be admitted",
+    "cannot have size > int32_MAX",
+    "cudaErrorLaunchOutOfResources",
+];
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if line.len() > 16 << 10 {
+        return None;
+    }
+    let found = ROWS.iter().find(|row| row.words.iter().all(|word| line.contains(word)))?;
+    let mut event = field::event(document, position, found.slug, found.program, found.resource);
+    for sign in found.signs {
+        event.sign(*sign);
+    }
+    net::read_figures(document, position, &mut event, line, found.base);
+    if found.survives {
+        event.standing = Standing::Harmless;
+        event.sign(Sign::CaughtAndContinued);
+        event.harmless_because = Some(text!(
+            en: "the program gets over this by itself: it takes another way, or waits",
+            zh: "程序自身会处理这种情况：改走其他途径或等待"
+        ));
+    }
+    super::notice::settle(&mut event);
+    Some(event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_led_to_by_a_literal() {
+        for row in ROWS {
+            assert!(TRIGGERS.iter().any(|trigger| row.words.contains(trigger)), "{:?}", row.words);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The lines that a fix suggests: templates, one or more for each target, and what becomes of them in an incident.
+
+use crate::domain::Target;
+use crate::text::Text;
+
+/// A line of a fix as it is written down, with `{name}` where a figure of the incident goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Line {
+    pub target: Target,
+    en: &'static str,
+    zh: &'static str,
+    /// The remark behind it, which the report prints as a comment.
+    note: Option<(&'static str, &'static str)>,
+    /// The circumstance under which alone it is offered, and whether it must be given or not.
+    only: Option<(&'static str, bool)>,
+}
+
+/// A line of code or settings.
+pub const fn line(target: Target, code: &'static str) -> Line {
+    Line { target, en: code, zh: code, note: None, only: None }
+}
+
+/// A line of prose: what to do where there is nothing to paste.
+pub const fn said(target: Target, en: &'static str, zh: &'static str) -> Line {
+    Line { target, en, zh, note: None, only: None }
+}
+
+impl Line {
+    pub const fn note(mut self, en: &'static str, zh: &'static str) -> Line {
+        self.note = Some((en, zh));
+        self
+    }
+
+    /// Offered only where the circumstance is given.
+    pub const fn when(mut self, circumstance: &'static str) -> Line {
+        self.only = Some((circumstance, true));
+        self
+    }
+
+    /// Offered only where the circumstance is not given.
+    pub const fn unless(mut self, circumstance: &'static str) -> Line {
+        self.only = Some((circumstance, false));
+        self
+    }
+
+    /// True where the circumstances, of which those in `given` hold, allow it.
+    pub fn holds(&self, given: &[&'static str]) -> bool {
+        self.only.is_none_or(|(circumstance, wanted)| given.contains(&circumstance) == wanted)
+    }
+
+    /// The circumstance that it depends on.
+    pub fn circumstance(&self) -> Option<&'static str> {
+        self.only.map(|(circumstance, _)| circumstance)
+    }
+
+    /// The template with its remark.
+    pub fn template(&self) -> Text {
+        let with = |code: &str, note: Option<&str>| match note {
+            Some(note) => format!("{code}   # {note}"),
+            None => code.to_string(),
+        };
+        Text::new(with(self.en, self.note.map(|note| note.0)), with(self.zh, self.note.map(|note| note.1)))
+    }
+
+    /// The line with this incident's figures; `None` where one that it needs is not known.
+    pub fn fill(&self, values: &[(&'static str, Text)]) -> Option<Text> {
+        let mut text = self.template();
+        for (name, value) in values {
+            let place = format!("{{{name}}}");
+            text = Text::new(text.en.replace(&place, &value.en), text.zh.replace(&place, &value.zh));
+        }
+        placeholders(&text.en).is_empty().then_some(text)
+    }
+}
+
+/// The names in braces that a template holds. Braces of code have other things between them than one name.
+pub fn placeholders(template: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for (open, _) in template.match_indices('{') {
+        let rest = template.get(open + 1..).unwrap_or_default();
+        if let Some((name, _)) = rest.split_once('}')
+            && !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        {
+            names.push(name);
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_its_figure_is_not_offered() {
+        let batch =
+            line(Target::Pytorch, "DataLoader(batch_size={batch}, **{\"a\": {}})").note("was {was}", "原为 {was}");
+        assert_eq!(batch.fill(&[("batch", Text::same("8"))]), None);
+        let filled = batch.fill(&[("batch", Text::same("8")), ("was", Text::same("16"))]).expect("both are known");
+        assert_eq!(filled.en, "DataLoader(batch_size=8, **{\"a\": {}})   # was 16");
+        assert_eq!(filled.zh, "DataLoader(batch_size=8, **{\"a\": {}})   # 原为 16");
+    }
+
+    #[test]
+    fn a_line_may_depend_on_a_circumstance() {
+        let (with, without) = (line(Target::Shell, "a").when("x"), line(Target::Shell, "b").unless("x"));
+        assert!(with.holds(&["x"]) && !with.holds(&[]));
+        assert!(!without.holds(&["x"]) && without.holds(&["y"]));
+    }
+}

@@ -1,0 +1,114 @@
+//! Less for the pool, more for what comes on top.
+
+use super::prelude::*;
+use crate::estimate::serving::Budget;
+
+pub const FIX: Fix = Fix {
+    id: "lower-engine-memory",
+    class: Class::Inference,
+    title: || text!(en: "Give the engine a smaller share of the GPU", zh: "降低推理引擎的显存比例"),
+    doc: || {
+        text!(
+            en: "Activations of long prompts, graphs, sampling over the vocabulary and other processes live outside \
+                 the pool that the engine reserves. When the failure is there, or when the start-up check finds \
+                 less free than asked, lower the share.",
+            zh: "长提示的激活、CUDA graph、词表采样以及其他进程都在引擎预留的池之外。如果失败发生在这里，或启动检查\
+                 发现空闲少于要求，就降低份额。"
+        )
+    },
+    helps: &[Work::Serving],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.15), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "--gpu-memory-utilization {tried}"),
+        line(Target::Sglang, "--mem-fraction-static {tried}"),
+        line(Target::Tgi, "--cuda-memory-fraction {tried}"),
+        line(Target::Lmdeploy, "--cache-max-entry-count 0.5"),
+        line(Target::TensorRtLlm, "kv_cache_config: {free_gpu_memory_fraction: {tried:.2}}"),
+    ],
+    fixtures: &["engines/turbomind", "sglang/serving"],
+    advise,
+};
+
+/// A first try where the figures do not tell.
+const USUAL_LOW: f64 = 0.85;
+/// A share below this is no plan for serving a model.
+const LOWEST: f64 = 0.1;
+
+fn advise(case: &Case) -> Advice {
+    let Some(engine) = case.engine() else { return Advice::Silent };
+    let pools = engine.sizes_pool_by_device();
+    let of_free = matches!(engine.device_use(), DeviceUse::PoolOfFree { .. });
+    let cache_of_free = of_free && case.resource() == Resource::KvCache;
+    if !(case.on_gpu() && (pools || of_free) || cache_of_free) {
+        return Advice::Silent;
+    }
+    let budget = Budget::of(&case.incident.event.facts);
+    let at_start = case.sign(Sign::EngineStartup) && budget.share.is_some();
+    let computed = if at_start { budget.share_of_free() } else { share_beside(case, &budget) };
+    let computed = computed.filter(|share| (LOWEST..0.99).contains(share));
+    if let (true, Some(share), Some(total), Some(weights)) = (at_start, computed, budget.total, budget.weights)
+        && weights > share * total
+    {
+        let (weights, free) = (show(weights as i128), show((share * total) as i128));
+        return Advice::WontHelp(text!(
+            en: "the weights take {weights}; a share that fits what is free holds {free}",
+            zh: "权重占 {weights}，而按空闲量设置的份额只有 {free}"
+        ));
+    }
+    if at_start && computed.is_none() && budget.free.is_some() {
+        return Advice::WontHelp(text!(
+            en: "too little is free for any share to hold a model",
+            zh: "空闲过少：任何份额都放不下模型"
+        ));
+    }
+    let tried = computed.unwrap_or(if cache_of_free { 0.7 } else { USUAL_LOW });
+    let before = budget.share.or(case.incident.event.facts.number(Number::MemFractionStatic));
+    let gain = before.zip(budget.total).filter(|(before, _)| *before > tried).map(|(before, total)| {
+        let shown = show(total as i128);
+        (
+            Interval::exactly(((before - tried) * total) as u64),
+            text!(en: "({before:.2} − {tried:.2}) × {shown}", zh: "({before:.2} − {tried:.2}) × {shown}"),
+        )
+    });
+    Draft::new(case, &FIX)
+        .when("at-start", at_start)
+        .when("computed", computed.is_some())
+        .when("cache", cache_of_free)
+        .frees_if(gain, text!(en: "5 % of the device for each 0.05", zh: "每降低 0.05 即设备的 5 %"))
+        .certainty(match (computed, at_start) {
+            (Some(_), true) => Certainty::Arithmetic,
+            (Some(_), false) => Certainty::Likely,
+            _ => Certainty::RuleOfThumb,
+        })
+        .fill("tried", format!("{tried:.2}"))
+        .because(match (computed, at_start, budget.free, budget.total) {
+            (Some(_), true, Some(free), Some(total)) => {
+                let (free, total) = (show(free as i128), show(total as i128));
+                text!(
+                    en: "{free} of {total} were free at start: a share of {tried:.2} asks for no more than that",
+                    zh: "启动时 {total} 中空闲 {free}：份额 {tried:.2} 不会超过它"
+                )
+            }
+            (Some(_), ..) => text!(
+                en: "{engine} reserves its pool first; a share of {tried:.2} leaves what was missing beside it, with 1 \
+                     % of the device as margin",
+                zh: "{engine} 先预留缓存池；份额 {tried:.2} 可在池外留出缺少的部分，并留 1 % 余量"
+            ),
+            _ => text!(
+                en: "{engine} reserves its pool first; what failed needs room beside it: try {tried:.2}",
+                zh: "{engine} 先预留缓存池；失败的部分需要池外空间：先试 {tried:.2}"
+            ),
+        })
+}
+
+/// The share that leaves the failed request its room beside the pool, with a hundredth of the device as margin. The share
+/// set is the one printed; where none is, what the framework holds is about the share.
+fn share_beside(case: &Case, budget: &Budget) -> Option<f64> {
+    let total = budget.total?;
+    let short = (case.requested()?.high - case.free()?.low).max(0) as f64;
+    let set = budget.share.or(case.incident.event.facts.number(Number::MemFractionStatic));
+    let set = set.or_else(|| Some(case.allocated()?.middle() as f64 / total))?;
+    let share = set - short / total - 0.01;
+    Some((share * 100.0 + 1e-9).floor() / 100.0)
+}

@@ -1,0 +1,138 @@
+//! A shorter context.
+
+use super::prelude::*;
+use crate::estimate::serving::Budget;
+
+pub const FIX: Fix = Fix {
+    id: "max-model-len",
+    class: Class::Inference,
+    title: || text!(en: "Shorter maximum context", zh: "缩短最大上下文"),
+    doc: || {
+        text!(
+            en: "The cache must hold at least one request of full length: `2 × layers × kv heads × head size × \
+                 bytes × tokens`. The need is proportional to the length, so need and room give the longest that \
+                 fits.",
+            zh: "KV 缓存至少要放下一条最长请求：`2 × 层数 × kv 头数 × 头维度 × 字节 × token 数`。需求与长度成正比，\
+                 因此由需求与可用量即可算出最大长度。"
+        )
+    },
+    helps: &[Work::Serving],
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "--max-model-len {shown}"),
+        line(Target::Sglang, "--context-length {shown}"),
+        line(Target::Tgi, "--max-total-tokens {shown}"),
+        line(Target::LlamaCpp, "-c {shown}"),
+        line(Target::Ollama, "OLLAMA_CONTEXT_LENGTH={shown} ollama serve")
+            .note("or num_ctx {shown}", "或 num_ctx {shown}"),
+        line(Target::Lmdeploy, "--session-len {shown}"),
+        line(Target::TensorRtLlm, "--max_seq_len {shown}"),
+        line(Target::Exllama, "max_seq_len = {shown}"),
+    ],
+    fixtures: &["llama.cpp/cache", "llama.cpp/compute"],
+    advise,
+};
+
+fn advise(case: &Case) -> Advice {
+    let Some(engine) = case.engine() else { return Advice::Silent };
+    if !(case.on_device() || case.model_beyond_ram() || case.sign(Sign::CacheRefused)) {
+        return Advice::Silent;
+    }
+    let facts = &case.incident.event.facts;
+    let mut budget = Budget::of(facts);
+    budget.length = budget.length.or(case.context.sequence_length.value());
+    if case.sign(Sign::EngineStartup) && case.on_gpu() && budget.share.is_some() && budget.free.is_some() {
+        return Advice::WontHelp(text!(
+            en: "the check at start compares what is free with the share asked for; the context plays no part in it \
+                 yet",
+            zh: "启动检查只比较空闲量与要求的份额，此时与上下文长度无关"
+        ));
+    }
+    if let Some(room) = budget.room.filter(|room| *room < 0.0 && case.resource() == Resource::KvCache) {
+        let room = show(room as i128);
+        return Advice::WontHelp(text!(
+            en: "{room} is left before a single token is cached: no length fits until the weights do",
+            zh: "在缓存任何 token 之前可用量就是 {room}：权重放不下时，任何长度都放不下"
+        ));
+    }
+    if case.sign(Sign::StaticPool) {
+        return Advice::WontHelp(text!(
+            en: "the pool is what the weights leave of the static fraction; it does not grow when requests get shorter",
+            zh: "缓存池是静态占比中权重之外的部分，不会因请求变短而变大"
+        ));
+    }
+    let buffer = BufferOfCache::of(case);
+    let length = buffer.as_ref().map(|buffer| buffer.length).or(budget.length);
+    let computed = budget.longest().or_else(|| buffer.and_then(|buffer| buffer.longest()));
+    let tried = computed.or(length.map(|length| (length / 2).max(16)));
+    let shown = tried.map_or("8192".to_string(), |tokens| tokens.to_string());
+    let sure = computed.is_some();
+    Draft::new(case, &FIX)
+        .when("computed", sure)
+        .when("beyond-ram", case.model_beyond_ram())
+        // Sampling's warm-up grows with the number of sequences, not with their length.
+        .weight(if case.sign(Sign::SamplerWarmup) { 0.7 } else { 1.0 })
+        .frees_if(
+            case.missing().filter(|missing| sure && missing.high > 0).map(|missing| {
+                let short = show(missing.middle());
+                (
+                    missing,
+                    text!(
+                        en: "the missing {short}, by the ratio of need to room",
+                        zh: "缺少的 {short}，按需求与可用量之比"
+                    ),
+                )
+            }),
+            text!(
+                en: "bytes per token times the tokens taken off; the log does not tell the bytes per token",
+                zh: "每 token 字节数 × 减少的 token 数；日志没有给出每 token 字节数"
+            ),
+        )
+        .certainty(if sure { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
+        .fill("shown", &shown)
+        .because(match (computed, length) {
+            (Some(tokens), Some(length)) => text!(
+                en: "the cache has room for {tokens} tokens, {length} are asked for",
+                zh: "缓存可容纳 {tokens} 个 token，要求 {length} 个"
+            ),
+            (Some(tokens), None) => text!(
+                en: "the cache has room for {tokens} tokens",
+                zh: "缓存可容纳 {tokens} 个 token"
+            ),
+            _ => text!(
+                en: "{engine} must hold a request of full length; try {shown}",
+                zh: "{engine} 必须能容纳一条最长请求；先试 {shown}"
+            ),
+        })
+}
+
+/// A cache that is one buffer for the whole context, as llama.cpp makes it.
+struct BufferOfCache {
+    /// Tokens it is made for.
+    length: u64,
+    /// Its size in bytes.
+    size: f64,
+    /// What the device has for it, where the log tells.
+    room: Option<f64>,
+}
+
+/// Left to the buffers for computation: rarely below 0.3 GiB, seldom above 1 GiB.
+const COMPUTE: f64 = (1u64 << 30) as f64;
+
+impl BufferOfCache {
+    fn of(case: &Case) -> Option<BufferOfCache> {
+        let event = &case.incident.event;
+        let size = event.facts.get(Fact::Requested).filter(|_| event.has(Sign::CacheRefused))?.bytes as f64;
+        let length = event.facts.number(Number::NCtx).filter(|tokens| *tokens >= 1.0)? as u64;
+        let weights = event.facts.get(Fact::Weights).map(|weights| weights.bytes as f64);
+        let room = event.facts.number(Number::DeviceFreeAtStart).zip(weights).map(|(free, weights)| free - weights);
+        Some(BufferOfCache { length, size, room: room.map(|room| room - COMPUTE) })
+    }
+
+    /// In steps of 256 tokens, to which llama.cpp pads its cache.
+    fn longest(&self) -> Option<u64> {
+        let share = (self.room? / self.size).min(1.0);
+        Some((self.length as f64 * share) as u64 / 256 * 256).filter(|tokens| *tokens > 0)
+    }
+}

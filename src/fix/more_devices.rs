@@ -1,0 +1,77 @@
+//! Split weights over devices.
+
+use super::prelude::*;
+use crate::estimate::serving::Budget;
+
+pub const FIX: Fix = Fix {
+    id: "more-devices",
+    class: Class::Sharding,
+    title: || text!(en: "Split the model over more GPUs, or a larger GPU", zh: "把模型拆到更多 GPU，或换更大的 GPU"),
+    doc: || {
+        text!(
+            en: "Tensor parallelism divides weights and cache by the number of GPUs. It needs fast links and a \
+                 number that divides the heads.",
+            zh: "张量并行把权重和缓存按 GPU 数平分。需要高速互联，且 GPU 数要能整除注意力头数。"
+        )
+    },
+    helps: &[Work::Serving, Work::Inference],
+    applies: |case| case.on_device() && (case.inference() || case.loading()),
+    costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Vllm, "--tensor-parallel-size {tried}"),
+        line(Target::Sglang, "--tp {tried}"),
+        line(Target::Tgi, "--num-shard {tried}"),
+        line(Target::TensorRtLlm, "--tp_size {tried}"),
+        line(Target::Lmdeploy, "--tp {tried}"),
+        line(Target::LlamaCpp, "-sm layer -ts 1,1"),
+        line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")"),
+    ],
+    fixtures: &["llama.cpp/pool", "vllm/no-blocks"],
+    advise,
+};
+
+fn advise(case: &Case) -> Advice {
+    let facts = &case.incident.event.facts;
+    let budget = Budget::of(facts);
+    let ranks = case.context.world_size.value().unwrap_or(1).max(budget.ranks).max(1);
+    let computed = budget.devices().filter(|_| case.engine().is_some());
+    let tried = computed.unwrap_or(ranks.saturating_mul(2));
+    Draft::new(case, &FIX)
+        .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
+        .frees_if(
+            split(&budget, tried).or_else(|| {
+                case.share_of_allocated(0.3, 0.5, text!(en: "half of weights and cache", zh: "权重与缓存的一半"))
+            }),
+            text!(
+                en: "half of weights and cache; their sizes are not in the log",
+                zh: "权重与缓存的一半；日志没有给出大小"
+            ),
+        )
+        .fill("tried", tried)
+        .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
+        .because(match (computed, budget.weights) {
+            (Some(devices), Some(weights)) => {
+                let weights = show((weights * budget.ranks as f64) as i128);
+                text!(
+                    en: "weights of {weights} over {devices} devices leave 15 % of the share and more to cache and \
+                         computation",
+                    zh: "{weights} 权重分到 {devices} 张卡后，份额中至少 15 % 可留给缓存和计算"
+                )
+            }
+            _ => join(
+                text!(en: "weights alone may be more than one GPU holds", zh: "仅权重就可能超过单卡容量"),
+                case.situation(),
+            ),
+        })
+}
+
+/// The weights that leave this device, where their size and the number of devices that they need are known.
+fn split(budget: &Budget, devices: u64) -> Option<(Interval, Text)> {
+    let weights = budget.weights?;
+    let kept = weights * budget.ranks as f64 / devices.max(1) as f64;
+    let (all, rest) = (show(weights as i128), show(kept as i128));
+    Some((
+        Interval::exactly((weights - kept).max(0.0) as u64),
+        text!(en: "weights {all} − {rest} over {devices} devices", zh: "权重 {all} − {rest}（分到 {devices} 张卡）"),
+    ))
+}

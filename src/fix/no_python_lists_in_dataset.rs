@@ -1,0 +1,43 @@
+//! One buffer instead of millions of objects.
+
+use super::prelude::*;
+
+pub const FIX: Fix = Fix {
+    id: "no-python-lists-in-dataset",
+    class: Class::Host,
+    title: || text!(en: "Keep samples in one array, not in Python lists", zh: "样本用一个数组存放，不用 Python 列表"),
+    doc: || {
+        text!(
+            en: "After fork, reading a Python object writes its reference count and copies the page: measured half \
+                 of a list of dicts per worker after one epoch, against 1 MiB for one array. Store samples as \
+                 NumPy or Arrow, or serialised in one buffer with offsets, or memory-map them.",
+            zh: "fork 之后读取 Python 对象会改写引用计数并复制内存页：实测字典列表一个 epoch 后每个 worker 复制约一\
+                 半，而单个数组只有 1 MiB。把样本存为 NumPy/Arrow，或序列化到一个缓冲加偏移，或用内存映射。"
+        )
+    },
+    helps: &[Work::Training],
+    applies: |case| case.on_host() && case.resource() != Resource::Shm && case.context.workers.value() != Some(0),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Pytorch, "self.samples = np.array(paths)").note(
+            "or datasets.Dataset / pyarrow memory map, not list[dict]",
+            "或用 datasets.Dataset / pyarrow 内存映射，不要用 list[dict]",
+        ),
+        line(Target::Ultralytics, "cache=False").note("or cache=\"disk\"", "或 cache=\"disk\""),
+    ],
+    fixtures: &["launcher/joblib", "cause/workers-fill-group"],
+    advise,
+};
+
+fn advise(case: &Case) -> Advice {
+    let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known() || case.clue(Clue::SampleCache);
+    Draft::new(case, &FIX)
+        .when("loader", loader)
+        // Where the settings alone outgrow memory, copies of Python objects are the lesser part.
+        .weight(if case.ledger.loader.is_some_and(|account| !account.fits()) { 0.4 } else { 1.0 })
+        .frees_unknown(text!(en: "needs the size of the sample list in the parent", zh: "需要主进程中样本列表的大小"))
+        .because(text!(
+            en: "each worker copies the Python objects it reads; one array stays shared",
+            zh: "每个 worker 都会复制读到的 Python 对象；单个数组则保持共享"
+        ))
+}

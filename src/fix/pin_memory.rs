@@ -1,0 +1,33 @@
+//! Page-locked memory.
+
+use super::prelude::*;
+
+pub const FIX: Fix = Fix {
+    id: "pin-memory",
+    class: Class::Host,
+    title: || text!(en: "pin_memory=False", zh: "pin_memory=False"),
+    doc: || {
+        text!(
+            en: "Pinned buffers are host memory, rounded up to powers of 2 and kept. Turning them off helps the \
+                 host, or where the page-locked limit is low (WSL); never the GPU.",
+            zh: "锁页缓冲是主机内存，按 2 的幂取整并保留。关闭它有助于主机内存，或锁页上限很低的环境（WSL）；对显存\
+                 无效。"
+        )
+    },
+    helps: &[Work::Training, Work::Inference],
+    applies: |case| case.sign(Sign::PinnedHost),
+    costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::HfTrainer, "dataloader_pin_memory=False"),
+        line(Target::Pytorch, "DataLoader(..., pin_memory=False)"),
+    ],
+    fixtures: &["fix/pinned-batches"],
+    advise,
+};
+
+fn advise(case: &Case) -> Advice {
+    Draft::new(case, &FIX)
+        .frees_unknown(text!(en: "the pinned buffers; their size is not in the log", zh: "锁页缓冲；日志没有给出大小"))
+        .certainty(Certainty::Likely)
+        .because(text!(en: "page-locked host memory is what ran out", zh: "耗尽的是锁页主机内存"))
+}

@@ -1,0 +1,54 @@
+//! A cap refused, not the device.
+
+use super::prelude::*;
+
+pub const FIX: Fix = Fix {
+    id: "raise-memory-fraction",
+    class: Class::Limits,
+    title: || text!(en: "Raise or remove the memory fraction", zh: "提高或取消显存比例限制"),
+    doc: || {
+        text!(
+            en: "With a fraction set, PyTorch refuses before the driver is asked. Find who sets it: \
+                 `set_per_process_memory_fraction`, `per_process_memory_fraction` in the allocator's options, or a \
+                 scheduler's share.",
+            zh: "设置了比例后，PyTorch 在询问驱动之前就会拒绝。先找到是谁设置的：`set_per_process_memory_fraction`、\
+                 分配器选项 `per_process_memory_fraction`，或调度器的份额。"
+        )
+    },
+    helps: Work::ALL,
+    applies: |case| case.on_gpu() && case.engine().is_none() && !case.sign(Sign::Mps),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Jax, "export XLA_CLIENT_MEM_FRACTION=.95")
+            .note("older name: XLA_PYTHON_CLIENT_MEM_FRACTION", "旧名 XLA_PYTHON_CLIENT_MEM_FRACTION"),
+        line(
+            Target::TensorFlow,
+            "tf.config.set_logical_device_configuration(gpu, \
+                 [tf.config.LogicalDeviceConfiguration(memory_limit=<MB>)])",
+        ),
+        line(Target::Pytorch, "{module}.set_per_process_memory_fraction(1.0)"),
+    ],
+    fixtures: &["pytorch/allowed", "pytorch/expandable-reserve"],
+    advise,
+};
+
+fn advise(case: &Case) -> Advice {
+    let cap =
+        case.ledger.cap.or_else(|| case.incident.event.facts.get(Fact::FractionLimit).map(|figure| figure.interval()));
+    let room = cap.zip(case.capacity()).map(|(cap, capacity)| {
+        let (limit, total) = (show(cap.middle()), show(capacity.middle()));
+        (
+            (capacity - cap).at_least_zero(),
+            text!(en: "capacity {total} − limit {limit}", zh: "总容量 {total} − 上限 {limit}"),
+        )
+    });
+    let draft = Draft::new(case, &FIX);
+    let draft = draft.frees_if(room, text!(en: "the message does not print the limit", zh: "报错没有打印上限"));
+    draft.certainty(if cap.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb }).because(match cap {
+        Some(cap) => {
+            let limit = show(cap.middle());
+            text!(en: "a limit of {limit} applies, below what the device has", zh: "生效的上限为 {limit}，低于设备容量")
+        }
+        None => text!(en: "a limit below the device's memory seems to apply", zh: "似乎有低于设备容量的上限在生效"),
+    })
+}

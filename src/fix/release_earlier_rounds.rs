@@ -1,0 +1,44 @@
+//! Models of earlier rounds that stay on the card.
+
+use super::prelude::*;
+
+pub const FIX: Fix = Fix {
+    id: "release-earlier-rounds",
+    class: Class::Leak,
+    title: || text!(en: "Release the models of earlier rounds", zh: "释放之前各轮的模型"),
+    doc: || {
+        text!(
+            en: "A search that trains one model after another in one process keeps on the card whatever still has a \
+                 name: boosters, their data, cached predictors. Delete them after each round, or give each round a \
+                 process of its own, which frees everything for certain.",
+            zh: "在同一进程中连续训练多个模型时，仍被引用的对象都会留在显存中：模型、数据、预测缓存。每轮结束后删除\
+                 它们，或让每轮使用独立进程，可确保全部释放。"
+        )
+    },
+    helps: Work::ALL,
+    applies: |_| true,
+    costs: Costs { slows: (0.0, 0.05), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Program, "del model, data; gc.collect()")
+            .note("after each round; surest: one process per round", "每轮之后；最可靠的是每轮一个进程"),
+        line(Target::Xgboost, "del booster, dtrain; gc.collect()")
+            .note("after each trial; surest: one process per trial", "每次试验之后；最可靠的是每次试验一个进程"),
+        line(Target::LightGbm, "booster.free_dataset(); del booster; gc.collect()")
+            .note("after each training", "每次训练之后"),
+    ],
+    fixtures: &["fix/rounds"],
+    advise,
+};
+
+fn advise(case: &Case) -> Advice {
+    let Some(rounds) = case.incident.event.facts.number(Number::RoundsBefore).filter(|rounds| *rounds >= 1.0) else {
+        return Advice::Silent;
+    };
+    if !case.on_gpu() {
+        return Advice::Silent;
+    }
+    let rounds = rounds as u64;
+    Draft::new(case, &FIX)
+        .frees_unknown(text!(en: "what {rounds} earlier rounds left behind", zh: "之前 {rounds} 轮遗留的部分"))
+        .because(text!(en: "{rounds} rounds had fitted before this one", zh: "此前已有 {rounds} 轮能够放下"))
+}

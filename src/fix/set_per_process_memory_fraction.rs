@@ -1,0 +1,34 @@
+//! A cap is no source of memory.
+
+use super::prelude::*;
+
+pub const FIX: Fix = Fix {
+    id: "set-per-process-memory-fraction",
+    class: Class::Limits,
+    title: || text!(en: "torch.cuda.set_per_process_memory_fraction", zh: "torch.cuda.set_per_process_memory_fraction"),
+    doc: || {
+        text!(
+            en: "It caps what PyTorch may reserve, as a share of the whole device. It protects neighbours; the job \
+                 itself runs out earlier.",
+            zh: "它限制 PyTorch 可保留的显存（按整卡比例）。它保护的是邻居；任务自己只会更早耗尽。"
+        )
+    },
+    helps: Work::ALL,
+    applies: |case| case.caching_allocator() && case.engine().is_none(),
+    costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
+    knobs: &[],
+    fixtures: &["context/ranks", "context/retried"],
+    advise,
+};
+
+fn advise(case: &Case) -> Advice {
+    if case.confidence(CauseId::Capacity) + case.confidence(CauseId::Fragmentation) < 0.5
+        || case.confidence(CauseId::FrameworkLimit) > 0.2
+    {
+        return Advice::Silent;
+    }
+    Advice::WontHelp(text!(
+        en: "it is a cap: with it this job would have failed earlier",
+        zh: "它是上限：设置后本任务只会更早失败"
+    ))
+}

@@ -1,0 +1,85 @@
+//! A service's own caches.
+
+use super::prelude::*;
+
+pub const FIX: Fix = Fix {
+    id: "smaller-buffers",
+    class: Class::Host,
+    title: || text!(en: "Bound the service's own caches and buffers", zh: "限制服务自身的缓存与缓冲"),
+    doc: || {
+        text!(
+            en: "Databases, caches and search engines size their buffers from a setting or from the machine's whole memory, \
+                 which inside a container is not theirs. Buffers, connections × memory of each, and the page cache that \
+                 counts against a limit must fit together.",
+            zh: "数据库、缓存和搜索引擎按设置或按整机内存确定缓冲大小，而在容器中整机内存并不归它们所有。缓冲、连接数 × \
+                 每个连接的内存，以及计入上限的页缓存必须合在一起放得下。"
+        )
+    },
+    helps: &[Work::Host],
+    applies: |case| case.on_host() && case.resource() != Resource::Shm,
+    costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
+    knobs: &[
+        line(Target::Shell, "innodb_buffer_pool_size = <half of the limit>")
+            .note("in my.cnf", "写入 my.cnf")
+            .when("mysql"),
+        line(Target::Shell, "shared_buffers = <a quarter of the limit>, work_mem = 4MB")
+            .note(
+                "in postgresql.conf; work_mem counts per sort and connection",
+                "写入 postgresql.conf；work_mem 按每个排序和连接计",
+            )
+            .when("postgres"),
+        line(Target::Shell, "maxmemory <two thirds of the limit>")
+            .note(
+                "in redis.conf; a snapshot copies what changes meanwhile",
+                "写入 redis.conf；快照期间会复制被改动的部分",
+            )
+            .when("redis"),
+        line(Target::Shell, "storage.wiredTiger.engineConfig.cacheSizeGB: <half of the limit>")
+            .note("in mongod.conf", "写入 mongod.conf")
+            .when("mongo"),
+        line(Target::Java, "-Xmx<three quarters of the limit>")
+            .note("the rest is for threads, classes and buffers", "其余留给线程、类和缓冲"),
+        line(Target::Node, "NODE_OPTIONS=--max-old-space-size=<MB below the limit>"),
+        line(Target::Go, "GOMEMLIMIT=<nine tenths of the limit>"),
+        said(
+            Target::Program,
+            "set the program's cache, buffer and connection limits below its memory limit",
+            "把程序的缓存、缓冲和连接数上限设到内存上限以下",
+        ),
+    ],
+    fixtures: &["kernel/rhel6-old-table"],
+    advise,
+};
+
+/// Programs by the beginnings of their processes' names.
+const SERVICES: [(&str, &str); 6] = [
+    ("mysql", "mysql"),
+    ("mariadb", "mysql"),
+    ("postgres", "postgres"),
+    ("redis", "redis"),
+    ("valkey", "redis"),
+    ("mongo", "mongo"),
+];
+
+fn advise(case: &Case) -> Advice {
+    let name = case.incident.event.facts.process_name.get().map(|name| name.to_ascii_lowercase());
+    let service =
+        name.and_then(|name| SERVICES.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, kind)| *kind));
+    let draft = Draft::new(case, &FIX);
+    let draft = match service {
+        Some(kind) => draft.when(kind, true),
+        None => draft,
+    };
+    // A program that is in no list may have no such setting.
+    let known = service.is_some() || case.victim().is_some_and(|program| !program.targets().is_empty());
+    draft
+        .weight(if known { 1.0 } else { 0.5 })
+        .frees_unknown(text!(
+            en: "what the caches hold; the program's own statistics tell",
+            zh: "缓存所占；以程序自身的统计为准"
+        ))
+        .because(text!(
+            en: "a service keeps what it is allowed to: its caches must fit its limit",
+            zh: "服务会用满允许的缓存：缓存必须放得进它的上限"
+        ))
+}

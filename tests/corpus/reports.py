@@ -1,0 +1,239 @@
+"""Labelled reports, what the program reads off them, and the model that weighs it.
+
+A folder of reports holds pairs NAME.log (what programs printed) and NAME.json (what a careful reader takes from it), of
+which `id`, `source`, `resource`, `causes` (ranked ids), `cause_basis` and `fix_that_worked` are read. Logs that are no
+out-of-memory failure (`not_oom` first) are left out.
+
+A model is a set of additive log-odds: one for each asker and cause, one for each level of a mechanism and cause. Of the
+causes that an asker's stated priors name, the likeliest is the one with the largest sum.
+"""
+import collections
+import concurrent.futures
+import json
+import pathlib
+import re
+import subprocess
+
+import numpy as np
+
+CAUSES = (
+    "capacity fragmentation other_process non_framework leak_growth transient_peak single_huge_allocation kv_cache "
+    "framework_limit preallocation host_memory host_workers shared_memory wrong_device duplicate_model "
+    "driver_or_unrelated"
+).split()
+
+FAMILIES = {
+    cause: family
+    for family, causes in {
+        "own need": "capacity single_huge_allocation transient_peak leak_growth duplicate_model kv_cache",
+        "somebody else": "other_process wrong_device",
+        "outside the allocator": "non_framework",
+        "a setting": "framework_limit preallocation",
+        "pieces": "fragmentation",
+        "host": "host_memory host_workers",
+        "shared memory": "shared_memory",
+        "unrelated": "driver_or_unrelated",
+    }.items()
+    for cause in causes.split()
+}
+
+WEIGHTS = pathlib.Path(__file__).resolve().parents[2] / "src/cause/weights.json"
+
+
+def explain(oomdoc, log):
+    done = subprocess.run(
+        [oomdoc, "explain", "--format", "json", str(log)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
+    try:
+        incidents = json.loads(done.stdout or b"{}").get("incidents", [])
+    except ValueError:
+        return None
+    return next((incident for incident in incidents if incident.get("primary")), None)
+
+
+def origin(source):
+    """What makes two reports one source: the repository that a thread belongs to, else the address itself."""
+    source = source or ""
+    found = re.match(r"https?://github\.com/([^/]+/[^/]+)", source)
+    return found.group(1).lower() if found else re.sub(r"[?#].*", "", source)
+
+
+class Report:
+    """One labelled report and what the program read off it."""
+
+    def __init__(self, spec, want, incident):
+        self.id = want["id"]
+        self.folder = spec.parent.name
+        self.want = want["causes"]
+        # Reports made on one machine share nothing but their making, so each is a source of its own.
+        self.source = origin(want.get("source"))
+        if "://" not in (want.get("source") or "") and not self.source.startswith("github-file"):
+            self.source = f"{self.folder}/{self.id}"
+        self.by_figures = want.get("cause_basis") == "figures"
+        self.fix = want.get("fix_that_worked")
+        self.found = incident is not None
+        incident = incident or {}
+        self.asker = incident.get("asker")
+        self.levels = [(m["id"], m["level"]) for m in incident.get("mechanisms", [])]
+        causes = incident.get("causes", [])
+        self.shown = [(cause["id"], cause["confidence"]) for cause in causes]
+        self.proved = causes[0]["id"] if causes and causes[0].get("proved") else None
+        self.fixes = [fix["id"] for fix in incident.get("fixes", [])]
+
+
+def load(oomdoc, folders):
+    specs = []
+    for folder in folders:
+        for spec in sorted(pathlib.Path(folder).glob("*.json")):
+            log = spec.with_suffix(".log")
+            want = json.loads(spec.read_text()) if log.exists() else None
+            if isinstance(want, dict) and want.get("causes", ["not_oom"])[:1] != ["not_oom"] and want["resource"] != "none":
+                specs.append((spec, want))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        incidents = pool.map(lambda pair: explain(oomdoc, pair[0].with_suffix(".log")), specs)
+        return [Report(spec, want, incident) for (spec, want), incident in zip(specs, incidents)]
+
+
+class Model:
+    """Stated log-odds and how to learn from reports."""
+
+    def __init__(self, data, without=()):
+        self.columns, stated, self.names = {}, [], []
+        for asker, row in data["priors"].items():
+            self._column(("prior", asker), row["stated"], stated)
+        for mechanism, entry in data["mechanisms"].items():
+            if mechanism not in without:
+                for level, row in entry["levels"].items():
+                    self._column((mechanism, level), row["stated"], stated)
+        self.stated = np.array(stated)
+        self.allowed = {
+            asker: np.array([cause in row["stated"] for cause in CAUSES]) for asker, row in data["priors"].items()}
+
+    def _column(self, name, weights, stated):
+        self.columns[name] = len(stated)
+        self.names.append(name)
+        stated.append([weights.get(cause, 0.0) for cause in CAUSES])
+
+    def matrix(self, reports):
+        x = np.zeros((len(reports), len(self.names)))
+        mask = np.ones((len(reports), len(CAUSES)), bool)
+        for i, report in enumerate(reports):
+            for name in [("prior", report.asker), *report.levels]:
+                if name in self.columns:
+                    x[i, self.columns[name]] = 1.0
+            mask[i] = self.allowed.get(report.asker, mask[i])
+        return x, mask
+
+    def free(self, reports, least=3):
+        """Columns that were seen in at least so many sources."""
+        seen = collections.defaultdict(set)
+        for report in reports:
+            for name in [("prior", report.asker), *report.levels]:
+                seen[name].add(report.source)
+        return np.array([len(seen[name]) >= least for name in self.names])
+
+    def learn(self, reports, spread, share=0.85):
+        """Maximum of the posterior: log-likelihood of the labels, of which the first accepted cause has `share` and the
+        others the rest, with a Gaussian prior of standard deviation `spread` around the stated values."""
+        x, mask = self.matrix(reports)
+        target = np.zeros(mask.shape)
+        for i, report in enumerate(reports):
+            known = [CAUSES.index(cause) for cause in report.want if cause in CAUSES]
+            known = [cause for cause in known if mask[i, cause]]
+            if not known:
+                continue
+            others = known[1:3]
+            target[i, known[0]] = share if others else 1.0
+            for other in others:
+                target[i, other] += (1 - share) / len(others)
+        counts = target.sum(1, keepdims=True)
+        free = self.free(reports)[:, None] * np.ones_like(self.stated)
+        # A cause that an asker's priors do not name stays out.
+        for name, at in self.columns.items():
+            if name[0] == "prior":
+                free[at] *= self.allowed[name[1]]
+
+        def loss(weights):
+            p, log_p = probabilities(x @ weights, mask)
+            gap = weights - self.stated
+            value = -(target * log_p).sum() + (gap ** 2).sum() / (2 * spread ** 2)
+            return value, (x.T @ (counts * p - target) + gap / spread ** 2) * free
+
+        return minimise(loss, self.stated.copy())
+
+    def predict(self, weights, reports, temperature=1.0):
+        x, mask = self.matrix(reports)
+        return probabilities(x @ weights / temperature, mask)[0]
+
+
+def probabilities(scores, mask):
+    scores = np.where(mask, scores, -1e9)
+    scores = scores - scores.max(1, keepdims=True)
+    log_all = np.log(np.exp(scores).sum(1, keepdims=True))
+    log_p = np.where(mask, scores - log_all, 0.0)
+    return np.where(mask, np.exp(scores - log_all), 0.0), log_p
+
+
+def minimise(loss, start, steps=200, memory=8):
+    """Limited-memory BFGS with backtracking; the loss is convex."""
+    w = start
+    value, gradient = loss(w)
+    history = []
+    for _ in range(steps):
+        direction, alphas = gradient.copy(), []
+        for s, y, rho in reversed(history):
+            alpha = rho * (s * direction).sum()
+            alphas.append(alpha)
+            direction -= alpha * y
+        if history:
+            s, y, _ = history[-1]
+            direction *= (s * y).sum() / (y * y).sum()
+        for (s, y, rho), alpha in zip(history, reversed(alphas)):
+            direction += s * (alpha - rho * (y * direction).sum())
+        slope, step = (gradient * direction).sum(), 1.0
+        while step > 1e-8:
+            candidate = w - step * direction
+            new_value, new_gradient = loss(candidate)
+            if new_value <= value - 1e-4 * step * slope:
+                break
+            step /= 2
+        else:
+            break
+        s, y = candidate - w, new_gradient - gradient
+        if (s * y).sum() > 1e-12:
+            history = [*history[-memory + 1:], (s, y, 1.0 / (s * y).sum())]
+        done = value - new_value < 1e-7 * abs(value)
+        w, value, gradient = candidate, new_value, new_gradient
+        if done:
+            break
+    return w
+
+
+def folds(reports, count=10, seed=0):
+    """Sources dealt to folds, so that no source is on both sides."""
+    sources = sorted({report.source for report in reports})
+    np.random.default_rng(seed).shuffle(sources)
+    fold = {source: i % count for i, source in enumerate(sources)}
+    return np.array([fold[report.source] for report in reports])
+
+
+def out_of_fold(model, reports, spread, count=10, seed=0):
+    """Scores (before any temperature) of each report by a model that saw none of its source."""
+    fold = folds(reports, count, seed)
+    scores = np.zeros((len(reports), len(CAUSES)))
+    x, mask = model.matrix(reports)
+    for i in range(count):
+        inside = fold == i
+        weights = model.learn([report for report, held in zip(reports, inside) if not held], spread)
+        scores[inside] = x[inside] @ weights
+    return scores, mask
+
+
+def log_loss(scores, mask, reports, temperature):
+    _, log_p = probabilities(scores / temperature, mask)
+    return -np.mean([log_p[i, CAUSES.index(r.want[0])] if mask[i, CAUSES.index(r.want[0])] else -7.0
+                     for i, r in enumerate(reports)])
+
+
+def fit_temperature(scores, mask, reports):
+    grid = np.arange(0.6, 2.51, 0.05)
+    return float(grid[np.argmin([log_loss(scores, mask, reports, t) for t in grid])])

@@ -1,0 +1,314 @@
+//! The context of failures and their grouping, on logs as training programs print them.
+
+use oomdoc::dialect::events;
+use oomdoc::dialect::reader;
+use oomdoc::evidence::Known;
+use oomdoc::incident::context::{Clue, Context, Phase, Precision, StepUnit, Trainer, setting_examples};
+use oomdoc::incident::{Incident, assemble};
+use oomdoc::input::{Document, Source};
+use oomdoc::report::surroundings::rows;
+use oomdoc::units::{GIB, MIB};
+use serde_json::Value;
+
+fn incidents(case: &str) -> Vec<Incident> {
+    let path = format!("{}/fixtures/logs/context/{case}.log", env!("CARGO_MANIFEST_DIR"));
+    let document = reader().read(&Source::File(path.into())).expect("the fixture is there");
+    assemble(&document, events(&document)).0
+}
+
+fn context(case: &str) -> Context {
+    let mut all = incidents(case);
+    assert_eq!(all.len(), 1, "{case}: {all:#?}");
+    all.remove(0).context
+}
+
+/// Every field that a table states, as `field: value @ line`.
+fn stated(context: &Context) -> Vec<String> {
+    let mut out = Vec::new();
+    macro_rules! field {
+        ($($name:ident)*) => { $(
+            if let Known::Seen(value, at) = &context.$name {
+                out.push(format!("{} {value:?} @{}", stringify!($name), at.first));
+            }
+        )* };
+    }
+    field!(program trainer torch_version batch_size eval_batch_size accumulation sequence_length image_size workers prefetch
+        pin_memory persistent_workers samples world_size local_processes rank epoch epochs step steps phase precision
+        optimizer gradient_checkpointing attention lora quantized zero_stage fsdp cpu_offload compile model parameters
+        alloc_conf visible_devices);
+    out
+}
+
+#[test]
+fn a_trainer_log_tells_all_its_settings_and_nothing_more() {
+    let context = context("hf-trainer");
+    assert_eq!(
+        stated(&context),
+        [
+            "program \"finetune.py\" @1",
+            "trainer HfTrainer @9",
+            "torch_version \"2.6.0+cu124\" @6",
+            "batch_size 6 @3",
+            "accumulation 4 @3",
+            "sequence_length 3072 @4",
+            "workers 5 @5",
+            "samples 48211 @10",
+            "world_size 1 @13",
+            "epoch 0 @17",
+            "epochs 3 @11",
+            "step 71 @18",
+            "steps 6024 @18",
+            "phase Loss @26",
+            "precision Bf16 @4",
+            "optimizer \"adamw_torch\" @4",
+            "gradient_checkpointing false @5",
+            "lora false @8",
+            "model \"acme/herring-3B\" @2",
+            "parameters 3000000000.0 @2",
+            "alloc_conf \"expandable_segments:True\" @1",
+            "visible_devices \"2\" @1",
+        ]
+    );
+    assert!(context.command.get().unwrap().ends_with("--dataloader_num_workers 5"));
+    assert_eq!(context.frames.len(), 4);
+    assert_eq!(context.user_frame().unwrap().code.as_deref(), Some("trainer.train()"));
+    assert!(context.has(Clue::VocabularyLogits));
+}
+
+#[test]
+fn of_several_ranks_the_first_that_fell_speaks_with_its_own_traceback() {
+    let incidents = incidents("ranks");
+    assert_eq!(incidents.len(), 1);
+    let incident = &incidents[0];
+    assert_eq!(incident.event.rank, Some(2));
+    assert_eq!(incident.ranks.iter().map(|fall| fall.rank).collect::<Vec<_>>(), [Some(2), Some(0)]);
+    assert_eq!(incident.context.phase.value(), Some(Phase::OptimizerStep));
+    assert!(incident.context.has(Clue::OptimizerState));
+    assert_eq!(incident.context.user_frame().unwrap().line, 91);
+    assert_eq!(incident.context.local_processes.value(), Some(4));
+    assert_eq!(incident.context.batch_size.value(), Some(3));
+    assert_eq!(incident.context.step.value(), Some(640));
+}
+
+#[test]
+fn an_ultralytics_run_splits_its_batch_and_fails_in_validation() {
+    let context = context("ultralytics");
+    assert_eq!(context.trainer.value(), Some(Trainer::Ultralytics));
+    assert_eq!(context.batch_size.value(), Some(16));
+    assert_eq!((context.epoch.value(), context.epochs.value()), (Some(12), Some(80)));
+    assert_eq!(context.phase.value(), Some(Phase::Validation));
+    assert_eq!((context.image_size.value(), context.workers.value()), (Some(960), Some(6)));
+    assert_eq!(context.torch_version.get().map(String::as_str), Some("2.4.1+cu121"));
+    assert_eq!((context.series[0].per, context.series[0].readings.len()), (StepUnit::Step, 2));
+}
+
+#[test]
+fn a_deepspeed_configuration_is_read_across_its_lines() {
+    let context = context("deepspeed");
+    assert_eq!(context.batch_size.value(), Some(2));
+    assert_eq!(context.zero_stage.value(), Some(3));
+    assert_eq!(context.cpu_offload.value(), Some(true));
+    assert_eq!(context.precision.value(), Some(Precision::Bf16));
+    assert_eq!(context.optimizer.get().map(String::as_str), Some("AdamW"));
+    assert_eq!(context.memory_limit.value().unwrap().bytes, 180 * GIB);
+    assert_eq!(context.host_total.value().unwrap().bytes, 187 * GIB);
+    assert_eq!(context.phase.value(), Some(Phase::Checkpoint));
+}
+
+#[test]
+fn memory_that_grows_with_the_steps_is_told_from_memory_that_settled() {
+    let leak = context("leak");
+    let growth = leak.series[0].growth().unwrap();
+    assert_eq!(leak.series[0].per, StepUnit::Step);
+    assert!(growth.confidence > 0.6, "{growth:?}");
+    assert!((growth.bytes_per_step / MIB as f64 - 8.2).abs() < 0.2, "{growth:?}");
+    assert!(leak.has(Clue::Accumulates));
+    assert_eq!((leak.epoch.value(), leak.step.value()), (Some(1), Some(300)));
+
+    let steady = context("steady");
+    assert!(steady.series[0].running_maximum);
+    assert_eq!(steady.series[0].growth().unwrap().confidence, 0.0);
+}
+
+#[test]
+fn a_table_of_gpus_is_read_with_the_processes_on_them() {
+    let context = context("neighbour");
+    assert_eq!(context.gpus.len(), 1);
+    assert_eq!(context.gpus[0].used.bytes, 17120 * MIB);
+    assert_eq!(context.gpus[0].processes[0].0, 2210);
+    assert_eq!(context.alloc_conf.get().map(String::as_str), Some("max_split_size_mb:64"));
+}
+
+#[test]
+fn a_write_up_is_read_for_what_failed_and_not_for_what_it_recommends() {
+    let context = context("write-up");
+    assert_eq!(context.batch_size.value(), Some(10));
+    assert_eq!(context.workers.value(), Some(14));
+    assert_eq!(context.pin_memory.value(), Some(true));
+    assert_eq!(context.epoch.value(), Some(7));
+    assert_eq!(context.host_total.value().unwrap().bytes, 512 * GIB);
+    assert_eq!((context.command.get(), context.alloc_conf.get()), (None, None));
+    assert_eq!(context.precision.value(), None);
+}
+
+#[test]
+fn each_of_two_runs_keeps_its_own_settings() {
+    let incidents = incidents("two-runs");
+    assert_eq!(incidents.iter().map(|i| i.context.batch_size.value()).collect::<Vec<_>>(), [Some(24), Some(12)]);
+    assert_eq!(incidents.iter().map(|i| i.primary).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn a_notebook_traceback_has_frames_too() {
+    let context = context("notebook");
+    assert_eq!(context.user_frame().unwrap().code.as_deref(), Some("preds = torch.cat([preds, net(b)])"));
+    assert_eq!(context.frames.last().unwrap().line, 549);
+    assert!(context.has(Clue::Accumulates) && context.has(Clue::LongLived) && context.has(Clue::NoGradVisible));
+}
+
+#[test]
+fn a_batch_that_was_skipped_shows_that_the_run_went_on() {
+    assert!(context("retried").has(Clue::WentOn));
+    assert!(!context("hf-trainer").has(Clue::WentOn));
+}
+
+mod anything {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Pieces of the grammar that the readers know, and what they don't.
+    fn piece() -> impl Strategy<Value = String> {
+        let known = [
+            "epoch ",
+            "Epoch [",
+            "step",
+            "第",
+            "轮",
+            "个Epoch",
+            "%|",
+            "|",
+            "/",
+            "[",
+            "]",
+            "(",
+            "--batch-size",
+            "=",
+            ":",
+            "：",
+            "'",
+            "\"",
+            "`",
+            "memory(GiB)",
+            "System: 4/",
+            "max mem: ",
+            "MiB / ",
+            " allocated",
+            "reserved ",
+            "RSS ",
+            "File \"",
+            "\", line ",
+            ", in f",
+            "--> ",
+            "Cell In[",
+            "Traceback (most recent call last)",
+            "\n",
+            "\n    ",
+            "$ python ",
+            ".py",
+            "\\\n",
+            "['python', ",
+            "Limits:\n memory: ",
+            "ulimit -v ",
+            "workers × ",
+            "帧",
+            "物理内存",
+            "params",
+            "#",
+            "## ✅",
+            "```",
+            "PYTORCH_CUDA_ALLOC_CONF",
+            "CUDA_VISIBLE_DEVICES",
+            "memory.used, ",
+            "[rank1]: ",
+            "12:00:0",
+            " of length ",
+            "sequence",
+            "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB",
+            " of which 0 bytes is free",
+            "torch ",
+            "7B",
+            "é",
+            "━",
+        ];
+        prop_oneof![
+            4 => prop::sample::select(known.to_vec()).prop_map(str::to_string),
+            2 => "[0-9.,]{1,6}(GiB|MB|G|%|/)?",
+            1 => "\\PC{0,4}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn no_text_breaks_the_readers(pieces in prop::collection::vec(piece(), 0..60)) {
+            let document = Document::from_text("-", &pieces.concat());
+            let (incidents, _) = assemble(&document, events(&document));
+            let primary = incidents.iter().filter(|incident| incident.primary).count();
+            prop_assert_eq!(primary, usize::from(!incidents.is_empty()));
+            let reader = oomdoc::incident::context::ContextReader::new(&document);
+            let context = reader.at(oomdoc::evidence::Span::line(document.line_count / 2), Some(1), Some(1));
+            prop_assert!(context.series.iter().all(|series| series.growth().is_none_or(|g| (0.0..=1.0).contains(&g.confidence))));
+        }
+    }
+}
+
+/// What the JSON says of the run of a failure that one line stands before.
+fn rows_after(line: &str) -> Vec<(&'static str, String)> {
+    let text = format!("{line}\n\nRuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB.\n");
+    let document = Document::from_text("-", &text);
+    let (incidents, _) = assemble(&document, events(&document));
+    let rows = incidents.iter().flat_map(|incident| rows(&incident.context));
+    rows.map(|row| (row.key, row.value.to_string())).collect()
+}
+
+#[test]
+fn every_setting_reaches_the_json_under_a_key_of_its_schema() {
+    let schema: Value = serde_json::from_str(include_str!("../../docs/explain.schema.json")).expect("JSON");
+    let known = &schema["$defs"]["incident"]["properties"]["context"]["properties"];
+    // A total says nothing without the batch of one process, nor a limit for each CPU without their number.
+    let parts = ["per_device_train_batch_size: 2", "#SBATCH --cpus-per-task=4", "#SBATCH --mem-per-cpu=4G"];
+    for (name, line) in setting_examples() {
+        let alone = rows_after(&line);
+        let told = |before: &[(&str, String)], after: &[(&str, String)]| after.iter().any(|row| !before.contains(row));
+        let command = rows_after("python train.py");
+        let reached = told(&command, &alone)
+            || parts.iter().any(|part| told(&rows_after(part), &rows_after(&format!("{part}\n{line}"))));
+        assert!(reached, "{name}: {line:?} gives {alone:?}");
+        for (key, _) in alone {
+            assert!(known.get(key).is_some(), "{key} is not in the schema");
+        }
+    }
+}
+
+#[test]
+fn keys_that_no_line_was_let_through_for_are_read() {
+    for (line, key, value) in [
+        ("n_gpu: 2", "local_processes", "2"),
+        ("max_iters = 600000", "steps", "600000"),
+        ("train_iters    500000", "steps", "500000"),
+        ("total_steps: 1200", "steps", "1200"),
+        ("bs: 8", "batch_size", "8"),
+        ("train_bs=8", "batch_size", "8"),
+        ("val_bs: 4", "eval_batch_size", "4"),
+        ("checkpoint_activations: true", "gradient_checkpointing", "true"),
+        ("backbone: resnet50", "model", "\"resnet50\""),
+        ("imsize: 640", "image_size", "640"),
+        ("dataset_size: 12000", "samples", "12000"),
+        ("#SBATCH --ntasks_per_node=4", "local_processes", "4"),
+        ("  micro_batch_size ................................ 4", "batch_size", "4"),
+        ("│ batch_size │ 32 │", "batch_size", "32"),
+    ] {
+        assert!(rows_after(line).contains(&(key, value.to_string())), "{line}: {:?}", rows_after(line));
+    }
+}

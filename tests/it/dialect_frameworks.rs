@@ -1,0 +1,293 @@
+//! Programs on a GPU outside PyTorch: one fixture per wording, its incident, the figures to the byte, its standing.
+
+use oomdoc::dialect::{self, Resource, Sign};
+use oomdoc::domain::Number;
+use oomdoc::incident::{self, Incident};
+use oomdoc::input::Source;
+
+/// One fixture below `fixtures/logs` and the single incident that it holds.
+struct Case {
+    log: &'static str,
+    slug: &'static str,
+    framework: &'static str,
+    resource: Resource,
+    /// `name=value` pairs; the value in bytes or with a binary unit.
+    figures: &'static str,
+    signs: &'static [Sign],
+}
+
+const fn case(
+    log: &'static str,
+    slug: &'static str,
+    framework: &'static str,
+    resource: Resource,
+    figures: &'static str,
+    signs: &'static [Sign],
+) -> Case {
+    Case { log, slug, framework, resource, figures, signs }
+}
+
+use Resource::{CudaSharedMemory, Gpu, Host};
+
+const CASES: &[Case] = &[
+    case(
+        "net/device",
+        "net",
+        "gridtool",
+        Gpu,
+        "requested=5.25GiB free=1.5GiB capacity=8GiB device=1",
+        &[Sign::Generic],
+    ),
+    case("net/host", "net", "meshfold", Host, "requested=12.5GiB free=3.25GiB", &[Sign::Generic]),
+    case("net/chinese", "net", "generic", Gpu, "requested=6GiB free=2GiB capacity=8GiB", &[Sign::Generic]),
+    case("wordings/kokkos-space", "kokkos-memory-space", "kokkos", Gpu, "requested=6.5GiB", &[]),
+    case("wordings/context", "llamacpp-context-exceeded", "llama.cpp", Resource::KvCache, "", &[Sign::NoFigures]),
+    case(
+        "julia/pool-reserved",
+        "julia-out-of-gpu-memory",
+        "julia",
+        Gpu,
+        "requested=2.25GiB used=23.39GiB capacity=23.696GiB allocated=18.502GiB reserved=21.781GiB",
+        &[],
+    ),
+    case(
+        "julia/allocated-cached",
+        "julia-out-of-gpu-memory",
+        "julia",
+        Gpu,
+        "requested=640MiB used=7.683GiB capacity=7.919GiB allocated=5.12GiB reserved=6.912GiB cached=1.792GiB",
+        &[],
+    ),
+    case(
+        "julia/hard-limit",
+        "julia-out-of-gpu-memory",
+        "julia",
+        Gpu,
+        "requested=512MiB used=9.787GiB capacity=23.755GiB limit=10GiB allocated=9.601GiB reserved=9.688GiB",
+        &[],
+    ),
+    case("julia/driver", "julia-cuda-error", "julia", Gpu, "", &[Sign::NoFigures, Sign::Disguised]),
+    case(
+        "tensorflow/dump-fragmented",
+        "tensorflow-bfc-dump",
+        "tensorflow",
+        Gpu,
+        "requested=1073741824 limit=10105126912 allocated=8005000000 reserved=10105126912 peak=9100000000 \
+         largest_free_chunk=900000000 device=0",
+        &[],
+    ),
+    case("tensorflow/shape-only", "tensorflow-oom", "tensorflow", Gpu, "requested=679477248 device=1", &[]),
+    case("tensorflow/host", "tensorflow-oom", "tensorflow", Host, "requested=21600000000 device=0", &[]),
+    case("tensorflow/dst-tensor", "tensorflow-oom", "tensorflow", Gpu, "", &[Sign::NoFigures, Sign::Disguised]),
+    case("tensorflow/cudnn-handle", "xla-cudnn-handle", "tensorflow", Gpu, "", &[Sign::ContextCreation]),
+    case(
+        "tensorflow/device-full",
+        "xla-driver-refused",
+        "tensorflow",
+        Gpu,
+        "requested=325457920 capacity=7.93GiB free=310.38MiB device=0",
+        &[],
+    ),
+    case(
+        "tensorflow/pinned",
+        "tensorflow-bfc-dump",
+        "tensorflow",
+        Host,
+        "requested=2147483648 limit=68719476736 allocated=67000000000 peak=67000000000",
+        &[Sign::PinnedHost],
+    ),
+    case("jax/buffer-assignment", "xla-buffer-assignment", "jax", Gpu, "requested=17448304512 device=0", &[]),
+    case("jax/request-device", "xla-out-of-memory", "jax", Gpu, "requested=32212254720 device=3", &[]),
+    case("jax/executable-name", "xla-out-of-memory", "jax", Gpu, "requested=6.5GiB", &[]),
+    case("jax/cpu", "xla-cpu-out-of-memory", "jax", Host, "requested=320000000000", &[]),
+    case("jax/tpu-compile", "xla-tpu-compile", "jax", Gpu, "requested=21.6GiB capacity=15.48GiB", &[]),
+    case("jax/tpu-vmem", "xla-tpu-compile", "jax", CudaSharedMemory, "requested=24.5MiB limit=16MiB", &[]),
+    case("jax/tpu-runtime", "xla-out-of-memory", "jax", Gpu, "requested=1.5GiB free=1.85GiB", &[]),
+    case(
+        "jax/async",
+        "xla-out-of-memory",
+        "jax",
+        Gpu,
+        "requested=5368709120 free=1200000000 capacity=25390809088",
+        &[],
+    ),
+    case("jax/shared-memory", "xla-shared-memory", "jax", CudaSharedMemory, "requested=147456 limit=101376", &[]),
+    case("exla/binary", "xla-out-of-memory", "exla", Gpu, "requested=33554432", &[]),
+    case(
+        "cupy/limit",
+        "cupy-pool",
+        "cupy",
+        Gpu,
+        "requested=1610612736 allocated=7516192768 limit=8589934592 fraction_limit=8589934592",
+        &[],
+    ),
+    case("cupy/old", "cupy-pool", "cupy", Gpu, "requested=1073741824 allocated=11274289152", &[]),
+    case("numba/pinned", "numba-pinned", "numba", Host, "", &[Sign::PinnedHost, Sign::NoFigures]),
+    case("numba/context", "numba-context", "numba", Gpu, "", &[Sign::ContextCreation]),
+    case("rapids/pool", "rapids-pool", "rapids", Gpu, "requested=3.72529GiB", &[Sign::RefusedByLimit]),
+    case("rapids/outside", "rapids-outside-pool", "rapids", Gpu, "", &[Sign::ForeignLibrary]),
+    case("rapids/dask", "rapids-bad-alloc", "dask-cuda", Gpu, "", &[Sign::NoFigures]),
+    case("xgboost/units", "xgboost-memory-allocation", "xgboost", Gpu, "requested=3.5GiB free=1.25GiB", &[]),
+    case(
+        "xgboost/underflow",
+        "xgboost-memory-allocation",
+        "xgboost",
+        Gpu,
+        "requested=18446744072635812000 free=40265318400",
+        &[Sign::AbsurdRequest],
+    ),
+    case("lightgbm/cuda", "lightgbm-cuda", "lightgbm", Gpu, "", &[Sign::NoFigures]),
+    case("catboost/pool", "catboost-pool", "catboost", Gpu, "requested=7151.25MiB free=6480.5MiB", &[]),
+    case(
+        "paddle/mixed",
+        "paddle-out-of-memory",
+        "paddle",
+        Gpu,
+        "requested=512MiB allocated=10.5GiB used=10.5GiB free=245.25MiB device=1",
+        &[],
+    ),
+    case("paddle/external", "paddle-cuda-error", "paddle", Gpu, "", &[Sign::Disguised]),
+    case("mxnet/retry", "mxnet-cudamalloc-retry", "mxnet", Gpu, "", &[Sign::Asynchronous]),
+    case(
+        "onnxruntime/limit",
+        "onnxruntime-arena-limit",
+        "onnxruntime",
+        Gpu,
+        "requested=419430400 available=104857600",
+        &[Sign::RefusedByLimit],
+    ),
+    case("onnxruntime/cuda", "onnxruntime-cuda", "onnxruntime", Gpu, "device=1", &[]),
+    case("onnxruntime/cpu", "onnxruntime-arena", "onnxruntime", Host, "requested=5242880000", &[]),
+    case("tensorrt/engine", "tensorrt-cuda-runtime", "tensorrt", Gpu, "requested=9663676416", &[]),
+    case(
+        "triton/registers",
+        "triton-out-of-resource",
+        "triton",
+        CudaSharedMemory,
+        "requested=147456 limit=101376",
+        &[],
+    ),
+    case("triton/ptxas", "ptxas-shared-data", "cuda", CudaSharedMemory, "requested=110592 limit=49152", &[]),
+    case("opencv/pinned", "opencv-pinned", "opencv", Host, "", &[Sign::PinnedHost]),
+    case("opencv/host", "opencv-host", "opencv", Host, "requested=7464960000", &[]),
+    case(
+        "metal/buffer",
+        "mlx-buffer-size",
+        "mlx",
+        Gpu,
+        "requested=30064771072 limit=22613000192",
+        &[Sign::RefusedByLimit],
+    ),
+    case("metal/command-buffer", "metal-command-buffer", "mlx", Gpu, "", &[Sign::Mps]),
+    case("metal/count", "mlx-resource-limit", "mlx", Gpu, "", &[Sign::RefusedByLimit]),
+    case("sycl/buffer", "sycl-buffer", "sycl", Gpu, "requested=5368709120", &[Sign::Xpu]),
+    case("sycl/level-zero", "sycl-out-of-device-memory", "sycl", Gpu, "", &[Sign::Xpu]),
+    case("candle/weights", "candle-driver-error", "candle", Gpu, "", &[Sign::EngineStartup]),
+    case("simulation/kokkos", "kokkos-space", "kokkos", Gpu, "requested=7.45GiB", &[]),
+    case("simulation/aer", "aer-insufficient-memory", "qiskit", Gpu, "requested=524288MiB capacity=168000MiB", &[]),
+    case("simulation/lammps", "lammps-accelerator", "lammps", Gpu, "free=15GiB capacity=16GiB", &[]),
+    case("simulation/blender", "blender-call", "blender", Gpu, "", &[]),
+    case("simulation/custatevec", "custatevec", "cuquantum", Gpu, "", &[Sign::NoFigures]),
+    case("cuda/faiss", "faiss-alloc-fail", "faiss", Gpu, "requested=12884901888 device=1", &[]),
+    case("cuda/nccl", "nccl-cuda-failure", "jax", Gpu, "", &[Sign::ForeignLibrary]),
+    case("cuda/caffe", "caffe-check", "caffe", Gpu, "", &[Sign::NoFigures]),
+    case("cuda/darknet", "darknet-cuda-error", "darknet", Gpu, "", &[Sign::NoFigures]),
+    case("cuda/macro", "cuda-call", "cuda", Gpu, "", &[Sign::NoFigures]),
+    case("cuda/vulkan", "vulkan-out-of-device-memory", "vulkan", Gpu, "", &[Sign::NoFigures]),
+    case("jax/cudnn", "xla-cudnn-handle", "jax", Gpu, "free=81788928 capacity=12622168064", &[Sign::ContextCreation]),
+    case("jax/constant", "xla-out-of-memory", "jax", Gpu, "requested=3221225472", &[]),
+    case("tensorflow/no-context", "tensorflow-oom", "tensorflow", Gpu, "device=2", &[Sign::ContextCreation]),
+    case("cuda/taichi", "cuda-driver", "taichi", Gpu, "", &[Sign::Disguised]),
+];
+
+fn incidents(log: &str) -> (Vec<Incident>, Vec<&'static str>) {
+    let path = format!("{}/fixtures/logs/{log}.log", env!("CARGO_MANIFEST_DIR"));
+    let document = dialect::reader().read(&Source::File(path.into())).expect("the fixture");
+    let (incidents, harmless) = incident::assemble(&document, dialect::events(&document));
+    assert!(harmless.iter().all(|event| event.harmless_because.is_some()), "{log}");
+    (incidents, harmless.iter().map(|event| event.wording()).collect())
+}
+
+fn figures(incident: &Incident) -> Vec<String> {
+    let facts = &incident.event.facts;
+    let mut all: Vec<String> =
+        facts.sizes.iter().map(|(fact, f)| format!("{}={}", fact.id().trim_end_matches("_bytes"), f.bytes)).collect();
+    all.extend(facts.device.value().map(|index| format!("device={index}")));
+    all.sort();
+    all
+}
+
+/// `requested=2.25GiB device=0` as [`figures`] writes it.
+fn expected(text: &str) -> Vec<String> {
+    let bytes = |value: &str| {
+        let digits = value.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(value.len());
+        let factor = match &value[digits..] {
+            "" => return value.to_string(),
+            "MiB" => 1048576.0,
+            "GiB" => 1073741824.0,
+            other => panic!("{other}"),
+        };
+        ((value[..digits].parse::<f64>().expect("a number") * factor).round() as u64).to_string()
+    };
+    let mut all: Vec<String> = text
+        .split_whitespace()
+        .map(|pair| pair.split_once('=').expect("a pair"))
+        .map(|(name, value)| format!("{name}={}", bytes(value)))
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn every_wording_is_one_incident_with_its_figures() {
+    for case in CASES {
+        let (incidents, _) = incidents(case.log);
+        let [incident] = incidents.as_slice() else { panic!("{}: {} incidents", case.log, incidents.len()) };
+        let event = &incident.event;
+        assert_eq!(
+            (event.wording(), event.program.id(), event.resource),
+            (case.slug, case.framework, case.resource),
+            "{}",
+            case.log
+        );
+        assert_eq!(figures(incident), expected(case.figures), "{}", case.log);
+        for sign in case.signs {
+            assert!(event.has(*sign), "{}: {sign:?} of {:?}", case.log, event.signs);
+        }
+    }
+}
+
+#[test]
+fn what_only_sounds_like_a_failure_is_set_aside() {
+    for (log, slugs) in [
+        ("tensorflow/optional", &["tensorflow-optional-refused"][..]),
+        ("tensorflow/backoff", &["xla-driver-refused"]),
+        ("jax/grpc", &["service-quota", "grpc-message-size"]),
+        ("tensorrt/tactic", &["tensorrt-tactic"]),
+        ("triton-server/pinned", &["triton-server-pinned"]),
+        ("net/went-on", &["net"]),
+    ] {
+        let (incidents, harmless) = incidents(log);
+        assert!(incidents.is_empty(), "{log}: {}", incidents.len());
+        assert_eq!(harmless, slugs, "{log}");
+    }
+}
+
+#[test]
+fn a_dump_and_an_account_are_read_whole() {
+    let (found, _) = incidents("tensorflow/dump-fragmented");
+    let facts = &found[0].event.facts;
+    assert_eq!(facts.number(Number::FreeChunks), Some(671_088_640.0 + 900_000_000.0 + 529_038_272.0));
+    assert_eq!(facts.number(Number::LargestAllocation), Some(2_147_483_648.0));
+    assert_eq!(facts.number(Number::LongestFreeRunPercent), Some(14.0));
+    assert_eq!(facts.number(Number::AvailableByLimit), Some(0.0));
+    let (found, _) = incidents("jax/buffer-assignment");
+    let facts = &found[0].event.facts;
+    assert_eq!(facts.number(Number::Temp), Some(17_448_304_640.0));
+    assert_eq!(facts.number(Number::ProgramTotal), Some((19.25 * 1073741824.0f64).round()));
+    assert_eq!(facts.number(Number::LargestBuffer), Some((7.81 * 1073741824.0f64).round()));
+    let (found, _) = incidents("jax/tpu-compile");
+    let facts = &found[0].event.facts;
+    assert_eq!(facts.number(Number::Parameter), Some((18.2 * 1073741824.0f64).round()));
+    assert_eq!(facts.number(Number::Temp), Some((3.38 * 1073741824.0f64).round()));
+}

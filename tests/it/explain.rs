@@ -1,0 +1,238 @@
+//! `oomdoc explain` as users and programs run it.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::binary;
+
+use binary::{MESSAGE, conforms, logs, oomdoc, outcome, process, root};
+use rayon::prelude::*;
+use serde_json::Value;
+use std::io::Write;
+use std::process::Stdio;
+use unicode_width::UnicodeWidthStr;
+
+fn json(arguments: &[&str], input: &str) -> (i32, Value) {
+    let mut command = oomdoc();
+    command.args(["explain", "--format", "json"]).args(arguments).write_stdin(input);
+    let (code, out, _) = outcome(&mut command);
+    (code, serde_json::from_str(&out).expect("JSON"))
+}
+
+#[test]
+fn a_message_on_standard_input_is_explained() {
+    let (code, report) = json(&[], MESSAGE);
+    assert_eq!(code, 0);
+    assert_eq!(report["input"]["source"], "-");
+    let incident = &report["incidents"][0];
+    assert_eq!(incident["primary"], true);
+    assert_eq!(incident["framework"], "pytorch");
+    assert_eq!(incident["facts"]["requested_bytes"], 2_684_354_560_u64);
+    assert_eq!(incident["facts"]["device"], 1);
+    assert!(incident["facts"].get("other_processes").is_none(), "absent where not printed");
+    assert_eq!(incident["derived"]["short_of_free"]["low"].as_i64().map(|n| n > 0), Some(true));
+}
+
+#[test]
+fn a_log_without_failure_exits_with_1_and_says_so() {
+    let text = "epoch 1 loss 0.31\nepoch 2 loss 0.29\n";
+    let (code, report) = json(&["-"], text);
+    assert_eq!((code, report["incidents"].as_array().map(Vec::len)), (1, Some(0)));
+    let (code, out, _) = outcome(oomdoc().args(["explain"]).write_stdin(text));
+    assert_eq!(code, 1);
+    assert!(out.contains("No out-of-memory failure found"), "{out}");
+    let (_, out, _) = outcome(oomdoc().args(["explain", "--lang", "zh"]).write_stdin(text));
+    assert!(out.contains("未发现内存不足故障"), "{out}");
+}
+
+#[test]
+fn an_unreadable_file_exits_with_2_and_is_named() {
+    let (code, out, err) = outcome(oomdoc().args(["explain", "no-such.log"]));
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.starts_with("error: ") && err.contains("no-such.log"), "{err}");
+    // The readable one is explained all the same.
+    let log = &logs()[0];
+    let (code, out, err) = outcome(oomdoc().args(["explain", "no-such.log"]).arg(log));
+    assert_eq!(code, 2);
+    assert!(!out.is_empty() && err.contains("no-such.log"));
+}
+
+#[test]
+fn an_empty_input_is_no_failure_and_gets_a_hint() {
+    let (code, _, err) = outcome(oomdoc().args(["explain"]).write_stdin(""));
+    assert_eq!(code, 1);
+    assert!(err.contains("2>&1"), "{err}");
+}
+
+#[test]
+fn several_files_make_one_report_with_one_primary_incident() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (folder.path().join("a.log"), folder.path().join("b.log"));
+    std::fs::write(&a, MESSAGE).unwrap();
+    std::fs::write(&b, format!("step 1\n{MESSAGE}\n")).unwrap();
+    let (code, report) = json(&[a.to_str().unwrap(), b.to_str().unwrap()], "");
+    assert_eq!(code, 0);
+    let incidents = report["incidents"].as_array().unwrap();
+    assert!(!incidents.is_empty());
+    assert_eq!(incidents.iter().filter(|incident| incident["primary"] == true).count(), 1);
+    assert_eq!(report["inputs"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_reader_that_leaves_early_does_not_change_the_exit_code() {
+    for (text, expected) in [(MESSAGE, 0), ("all went well\n", 1)] {
+        for format in ["terminal", "json", "markdown"] {
+            let mut child = process()
+                .args(["explain", "--format", format])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            // Nobody listens any more before there is anything to say.
+            drop(child.stdout.take());
+            child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(expected), "{format}");
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{format}");
+        }
+    }
+}
+
+#[test]
+fn every_fixture_fits_its_screen_in_both_languages() {
+    let wrong: Vec<String> = logs()
+        .into_par_iter()
+        .flat_map_iter(|log| {
+            let mut wrong = Vec::new();
+            for (lang, width, verbose) in
+                [("en", 80, false), ("zh", 80, false), ("en", 80, true), ("zh", 60, true), ("en", 130, false)]
+            {
+                let mut command = oomdoc();
+                command.args(["explain", "--lang", lang, "--width", &width.to_string()]).arg(&log);
+                if verbose {
+                    command.arg("--verbose");
+                }
+                let (_, out, err) = outcome(&mut command);
+                let case = format!("{} {lang} {width} verbose={verbose}", log.display());
+                if !err.is_empty() {
+                    wrong.push(format!("{case}: {err}"));
+                }
+                if out.contains('\u{1b}') {
+                    wrong.push(format!("{case}: colours in a pipe"));
+                }
+                for line in out.lines().filter(|line| line.width() > width) {
+                    wrong.push(format!("{case}: {} columns: {line}", line.width()));
+                }
+                if !verbose && out.lines().count() > 30 {
+                    wrong.push(format!("{case}: {} lines", out.lines().count()));
+                }
+            }
+            wrong
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn english_reports_have_no_chinese_and_the_other_way_round() {
+    let han = |text: &str| text.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
+    let (_, en, _) = outcome(oomdoc().args(["explain", "-v", "--lang", "en"]).write_stdin(MESSAGE));
+    assert_eq!(han(&en), 0, "{en}");
+    let (_, zh, _) = outcome(oomdoc().args(["explain", "-v", "--lang", "zh"]).write_stdin(MESSAGE));
+    assert!(han(&zh) > 50, "{zh}");
+}
+
+#[test]
+fn colours_appear_only_when_asked_for_in_a_pipe() {
+    let run = |arguments: &[&str]| outcome(oomdoc().arg("explain").args(arguments).write_stdin(MESSAGE)).1;
+    assert!(!run(&[]).contains('\u{1b}'));
+    assert!(!run(&["--color", "never"]).contains('\u{1b}'));
+    assert!(run(&["--color", "always"]).contains('\u{1b}'));
+}
+
+#[test]
+fn a_locale_without_unicode_gets_ascii() {
+    let (_, out, _) = outcome(oomdoc().env("LC_ALL", "C").args(["explain", "-v"]).write_stdin(MESSAGE));
+    let strange: String = out.chars().filter(|c| !c.is_ascii()).collect();
+    assert_eq!(strange, "", "{out}");
+}
+
+#[test]
+fn the_language_follows_the_flag_then_the_variable_then_the_locale() {
+    let heading = |command: &mut assert_cmd::Command| {
+        let (_, out, _) = outcome(command.arg("explain").write_stdin("fine\n"));
+        if out.starts_with("No") { "en" } else { "zh" }
+    };
+    assert_eq!(heading(oomdoc().env("LANG", "zh_CN.UTF-8")), "zh");
+    assert_eq!(heading(oomdoc().env("LANG", "zh_CN.UTF-8").env("LC_ALL", "en_GB.UTF-8")), "en");
+    assert_eq!(heading(oomdoc().env("LANG", "zh_CN.UTF-8").env("OOMDOC_LANG", "en")), "en");
+    let mut flagged = oomdoc();
+    flagged.env("OOMDOC_LANG", "en");
+    let (_, out, _) = outcome(flagged.args(["explain", "--lang", "zh"]).write_stdin("fine\n"));
+    assert!(out.contains("未发现"));
+}
+
+#[test]
+fn what_the_user_states_stands_in_the_context() {
+    let (_, report) = json(&["--batch-size", "48", "--params", "7B", "--host-memory", "256GB"], MESSAGE);
+    let context = &report["incidents"][0]["context"];
+    assert_eq!(context["batch_size"], serde_json::json!({"value": 48, "given": true}));
+    assert_eq!(context["parameters"]["value"], 7e9);
+    assert_eq!(context["host_total_bytes"]["value"], 256_u64 << 30);
+}
+
+#[test]
+fn markdown_has_the_account_as_a_table() {
+    let (code, out, _) = outcome(oomdoc().args(["explain", "-f", "markdown"]).write_stdin(MESSAGE));
+    assert_eq!(code, 0);
+    assert!(out.contains("| --- | ---: | ---: |") && out.contains("24.18 GiB"), "{out}");
+    assert_eq!(out.matches("```").count() % 2, 0);
+}
+
+#[test]
+fn every_fixture_conforms_to_the_schema() {
+    let schema: Value =
+        serde_json::from_str(&std::fs::read_to_string(root().join("docs/explain.schema.json")).unwrap()).unwrap();
+    let mut wrong = Vec::new();
+    let cases = logs().into_iter().map(|log| log.display().to_string());
+    for case in cases {
+        let (code, report) = json(&[&case, "--batch-size", "4"], "");
+        conforms(&report, &schema, &schema, &case, &mut wrong);
+        let incidents = report["incidents"].as_array().map_or(0, Vec::len);
+        assert_eq!(code, i32::from(incidents == 0), "{case}");
+        let primaries = report["incidents"].as_array().into_iter().flatten().filter(|i| i["primary"] == true).count();
+        if primaries != incidents.min(1) {
+            wrong.push(format!("{case}: {primaries} primary incidents"));
+        }
+        for incident in report["incidents"].as_array().into_iter().flatten() {
+            let sum: f64 =
+                incident["causes"].as_array().into_iter().flatten().filter_map(|c| c["confidence"].as_f64()).sum();
+            if sum > 1.0 + 1e-9 {
+                wrong.push(format!("{case}: confidence adds up to {sum}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_schema_check_finds_what_is_wrong() {
+    let schema: Value =
+        serde_json::from_str(&std::fs::read_to_string(root().join("docs/explain.schema.json")).unwrap()).unwrap();
+    let (_, good) = json(&[], MESSAGE);
+    let complaints = |report: &Value| {
+        let mut wrong = Vec::new();
+        conforms(report, &schema, &schema, "", &mut wrong);
+        wrong
+    };
+    assert_eq!(complaints(&good), Vec::<String>::new());
+    let mut renamed = good.clone();
+    renamed["incidents"][0]["facts"]["requested"] = 1.into();
+    assert_eq!(complaints(&renamed).len(), 1);
+    let mut missing = good.clone();
+    missing["incidents"][0].as_object_mut().unwrap().remove("resource");
+    assert_eq!(complaints(&missing).len(), 1);
+    let mut wrong_type = good;
+    wrong_type["incidents"][0]["line"] = "12".into();
+    assert!(!complaints(&wrong_type).is_empty());
+}

@@ -1,0 +1,424 @@
+//! `oomdoc headroom`, driven through the binary.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::binary;
+
+use binary::process;
+use serde_json::Value;
+use std::process::{Command, Output};
+
+fn headroom(args: &[&str]) -> Output {
+    process().arg("headroom").args(args).output().unwrap()
+}
+
+/// The exit code and the JSON printed.
+fn json(args: &[&str]) -> (i32, Value) {
+    let done = headroom(&[args, &["--json"]].concat());
+    let code = done.status.code().unwrap();
+    let text = String::from_utf8(done.stdout).unwrap();
+    let error = String::from_utf8_lossy(&done.stderr).into_owned();
+    (code, serde_json::from_str(&text).unwrap_or_else(|_| panic!("{args:?}: {text}{error}")))
+}
+
+/// The exit code and standard error.
+fn refused(args: &[&str]) -> (i32, String) {
+    let done = headroom(args);
+    (done.status.code().unwrap(), String::from_utf8(done.stderr).unwrap())
+}
+
+const GPT2: &[&str] = &["--measure", "2=3088.7MiB", "--measure", "4=4466.2MiB", "--measure", "8=7221.9MiB"];
+
+#[test]
+fn measured_peaks_answer_with_each_exit_code() {
+    let ask = |batch: &str| json(&[GPT2, &["--gpu-memory", "24GiB", "--batch", batch]].concat());
+    let (code, fits) = ask("16");
+    assert_eq!((code, fits["verdict"].as_str()), (0, Some("fits")));
+    assert_eq!(fits["basis"], "measurements");
+    assert_eq!(fits["capacity_bytes"], 24u64 << 30);
+    // Measured at 16: 12762.5 MiB allocated, 14326 MiB reserved.
+    let high = fits["peak_bytes"]["high"].as_u64().unwrap() >> 20;
+    assert!((14_326..18_500).contains(&high), "{high}");
+    let safe = fits["max_batch_size"]["safe"].as_u64().unwrap();
+    assert_eq!(ask(&safe.to_string()).0, 0);
+    assert_eq!(ask(&(safe + 1).to_string()).0, 1);
+    let (code, not) = ask("64");
+    assert_eq!((code, not["verdict"].as_str()), (1, Some("does-not-fit")));
+    assert!(not["headroom_bytes"].as_i64().unwrap() < 0);
+    assert!(not["fixes"].as_array().unwrap().iter().any(|fix| fix["id"] == "gradient-accumulation"), "{not}");
+}
+
+#[test]
+fn the_headroom_is_the_same_however_it_is_written() {
+    let ask = |room: &str| json(&[GPT2, &["--gpu-memory", "24GiB", "--headroom", room]].concat()).1;
+    let largest = |room: &str| ask(room)["max_batch_size"]["safe"].as_u64().unwrap();
+    assert_eq!(ask("25%"), ask("25"));
+    assert_eq!(ask("25%"), ask("0.25"));
+    assert_eq!(largest("25%"), largest("6GiB"));
+    assert!(largest("25%") < largest("5"));
+}
+
+#[test]
+fn one_measurement_far_away_is_not_enough_to_tell() {
+    let (code, unknown) = json(&["--measure", "8=8GiB", "--batch", "16", "--gpu-memory", "16GiB"]);
+    assert_eq!((code, unknown["verdict"].as_str()), (3, Some("unknown")));
+}
+
+#[test]
+fn several_lengths_tell_written_out_attention_apart() {
+    // 2 GiB + 1 MiB a token, and the same with 1 KiB for each token of the sequence.
+    let measure = |quadratic: u64| {
+        let bytes = |b: u64, s: u64| (2 << 30) + b * s * ((1 << 20) + quadratic * s);
+        [(1, 512), (2, 512), (1, 2048), (4, 1024)].map(|(b, s)| format!("--measure={b}x{s}={}B", bytes(b, s)))
+    };
+    let ask = |quadratic: u64| {
+        let measured = measure(quadratic);
+        let mut args: Vec<&str> = measured.iter().map(String::as_str).collect();
+        args.extend(["--seq", "4096", "--batch", "1", "--gpu-memory", "80GiB"]);
+        let (_, answer) = json(&args);
+        (answer["peak_bytes"]["expected"].as_u64().unwrap() >> 30, answer["because"].to_string())
+    };
+    let (flat, why) = ask(0);
+    assert!((6..8).contains(&flat) && why.contains("no part grows"), "{flat} {why}");
+    let (square, why) = ask(1024);
+    assert!((22..26).contains(&square) && why.contains("square of the sequence"), "{square} {why}");
+    let (code, error) = refused(&["--measure", "8x512=7GiB", "--seq", "1024", "--gpu-memory", "24GiB"]);
+    assert!(code == 2 && error.contains("three peaks"), "{error}");
+}
+
+#[test]
+fn a_growth_names_the_lines_that_grew() {
+    let folder = repository(same, |_| {
+        let config =
+            "[[budget]]\nname = \"job\"\ngpu_memory = \"80GiB\"\nbatch = 4\nbaseline_snapshot = \"old.pickle\"\n";
+        config.to_string() + "[budget.baseline]\nbatch_size = 4\npeak_bytes = 1000\n"
+    });
+    let snapshot = |name: &str| format!("{}/fixtures/snapshots/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::copy(snapshot("fragmentation-oom.pickle"), folder.path().join("old.pickle")).unwrap();
+    let new = format!("4={}", snapshot("kv-growth-fits.pickle.gz"));
+    let (code, text) = check(&folder, &["--snapshot", &new, "--json"]);
+    assert_eq!(code, 1, "{text}");
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let grown = answer["budgets"][0]["baseline"]["grown"].as_array().unwrap();
+    assert!(!grown.is_empty() && grown[0].as_str().unwrap().starts_with('+'), "{answer}");
+    let done =
+        headroom(&["--update", "--snapshot", &new, "--budget", folder.path().join("oomdoc.toml").to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(0));
+    let (code, text) = check(&folder, &["--snapshot", &new]);
+    assert_eq!(code, 0, "{text}");
+}
+
+#[test]
+fn bad_input_is_refused_with_its_place() {
+    for (args, part) in [
+        (vec!["--gpu-memory", "24GiB"], "nothing to go by"),
+        (vec!["--measure", "0=1GiB"], "batch of 0"),
+        (vec!["--measure", "8=NaN"], "BATCH=SIZE"),
+        (vec!["--measure", "8=7.2GiB", "--batch", "0"], "at least 1"),
+        (vec!["--measure", "8=7.2GiB", "--headroom", "150%"], "share"),
+        (vec!["--measure", "8=7.2GiB", "--headroom", "a bit"], "5% or a size such as 2GiB"),
+        (vec!["--model", "no/such/config.json"], "no/such/config.json"),
+        (vec!["--model", "Cargo.toml"], "not JSON"),
+    ] {
+        let (code, error) = refused(&args);
+        assert_eq!(code, 2, "{args:?}: {error}");
+        assert!(error.contains(part), "{args:?}: {error}");
+    }
+}
+
+/// A folder with the example's budget file and peaks, its figures changed where asked.
+fn repository(peaks: impl FnOnce(String) -> String, budget: impl FnOnce(String) -> String) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let example =
+        |name: &str| std::fs::read_to_string(format!("{}/examples/ci/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    std::fs::write(folder.path().join("peaks.csv"), peaks(example("peaks.csv"))).unwrap();
+    std::fs::write(folder.path().join("oomdoc.toml"), budget(example("oomdoc.toml"))).unwrap();
+    folder
+}
+
+fn same(text: String) -> String {
+    text
+}
+
+fn check(folder: &tempfile::TempDir, more: &[&str]) -> (i32, String) {
+    let file = folder.path().join("oomdoc.toml");
+    let done = headroom(&[&["--check", "--budget", file.to_str().unwrap()], more].concat());
+    let error = String::from_utf8(done.stderr).unwrap();
+    (done.status.code().unwrap(), String::from_utf8(done.stdout).unwrap() + &error)
+}
+
+#[test]
+fn the_example_budget_passes_grows_and_fails() {
+    let (code, text) = check(&repository(same, same), &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("gpt2-base: Batch 16 fits"), "{text}");
+    let grown = repository(|peaks| peaks.replace("14908653568", "16008653568"), same);
+    let (code, text) = check(&grown, &[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("grew by +7.4 %"), "{text}");
+    let tight = repository(same, |budget| budget.replace("RTX 3090", "T4"));
+    let (code, text) = check(&tight, &[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("Batch 16 is tight"), "{text}");
+    let failing = repository(same, |budget| budget.replace("RTX 3090", "RTX 3060 12GB"));
+    let (code, text) = check(&failing, &[]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("Batch 16 does not fit"), "{text}");
+}
+
+#[test]
+fn updating_makes_the_present_peak_the_baseline() {
+    let folder = repository(|peaks| peaks.replace("14908653568", "16008653568"), same);
+    let file = folder.path().join("oomdoc.toml");
+    let done = headroom(&["--update", "--budget", file.to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(0));
+    assert!(std::fs::read_to_string(&file).unwrap().contains("peak_bytes = 16008653568"));
+    assert_eq!(check(&folder, &[]).0, 0);
+}
+
+#[test]
+fn pipelines_get_their_formats() {
+    let folder = repository(same, |budget| budget.replace("RTX 3090", "RTX 3060 12GB"));
+    let (code, xml) = check(&folder, &["--format", "junit"]);
+    assert_eq!(code, 1);
+    assert!(xml.contains("failures=\"1\"") && xml.contains("name=\"gpt2-base\""), "{xml}");
+    let (_, sarif) = check(&folder, &["--format", "sarif"]);
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "memory/does-not-fit");
+    assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
+    let (_, json) = check(&folder, &["--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (json["schema"].as_str(), json["verdict"].as_str()),
+        (Some("oomdoc.headroom-check/1"), Some("does-not-fit"))
+    );
+    let (_, table) = check(&folder, &["--format", "markdown"]);
+    assert!(table.contains("| gpt2-base | Batch 16 does not fit"), "{table}");
+    let (_, annotation) = check(&folder, &["--format", "github"]);
+    assert!(annotation.starts_with("::error file="), "{annotation}");
+}
+
+/// The shell step of the composite action.
+fn step_of_action() -> String {
+    let action = std::fs::read_to_string(format!("{}/action.yml", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let (_, block) = action.split_once("run: |\n").expect("a shell step");
+    block.lines().map(|line| format!("{}\n", line.strip_prefix("        ").unwrap_or(line))).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_actions_step_runs_as_the_runner_would_run_it() {
+    for (gpu, code, verdict) in [("RTX 3090", 0, "fits"), ("T4", 1, "tight"), ("RTX 3060 12GB", 1, "does-not-fit")] {
+        let folder = repository(same, |budget| budget.replace("RTX 3090", gpu));
+        let at = |name: &str| folder.path().join(name);
+        let done = Command::new("bash")
+            .args(["-c", &step_of_action()])
+            .current_dir(folder.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env("OOMDOC", env!("CARGO_BIN_EXE_oomdoc"))
+            .env("BUDGET", "oomdoc.toml")
+            .env("NAME", "")
+            .env("ARGS", "")
+            .env("SARIF", "oomdoc.sarif")
+            .env("COMMENT", "comment.md")
+            .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_OUTPUT", at("output"))
+            .env("GITHUB_STEP_SUMMARY", at("summary"))
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(done.stdout).unwrap() + &String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(code), "{printed}");
+        assert!(printed.starts_with("::"), "{printed}");
+        let read = |name: &str| std::fs::read_to_string(at(name)).unwrap();
+        assert_eq!(read("output"), format!("verdict={verdict}\n"));
+        assert!(read("summary").contains("| gpt2-base |"), "{}", read("summary"));
+        assert!(read("comment.md").contains("gpt2-base"));
+        assert!(serde_json::from_str::<Value>(&read("oomdoc.sarif")).is_ok());
+    }
+}
+
+#[test]
+fn the_host_does_not_hold_what_a_hundred_workers_cache() {
+    let loaders = ["--processes", "3", "--workers", "36", "--sample-bytes", "133.59MB", "--samples", "5000", "--cache"];
+    let (code, answer) = json(&[&loaders[..], &["--host-memory", "256GiB"]].concat());
+    assert_eq!((code, answer["host"]["verdict"].as_str()), (1, Some("does-not-fit")));
+    assert!(answer["host"]["max_cache_bytes"].as_u64().unwrap() < 1 << 30);
+    let few = ["--workers", "4", "--sample-bytes", "1MiB", "--batch", "8", "--host-memory", "64GiB"];
+    assert_eq!(json(&few).0, 0);
+}
+
+#[test]
+fn serving_is_bounded_by_the_cache() {
+    let config = "tests/headroom/configs/tinyllama-bf16.json";
+    let ask = |more: &[&str]| json(&[&["--model", config, "--inference", "--gpu-memory", "8GiB"], more].concat());
+    let (code, short) = ask(&["--context-length", "1024", "--batch", "1"]);
+    assert_eq!(code, 0);
+    // Keys and values of 22 layers, 4 heads of 64, 16 bit.
+    assert_eq!(short["serving"]["kv_cache_bytes_per_token"], 2 * 22 * 4 * 64 * 2);
+    assert_eq!(short["serving"]["weights_bytes"], 2 * 1_100_048_384u64);
+    let most = |answer: &Value| answer["max_batch_size"]["safe"].as_u64().unwrap();
+    let (_, long) = ask(&["--context-length", "2048"]);
+    assert!(most(&short) > most(&long) && most(&long) > 0);
+    let (_, quantised) = ask(&["--context-length", "2048", "--kv-cache", "fp8"]);
+    assert!(most(&quantised) > most(&long));
+}
+
+#[test]
+fn a_failed_batch_is_known_not_to_fit_and_a_smaller_one_is_open() {
+    let log = "fixtures/logs/pytorch/epoch-five.log";
+    let ask = |batch: &str, gpu: &str| json(&["--log", log, "--batch", batch, "--gpu-memory", gpu]);
+    let (code, same) = ask("64", "8GiB");
+    assert_eq!((code, same["verdict"].as_str()), (1, Some("does-not-fit")), "{same}");
+    let (code, smaller) = ask("1", "80GiB");
+    assert_eq!((code, smaller["verdict"].as_str()), (3, Some("unknown")), "{smaller}");
+    assert!(smaller["peak_bytes"].get("high").is_none());
+}
+
+#[test]
+fn a_rehearsal_is_the_strongest_and_brings_its_gpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rehearsal.json");
+    let run = |batch: u64, allocated: u64| {
+        serde_json::json!({"batch_size": batch, "verdict": "fits", "lower_bound": false, "allocated_bytes": allocated,
+            "reserved_bytes": {"low": allocated, "high": allocated + (100 << 20)}})
+    };
+    let rehearsal = serde_json::json!({
+        "schema": "oomdoc.rehearse/1", "verdict": "fits", "capacity_bytes": 16u64 << 30, "gpu": {"name": "T4"},
+        "peak": {"outside_pytorch": {"context_bytes": {"low": 100 << 20, "high": 200 << 20}}},
+        "runs": [run(4, 4 << 30), run(8, 6 << 30), run(16, 10 << 30)],
+    });
+    std::fs::write(&file, rehearsal.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let (code, answer) = json(&["--rehearsal", file, "--measure", "8=100GiB", "--batch", "16"]);
+    assert_eq!((code, answer["basis"].as_str()), (0, Some("rehearsal")), "{answer}");
+    assert_eq!(answer["gpu"], "T4");
+    assert_eq!(json(&["--rehearsal", file, "--batch", "64"]).0, 1);
+    assert_eq!(refused(&["--rehearsal", "Cargo.toml"]).0, 2);
+}
+
+#[test]
+fn snapshots_give_points() {
+    let (code, answer) =
+        json(&["--snapshot", "4=fixtures/snapshots/kv-growth-fits.pickle.gz", "--batch", "4", "--gpu-memory", "80GiB"]);
+    assert_eq!((code, answer["basis"].as_str()), (0, Some("snapshot")), "{answer}");
+    let (code, error) = refused(&["--snapshot", "4=fixtures/snapshots/leak-oom.pickle", "--gpu-memory", "80GiB"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("ran out of memory"), "{error}");
+}
+
+#[test]
+fn hostile_files_are_refused_with_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let huge = write("huge.safetensors", &[0xff; 64]);
+    let cut = write("cut.safetensors", &[8, 0, 0]);
+    let gguf = write("bad.gguf", b"GGUF\x03\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0");
+    let config = write(
+        "config.json",
+        br#"{"model_type": "gpt2", "n_embd": -768, "n_layer": 12, "n_head": 12, "vocab_size": 50257}"#,
+    );
+    let giant = write("giant.json", br#"{"model_type": "llama", "hidden_size": 1e300, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 1, "vocab_size": 1}"#);
+    let csv = write("peaks.csv", b"batch,peak_gib\n8,7.2\n-4,6\n");
+    for (args, part) in [
+        (vec!["--model", &huge], "at byte 0"),
+        (vec!["--model", &cut], "safetensors header"),
+        (vec!["--model", &gguf], "at byte 8"),
+        (vec!["--model", &config], "n_embd is -768"),
+        (vec!["--model", &giant], "hidden_size is 1e+300"),
+        (vec!["--measurements", &csv], "peaks.csv:3:"),
+        (vec!["--rehearsal", &config], "no JSON of a rehearsal"),
+        (vec!["--log", &csv], "no out-of-memory error"),
+        (vec!["--gpu", "no such card", "--measure", "8=1GiB"], "no such card"),
+        (vec!["--snapshot", "8"], "BATCH=FILE"),
+        (vec!["--check", "--budget", &csv], "peaks.csv"),
+    ] {
+        let (code, error) = refused(&args);
+        assert_eq!(code, 2, "{args:?}: {error}");
+        assert!(error.contains(part), "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn absurd_figures_are_answered_without_a_crash() {
+    let most = u64::MAX.to_string();
+    let widest = format!("{most}B");
+    let first = format!("{}=1GiB", u64::MAX - 1);
+    let last = format!("{most}=2GiB");
+    for args in [
+        vec!["--params", "1e300", "--batch", "1048576", "--seq", &most],
+        vec!["--params", "1e300", "--batch", &most, "--inference", "--context-length", &most],
+        vec!["--params", "1", "--batch", &most, "--zero", "3", "--world-size", &most, "--explain"],
+        vec!["--measure", &last, "--batch", &most],
+        vec!["--measure", &first, "--measure", &last],
+        vec!["--measure", "8=7GiB", "--others", &widest, "--context", &widest],
+        vec!["--measure", "8=7GiB", "--headroom", &widest],
+        vec!["--sample-bytes", &widest, "--workers", &most, "--processes", &most, "--samples", &most, "--cache"],
+    ] {
+        for format in ["terminal", "json", "markdown", "junit"] {
+            let done = headroom(&[&args[..], &["--gpu-memory", "16GiB", "--format", format]].concat());
+            let error = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert!(matches!(done.status.code(), Some(0 | 1 | 3)), "{args:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn formulas_are_printed_with_the_figures_and_in_chinese() {
+    let model = ["--model", "tests/headroom/configs/gpt2-autocast.json", "--precision", "mixed", "--seq", "512"];
+    let explained = headroom(&[&model[..], &["--batch", "8", "--gpu-memory", "24GiB", "--explain"]].concat());
+    let text = String::from_utf8(explained.stdout).unwrap();
+    assert!(text.contains("124.4 M × 8 B") && text.contains("4096 × 50257 × 12 B"), "{text}");
+    let zh = headroom(&[&model[..], &["--batch", "8", "--gpu-memory", "24GiB", "--lang", "zh"]].concat());
+    let text = String::from_utf8(zh.stdout).unwrap();
+    assert!(text.contains("批大小 8 放得进"), "{text}");
+}
+
+#[test]
+fn nothing_is_wider_than_the_terminal() {
+    for width in [40usize, 60, 120] {
+        for lang in ["en", "zh"] {
+            let width_text = width.to_string();
+            let done = headroom(
+                &[GPT2, &["--gpu-memory", "24GiB", "--batch", "64", "--width", &width_text, "--lang", lang]].concat(),
+            );
+            for line in String::from_utf8(done.stdout).unwrap().lines() {
+                assert!(unicode_width::UnicodeWidthStr::width(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+/// Names in `properties` of one alternative of the schema.
+fn schema_fields(alternative: usize) -> Vec<String> {
+    let path = format!("{}/docs/headroom.schema.json", env!("CARGO_MANIFEST_DIR"));
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    schema["oneOf"][alternative]["properties"].as_object().unwrap().keys().cloned().collect()
+}
+
+#[test]
+fn the_schema_names_every_field() {
+    let known = schema_fields(0);
+    let config = "tests/headroom/configs/tinyllama-bf16.json";
+    for args in [
+        vec!["--model", config, "--batch", "64", "--gpu", "T4", "--explain"],
+        vec!["--model", config, "--inference", "--gpu", "T4"],
+        vec!["--sample-bytes", "1MiB", "--workers", "4", "--cache", "--samples", "10", "--host-memory", "64GiB"],
+        [GPT2, &["--batch", "16"]].concat(),
+    ] {
+        let (_, answer) = json(&args);
+        for field in answer.as_object().unwrap().keys() {
+            assert!(known.contains(field), "{field} of {args:?}");
+        }
+    }
+    let (_, text) = check(&repository(same, same), &["--json"]);
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let top = schema_fields(1);
+    assert!(answer.as_object().unwrap().keys().all(|field| top.contains(field)), "{answer}");
+    let budget = answer["budgets"][0].as_object().unwrap();
+    assert!(budget.keys().all(|field| known.contains(field) || ["name", "baseline"].contains(&field.as_str())));
+}

@@ -1,0 +1,40 @@
+//! Every test that looks at the program from outside, in one binary: an edit of the sources links it once.
+//!
+//! `cargo test --test it headroom::` runs one file of them. A new file needs its line below; `house` sees to that.
+
+#[path = "../binary/mod.rs"]
+mod binary;
+#[cfg(target_os = "linux")]
+#[path = "../fakes/mod.rs"]
+mod fakes;
+
+mod account;
+mod allocator;
+mod causes;
+mod cli;
+mod context;
+mod dialect_engines;
+mod dialect_frameworks;
+mod dialect_host;
+mod dialect_pytorch;
+mod explain;
+mod fixes;
+mod generated;
+mod headroom;
+mod headroom_accuracy;
+mod host_memory;
+mod hostile_input;
+mod house;
+mod html_in_browser;
+mod probe;
+mod probe_cuda;
+mod programs;
+mod readme;
+mod rehearse;
+mod rehearse_agent;
+mod rehearse_shim;
+mod replay;
+mod rules;
+mod several_logs;
+mod simulate;
+mod snapshot_proof;

@@ -1,0 +1,629 @@
+//! `oomdoc probe` against a library that plays the driver, on machines described by files.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::binary;
+
+use assert_cmd::Command;
+use binary::{check, oomdoc, outcome, root};
+use serde_json::Value;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// Compiles a library once and returns the folder that it lies in.
+fn library(name: &str, source: &Path) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let compiled = std::process::Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
+        .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "nvidia_ml", "-o"])
+        .arg(folder.join("libnvidia-ml.so.1"))
+        .arg(source)
+        .status()
+        .unwrap();
+    assert!(compiled.success());
+    folder
+}
+
+fn fake() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| library("fake-nvml", &root().join("tests/fakes/nvml.rs")))
+}
+
+/// A machine from `fixtures/host`: its files, and the links that its file `links` lists.
+fn machine(case: &str) -> TempDir {
+    fn copy(from: &Path, to: &Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let path = entry.unwrap().path();
+            let target = to.join(path.file_name().unwrap());
+            if path.is_dir() {
+                copy(&path, &target);
+            } else {
+                std::fs::copy(&path, target).unwrap();
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    copy(&root().join("fixtures/host").join(case), folder.path());
+    for line in std::fs::read_to_string(folder.path().join("links")).unwrap().lines() {
+        let (link, target) = line.split_once(" -> ").unwrap();
+        let link = folder.path().join(link);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, link).unwrap();
+    }
+    folder
+}
+
+/// An idle board but for what a test adds.
+const H100: &str = "gpu NVIDIA H100 80GB HBM3
+uuid GPU-5d1f0c3e-7a42-9b1e-c0de-0123456789ab
+pci 3b
+minor 0
+memory 81559 559 40007 40993
+process compute 7120 40000
+";
+
+/// A probe on a machine, with the driver of a scenario, or without one.
+struct Probe {
+    folder: TempDir,
+    command: Command,
+}
+
+fn probe(case: &str, scenario: Option<&str>) -> Probe {
+    let folder = machine(case);
+    let mut command = oomdoc();
+    for name in ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"] {
+        command.env_remove(name);
+    }
+    command.env("PATH", folder.path()).arg("probe").arg("--root").arg(folder.path());
+    if let Some(scenario) = scenario {
+        let path = folder.path().join("scenario");
+        std::fs::write(&path, scenario).unwrap();
+        command.env("FAKE_NVML", path).env("LD_LIBRARY_PATH", fake());
+    }
+    Probe { folder, command }
+}
+
+impl Probe {
+    fn with(mut self, arguments: &[&str]) -> Probe {
+        self.command.args(arguments);
+        self
+    }
+
+    fn env(mut self, name: &str, value: &str) -> Probe {
+        self.command.env(name, value);
+        self
+    }
+
+    fn json(mut self) -> (i32, Value) {
+        let (code, out, err) = outcome(self.command.arg("--json"));
+        let report = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}\n{err}"));
+        assert!(!err.contains("panicked"), "{err}");
+        (code, report)
+    }
+
+    fn screen(mut self) -> (i32, String) {
+        let (code, out, err) = outcome(&mut self.command);
+        assert_eq!(err, "");
+        (code, out)
+    }
+}
+
+fn ids(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap()).collect()
+}
+
+fn verdicts(report: &Value) -> Vec<&str> {
+    ids(&report["gpus"][0]["verdicts"])
+}
+
+#[test]
+fn every_byte_of_a_gpu_is_told() {
+    let (code, report) = probe("bare-metal", Some(H100)).json();
+    assert_eq!((code, report["source"].as_str()), (0, Some("nvml")));
+    let gpu = &report["gpus"][0];
+    assert_eq!(gpu["memory"]["total_bytes"], 81559 * MIB);
+    assert_eq!(gpu["memory"]["reserved_bytes"], 559 * MIB);
+    assert_eq!(gpu["memory"]["free_bytes"], 40993 * MIB);
+    assert_eq!(gpu["memory"]["used_holds_reserved"], false);
+    assert_eq!(gpu["unexplained_bytes"], 7 * MIB);
+    assert_eq!(gpu["multiprocessors"], 132);
+    let process = &gpu["processes"][0];
+    assert_eq!(process["name"], "python train_unet.py");
+    assert_eq!((process["user"].as_str(), process["container"].as_str()), (Some("mei"), Some("docker 4be1c07d9a52")));
+    assert_eq!(process["cuda_visible_devices"], "0");
+    assert_eq!(process["age_seconds"], 7500 - 4300);
+    assert_eq!(report["driver"]["cuda"], "13.0");
+    let host = &report["host"];
+    assert_eq!(host["processes"][0]["proportional_bytes"], 11_500_000 * 1024_u64);
+    assert_eq!(host["processes"][0]["pinned_bytes"], 2 * GIB);
+    assert_eq!(host["shm"]["size_bytes"], 65_536_000 * 1024_u64);
+    assert!(host["shm"]["used_bytes"]["unavailable"].is_string());
+}
+
+/// Scenario, machine, options, and the verdicts of GPU 0 in their order.
+#[test]
+fn each_row_of_the_verdicts() {
+    let with = |lines: &str| format!("{H100}{lines}");
+    let orphan = H100.replace("process compute 7120 40000\n", "");
+    let cases: &[(&str, String, &[&str], &[&str])] = &[
+        ("nobody-holds", with(""), &["--pid", "7120"], &[]),
+        ("device-quota", with(""), &["--pid", "7120", "--need", "2GiB"], &["quota"]),
+        ("mps-limit", with(""), &["--pid", "7120"], &["quota"]),
+        ("bare-metal", with(""), &[], &["neighbour"]),
+        ("bare-metal", with(""), &["--need", "50GiB"], &["neighbour"]),
+        ("bare-metal", with(""), &["--need", "1GiB"], &[]),
+        ("bare-metal", orphan.clone(), &[], &["unexplained"]),
+        ("nobody-holds", with(""), &["--pid", "7120", "--reserved", "38GiB"], &["overhead"]),
+        ("nobody-holds", with("").replace("81559", "79000"), &["--pid", "7120"], &["slice"]),
+        ("nobody-holds", with("set nvmlDeviceGetTotalEccErrors 3 4\n"), &["--pid", "7120"], &["hardware"]),
+        ("nobody-holds", with("set nvmlDeviceGetRemappedRows 0 1 1 0\n"), &["--pid", "7120"], &["hardware"]),
+        ("nobody-holds", with("set nvmlDeviceGetRemappedRows 0 1 0 1\n"), &[], &["hardware", "neighbour"]),
+        ("xid", with(""), &["--pid", "7120"], &["hardware"]),
+        (
+            "nobody-holds",
+            "gpu NVIDIA GB10\nuuid GPU-1\nfault nvmlDeviceGetMemoryInfo_v2 3\nfault nvmlDeviceGetMemoryInfo 3\n".into(),
+            &[],
+            &["unified-memory"],
+        ),
+        (
+            "nobody-holds",
+            with(""),
+            &["--pid", "7120", "--need", "41GiB", "--reserved", "39GiB", "--idle", "42GiB"],
+            &["fragmentation-candidate"],
+        ),
+        ("nobody-holds", with(""), &["--pid", "7120", "--need", "41GiB"], &["demand"]),
+    ];
+    for (case, scenario, options, expected) in cases {
+        let (code, report) = probe(case, Some(scenario)).with(options).json();
+        assert_eq!((code, verdicts(&report)), (0, expected.to_vec()), "{case} {options:?}\n{scenario}");
+    }
+}
+
+#[test]
+fn a_verdict_that_is_asked_for_makes_the_exit_code() {
+    let code = |options: &[&str]| probe("bare-metal", Some(H100)).with(options).json().0;
+    assert_eq!(code(&["--fail-on", "neighbour"]), 1);
+    assert_eq!(code(&["--fail-on", "any"]), 1);
+    assert_eq!(code(&["--fail-on", "hardware,shm"]), 0);
+    let (code, _, err) = outcome(&mut probe("bare-metal", None).with(&["--fail-on", "nonsense"]).command);
+    assert_eq!(code, 2);
+    assert!(err.contains("neighbour"), "{err}");
+}
+
+/// Machine, scenario, and what nobody explains: how much and why.
+#[test]
+fn memory_without_an_owner_is_attributed() {
+    let empty = H100.replace("process compute 7120 40000\n", "");
+    let cases: &[(&str, String, u64, &str)] = &[
+        ("bare-metal", H100.into(), 7, "rounding"),
+        ("bare-metal", H100.replace("7120 40000", "7120 39500"), 507, "driver"),
+        ("bare-metal", empty.clone(), 40007, "orphan"),
+        ("nobody-holds", H100.replace("7120 40000", "7120 20000"), 20007, "unreleased"),
+        ("container", empty.clone(), 40007, "invisible-processes"),
+        ("bare-metal", format!("{empty}grows 500\n"), 40007, "moves"),
+        ("bare-metal", format!("{empty}set nvmlDeviceGetNumaNodeId 1\n"), 40007, "numa-node"),
+        ("bare-metal", format!("{empty}instance MIG-1 1g.10gb 9728 100\n"), 40007, "mig-instances"),
+    ];
+    for (case, scenario, unexplained, reason) in cases {
+        let (_, report) = probe(case, Some(scenario)).json();
+        let gpu = &report["gpus"][0];
+        assert_eq!(gpu["attribution"]["reason"], *reason, "{case}\n{scenario}");
+        assert_eq!(gpu["unexplained_bytes"], unexplained * MIB, "{case}\n{scenario}");
+    }
+    let (_, report) = probe("bare-metal", Some(&H100.replace("7120 40000", "7120 na"))).json();
+    let gpu = &report["gpus"][0];
+    assert!(gpu["unexplained_bytes"]["unavailable"].as_str().unwrap().contains("7120"));
+    assert!(gpu["processes"][0]["used_bytes"]["unavailable"].is_string());
+}
+
+#[test]
+fn who_holds_the_device_without_being_listed_is_named() {
+    let empty = H100.replace("process compute 7120 40000\n", "");
+    let (_, report) = probe("bare-metal", Some(&empty)).json();
+    let found = report["holders"]["found"].as_array().unwrap();
+    let stuck = found.iter().find(|holder| holder["pid"] == 7388).unwrap();
+    assert_eq!(stuck["state"], "D");
+    assert_eq!((stuck["orphaned"].as_bool(), stuck["program_deleted"].as_bool()), (Some(true), Some(true)));
+    let (_, screen) = probe("bare-metal", Some(&empty)).screen();
+    assert!(screen.contains("7388 (python eval.py, state D)"), "{screen}");
+}
+
+#[test]
+fn ranks_that_all_sit_on_the_first_gpu_are_noticed() {
+    let second = "gpu NVIDIA H100 80GB HBM3\nuuid GPU-2\nmemory 81559 559 20 80980\nprocess compute 81 9\n";
+    let scenario = format!("{H100}process compute 81 500\nprocess compute 82 500\n{second}");
+    let (_, report) = probe("bare-metal", Some(&scenario)).json();
+    assert!(!ids(&report["notes"]).contains(&"contexts-on-first-gpu"), "one may use two GPUs");
+    let (_, report) = probe("bare-metal", Some(&format!("{scenario}process compute 82 9\n"))).json();
+    assert!(ids(&report["notes"]).contains(&"contexts-on-first-gpu"));
+    let (_, report) = probe("bare-metal", Some(H100)).with(&["--pid", "4711"]).json();
+    assert!(ids(&report["notes"]).contains(&"job-gone"));
+}
+
+#[test]
+fn a_container_does_not_put_names_to_the_hosts_numbers() {
+    // Process 1 of the container is another than process 1 of the host.
+    let (_, report) = probe("container", Some(&H100.replace("7120", "1"))).json();
+    let process = &report["gpus"][0]["processes"][0];
+    assert!(process["name"]["unavailable"].as_str().unwrap().contains("host"), "{process}");
+    assert!(ids(&report["notes"]).contains(&"container"));
+    assert_eq!(report["host"]["cgroup"]["groups"][0]["limit_bytes"], 32 * GIB);
+    assert_eq!(ids(&report["warnings"]), ["cgroup-limit", "cgroup-kills"]);
+}
+
+/// Scenario or none, machine, and the state that the driver is in.
+#[test]
+fn a_driver_that_cannot_be_read_says_why() {
+    let cases: &[(&str, Option<&str>, &str)] = &[
+        ("bare-metal", None, "no-driver"),
+        ("kernel-driver-only", None, "library-missing"),
+        ("bare-metal", Some("init 9"), "driver-not-loaded"),
+        ("bare-metal", Some("init 4"), "no-permission"),
+        ("bare-metal", Some("init 18"), "version-mismatch"),
+        ("bare-metal", Some("init 15"), "gpu-lost"),
+        ("bare-metal", Some("init 16"), "reset-required"),
+        ("bare-metal", Some("init 12"), "stub-library"),
+        ("bare-metal", Some("init 999"), "nvml-failed"),
+        ("bare-metal", Some("init 4242"), "nvml-failed"),
+        ("bare-metal", Some("init 0"), "no-device"),
+        ("bare-metal", Some("fault nvmlDeviceGetCount_v2 4"), "no-permission"),
+    ];
+    for (case, scenario, id) in cases {
+        let (code, report) = probe(case, *scenario).json();
+        assert_eq!((code, report["degraded"]["id"].as_str()), (3, Some(*id)), "{scenario:?}");
+        assert!(report["host"]["memory"]["total_bytes"].is_u64(), "the host is read all the same");
+        let (_, zh) = probe(case, *scenario).with(&["--lang", "zh"]).json();
+        let text = zh["degraded"]["text"].as_str().unwrap();
+        assert!(text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)), "{text}");
+    }
+}
+
+#[test]
+fn a_stub_and_a_broken_file_are_told_from_a_driver() {
+    let stub = tempfile::tempdir().unwrap();
+    std::fs::write(stub.path().join("stub.rs"), "#[unsafe(no_mangle)] pub extern \"C\" fn nvmlShutdown() -> u32 { 0 }")
+        .unwrap();
+    let with_stub = library("stub-nvml", &stub.path().join("stub.rs"));
+    let broken = tempfile::tempdir().unwrap();
+    std::fs::write(broken.path().join("libnvidia-ml.so.1"), "no library").unwrap();
+    for folder in [with_stub.as_path(), broken.path()] {
+        let (code, report) = probe("bare-metal", None).env("LD_LIBRARY_PATH", folder.to_str().unwrap()).json();
+        assert_eq!((code, report["degraded"]["id"].as_str()), (3, Some("stub-library")));
+    }
+}
+
+/// Every call that the probe makes of a GPU, and the readings that rest on it alone.
+const CALLS: &[(&str, &[&str])] = &[
+    ("nvmlSystemGetNVMLVersion", &[]),
+    ("nvmlSystemGetCudaDriverVersion_v2", &[]),
+    ("nvmlDeviceGetHandleByIndex_v2", &["name", "uuid", "memory", "processes", "ecc", "mig"]),
+    ("nvmlDeviceGetName", &["name"]),
+    ("nvmlDeviceGetUUID", &["uuid"]),
+    ("nvmlDeviceGetPciInfo_v3", &["pci"]),
+    ("nvmlDeviceGetMinorNumber", &["minor"]),
+    ("nvmlDeviceGetMemoryInfo_v2", &[]),
+    ("nvmlDeviceGetComputeRunningProcesses_v3", &["processes", "unexplained_bytes"]),
+    ("nvmlDeviceGetGraphicsRunningProcesses_v3", &[]),
+    ("nvmlDeviceGetMPSComputeRunningProcesses_v3", &[]),
+    ("nvmlDeviceGetMigMode", &["mig"]),
+    ("nvmlDeviceGetEccMode", &["ecc"]),
+    ("nvmlDeviceGetTotalEccErrors", &[]),
+    ("nvmlDeviceGetRemappedRows", &["remapped_rows"]),
+    ("nvmlDeviceGetBAR1MemoryInfo", &["bar1"]),
+    ("nvmlDeviceGetComputeMode", &["compute_mode"]),
+    ("nvmlDeviceGetPersistenceMode", &["persistence_mode"]),
+    ("nvmlDeviceGetDisplayActive", &["display_active"]),
+    ("nvmlDeviceGetVirtualizationMode", &["virtualization"]),
+    ("nvmlDeviceGetAddressingMode", &["addressing"]),
+    ("nvmlDeviceGetNumaNodeId", &["numa_node"]),
+    ("nvmlDeviceGetCurrentClocksThrottleReasons", &["throttling"]),
+    ("nvmlDeviceGetUtilizationRates", &["utilization_percent"]),
+    ("nvmlDeviceGetNumGpuCores", &["multiprocessors"]),
+    ("nvmlDeviceGetCudaComputeCapability", &["multiprocessors"]),
+];
+
+#[test]
+fn a_fault_of_any_call_leaves_the_others_standing_and_is_told() {
+    for (call, readings) in CALLS {
+        for code in [1, 2, 3, 4, 7, 15, 16, 25, 999, 31337] {
+            let scenario = format!("{H100}fault {call} {code}\n");
+            let (exit, report) = probe("bare-metal", Some(&scenario)).json();
+            assert_eq!(exit, 0, "{call} {code}");
+            let gpu = &report["gpus"][0];
+            for reading in *readings {
+                let why = gpu[*reading]["unavailable"].as_str();
+                assert!(why.is_some_and(|why| !why.is_empty()), "{call} {code}: {reading} is {}", gpu[*reading]);
+            }
+        }
+    }
+}
+
+#[test]
+fn garbage_from_any_call_is_no_reading() {
+    // Handles of ones are pointers to nowhere: no library gives them.
+    for (call, _) in CALLS.iter().filter(|(call, _)| *call != "nvmlDeviceGetHandleByIndex_v2") {
+        let scenario = format!("{H100}garbage {call}\n");
+        let (exit, report) = probe("bare-metal", Some(&scenario)).json();
+        assert_eq!(exit, 0, "{call}");
+        let memory = &report["gpus"][0]["memory"];
+        let impossible = *call == "nvmlDeviceGetMemoryInfo_v2";
+        assert_eq!(memory["unavailable"].is_string(), impossible, "{call}: {memory}");
+        let _ = probe("bare-metal", Some(&scenario)).with(&["-v"]).screen();
+    }
+}
+
+#[test]
+fn an_old_driver_is_asked_with_the_first_version_of_its_calls() {
+    let scenario = format!(
+        "{H100}fault nvmlDeviceGetMemoryInfo_v2 13\nfault nvmlDeviceGetComputeRunningProcesses_v3 13\n\
+         fault nvmlDeviceGetComputeRunningProcesses_v2 13\n"
+    );
+    let (code, report) = probe("bare-metal", Some(&scenario)).json();
+    let gpu = &report["gpus"][0];
+    assert_eq!((code, &gpu["memory"]["used_bytes"]), (0, &Value::from((81559 - 40993) * MIB)));
+    assert!(gpu["memory"]["reserved_bytes"]["unavailable"].is_string());
+    assert_eq!(gpu["processes"][0]["used_bytes"], 40000 * MIB);
+    assert!(ids(&report["notes"]).contains(&"old-memory-call"));
+}
+
+#[test]
+fn more_processes_than_there_is_room_for_are_all_read() {
+    let mut scenario = H100.to_string();
+    (0..300).for_each(|at| scenario += &format!("process compute {} 1\n", 20_000 + at));
+    let (_, report) = probe("nobody-holds", Some(&scenario)).json();
+    assert_eq!(report["gpus"][0]["processes"].as_array().unwrap().len(), 301);
+}
+
+#[test]
+fn instances_of_a_divided_gpu_have_their_own_limits() {
+    let scenario = format!("{H100}instance MIG-aa11 3g.40gb 40448 39000\ninstance MIG-bb22 1g.10gb 9728 12\n");
+    let (_, report) = probe("bare-metal", Some(&scenario)).env("CUDA_VISIBLE_DEVICES", "MIG-aa11,MIG-bb22").json();
+    let instances = report["gpus"][0]["mig"]["instances"].as_array().unwrap();
+    assert_eq!(instances[0]["memory"]["free_bytes"], (40448 - 39000) * MIB);
+    assert!(verdicts(&report).contains(&"wrong-device"));
+    let (_, report) = probe("bare-metal", Some(&scenario)).env("CUDA_VISIBLE_DEVICES", "0").json();
+    assert!(verdicts(&report).contains(&"wrong-device"));
+    let (_, report) = probe("bare-metal", Some(&scenario)).env("CUDA_VISIBLE_DEVICES", "MIG-bb22").json();
+    assert!(!verdicts(&report).contains(&"wrong-device"));
+}
+
+/// `CUDA_VISIBLE_DEVICES`, the GPUs in the program's order, and the entry at which the list ends.
+#[test]
+fn the_numbers_of_a_program_are_mapped() {
+    let scenario = format!(
+        "{H100}{}",
+        H100.replace("GPU-5d1f", "GPU-77aa").replace("pci 3b", "pci 5e").replace("minor 0", "minor 1")
+    );
+    let cases: &[(&str, &[u64], Option<&str>)] = &[
+        ("1,0", &[1, 0], None),
+        ("1", &[1], None),
+        ("", &[], None),
+        ("0,7,1", &[0], Some("7")),
+        ("-1,0", &[], Some("-1")),
+        ("GPU-77", &[1], None),
+        ("GPU-", &[], Some("GPU-")),
+        ("1,1", &[1], Some("1")),
+    ];
+    for (list, expected, stopped) in cases {
+        let (_, report) = probe("bare-metal", Some(&scenario)).env("CUDA_VISIBLE_DEVICES", list).json();
+        let visibility = &report["visibility"];
+        let gpus: Vec<u64> =
+            visibility["devices"].as_array().unwrap().iter().map(|entry| entry["index"].as_u64().unwrap()).collect();
+        assert_eq!((gpus.as_slice(), visibility["stopped_at"].as_str()), (*expected, *stopped), "{list:?}");
+    }
+    let mixed = scenario.replacen("NVIDIA H100 80GB HBM3", "NVIDIA L4", 1);
+    let (_, report) = probe("bare-metal", Some(&mixed)).json();
+    assert_eq!(report["visibility"]["order_uncertain"], true);
+    let (_, report) = probe("bare-metal", Some(&mixed)).env("CUDA_DEVICE_ORDER", "PCI_BUS_ID").json();
+    assert_eq!(report["visibility"]["order_uncertain"], false);
+}
+
+#[test]
+fn gpus_are_chosen_by_number_and_uuid() {
+    let scenario = format!("{H100}{}", H100.replace("GPU-5d1f", "GPU-77aa"));
+    let chosen = |names: &str| -> Vec<u64> {
+        let (_, report) = probe("bare-metal", Some(&scenario)).with(&["--gpu", names]).json();
+        report["gpus"].as_array().unwrap().iter().map(|gpu| gpu["index"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(chosen("1"), [1]);
+    assert_eq!(chosen("1,0"), [1, 0]);
+    assert_eq!(chosen("GPU-77aa"), [1]);
+    assert_eq!(chosen("all"), [0, 1]);
+    let (code, _, err) = outcome(&mut probe("bare-metal", Some(&scenario)).with(&["--gpu", "5"]).command);
+    assert_eq!(code, 2);
+    assert!(err.contains("'5'"), "{err}");
+}
+
+#[test]
+fn other_surroundings_are_told() {
+    let (_, report) = probe("wsl", Some(H100)).json();
+    assert!(ids(&report["notes"]).contains(&"wsl"));
+    assert!(report["gpus"][0]["unexplained_bytes"]["unavailable"].is_string());
+    let (code, report) = probe("amd", None).json();
+    let card = &report["others"][0];
+    assert_eq!((code, card["maker"].as_str(), card["name"].as_str()), (0, Some("amd"), Some("card1")));
+    assert_eq!(card["memory"]["used_bytes"], 21 * GIB);
+    assert_eq!(report["others"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_host_that_is_nearly_full_is_warned_of() {
+    let (_, report) = probe("nearly-full", None).json();
+    let expected = ["host-memory", "swap", "commit-limit", "host-pressure", "kernel-kills"];
+    assert_eq!(ids(&report["warnings"]), expected);
+    assert_eq!(report["host"]["memory"]["overcommit"], "never");
+    let (_, report) = probe("slurm-v1", None).json();
+    let groups = &report["host"]["cgroup"];
+    assert_eq!((groups["version"].as_u64(), groups["groups"].as_array().unwrap().len()), (Some(1), 4));
+    assert_eq!(groups["groups"][0]["limit_bytes"], 64 * GIB);
+    assert_eq!(groups["groups"][1]["limit_bytes"], 48 * GIB, "a parent's limit may be the tighter one");
+    assert_eq!(groups["groups"][3]["limit_bytes"], Value::Null);
+    let (_, screen) = probe("slurm-v1", None).screen();
+    assert!(screen.contains("of 48.00 GiB held (/slurm/uid_1003)"), "{screen}");
+}
+
+#[test]
+fn files_that_are_missing_or_broken_are_readings_with_a_reason() {
+    for case in ["unreadable", "garbage"] {
+        let (code, report) = probe(case, Some(H100)).json();
+        assert_eq!(code, 0, "{case}");
+        for reading in ["memory", "pressure", "cgroup", "shm"] {
+            assert!(report["host"][reading]["unavailable"].is_string(), "{case}: {}", report["host"][reading]);
+        }
+        let _ = probe(case, Some(H100)).with(&["-v"]).screen();
+    }
+}
+
+const CSV: &str = "index, name, uuid, memory.total [MiB], memory.used [MiB], memory.free [MiB]
+0, NVIDIA L4, GPU-aa, 23034 MiB, 21000 MiB, 1574 MiB
+1, NVIDIA L4, GPU-bb, 23034 MiB, [N/A], [N/A]
+";
+
+const TABLE: &str = "\
++-----------------------------------------------------------------------------------------+
+| NVIDIA-SMI 570.124.06             Driver Version: 570.124.06     CUDA Version: 12.8     |
+|-----------------------------------------+------------------------+----------------------+
+|   0  NVIDIA A10                     On  |   00000000:17:00.0 Off |                    0 |
+|  0%   41C    P0             58W /  150W |   18202MiB /  23028MiB |     34%      Default |
++-----------------------------------------+------------------------+----------------------+
+| Processes:                                                                              |
+|    0   N/A  N/A            9911      C   python3                               17700MiB |
++-----------------------------------------------------------------------------------------+
+";
+
+#[test]
+fn a_saved_output_of_nvidia_smi_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let saved = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        outcome(oomdoc().args(["probe", "--json", "--from"]).arg(path))
+    };
+    let (code, out, _) = saved("table", TABLE);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, report["source"].as_str()), (0, Some("file")));
+    let gpu = &report["gpus"][0];
+    assert_eq!(gpu["memory"]["used_bytes"], 18202 * MIB);
+    assert_eq!(gpu["processes"][0]["name"], "python3");
+    assert_eq!(gpu["unexplained_bytes"], (18202 - 17700) * MIB);
+    assert_eq!(report["driver"]["version"], "570.124.06");
+    let (code, out, _) = saved("csv", CSV);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["gpus"][0]["memory"]["free_bytes"]), (0, &Value::from(1574 * MIB)));
+    assert!(report["gpus"][1]["memory"]["unavailable"].as_str().unwrap().contains("[N/A]"));
+    let log = "==============NVSMI LOG==============\n\nDriver Version                            : 575.51.03\n\
+        Attached GPUs                             : 1\nGPU 00000000:5E:00.0\n    Product Name                          : NVIDIA A30\n\
+        \x20   FB Memory Usage\n        Total                             : 24576 MiB\n        Reserved                          : 332 MiB\n\
+        \x20       Used                              : 9000 MiB\n        Free                              : 15243 MiB\n\
+        \x20   Remapped Rows\n        Correctable Error                 : 0\n        Uncorrectable Error               : 2\n\
+        \x20       Pending                           : Yes\n        Remapping Failure Occurred        : No\n\
+        \x20   Processes                             : None\n";
+    let (code, out, _) = saved("log", log);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let gpu = &report["gpus"][0];
+    assert_eq!(
+        (code, &gpu["memory"]["reserved_bytes"], &gpu["unexplained_bytes"]),
+        (0, &(332 * MIB).into(), &(9001 * MIB).into())
+    );
+    assert_eq!(gpu["verdicts"][0]["id"], "hardware", "{gpu}");
+    let (code, _, err) = saved("other", "nothing of the kind\n");
+    assert_eq!(code, 2);
+    assert!(err.contains("nvidia-smi"), "{err}");
+}
+
+#[test]
+fn nvidia_smi_answers_where_the_library_does_not() {
+    let probe = probe("bare-metal", None);
+    let program = probe.folder.path().join("nvidia-smi");
+    // A driver without memory.reserved refuses the whole query.
+    std::fs::write(
+        &program,
+        "#!/bin/sh\ncase \"$1\" in\n*reserved*) exit 2;;\n\
+         --query-gpu*) echo '0, GPU-aa, NVIDIA L4, 00000000:3B:00.0, 570.1, 23034, 21000, 2034';;\n\
+         --query-compute*) echo 'GPU-aa, 7120, 20500, /opt/env/bin/python'; echo 'GPU-aa, 88, [N/A], x';;\nesac\n",
+    )
+    .unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    let (code, report) = probe.json();
+    assert_eq!(
+        (code, report["source"].as_str(), report["degraded"]["id"].as_str()),
+        (0, Some("nvidia-smi"), Some("no-driver"))
+    );
+    let gpu = &report["gpus"][0];
+    assert_eq!(gpu["memory"]["used_bytes"], 21000 * MIB);
+    assert_eq!(gpu["processes"][0]["name"], "python train_unet.py");
+    assert!(gpu["processes"][1]["used_bytes"]["unavailable"].is_string());
+}
+
+#[test]
+fn every_format_and_language_prints() {
+    for format in ["terminal", "markdown", "json"] {
+        for lang in ["en", "zh"] {
+            let mut probe = probe("xid", Some(H100)).with(&["--format", format, "--lang", lang, "-v"]);
+            let (code, out, _) = outcome(&mut probe.command);
+            assert_eq!(code, 0);
+            let chinese = out.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+            assert_eq!(chinese, lang == "zh", "{format} {lang}: {out}");
+            assert!(out.contains("H100") && out.contains("94"), "{out}");
+        }
+    }
+}
+
+#[test]
+fn no_line_of_the_screen_is_wider_than_asked() {
+    for width in ["40", "60", "100"] {
+        for lang in ["en", "zh"] {
+            let (_, screen) = probe("bare-metal", Some(H100)).with(&["-v", "--width", width, "--lang", lang]).screen();
+            let widest = screen.lines().map(oomdoc::report::layout::columns).max().unwrap();
+            assert!(widest <= width.parse().unwrap(), "{widest} > {width}\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn watching_prints_a_line_per_reading_and_ends_with_the_signal() {
+    let probe = probe("bare-metal", Some(H100)).with(&["--watch", "0.1"]);
+    let mut command = std::process::Command::new(probe.command.get_program());
+    command.args(probe.command.get_args()).stdout(std::process::Stdio::piped());
+    command.envs(probe.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut child = command.spawn().unwrap();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut seen: Vec<String> = lines.by_ref().take(2).collect();
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    seen.extend(lines);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(seen.len() >= 2, "{seen:?}");
+    assert!(seen.iter().all(|line| line.contains("GPU 0: 39.07 GiB / 79.65 GiB") && line.contains("RAM ")), "{seen:?}");
+}
+
+#[test]
+fn reports_follow_the_schema() {
+    let text = std::fs::read_to_string(root().join("docs/probe.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    let divided = format!("{H100}instance MIG-aa11 3g.40gb 40448 39000\n");
+    let lost = format!("{H100}fault nvmlDeviceGetHandleByIndex_v2 15\n");
+    let cases = [
+        ("bare-metal", Some(H100)),
+        ("bare-metal", None),
+        ("container", Some(H100)),
+        ("device-quota", Some(divided.as_str())),
+        ("mps-limit", Some(lost.as_str())),
+        ("xid", Some(H100)),
+        ("slurm-v1", None),
+        ("amd", None),
+        ("garbage", Some(H100)),
+    ];
+    for (case, scenario) in cases {
+        let (_, report) = probe(case, scenario).env("CUDA_VISIBLE_DEVICES", "9").json();
+        check(&schema, &schema, &report, case);
+    }
+}

@@ -1,0 +1,446 @@
+//! `oomdoc rehearse` with programs that only pretend: shell scripts that leave the result files of a rehearsed process.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::binary;
+
+use assert_cmd::Command;
+use binary::{oomdoc, outcome, process, root};
+use serde_json::Value;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+const MIB: u64 = 1 << 20;
+
+/// What every script begins with: `fits` says whether a program that has `$allocated` of `$reserved` bytes has room,
+/// `tell ENDED REST` writes the result file.
+const PRELUDE: &str = r#"
+mib=1048576
+free=$((OOMDOC_SIM_TOTAL - OOMDOC_SIM_CONTEXT - ${OOMDOC_SIM_OTHERS:-0}))
+retries=0
+tell() {
+  if [ "$reserved" -gt "$free" ]; then reserved=$free; retries=1; fi
+  cat > "$OOMDOC_REHEARSE_DIR/process-$$.json" <<END
+{"schema": "oomdoc.rehearsal-process/1", "torch": "2.11.0+cu130", "pid": $$, "rank": 0, "ended": "$1",
+ "steps": $steps, "devices": [{"device": 0, "peak_allocated_bytes": $allocated, "peak_reserved_bytes": $reserved,
+ "ooms": 0, "retries": $retries}],
+ "peak": {"step": 2, "phase": "backward", "stack": ["train.py:88 train_step"]}$2}
+END
+}
+out_of_memory() {
+  steps=0 allocated=$free reserved=$free
+  tell oom ", \"oom\": {\"message\": \"CUDA out of memory. Tried to allocate 1.50 GiB. GPU 0 has a total capacity of 24.00 GiB of which 512.00 MiB is free. Including non-PyTorch memory, this process has 23.50 GiB memory in use. Of the allocated memory 21.80 GiB is allocated by PyTorch, and 1.20 GiB is reserved by PyTorch but unallocated.\", \"step\": 1, \"phase\": \"forward\", \"stack\": [\"model.py:12 forward\", \"train.py:80 train_step\"]}"
+  echo 'torch.OutOfMemoryError: CUDA out of memory.' >&2
+  exit 1
+}
+steps=3
+"#;
+
+/// Training that needs 1000 MiB and 700 more for each sample, 200 of cache, and 300 more where addresses go down.
+const TRAINING: &str = r#"
+batch=${1:-4}
+allocated=$(( (1000 + 700 * batch) * mib ))
+reserved=$((allocated + 200 * mib))
+[ "$OOMDOC_SIM_ADDRESSES" = down ] && reserved=$((reserved + 300 * mib))
+[ "$allocated" -gt "$free" ] && out_of_memory
+tell steps ''
+"#;
+
+/// A program, and the command that rehearses it on 24 GiB.
+struct Play {
+    folder: TempDir,
+    arguments: Vec<String>,
+    program: Vec<String>,
+}
+
+fn play(script: &str) -> Play {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("train.sh");
+    std::fs::write(&path, format!("{PRELUDE}{script}")).unwrap();
+    let program = vec!["sh".to_string(), path.to_str().unwrap().to_string()];
+    Play { folder, arguments: vec!["--gpu-memory".into(), "24GiB".into()], program }
+}
+
+impl Play {
+    fn with(mut self, arguments: &[&str]) -> Play {
+        self.arguments.extend(arguments.iter().map(|argument| argument.to_string()));
+        self
+    }
+
+    /// With `{batch}` as the argument of the program.
+    fn batch(mut self, batches: &str) -> Play {
+        self.program.push("{batch}".into());
+        self.with(&["--batch", batches])
+    }
+
+    fn command(&self) -> Command {
+        let mut command = oomdoc();
+        command.env_remove("GITHUB_STEP_SUMMARY");
+        command.arg("rehearse").args(&self.arguments).arg("--").args(&self.program);
+        command
+    }
+
+    fn text(&self) -> (i32, String) {
+        let (code, out, err) = outcome(&mut self.command());
+        assert!(!err.contains("panicked"), "{err}");
+        (code, out)
+    }
+
+    /// The exit code and the JSON, which is held against the schema.
+    fn json(mut self) -> (i32, Value) {
+        self.arguments.push("--json".into());
+        let (code, out, err) = outcome(&mut self.command());
+        let report: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}\n{err}"));
+        let schema = std::fs::read_to_string(root().join("docs/rehearse.schema.json")).unwrap();
+        let schema: Value = serde_json::from_str(&schema).unwrap();
+        let mut wrong = Vec::new();
+        binary::conforms(&report, &schema, &schema, "", &mut wrong);
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        (code, report)
+    }
+}
+
+#[test]
+fn a_program_that_fits() {
+    let (code, report) = play(TRAINING).json();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")));
+    assert_eq!(report["peak"]["allocated_bytes"], 3800 * MIB);
+    assert_eq!(report["peak"]["phase"], "backward");
+    assert_eq!(report["peak"]["stack"][0], "train.py:88 train_step");
+    assert_eq!(report["peak"]["lower_bound"], false);
+    assert_eq!(report["capacity_bytes"], 24 * 1024 * MIB);
+}
+
+#[test]
+fn the_headroom_is_the_same_however_it_is_written() {
+    let asked = |room: &str| {
+        let (code, report) = play(TRAINING).with(&["--headroom", room]).json();
+        (code, report["verdict"].as_str().unwrap().to_string(), report["headroom_fraction"].as_f64().unwrap())
+    };
+    assert_eq!(asked("0.75"), (0, "fits".into(), 0.75));
+    assert_eq!(asked("75%"), asked("0.75"));
+    assert_eq!(asked("75"), asked("0.75"));
+    assert_eq!(asked("18GiB"), asked("0.75"));
+    assert_eq!(asked("90"), (1, "tight".into(), 0.9));
+    let (code, _, error) = outcome(&mut play(TRAINING).with(&["--headroom", "24GiB"]).command());
+    assert_eq!(code, 2);
+    assert!(error.contains("a headroom of 24.00 GiB leaves nothing"), "{error}");
+}
+
+#[test]
+fn both_orders_of_addresses_make_an_interval_and_the_larger_decides() {
+    let (_, report) = play(TRAINING).json();
+    let reserved = &report["peak"]["reserved_bytes"];
+    assert_eq!((reserved["low"].as_u64(), reserved["high"].as_u64()), (Some(4000 * MIB), Some(4300 * MIB)));
+    let needed = &report["peak"]["needed_bytes"];
+    assert!(needed["low"].as_u64().unwrap() > 4000 * MIB && needed["high"].as_u64().unwrap() > 4300 * MIB);
+    let (_, one) = play(TRAINING).with(&["--addresses", "up"]).json();
+    assert_eq!(one["peak"]["reserved_bytes"]["high"], 4000 * MIB);
+    assert_eq!(one["runs"][0]["takes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn answers_can_be_turned_off() {
+    // 500 MiB more where nothing is answered.
+    let script = TRAINING.replace(
+        "tell steps",
+        "[ \"$OOMDOC_REHEARSE_ANSWERS\" = none ] && allocated=$((allocated + 500 * mib))\ntell steps",
+    );
+    let allocated =
+        |options: &[&str]| play(&script).with(options).json().1["peak"]["allocated_bytes"].as_u64().unwrap();
+    assert_eq!(allocated(&["--answers", "likely"]), allocated(&[]));
+    assert_eq!(allocated(&["--answers", "none"]) - allocated(&[]), 500 * MIB);
+}
+
+#[test]
+fn what_is_not_simulated_is_estimated() {
+    let (_, alone) = play(TRAINING).json();
+    let outside = |report: &Value, name: &str| report["peak"]["outside_pytorch"][name]["high"].as_u64();
+    assert_eq!((outside(&alone, "nccl_bytes"), outside(&alone, "cudnn_workspace_bytes")), (None, None));
+    let (_, ranks) = play(&TRAINING.replace("tell steps ''", "tell steps ', \"world_size\": 2'")).json();
+    assert!(outside(&ranks, "nccl_bytes").unwrap() > 1024 * MIB);
+    let convolutions = "tell steps ', \"settings\": {\"convolutions\": true}'";
+    let (_, images) = play(&TRAINING.replace("tell steps ''", convolutions)).json();
+    // A fifth of the 4300 MiB reserved; a tenth may be spared.
+    assert_eq!(outside(&images, "cudnn_workspace_bytes"), Some(860 * MIB));
+    let needed = |report: &Value, end: &str| report["peak"]["needed_bytes"][end].as_u64().unwrap();
+    assert_eq!(needed(&images, "high") - needed(&alone, "high"), 860 * MIB);
+    assert!(needed(&alone, "low") - needed(&images, "low") >= 400 * MIB);
+    assert!(needed(&ranks, "high") > needed(&alone, "high") + 1024 * MIB);
+}
+
+#[test]
+fn the_largest_batch_is_found_in_few_runs() {
+    let (code, report) = play(TRAINING).batch("1..64").json();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")));
+    // 5 % of 24 GiB stay free: 23347 MiB; 1500 + 700 per sample and at most 805 MiB outside of PyTorch, of which an
+    // unnamed GPU takes up to 555 for its context.
+    let largest = report["largest_batch"].as_u64().unwrap();
+    assert_eq!(largest, 30);
+    assert_eq!(report["first_batch_too_large"], 31);
+    let runs = report["runs"].as_array().unwrap();
+    assert!(runs.len() <= 5, "{} runs", runs.len());
+}
+
+#[test]
+fn listed_batches_are_each_judged() {
+    let (code, report) = play(TRAINING).batch("8,16,40").json();
+    assert_eq!((code, report["verdict"].as_str()), (1, Some("does-not-fit")));
+    let verdicts: Vec<_> =
+        report["runs"].as_array().unwrap().iter().map(|run| run["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["fits", "fits", "does-not-fit"]);
+    assert_eq!(report["largest_batch"], 16);
+    assert_eq!(report["oom"]["batch_size"], 40);
+    assert_eq!(report["oom"]["stack"][0], "model.py:12 forward");
+    assert_eq!(report["oom"]["explanation"]["incidents"][0]["facts"]["requested_bytes"], 1536 * MIB);
+    let (_, text) = play(TRAINING).batch("8,16,40").text();
+    for part in
+        ["Batch 16 is the largest of these that fits the", "Tried to allocate 1.50 GiB", "Most likely:", "model.py:12"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn a_cache_that_fills_the_device_is_no_need() {
+    // Reserves whatever there is, and still runs where less is there.
+    let script = "allocated=$((15000 * mib)) reserved=$((99000 * mib))\n[ $allocated -gt $free ] && out_of_memory\ntell steps ''";
+    let (code, report) = play(script).json();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")));
+    assert_eq!(report["runs"][0]["ran_without_headroom"], true);
+    // The same program with live memory that leaves no headroom.
+    let script = script.replace("15000", "23200");
+    let (code, report) = play(&script).json();
+    assert_eq!((code, report["verdict"].as_str()), (1, Some("tight")));
+}
+
+#[test]
+fn traps_that_hide_memory_never_end_in_fits() {
+    let script = r#"allocated=$((2000 * mib)) reserved=$allocated
+tell steps ', "traps": [{"kind": "zero-rows", "where": "detect.py:40 assign", "count": 3}]'"#;
+    let (code, report) = play(script).json();
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")));
+    assert_eq!(report["peak"]["lower_bound"], true);
+    assert!(report["because"][0].as_str().unwrap().contains("detect.py:40"));
+    let (_, text) = play(script).text();
+    assert!(text.contains("at least") && text.contains("Only a lower bound"), "{text}");
+
+    let harmless = script.replace("zero-rows", "value-read");
+    assert_eq!(play(&harmless).json().0, 0);
+    let new_kind = script.replace("zero-rows", "something-new");
+    assert_eq!(play(&new_kind).json().0, 3);
+}
+
+#[test]
+fn a_lower_bound_still_tells_which_batches_are_too_large() {
+    let script = TRAINING
+        .replace("tell steps ''", "tell steps ', \"traps\": [{\"kind\": \"zero-rows\", \"memory\": \"lower\"}]'");
+    let (code, report) = play(&script).batch("1..64").json();
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")));
+    assert_eq!(report["largest_batch"], Value::Null);
+    assert_eq!(report["first_batch_too_large"], 32);
+    assert!(report["message"].as_str().unwrap().contains("From batch 32 on it surely does not"), "{report}");
+}
+
+#[test]
+fn an_error_smaller_than_that_of_the_estimates_is_tight_where_it_runs_with_kind_ones() {
+    let verdict_where = |free: &str, script: &str| {
+        let close = play(script);
+        let path = close.folder.path().join("train.sh");
+        let text = std::fs::read_to_string(&path).unwrap().replace("of which 512.00 MiB is free", free);
+        std::fs::write(&path, text).unwrap();
+        let (code, report) = close.json();
+        (code, report["verdict"].as_str().unwrap().to_string())
+    };
+    // Runs with a context of up to 200 MiB.
+    let lucky = "if [ $OOMDOC_SIM_CONTEXT -lt $((200 * mib)) ]; then\n\
+                 allocated=$((9000 * mib)) reserved=$allocated\ntell steps ''\nelse\nout_of_memory\nfi";
+    let short_of_100_mib = "of which 1.40 GiB is free";
+    assert_eq!(verdict_where(short_of_100_mib, lucky), (1, "tight".into()));
+    // It would have run out of memory at the next request.
+    assert_eq!(verdict_where(short_of_100_mib, "out_of_memory"), (1, "does-not-fit".into()));
+    assert_eq!(verdict_where("of which 512.00 MiB is free", lucky), (1, "does-not-fit".into()));
+}
+
+#[test]
+fn a_pytorch_that_fails_when_allocations_are_recorded_runs_without() {
+    let script = r#"allocated=$((2000 * mib)) reserved=$allocated
+if [ "$OOMDOC_REHEARSE_SNAPSHOT" = 1 ]; then
+  steps=0
+  tell error ', "error": {"type": "SystemError", "message": "<built-in method dropout> returned NULL without setting an exception"}'
+  exit 1
+fi
+tell steps ''"#;
+    let (code, report) = play(script).json();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "{report}");
+}
+
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    let play = play("echo $$ > \"$SEEN\"\nsleep 60\necho over > \"$SEEN.over\"\n");
+    let temporary = tempfile::tempdir().unwrap();
+    let seen = play.folder.path().join("seen");
+    let mut child = process()
+        .args(["rehearse", "--gpu-memory", "24GiB", "--addresses", "up", "--"])
+        .args(&play.program)
+        .env("TMPDIR", temporary.path())
+        .env("SEEN", &seen)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = std::time::Instant::now();
+    let program = loop {
+        assert!(started.elapsed().as_secs() < 60, "the program did not start");
+        match std::fs::read_to_string(&seen) {
+            Ok(pid) if pid.ends_with('\n') => break pid.trim().to_string(),
+            _ => std::thread::sleep(std::time::Duration::from_millis(20)),
+        }
+    };
+    let interrupted = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!play.folder.path().join("seen.over").exists(), "it waited for the program");
+    assert!(!PathBuf::from(format!("/proc/{program}")).exists(), "the program still runs");
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn snapshots_are_kept_where_asked() {
+    let script = "allocated=$((1000 * mib)) reserved=$allocated\n\
+                  echo pickle > \"$OOMDOC_REHEARSE_DIR/snapshot-$$.pickle\"\n\
+                  tell steps \", \\\"snapshot\\\": \\\"snapshot-$$.pickle\\\"\"";
+    let play = play(script).batch("4");
+    let folder = play.folder.path().join("kept");
+    let play = play.with(&["--keep", folder.to_str().unwrap()]);
+    let (code, text) = play.text();
+    assert_eq!(code, 0, "{text}");
+    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 1);
+    assert!(names[0].to_str().unwrap().starts_with("batch-4-snapshot-"), "{names:?}");
+}
+
+#[test]
+fn other_errors_and_programs_without_a_gpu_are_not_judged() {
+    let script = r#"allocated=$((2000 * mib)) reserved=$allocated steps=1
+tell error ', "error": {"type": "ValueError", "message": "no such file: data.bin", "stack": ["data.py:3 load"]}'
+exit 1"#;
+    let (code, report) = play(script).json();
+    assert_eq!(code, 3);
+    assert!(report["message"].as_str().unwrap().contains("ValueError: no such file: data.bin (data.py:3 load)"));
+
+    let (code, report) = play("echo 'ModuleNotFoundError: No module named tqdm' >&2; exit 1").json();
+    assert_eq!(code, 3);
+    assert!(report["message"].as_str().unwrap().contains("No module named tqdm"), "{report}");
+    let (code, report) = play("exit 0").json();
+    assert_eq!((code, report["message"].as_str().unwrap().contains("never used the GPU")), (3, true));
+}
+
+#[test]
+fn usage_errors_show_the_way() {
+    let refused = |arguments: &[&str]| {
+        let (code, out, err) = outcome(oomdoc().arg("rehearse").args(arguments));
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
+        err
+    };
+    let err = refused(&["--gpu-memory", "24GiB", "--batch", "8", "--", "python", "train.py", "--batch-size", "4"]);
+    assert!(err.contains("python train.py --batch-size {batch}"), "{err}");
+    let err = refused(&["--gpu-memory", "24GiB", "--batch", "8", "--", "python", "train.py", "trainer.batch=4"]);
+    assert!(err.contains("trainer.batch={batch}"), "{err}");
+    assert!(refused(&["--gpu-memory", "24GiB", "--", "python", "train.py", "{batch}"]).contains("--find-batch"));
+    assert!(refused(&["--like", "RTX 3009", "--", "python"]).contains("\"RTX 3090\""));
+    assert!(refused(&["--like", "A100", "--", "python"]).contains("\"A100 40GB\", \"A100 80GB\""));
+    assert!(refused(&["--", "python", "train.py"]).contains("--like list"));
+    assert!(refused(&["--like", "3090"]).contains("which program"));
+    assert!(refused(&["--like", "3090", "--batch", "9..3", "--", "x"]).contains("empty"));
+    assert!(!refused(&["--like", "3090", "--", "/no/such/program"]).contains("panicked"));
+}
+
+#[test]
+fn the_table_of_gpus() {
+    let (code, out, _) = outcome(oomdoc().args(["rehearse", "--like", "list"]));
+    assert_eq!(code, 0);
+    assert!(out.lines().count() > 40 && out.contains("RTX 3090 Ti"), "{out}");
+    let (_, out, _) = outcome(oomdoc().args(["rehearse", "--like", "list", "--json"]));
+    let table: Value = serde_json::from_str(&out).unwrap();
+    assert!(table["gpus"].as_array().unwrap().len() >= 40);
+}
+
+#[test]
+fn a_named_gpu_gives_its_memory_and_capability() {
+    let script = "allocated=$((1000 * mib)) reserved=$allocated\n\
+                  echo \"$OOMDOC_SIM_CC $OOMDOC_SIM_SMS $OOMDOC_SIM_TOTAL\" > \"$SEEN\"\ntell steps ''";
+    let mut play = play(script);
+    play.arguments = vec!["--like".into(), "4090".into()];
+    let seen = play.folder.path().join("seen");
+    let assignment = format!("SEEN={}", seen.display());
+    let (code, report) = play.with(&["--env", &assignment]).json();
+    assert_eq!((code, report["gpu"]["compute_capability"].as_str()), (0, Some("8.9")));
+    assert_eq!(report["gpu"]["multiprocessors"], 128);
+}
+
+/// Checks that a text is well-formed XML of elements, attributes and text; returns the names of its elements.
+fn elements(xml: &str) -> Vec<String> {
+    let body = xml.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").unwrap();
+    let (mut open, mut names): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut rest = body;
+    while let Some(at) = rest.find('<') {
+        assert!(!rest[..at].contains('>') && !rest[..at].replace("&amp;", "").contains("& "), "{}", &rest[..at]);
+        let end = at + rest[at..].find('>').expect("an end of the tag");
+        let tag = &rest[at + 1..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name));
+            continue;
+        }
+        let name = tag.split([' ', '/']).next().unwrap().to_string();
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        names.push(name.clone());
+        if !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty() && rest.trim().is_empty(), "{open:?} {rest}");
+    names
+}
+
+#[test]
+fn build_servers_get_junit() {
+    let (code, xml) = play(TRAINING).batch("8,40").with(&["--format", "junit"]).text();
+    assert_eq!(code, 1);
+    let names = elements(&xml);
+    assert_eq!(names.iter().filter(|name| *name == "testcase").count(), 2);
+    assert!(xml.contains("tests=\"2\" failures=\"1\" errors=\"0\""), "{xml}");
+    assert!(xml.contains("name=\"batch 40 on 24.00 GiB GPU\" file=\"model.py\" line=\"12\""), "{xml}");
+    // A search is one question, answered: the batches tried on the way are no failures.
+    let (code, xml) = play(TRAINING).batch("1..64").with(&["--format", "junit"]).text();
+    assert_eq!(code, 0);
+    assert!(xml.contains("tests=\"1\" failures=\"0\""), "{xml}");
+}
+
+#[test]
+fn github_gets_annotations_and_a_summary() {
+    let play = play(TRAINING).batch("8,40").with(&["--format", "github"]);
+    let summary: PathBuf = play.folder.path().join("summary.md");
+    std::fs::write(&summary, "before\n").unwrap();
+    let (code, out, _) = outcome(play.command().env("GITHUB_STEP_SUMMARY", &summary));
+    assert_eq!(code, 1);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].starts_with("::notice "), "{out}");
+    assert!(lines[1].starts_with("::error file=model.py,line=12,title=oomdoc rehearse%3A batch 40"), "{out}");
+    let text = std::fs::read_to_string(&summary).unwrap();
+    assert!(text.starts_with("before\n") && text.contains("| batch 40 on 24.00 GiB GPU | does not fit |"), "{text}");
+    assert!(text.contains("Tried to allocate 1.50 GiB"), "{text}");
+}
+
+#[test]
+fn chinese_reports_are_chinese() {
+    let (code, text) = play(TRAINING).batch("1..64").with(&["--lang", "zh"]).text();
+    assert_eq!(code, 0);
+    assert!(text.contains("批大小 30") && text.contains("余量") && text.contains("峰值"), "{text}");
+    for word in ["Batch", "needs", "free", "Runs", "estimate"] {
+        assert!(!text.contains(word), "{word}: {text}");
+    }
+}

@@ -1,0 +1,408 @@
+//! `oomdoc replay` and `oomdoc diff`, driving the binary.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::binary;
+
+use binary::{oomdoc, outcome};
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+const MIB: u64 = 1 << 20;
+
+/// What real PyTorch programs did on a simulated device, known from the programs themselves.
+struct Case {
+    file: &'static str,
+    events: u64,
+    segments: u64,
+    allocated: u64,
+    reserved: u64,
+    peak_requested: u64,
+    peak_active_mib: f64,
+    peak_reserved_mib: u64,
+    /// Bytes asked for and free on the device.
+    oom: Option<(u64, u64)>,
+    allocations: u64,
+}
+
+const CASES: [Case; 6] = [
+    Case {
+        file: "fragmentation-oom.pickle",
+        events: 289,
+        segments: 36,
+        allocated: 3600 * MIB,
+        reserved: 7200 * MIB,
+        peak_requested: 7200 * MIB,
+        peak_active_mib: 7200.0,
+        peak_reserved_mib: 7200,
+        oom: Some((1000 * MIB, 542 * MIB)),
+        allocations: 108,
+    },
+    Case {
+        file: "fragmentation-expandable.pickle",
+        events: 326,
+        segments: 36,
+        allocated: 4600 * MIB,
+        reserved: 4600 * MIB,
+        peak_requested: 7200 * MIB,
+        peak_active_mib: 7200.0,
+        peak_reserved_mib: 7200,
+        oom: None,
+        allocations: 109,
+    },
+    Case {
+        file: "private-pool.pickle",
+        events: 15,
+        segments: 4,
+        allocated: 364 * MIB,
+        reserved: 1256 * MIB,
+        peak_requested: 800 * MIB,
+        peak_active_mib: 800.0,
+        peak_reserved_mib: 1256,
+        oom: None,
+        allocations: 5,
+    },
+    Case {
+        file: "leak-oom.pickle",
+        events: 1555,
+        segments: 503,
+        allocated: 16_686_214_144,
+        reserved: 15926 * MIB,
+        peak_requested: 16_686_186_712,
+        peak_active_mib: 15913.2,
+        peak_reserved_mib: 15926,
+        oom: Some((32 * MIB, 8 * MIB)),
+        allocations: 727,
+    },
+    Case {
+        file: "resnet18-b64.pickle",
+        events: 1885,
+        segments: 52,
+        allocated: 18_087_936,
+        reserved: 2068 * MIB,
+        peak_requested: 1_548_971_400,
+        peak_active_mib: 1487.1,
+        peak_reserved_mib: 2068,
+        oom: None,
+        allocations: 613,
+    },
+    Case {
+        file: "kv-growth-fits.pickle.gz",
+        events: 7841,
+        segments: 65,
+        allocated: 0,
+        reserved: 5122 * MIB,
+        peak_requested: 5_336_203_264,
+        peak_active_mib: 5121.0,
+        peak_reserved_mib: 5146,
+        oom: None,
+        allocations: 1600,
+    },
+];
+
+fn fixture(file: &str) -> String {
+    format!("fixtures/snapshots/{file}")
+}
+
+fn replay(arguments: &[&str]) -> Value {
+    let (code, out, err) = outcome(oomdoc().arg("replay").args(["--format", "json"]).args(arguments));
+    assert_eq!((code, err.as_str()), (0, ""), "{arguments:?}");
+    serde_json::from_str(&out).unwrap()
+}
+
+fn device(report: &Value) -> &Value {
+    &report["devices"][0]
+}
+
+#[test]
+fn peaks_and_failures_are_those_of_the_program() {
+    for case in CASES {
+        let report = replay(&["--no-what-if", &fixture(case.file)]);
+        let (device, name) = (device(&report), case.file);
+        assert_eq!(device["events"], case.events, "{name}");
+        assert_eq!(device["segments"], case.segments, "{name}");
+        assert_eq!(device["allocated_bytes"], case.allocated, "{name}");
+        assert_eq!(device["reserved_bytes"], case.reserved, "{name}");
+        let peak = &device["peak"];
+        assert_eq!(peak["requested_bytes"], case.peak_requested, "{name}");
+        assert_eq!(peak["reserved_bytes"], case.peak_reserved_mib * MIB, "{name}");
+        let active = peak["active_bytes"].as_u64().unwrap() as f64 / MIB as f64;
+        assert!((active - case.peak_active_mib).abs() < 0.06, "{name}: {active}");
+        let oom = device["oom"].as_array().unwrap();
+        let told: Vec<_> = oom
+            .iter()
+            .map(|o| (o["requested_bytes"].as_u64().unwrap(), o["device_free_bytes"].as_u64().unwrap()))
+            .collect();
+        assert_eq!(told, case.oom.into_iter().collect::<Vec<_>>(), "{name}");
+        assert_eq!(device["packing_bound_bytes"], case.peak_requested, "{name}");
+        // Holders, categories and sizes each add up to what was held.
+        let held = peak["held_bytes"].as_u64().unwrap();
+        for parts in ["categories", "sizes"] {
+            let sum: u64 = peak[parts].as_array().unwrap().iter().map(|part| part["bytes"].as_u64().unwrap()).sum();
+            assert_eq!(sum, held, "{name} {parts}");
+        }
+        let holes = &peak["fragmentation"];
+        let sum = holes["active_bytes"].as_u64().unwrap() + holes["free_bytes"].as_u64().unwrap();
+        assert_eq!(holes["reserved_bytes"], sum, "{name}");
+        assert_eq!(holes["active_bytes"], held, "{name}");
+    }
+}
+
+#[test]
+fn the_simulator_foresees_every_address_and_segment() {
+    for case in CASES {
+        let report = replay(&[&fixture(case.file)]);
+        let fidelity = &device(&report)["fidelity"];
+        assert_eq!(fidelity["allocations"], case.allocations, "{}", case.file);
+        assert_eq!(fidelity["same_address"], case.allocations, "{}: {fidelity}", case.file);
+        assert_eq!(fidelity["same_size"], fidelity["segments"], "{}", case.file);
+        assert_eq!(fidelity["failed_too"], fidelity["failed_requests"], "{}", case.file);
+        assert_eq!(fidelity["first_divergence"], Value::Null, "{}", case.file);
+    }
+}
+
+fn what_if<'r>(report: &'r Value, conf: &str) -> &'r Value {
+    let all = device(report)["what_if"].as_array().unwrap();
+    all.iter().find(|entry| entry["change"] == "settings" && entry["conf"] == conf).unwrap()
+}
+
+#[test]
+fn other_settings_do_what_they_did_when_the_program_ran_with_them() {
+    // The same programs were run under both settings.
+    let report = replay(&[&fixture("fragmentation-oom.pickle")]);
+    assert_eq!(what_if(&report, "expandable_segments:True")["oom"], false);
+    let fit = &device(&report)["oom"][0]["would_fit"];
+    assert_eq!((&fit["free_and_cached"], &fit["recoverable_by_expandable"]), (&Value::Bool(true), &Value::Bool(true)));
+
+    let report = replay(&[&fixture("fragmentation-expandable.pickle")]);
+    assert_eq!(what_if(&report, "expandable_segments:False")["oom"], true);
+
+    let report = replay(&[&fixture("kv-growth-fits.pickle.gz")]);
+    let expandable = what_if(&report, "expandable_segments:True");
+    assert_eq!(expandable["oom"], true);
+    assert_eq!(expandable["peak_reserved_bytes"], 5122 * MIB);
+    assert_eq!(expandable.get("saves_bytes"), None, "what stopped early saves nothing");
+
+    // A leak is no matter of settings, but of what leaks.
+    let report = replay(&[&fixture("leak-oom.pickle")]);
+    let fit = &device(&report)["oom"][0]["would_fit"];
+    assert_eq!(
+        (&fit["free_and_cached"], &fit["recoverable_by_expandable"]),
+        (&Value::Bool(false), &Value::Bool(false))
+    );
+    for entry in device(&report)["what_if"].as_array().unwrap() {
+        let smaller = matches!(entry["change"].as_str(), Some("half-batch" | "without-holder"));
+        assert_eq!(entry["oom"], !smaller, "{entry}");
+    }
+    let growth = &device(&report)["growth"];
+    assert_eq!(growth["holders"][0]["frame"], "make_snapshots.py:42 leak");
+    assert!(growth["per_step_bytes"].as_u64().unwrap() > 900 * MIB);
+}
+
+#[test]
+fn settings_devices_and_versions_can_be_named() {
+    let file = fixture("resnet18-b64.pickle");
+    let report = replay(&["--conf", "max_split_size_mb:64", "--conf", "no_such_option:1", "--capacity", "2GiB", &file]);
+    let all = device(&report)["what_if"].as_array().unwrap();
+    assert_eq!(all.len(), 3);
+    assert_eq!(all[0]["conf"], "max_split_size_mb:64");
+    assert!(all[1]["refused"].as_str().unwrap().contains("no_such_option"), "{}", all[1]);
+    assert_eq!((&all[2]["change"], &all[2]["oom"]), (&Value::from("capacity"), &Value::Bool(true)));
+    let report = replay(&["--torch", "2.6", &file]);
+    assert_eq!(what_if(&report, "expandable_segments:True")["torch"], "2.6");
+    let (code, _, err) = outcome(oomdoc().args(["replay", "--torch", "1.9", &file]));
+    assert_eq!(code, 2);
+    assert!(err.contains("--torch 1.9"), "{err}");
+    let report = replay(&["--device", "7", &file]);
+    assert_eq!(report["devices"], Value::Array(vec![]));
+}
+
+#[test]
+fn a_folder_of_ranks_is_one_report() {
+    let folder = tempfile::tempdir().unwrap();
+    for (rank, file) in ["private-pool.pickle", "resnet18-b64.pickle"].iter().enumerate() {
+        std::fs::copy(binary::root().join(fixture(file)), folder.path().join(format!("rank{rank}.pickle"))).unwrap();
+    }
+    std::fs::write(folder.path().join("notes.txt"), "no snapshot").unwrap();
+    let report = replay(&["--no-what-if", folder.path().to_str().unwrap()]);
+    let sources: Vec<&str> =
+        report["devices"].as_array().unwrap().iter().map(|d| d["source"].as_str().unwrap()).collect();
+    assert_eq!(sources.len(), 2);
+    assert!(sources[0].ends_with("rank0.pickle") && sources[1].ends_with("rank1.pickle"), "{sources:?}");
+    // One that cannot be read makes the code 2, the others are told all the same.
+    std::fs::write(folder.path().join("rank2.pickle"), b"\x80\x04}").unwrap();
+    let (code, out, err) = outcome(oomdoc().args(["replay", "--no-what-if"]).arg(folder.path()));
+    assert_eq!(code, 2);
+    assert!(out.contains("rank1.pickle"), "{out}");
+    assert!(err.contains("rank2.pickle: at byte 3: "), "{err}");
+}
+
+#[test]
+fn the_json_conforms_to_the_schema() {
+    let schema = std::fs::read_to_string(binary::root().join("docs/replay.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let mut wrong = Vec::new();
+    let files: Vec<String> = CASES.iter().map(|case| fixture(case.file)).collect();
+    for arguments in [&["--capacity", "2GiB"][..], &["--conf", "x:1"], &["--no-what-if"], &[]] {
+        let mut all = arguments.to_vec();
+        all.extend(files.iter().map(String::as_str));
+        binary::conforms(&replay(&all), &schema, &schema, "", &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn unreadable_input_is_code_2_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let cases: [(&[u8], &str); 5] = [
+        (b"\x80\x02cos\nsystem\n(X\x02\x00\x00\x00idtR.", "at byte 2: the pickle wants to run code (GLOBAL)"),
+        (b"\x80\x02}.", "neither segments nor device_traces"),
+        (b"PK\x03\x04", "neither a pickle nor JSON"),
+        (b"{\"segments\": [", "no JSON snapshot"),
+        (b"", "empty"),
+    ];
+    for (bytes, reason) in cases {
+        let path = write("x.pickle", bytes);
+        let (code, out, err) = outcome(oomdoc().arg("replay").arg(&path));
+        assert_eq!((code, out.as_str()), (2, ""));
+        assert!(err.contains(reason), "{err}");
+    }
+    let (code, _, err) = outcome(oomdoc().args(["replay", "no/such/file.pickle"]));
+    assert_eq!(code, 2);
+    assert!(err.contains("no such file"), "{err}");
+}
+
+#[test]
+fn reports_for_people_keep_to_the_width_in_both_languages() {
+    for lang in ["en", "zh"] {
+        for width in ["60", "100"] {
+            for case in &CASES {
+                let file = fixture(case.file);
+                let arguments = ["replay", "--lang", lang, "--width", width, "-v", &file];
+                let (code, out, err) = outcome(oomdoc().args(arguments));
+                assert_eq!((code, err.as_str()), (0, ""));
+                let width: usize = width.parse().unwrap();
+                for line in out.lines() {
+                    assert!(line.width() <= width, "{}: {line}", case.file);
+                }
+                let chinese = out.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+                assert_eq!(chinese, lang == "zh", "{}", case.file);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_verdict_names_what_was_wrong() {
+    let screen = |file: &str| outcome(oomdoc().args(["replay", &fixture(file)])).1;
+    let fragmented = screen("fragmentation-oom.pickle");
+    assert!(fragmented.contains("Fragmentation: there was enough memory, but not in one piece"), "{fragmented}");
+    assert!(fragmented.contains("36 × 100.00 MiB"), "{fragmented}");
+    assert!(screen("leak-oom.pickle").contains("Truly full"));
+}
+
+/// Checks that every tag is closed in order and gives the text between them.
+fn well_formed(page: &str) -> String {
+    let mut open: Vec<String> = Vec::new();
+    let mut text = String::new();
+    let mut rest = page.strip_prefix("<!DOCTYPE html>").expect("a document type");
+    while let Some(at) = rest.find('<') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest.find('>').expect("a tag that ends");
+        let tag = &rest[1..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "closed out of order");
+            continue;
+        }
+        let name = tag.split([' ', '/']).next().unwrap().to_string();
+        assert!(name.chars().all(|c| c.is_ascii_alphanumeric()), "{name:?}");
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        if tag.ends_with('/') {
+            continue;
+        }
+        if name == "script" || name == "style" {
+            let close = format!("</{name}>");
+            let end = rest.find(&close).expect("an end of the script");
+            rest = &rest[end + close.len()..];
+            continue;
+        }
+        open.push(name);
+    }
+    assert!(open.is_empty(), "{open:?} left open");
+    text + rest
+}
+
+#[test]
+fn the_page_is_well_formed_small_and_refers_to_nothing_outside() {
+    for lang in ["en", "zh"] {
+        for case in &CASES {
+            let file = fixture(case.file);
+            let (code, page, _) = outcome(oomdoc().args(["replay", "--format", "html", "--lang", lang, &file]));
+            assert_eq!(code, 0);
+            let text = well_formed(&page);
+            assert!(text.contains("GPU 0"), "{}", case.file);
+            for outside in ["http:", "https:", "src=", "@import", "url(", "<link", "//cdn"] {
+                assert!(!page.contains(outside), "{}: {outside}", case.file);
+            }
+            assert!(page.len() < 1 << 20, "{}: {} bytes", case.file, page.len());
+            assert!(page.contains("<path class=\"layer") && page.contains("class=\"map\""), "{}", case.file);
+        }
+    }
+}
+
+#[test]
+fn names_from_a_snapshot_cannot_become_markup() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.json");
+    let evil = r#"</script><script>alert(1)</script>|*_`"#;
+    let frames = serde_json::json!([{"filename": "a.py", "line": 1, "name": evil}]);
+    let event = |action: &str| serde_json::json!({"action": action, "addr": 4096, "size": 2097152, "stream": 0, "frames": frames});
+    let snapshot = serde_json::json!({
+        "segments": [{"device": 0, "address": 4096, "total_size": 2097152, "stream": 0, "segment_type": "large", "blocks": [
+            {"address": 4096, "size": 2097152, "requested_size": 2097152, "state": "active_allocated", "frames": frames}]}],
+        "device_traces": [[event("segment_alloc"), event("alloc"), event("free_requested"), event("free_completed"), event("alloc")]],
+    });
+    std::fs::write(&path, snapshot.to_string()).unwrap();
+    let (code, page, _) = outcome(oomdoc().args(["replay", "--format", "html"]).arg(&path));
+    assert_eq!(code, 0);
+    well_formed(&page);
+    assert!(!page.contains("<script>alert"), "{page}");
+    assert_eq!(page.matches("</script>").count(), 2, "the data and the program");
+}
+
+#[test]
+fn a_difference_is_told_by_place_and_can_fail_a_build() {
+    let (old, new) = (fixture("fragmentation-oom.pickle"), fixture("fragmentation-expandable.pickle"));
+    let (code, out, _) = outcome(oomdoc().args(["diff", "--format", "json", &old, &new]));
+    assert_eq!(code, 0);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let device = &report["devices"][0];
+    assert_eq!(device["growth_bytes"], 1000 * MIB);
+    assert_eq!(device["places"][0]["growth_bytes"], 1000 * MIB);
+    assert_eq!(device["unchanged_places"], 1);
+    for (limit, expected) in [
+        ("growth>27%", 1),
+        ("growth>28%", 0),
+        ("growth>999MiB", 1),
+        ("growth>1000MiB", 0),
+        ("reserved>1%", 0),
+        ("growth", 2),
+        ("peak>1%", 2),
+        ("growth>-1%", 2),
+    ] {
+        let (code, _, _) = outcome(oomdoc().args(["diff", "--fail-on", limit, &old, &new]));
+        assert_eq!(code, expected, "{limit}");
+    }
+    let (code, out, _) = outcome(oomdoc().args(["diff", "--fail-on", "growth>0%", &old, &old]));
+    assert_eq!(code, 0, "nothing differs from itself: {out}");
+    let (_, out, _) =
+        outcome(oomdoc().args(["diff", "--at", "peak", "--format", "markdown", "--lang", "zh", &old, &new]));
+    assert!(out.contains("### GPU 0") && out.contains("峰值"), "{out}");
+}

@@ -1,0 +1,224 @@
+//! Messages of programs, generated from their shapes and mutilated as logs are: is the failure seen, is its program named,
+//! and is every figure exact or unknown?
+//!
+//! * `OOMDOC_SHAPES=slurm` looks at the shapes whose id or program holds the word, and prints every one;
+//! * `OOMDOC_MUTATION=cut` at the mutations whose name holds it;
+//! * `OOMDOC_VARIANTS=20` draws so many of each shape and mutation instead of [`VARIANTS`];
+//! * `OOMDOC_SHOW=5` prints the first five logs that went wrong.
+//!
+//! `cargo test --test messages -- --nocapture` prints the table.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and print its table")]
+
+mod mutate;
+mod shapes;
+mod verdict;
+
+use mutate::Mutation;
+use rayon::prelude::*;
+use shapes::{Outcome, Program, Shape};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use verdict::Verdict;
+
+/// Logs drawn of each shape and mutation.
+const VARIANTS: u64 = 2;
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Sums of verdicts.
+#[derive(Debug, Default, Clone)]
+struct Tally {
+    failures: usize,
+    detected: usize,
+    named: usize,
+    resource: usize,
+    others: usize,
+    left_alone: usize,
+    exact: usize,
+    unknown: usize,
+    wrong: usize,
+    mixed: usize,
+}
+
+impl Tally {
+    fn add(&mut self, outcome: Outcome, verdict: &Verdict) {
+        if outcome == Outcome::Failure {
+            self.failures += 1;
+            self.detected += usize::from(verdict.outcome);
+            self.named += usize::from(verdict.named);
+            self.resource += usize::from(verdict.resource);
+        } else {
+            self.others += 1;
+            self.left_alone += usize::from(verdict.outcome);
+        }
+        self.exact += verdict.exact;
+        self.unknown += verdict.unknown;
+        self.wrong += verdict.wrong.len();
+        self.mixed += usize::from(verdict.mixed);
+    }
+
+    fn plus(&mut self, other: &Tally) {
+        self.failures += other.failures;
+        self.detected += other.detected;
+        self.named += other.named;
+        self.resource += other.resource;
+        self.others += other.others;
+        self.left_alone += other.left_alone;
+        self.exact += other.exact;
+        self.unknown += other.unknown;
+        self.wrong += other.wrong;
+        self.mixed += other.mixed;
+    }
+
+    fn row(&self, name: &str) -> String {
+        format!(
+            "{name:<24} {:>6} {:>6} {:>6} {:>6} | {:>5} {:>5} | {:>6} {:>6} {:>5} {:>5}",
+            self.failures,
+            self.detected,
+            self.named,
+            self.resource,
+            self.others,
+            self.left_alone,
+            self.exact,
+            self.unknown,
+            self.wrong,
+            self.mixed
+        )
+    }
+}
+
+const HEAD: &str = "                           fail   seen  named  resrc | other  left |  exact unknwn wrong mixed";
+
+/// One shape's verdicts by mutation, and what to say about it.
+struct Judged {
+    part: &'static str,
+    program: String,
+    id: String,
+    outcome: Outcome,
+    by_mutation: BTreeMap<Mutation, Tally>,
+    line: String,
+    shown: Vec<String>,
+}
+
+fn judge(program: &Program, shape: &Shape, variants: u64, mutations: &[Mutation]) -> Judged {
+    let mut by_mutation: BTreeMap<Mutation, Tally> = BTreeMap::new();
+    let mut line = String::new();
+    let mut shown = Vec::new();
+    for mutation in mutations.iter().copied() {
+        for number in 0..variants {
+            let Some(variant) = mutation.apply(shape, number) else { continue };
+            let verdict = verdict::judge(shape, &variant);
+            by_mutation.entry(mutation).or_default().add(shape.outcome, &verdict);
+            if mutation == Mutation::Plain && number == 0 {
+                line = describe(shape, &verdict);
+            }
+            if !verdict.wrong.is_empty() || (mutation.keeps_the_message() && !verdict.outcome) {
+                shown.push(format!(
+                    "=== {} / {} / {number}: {}\n{:?}\n{}",
+                    shape.id,
+                    mutation.name(),
+                    describe(shape, &verdict),
+                    verdict.wrong,
+                    variant.text
+                ));
+            }
+        }
+    }
+    let (part, outcome) = (program.part, shape.outcome);
+    Judged { part, program: program.program.clone(), id: shape.id.clone(), outcome, by_mutation, line, shown }
+}
+
+/// One line about one log.
+fn describe(shape: &Shape, verdict: &Verdict) -> String {
+    let mut out = String::new();
+    let seen = !verdict.framework.is_empty();
+    match (shape.outcome, seen) {
+        (Outcome::Failure, false) => out.push_str("NOT SEEN"),
+        (Outcome::Failure, true) => {
+            let name = if verdict.named { "" } else { " (WRONG NAME)" };
+            let _ = write!(out, "seen as {} {}{name}", verdict.framework, verdict.dialect);
+            if !verdict.resource {
+                let _ = write!(out, " RESOURCE {} for {}", verdict.resource_got, shape.resource);
+            }
+        }
+        (_, false) => out.push_str("left alone"),
+        (_, true) => {
+            let _ = write!(out, "FALSE ALARM {} {}", verdict.framework, verdict.dialect);
+        }
+    }
+    if verdict.exact > 0 {
+        let _ = write!(out, ", exact {}", verdict.exact);
+    }
+    if !verdict.unknown_facts.is_empty() && seen {
+        let _ = write!(out, ", unknown {}", verdict.unknown_facts.join(" "));
+    }
+    for wrong in &verdict.wrong {
+        let _ = write!(out, ", WRONG {} {} for {:?}", wrong.fact, wrong.got, wrong.printed);
+    }
+    out
+}
+
+fn sweep() -> Vec<Judged> {
+    let wanted = variable("OOMDOC_SHAPES");
+    let variants = variable("OOMDOC_VARIANTS").map_or(VARIANTS, |number| number.parse().unwrap());
+    let word = variable("OOMDOC_MUTATION").unwrap_or_default();
+    let mutations: Vec<Mutation> =
+        Mutation::ALL.into_iter().filter(|mutation| mutation.name().contains(&word)).collect();
+    let programs = shapes::programs();
+    let shapes: Vec<(&Program, &Shape)> = programs
+        .iter()
+        .flat_map(|program| program.shapes.iter().map(move |shape| (program, shape)))
+        .filter(|(program, shape)| {
+            wanted.as_ref().is_none_or(|word| shape.id.contains(word) || program.program.contains(word))
+        })
+        .collect();
+    shapes.par_iter().map(|(program, shape)| judge(program, shape, variants, &mutations)).collect()
+}
+
+/// The tables of `--nocapture`.
+fn print(judged: &[Judged]) {
+    let mut by_mutation: BTreeMap<Mutation, Tally> = BTreeMap::new();
+    let mut by_part: BTreeMap<&str, Tally> = BTreeMap::new();
+    for shape in judged {
+        for (mutation, tally) in &shape.by_mutation {
+            by_mutation.entry(*mutation).or_default().plus(tally);
+            by_part.entry(shape.part).or_default().plus(tally);
+        }
+    }
+    if variable("OOMDOC_SHAPES").is_some() || variable("OOMDOC_LIST").is_some() {
+        for shape in judged {
+            let lost = shape.by_mutation.iter().filter(|(m, t)| m.keeps_the_message() && t.detected < t.failures);
+            let lost: Vec<&str> = lost.map(|(mutation, _)| mutation.name()).collect();
+            let wrong = shape.by_mutation.iter().filter(|(_, t)| t.wrong > 0).map(|(mutation, _)| mutation.name());
+            let wrong: Vec<&str> = wrong.collect();
+            print!("{}/{} {} [{:?}]: {}", shape.part, shape.program, shape.id, shape.outcome, shape.line);
+            if !lost.is_empty() {
+                print!("; not seen when {}", lost.join(", "));
+            }
+            if !wrong.is_empty() {
+                print!("; wrong figures when {}", wrong.join(", "));
+            }
+            println!();
+        }
+    }
+    let show: usize = variable("OOMDOC_SHOW").map_or(0, |number| number.parse().unwrap());
+    judged.iter().flat_map(|shape| &shape.shown).take(show).for_each(|text| println!("{text}"));
+    println!("{HEAD}");
+    by_mutation.iter().for_each(|(mutation, tally)| println!("{}", tally.row(mutation.name())));
+    by_part.iter().for_each(|(part, tally)| println!("{}", tally.row(part)));
+    let mut all = Tally::default();
+    by_part.values().for_each(|tally| all.plus(tally));
+    println!("{}", all.row("all"));
+    let plain = |outcome| judged.iter().filter(move |shape| shape.outcome == outcome);
+    let unseen = plain(Outcome::Failure).filter(|shape| shape.line.starts_with("NOT SEEN")).count();
+    println!("shapes: {} failures, {unseen} not seen as printed", plain(Outcome::Failure).count());
+}
+
+#[test]
+fn figures_are_exact_or_unknown() {
+    let judged = sweep();
+    print(&judged);
+}
