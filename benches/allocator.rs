@@ -1,9 +1,9 @@
 //! Requests per second of the simulated allocator, without output: a million requests of random sizes and lifetimes,
 //! in the default settings and with expandable segments.
 //!
-//! Run with `cargo bench --bench allocator`. `OOMDOC_BENCH_TRACE` names another trace. PyTorch's own allocator does 1.3 to
-//! 1.5 million a second on the trace of `tests/oracle/generate.py --profile chaos --seed 7 --ops 1000000`; the goal is
-//! five times that.
+//! Run with `cargo bench --bench allocator`. `OOMDOC_BENCH_TRACE` names another trace. PyTorch's own allocator does 1.3
+//! to 1.5 million a second on the trace of `tests/oracle/generate.py --profile chaos --seed 7 --ops 1000000`; the goal
+//! is five times that.
 
 // A benchmark that cannot set up fails by panicking, and its figures go to the terminal.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]

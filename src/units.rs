@@ -251,9 +251,9 @@ fn multiplier(power: u32, binary: bool) -> Option<u64> {
     if binary { 1u64.checked_shl(10 * power) } else { 1000u64.checked_pow(power) }
 }
 
-/// The unit that `text` begins with: its multiplier with a base of 1024 and its word. A single letter, and a word that is
-/// also the beginning of others (`Go`), must end there; after the others the next word may follow without a blank. A rate
-/// (`GB/s`) is no unit of memory.
+/// The unit that `text` begins with: its multiplier with a base of 1024 and its word. A single letter, and a word that
+/// is also the beginning of others (`Go`), must end there; after the others the next word may follow without a blank. A
+/// rate (`GB/s`) is no unit of memory.
 pub fn unit_in_front(text: &str) -> Option<(u64, &str)> {
     let length_of = |word: &str| {
         let mut there = text.char_indices();
@@ -282,8 +282,8 @@ pub fn unit_in_front(text: &str) -> Option<(u64, &str)> {
     Some((multiplier(power, true)?, &text[..length]))
 }
 
-/// A number times a unit, in bytes and exactly: `round(number × unit)`. Nothing where it does not fit 64 bits, or where the
-/// number can be read in two ways and the unit does not tell which: counts of bytes and kB have no fraction.
+/// A number times a unit, in bytes and exactly: `round(number × unit)`. Nothing where it does not fit 64 bits, or where
+/// the number can be read in two ways and the unit does not tell which: counts of bytes and kB have no fraction.
 fn product(number: Numeral, unit: u64) -> Option<Size> {
     let number = if unit <= 1024 { number.grouped() } else { number };
     if number.ambiguous {

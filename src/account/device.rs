@@ -21,9 +21,10 @@ struct Figures<'a> {
 
 /// Makes the account of an event.
 ///
-/// The identities are those of PyTorch's message (`reportProcessMemoryInfo` and `malloc` in `CUDACachingAllocator.cpp`):
-/// reserved = allocated + cached in every version; from 2.4 on the printed "allocated" contains the free blocks of private
-/// pools, which are taken off here; the driver's figure for this process contains reserved.
+/// The identities are those of PyTorch's message (`reportProcessMemoryInfo` and `malloc` in
+/// `CUDACachingAllocator.cpp`): reserved = allocated + cached in every version; from 2.4 on the printed "allocated"
+/// contains the free blocks of private pools, which are taken off here; the driver's figure for this process contains
+/// reserved.
 pub(super) fn settle(event: &Event) -> Ledger {
     let mut ledger = Ledger {
         requested: printed(event, Fact::Requested),
@@ -119,8 +120,8 @@ fn free(event: &Event, ledger: &mut Ledger) -> Option<Interval> {
     Some((capacity - used).at_least_zero())
 }
 
-/// The framework's own counters: sets allocated, reserved and cached; returns what is printed as allocated and the cache of
-/// the default pools.
+/// The framework's own counters: sets allocated, reserved and cached; returns what is printed as allocated and the
+/// cache of the default pools.
 fn framework(event: &Event, ledger: &mut Ledger) -> (Option<Interval>, Option<Interval>) {
     let pools = printed(event, Fact::PrivatePools);
     let allocated = printed(event, Fact::Allocated);
@@ -216,8 +217,8 @@ fn process(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
     Some(process)
 }
 
-/// What the device has in use, where the framework's own counters agree with it. A framework that holds more than the device
-/// has in use either holds a part of it elsewhere, or one of the readings is not of this device.
+/// What the device has in use, where the framework's own counters agree with it. A framework that holds more than the
+/// device has in use either holds a part of it elsewhere, or one of the readings is not of this device.
 fn within_device(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
     let event = figures.event;
     let capacity = ledger.capacity?;
@@ -486,8 +487,8 @@ fn entries(figures: &Figures, ledger: &Ledger) -> Vec<Entry> {
     entries
 }
 
-/// A whole number of GiB within the printed digits, as Windows' display driver model reports cards (`8.00 GiB`, `23.99 GiB`);
-/// Linux drivers take their reserve off first (`7.79 GiB`, `23.69 GiB`). Cards above 48 GiB do not run under it.
+/// A whole number of GiB within the printed digits, as Windows' display driver model reports cards (`8.00 GiB`, `23.99
+/// GiB`); Linux drivers take their reserve off first (`7.79 GiB`, `23.69 GiB`). Cards above 48 GiB do not run under it.
 pub(crate) fn looks_like_wddm(event: &Event, capacity: Option<Interval>) -> bool {
     if event.has(Sign::Windows) {
         return true;

@@ -10,7 +10,8 @@ use crate::units::{Bytes, Interval, MIB};
 /// Parts below this are not worth a line.
 const NEGLIGIBLE: i128 = MIB as i128;
 
-/// What the parts are held against and the parts, for a failure of the host's memory. Without a total there is no account.
+/// What the parts are held against and the parts, for a failure of the host's memory. Without a total there is no
+/// account.
 pub fn settle(event: &Event) -> Option<(Interval, Vec<Entry>)> {
     let total = bound(event)?;
     let mut entries = match event.program {

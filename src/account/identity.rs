@@ -1,10 +1,10 @@
 //! Which of the processes that a message lists is the failing one itself, and which are surely not.
 //!
-//! PyTorch prints "this process" for the entry of the driver's list whose pid is its own `getpid()`. A container without the
-//! host's pid namespace sees the host's pids, so that none is its own and the failing process is listed as a stranger. Two
-//! different processes hold different memory: where a listed process and what this one has reserved are together more than
-//! the device has in use, the listed process is this one; a window for the size of a context proves nothing, since two ranks
-//! on one device hold nearly the same.
+//! PyTorch prints "this process" for the entry of the driver's list whose pid is its own `getpid()`. A container
+//! without the host's pid namespace sees the host's pids, so that none is its own and the failing process is listed as
+//! a stranger. Two different processes hold different memory: where a listed process and what this one has reserved are
+//! together more than the device has in use, the listed process is this one; a window for the size of a context proves
+//! nothing, since two ranks on one device hold nearly the same.
 
 use super::{Invariant, Ledger, Part};
 use crate::dialect::{Event, Fact};
@@ -20,7 +20,8 @@ pub enum Identity {
     NoneListed,
     /// The message tells this process from the others, whose pids are therefore in the same namespace.
     ToldApart,
-    /// None of the listed processes holds as much as this one has reserved: all are others. Their pids may be the host's.
+    /// None of the listed processes holds as much as this one has reserved: all are others. Their pids may be the
+    /// host's.
     AllOthers,
     /// This one, under a pid that is not its own.
     ListedAs(u64),
@@ -38,8 +39,8 @@ pub(super) struct Listed {
     pub amount: Interval,
 }
 
-/// Recognises the failing process among those listed by arithmetic: `held` is what its framework surely holds, `used` what
-/// the device has in use.
+/// Recognises the failing process among those listed by arithmetic: `held` is what its framework surely holds, `used`
+/// what the device has in use.
 pub(super) fn recognise(event: &Event, listed: &[Listed], held: Option<Interval>, used: Option<Interval>) -> Identity {
     if listed.is_empty() {
         return Identity::NoneListed;
@@ -69,8 +70,8 @@ pub(super) fn recognise(event: &Event, listed: &[Listed], held: Option<Interval>
     }
 }
 
-/// Whether a process that a table in the log lists for the failing device may be the failing one: its pid says so, or it
-/// holds as much as this one has reserved and there is no room for both.
+/// Whether a process that a table in the log lists for the failing device may be the failing one: its pid says so, or
+/// it holds as much as this one has reserved and there is no room for both.
 pub fn may_be_itself(event: &Event, ledger: &Ledger, pid: u64, holds: Option<Interval>) -> bool {
     if event.facts.pid.value() == Some(pid) || ledger.self_listed_as == Some(pid) {
         return true;

@@ -1,5 +1,5 @@
-//! What holds of every account, and what becomes of one that breaks it: the contradiction is resolved and its reason told, or
-//! the figures in doubt are unknown from then on.
+//! What holds of every account, and what becomes of one that breaks it: the contradiction is resolved and its reason
+//! told, or the figures in doubt are unknown from then on.
 
 use super::{Entry, Holder, Ledger};
 use crate::dialect::{Event, Fact, Sign};
@@ -106,7 +106,8 @@ pub struct Contradiction {
     pub id: Invariant,
     pub text: Text,
     pub lines: Vec<u64>,
-    /// The text tells why it is so, and the account allows for it. Otherwise what is `in_doubt` is unknown in the account.
+    /// The text tells why it is so, and the account allows for it. Otherwise what is `in_doubt` is unknown in the
+    /// account.
     pub resolved: bool,
     pub in_doubt: &'static [Part],
 }
@@ -213,8 +214,8 @@ fn limits(event: &Event, ledger: &mut Ledger) {
     }
 }
 
-/// The parts are no more than the whole. A small excess is that of readings at different moments; what is beyond it cannot
-/// be reconciled, and of the parts only those are kept that fit together, the most reliable first.
+/// The parts are no more than the whole. A small excess is that of readings at different moments; what is beyond it
+/// cannot be reconciled, and of the parts only those are kept that fit together, the most reliable first.
 fn parts(event: &Event, ledger: &mut Ledger) {
     let Some(whole) = ledger.whole() else { return };
     let sum = |entries: &[Entry]| entries.iter().map(|entry| entry.amount).sum::<Interval>();

@@ -71,8 +71,8 @@ impl LoaderAccount {
     }
 }
 
-/// The arithmetic of the data loaders, where the log or the user tells enough: workers, bytes of a sample, and the memory
-/// that is to hold them.
+/// The arithmetic of the data loaders, where the log or the user tells enough: workers, bytes of a sample, and the
+/// memory that is to hold them.
 pub fn account(event: &Event, settings: &LoaderSettings) -> Option<LoaderAccount> {
     if !matches!(event.resource, Resource::Host | Resource::Cgroup) {
         return None;

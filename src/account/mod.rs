@@ -1,9 +1,10 @@
-//! The memory account of a failure: every byte of the device or the machine named, or marked as unexplained, with its error
-//! bounds.
+//! The memory account of a failure: every byte of the device or the machine named, or marked as unexplained, with its
+//! error bounds.
 //!
 //! [`device`] and [`host`] divide what a message prints, [`identity`] finds out under which pid the failing process is
-//! listed, [`invariant`] holds the result to arithmetic, [`proof`] says what follows from it by logic alone, and [`loader`]
-//! computes what data loaders take by their settings. The account reads one event's figures; it knows no log.
+//! listed, [`invariant`] holds the result to arithmetic, [`proof`] says what follows from it by logic alone, and
+//! [`loader`] computes what data loaders take by their settings. The account reads one event's figures; it knows no
+//! log.
 
 mod device;
 mod host;
@@ -98,8 +99,8 @@ pub struct Ledger {
     pub non_framework: Option<Interval>,
     /// Everything on the device that is neither free nor this framework's: context, libraries, other processes, hidden.
     pub outside: Option<Interval>,
-    /// Named other processes, this one taken off where it was listed under a host pid. Where it may be any of several, the
-    /// lower bound leaves out the largest that it can be.
+    /// Named other processes, this one taken off where it was listed under a host pid. Where it may be any of several,
+    /// the lower bound leaves out the largest that it can be.
     pub others: Option<Interval>,
     /// Neither free nor held by anyone named.
     pub unexplained: Option<Interval>,
@@ -109,7 +110,8 @@ pub struct Ledger {
     pub identity: Identity,
     /// Request − free: what was missing if no cached memory could serve.
     pub short_of_free: Option<Interval>,
-    /// Request − (free + cached): what was missing even if all cached memory could have served; negative when it would have sufficed.
+    /// Request − (free + cached): what was missing even if all cached memory could have served; negative when it would
+    /// have sufficed.
     pub short_of_free_and_cached: Option<Interval>,
     /// The cap of a memory fraction or watermark, where one applies.
     pub cap: Option<Interval>,
@@ -124,7 +126,8 @@ impl Ledger {
         self.entries.iter().find(|entry| entry.holder == holder).map(|entry| entry.amount)
     }
 
-    /// False where figures contradict each other and nothing tells which of them is right. What is in doubt is unknown here.
+    /// False where figures contradict each other and nothing tells which of them is right. What is in doubt is unknown
+    /// here.
     pub fn consistent(&self) -> bool {
         self.contradictions.iter().all(|contradiction| contradiction.resolved)
     }
@@ -156,8 +159,8 @@ impl Ledger {
         self.bound.or(self.capacity)
     }
 
-    /// Puts in what the data loaders take by the settings in the log and those that the user gave. Where the failure itself
-    /// tells no parts, these are the account.
+    /// Puts in what the data loaders take by the settings in the log and those that the user gave. Where the failure
+    /// itself tells no parts, these are the account.
     pub fn add_loader(&mut self, event: &Event, settings: &LoaderSettings) {
         let Some(account) = loader::account(event, settings) else { return };
         if self.entries.iter().all(|entry| entry.holder == Holder::Free) {

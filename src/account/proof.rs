@@ -1,8 +1,9 @@
 //! What follows from the account by logic alone.
 //!
-//! Every statement is held against both ends of the rounding: it is [`Holds::Certain`] or [`Holds::Refuted`] only where the
-//! printed digits leave no other way. A statement is about the one request that failed. "It would have fitted" is not "the
-//! job would have run": the next request may fail in the same place, all the more where what was missing is small.
+//! Every statement is held against both ends of the rounding: it is [`Holds::Certain`] or [`Holds::Refuted`] only where
+//! the printed digits leave no other way. A statement is about the one request that failed. "It would have fitted" is
+//! not "the job would have run": the next request may fail in the same place, all the more where what was missing is
+//! small.
 
 use super::{Identity, Ledger};
 use crate::dialect::{Event, Fact, Sign};
@@ -124,8 +125,8 @@ impl ModelStates {
     }
 }
 
-/// All statements whose figures are there, with what logic says of each. Nothing rests on what the account holds in doubt,
-/// since that is unknown there.
+/// All statements whose figures are there, with what logic says of each. Nothing rests on what the account holds in
+/// doubt, since that is unknown there.
 pub fn all(event: &Event, ledger: &Ledger, states: Option<&ModelStates>) -> Vec<Proof> {
     let reader = Reader { event, ledger };
     let mut proofs: Vec<Proof> = [
@@ -296,8 +297,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Certain: what others surely hold is at least what was missing even if no cached memory could serve. Refuted: all that
-    /// others can hold is less than what was missing even if all cached memory had served.
+    /// Certain: what others surely hold is at least what was missing even if no cached memory could serve. Refuted: all
+    /// that others can hold is less than what was missing even if all cached memory had served.
     fn without_others(&self) -> Option<Proof> {
         let short = self.ledger.short_of_free.filter(|short| short.high > 0)?;
         let others = self.others()?;
@@ -401,8 +402,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Certain: the device had free what was asked for, and what is held and asked for are beyond the limit. Refuted: held
-    /// and asked for are within it.
+    /// Certain: the device had free what was asked for, and what is held and asked for are beyond the limit. Refuted:
+    /// held and asked for are within it.
     fn refused_by_limit(&self) -> Option<Proof> {
         let (requested, cap) = (self.ledger.requested?, self.ledger.cap?);
         let held = self.ledger.reserved.or(self.ledger.allocated)?;

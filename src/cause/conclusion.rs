@@ -113,8 +113,8 @@ impl Conclusion {
     }
 }
 
-/// A first cause stands out from here on, and from this many times the second. Of what was told with less, two in five were
-/// wrong, out of fold.
+/// A first cause stands out from here on, and from this many times the second. Of what was told with less, two in five
+/// were wrong, out of fold.
 pub(crate) const STANDS_OUT: f64 = 0.7;
 const BEFORE_THE_SECOND: f64 = 2.0;
 

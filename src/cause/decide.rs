@@ -460,8 +460,8 @@ pub fn candidates(findings: &[Finding], conclusion: Conclusion) -> Vec<CauseId> 
     if named.len() < 2 { findings.iter().map(|finding| finding.cause.id).take(2).collect() } else { named }
 }
 
-/// The observations that would decide between the candidates, the cheapest first: each tells at least two of them apart,
-/// and together they tell as many as can be.
+/// The observations that would decide between the candidates, the cheapest first: each tells at least two of them
+/// apart, and together they tell as many as can be.
 pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Conclusion) -> Vec<Observation> {
     let candidates = candidates(findings, conclusion);
     let mut found: Vec<Observation> = Vec::new();

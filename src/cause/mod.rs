@@ -1,8 +1,9 @@
 //! Why it failed. One file per cause with its texts and its counter-proof; what speaks for each is data.
 //!
-//! The mechanisms ([`mechanism`]) read an incident; each reading carries natural-log odds for some causes (`weights`), on
-//! top of a prior for the kind of failure. All causes are turned into probabilities together ([`rank`]), so that confidence
-//! is comparable between causes and sums to at most 1. Only what arithmetic or a replay proves ([`proof`]) goes above
+//! The mechanisms ([`mechanism`]) read an incident; each reading carries natural-log odds for some causes (`weights`),
+//! on top of a prior for the kind of failure. All causes are turned into probabilities together ([`rank`]), so that
+//! confidence is comparable between causes and sums to at most 1. Only what arithmetic or a replay proves ([`proof`])
+//! goes above
 //! [`MOST_WITHOUT_PROOF`]; what follows from the probabilities, and what would decide where they do not, is in
 //! [`conclusion`] and [`decide`].
 
@@ -110,15 +111,15 @@ pub const CAUSES: &[&Cause] = &[
 /// The share of confidence that all causes together get: the rest stands for what no log tells.
 const OF_ALL: f64 = 0.97;
 
-/// No cause is told with more than this unless it is proved: of what was said with more, one in eight was wrong on reports
-/// that nobody had read before.
+/// No cause is told with more than this unless it is proved: of what was said with more, one in eight was wrong on
+/// reports that nobody had read before.
 pub const MOST_WITHOUT_PROOF: f64 = 0.9;
 
 /// What a proved cause is told with.
 const WITH_PROOF: f64 = 0.96;
 
-/// Of a message that no reader knows, the share of confidence that no cause gets besides: a judgement, since no labelled set
-/// has enough of them to learn it from.
+/// Of a message that no reader knows, the share of confidence that no cause gets besides: a judgement, since no
+/// labelled set has enough of them to learn it from.
 const UNFAMILIAR: f64 = 0.25;
 
 /// Causes less likely than this are not worth a reader's time.
@@ -207,8 +208,8 @@ fn evidence(mechanism: &Mechanism, weight: f64, reading: &Reading) -> Evidence {
     evidence
 }
 
-/// What logic rules out, whatever the evidence: a GPU failure is none of RAM's, except for pinned memory and for Windows,
-/// which charges GPU memory to its commit limit.
+/// What logic rules out, whatever the evidence: a GPU failure is none of RAM's, except for pinned memory and for
+/// Windows, which charges GPU memory to its commit limit.
 fn applies(cause: CauseId, incident: &Incident) -> bool {
     match cause {
         CauseId::HostMemory if nature::on_gpu(incident) => {

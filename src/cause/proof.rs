@@ -94,8 +94,8 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     {
         return by(CauseId::Fragmentation, found);
     }
-    // Others hold half of the device and more than was missing, and what this process holds is the smaller part: whatever
-    // it does, they are in its way.
+    // Others hold half of the device and more than was missing, and what this process holds is the smaller part:
+    // whatever it does, they are in its way.
     if foreign(incident).is_some_and(|others| others.separated && others.share >= 0.5 && others.would_serve)
         && certain(ProofKind::FitsWithoutOthers)
         && at("like-sized-processes", &["ranks"]).is_none()

@@ -29,8 +29,8 @@ pub fn entry(recording: &Recording) -> TraceEntry {
 /// What a snapshot of the very failure says about growth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grown {
-    /// From step to step: by the marks of the optimizer, or by a log that shows several steps within a recording from the
-    /// run's start.
+    /// From step to step: by the marks of the optimizer, or by a log that shows several steps within a recording from
+    /// the run's start.
     OverSteps,
     /// All through a recording of which nobody says how many steps it spans.
     Somehow,
@@ -56,8 +56,8 @@ pub fn grown(incident: &Incident) -> Option<Grown> {
     }
 }
 
-/// Bytes that the allocator had and could no longer get when the request failed, where that is more than the driver's own
-/// housekeeping: somebody outside of it took them in between.
+/// Bytes that the allocator had and could no longer get when the request failed, where that is more than the driver's
+/// own housekeeping: somebody outside of it took them in between.
 pub fn taken_meanwhile(incident: &Incident) -> Option<(Bytes, &Recording)> {
     let recording = incident.proof()?;
     Some((Bytes(recording.taken_meanwhile().filter(|bytes| *bytes >= 64 * MIB)?), recording))
@@ -97,8 +97,8 @@ pub fn allocated_share(incident: &Incident) -> Option<f64> {
     share_of_whole(incident, incident.ledger.allocated)
 }
 
-/// True when the figure asked for is one buffer. A compiler's report (XLA) gives the need of a whole program instead; its
-/// dialects tell by what it exceeds the device, or what its parts are.
+/// True when the figure asked for is one buffer. A compiler's report (XLA) gives the need of a whole program instead;
+/// its dialects tell by what it exceeds the device, or what its parts are.
 pub fn one_piece(incident: &Incident) -> bool {
     let numbers = &incident.event.facts.numbers;
     ![Number::ExceededBy, Number::ProgramTotal].iter().any(|name| numbers.contains_key(name))
@@ -158,8 +158,8 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
         (None, Some(outside)) => {
             ((outside - Interval::between(context_size::USUAL.high, context_size::USUAL.high)).at_least_zero(), false)
         }
-        // At start-up this process holds nothing but its context, so all that is used is somebody's. XLA and TensorFlow print
-        // free and total memory when they find the device, before they take their pool.
+        // At start-up this process holds nothing but its context, so all that is used is somebody's. XLA and TensorFlow
+        // print free and total memory when they find the device, before they take their pool.
         (None, None)
             if ledger.allocated.is_none()
                 && (incident.event.has(Sign::EngineStartup) || asker(incident) == Asker::PooledTensor) =>
@@ -210,9 +210,9 @@ pub fn short_of_desired(incident: &Incident) -> Option<Interval> {
     Some(incident.event.facts.get(Fact::Desired)?.interval() - incident.ledger.free?)
 }
 
-/// True for an AMD chip with an integrated GPU: it reports a carve-out of RAM and the memory that can be mapped beside it
-/// as one capacity, and "used" then holds what nobody took. No discrete AMD card has these sizes (they come with 4, 6, 8,
-/// 12, 16, 20, 24, 32, 48, 64, 128, 192, 256 or 288 GB).
+/// True for an AMD chip with an integrated GPU: it reports a carve-out of RAM and the memory that can be mapped beside
+/// it as one capacity, and "used" then holds what nobody took. No discrete AMD card has these sizes (they come with 4,
+/// 6, 8, 12, 16, 20, 24, 32, 48, 64, 128, 192, 256 or 288 GB).
 pub fn looks_integrated(incident: &Incident) -> bool {
     const DISCRETE: [f64; 14] = [4.0, 6.0, 8.0, 12.0, 16.0, 20.0, 24.0, 32.0, 48.0, 64.0, 128.0, 192.0, 256.0, 288.0];
     let Some(capacity) = incident.ledger.capacity else { return false };

@@ -1,8 +1,8 @@
 //! What each reading speaks for, in natural-log odds: the data of `weights.json`, which `tests/corpus/learn.py` writes.
 //!
-//! Every level of every mechanism has a stated prior for some causes, with its reason, and the value learnt from labelled
-//! reports, shrunk towards it. A level seen in fewer than three sources stays at what is stated. A cause that an asker's
-//! priors do not name cannot apply there at all.
+//! Every level of every mechanism has a stated prior for some causes, with its reason, and the value learnt from
+//! labelled reports, shrunk towards it. A level seen in fewer than three sources stays at what is stated. A cause that
+//! an asker's priors do not name cannot apply there at all.
 
 use super::CauseId;
 use super::mechanism::{MECHANISMS, Mechanism};

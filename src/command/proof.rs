@@ -1,5 +1,5 @@
-//! The memory snapshots that `oomdoc explain` is given: each is held against the failures of the logs, and what it proves
-//! is attached to them.
+//! The memory snapshots that `oomdoc explain` is given: each is held against the failures of the logs, and what it
+//! proves is attached to them.
 
 use super::progress::Progress;
 use super::replay::{self, Unreadable};

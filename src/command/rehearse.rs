@@ -190,7 +190,8 @@ struct Stage<'a> {
     question: &'a Question,
     outside: Outside,
     runs: Vec<Run>,
-    /// The batch and the files of the runs that the report looks into: the largest that fits and the first that ran out.
+    /// The batch and the files of the runs that the report looks into: the largest that fits and the first that ran
+    /// out.
     kept: Vec<(Option<u64>, RawOutcome)>,
     /// Whether allocations are recorded for the place of the peak; off where PyTorch itself fails by it.
     records: bool,

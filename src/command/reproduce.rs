@@ -1,4 +1,5 @@
-//! `oomdoc probe --reproduce LOG|SNAPSHOT`: the state of the allocator behind a failure, for the fragmentation experiment.
+//! `oomdoc probe --reproduce LOG|SNAPSHOT`: the state of the allocator behind a failure, for the fragmentation
+//! experiment.
 
 use super::explain::{self, FileEvents};
 use super::progress::Progress;

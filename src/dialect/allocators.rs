@@ -1,4 +1,5 @@
-//! Allocators of C and C++ programs that say themselves that they found nothing: jemalloc, tcmalloc, mimalloc, bash's own.
+//! Allocators of C and C++ programs that say themselves that they found nothing: jemalloc, tcmalloc, mimalloc, bash's
+//! own.
 
 use super::wording::{self, Unit, WORDING, Wording};
 use super::{Dialect, Fact, Sign};

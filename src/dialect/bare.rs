@@ -1,4 +1,5 @@
-//! A line without what logs put in front: times, levels, hosts and programs of a system log, containers, workers, quotes.
+//! A line without what logs put in front: times, levels, hosts and programs of a system log, containers, workers,
+//! quotes.
 //!
 //! Rank prefixes are the input's to take off. These stay in the text, because they name the process; whoever compares a
 //! whole line with a word looks behind them.

@@ -1,4 +1,5 @@
-//! Compilers and linkers, whose parallel jobs need gigabytes each: GCC, Clang, CUDA's, Microsoft's, and the builds around.
+//! Compilers and linkers, whose parallel jobs need gigabytes each: GCC, Clang, CUDA's, Microsoft's, and the builds
+//! around.
 
 use super::wording::{self, Unit, WORDING, Wording};
 use super::{Dialect, Event, Fact, Sign, field};

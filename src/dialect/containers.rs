@@ -150,7 +150,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
-/// A state that names the reason: `Reason: OOMKilled`, a row of `kubectl get pods`, `"OOMKilled": true` of `docker inspect`.
+/// A state that names the reason: `Reason: OOMKilled`, a row of `kubectl get pods`, `"OOMKilled": true` of `docker
+/// inspect`.
 fn oom_killed(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     let tail = field::after(line, "OOMKilled")?.trim_start_matches(['"', '\'', ':', '=', ' ']);
@@ -246,7 +247,8 @@ fn quantity(text: &str, label: &str, base: Base, line: u64) -> Option<Figure> {
     Some(Figure { bytes: size.bytes, half_width: 0, at: Span::line(line) })
 }
 
-/// Seconds between `Started` and `Finished` of the state that ended, where both are on the same day of `kubectl`'s format.
+/// Seconds between `Started` and `Finished` of the state that ended, where both are on the same day of `kubectl`'s
+/// format.
 fn lifetime(document: &Document, position: usize) -> Option<f64> {
     let stamp = |label: &str| {
         field::behind(document, position, 6).find_map(|at| {

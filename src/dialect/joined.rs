@@ -1,14 +1,15 @@
 //! Several lines read as one text, so that tears, wraps and blanks do no harm.
 //!
 //! Terminals wrap messages, chat clients tear them, mail quotes them, and figures come as `3.23            GiB` or
-//! `30.` / `81 MiB`. A [`Joined`] holds the same lines with all white space removed, and knows for each byte of that text
-//! where it stood, so that a figure found in it has its line.
+//! `30.` / `81 MiB`. A [`Joined`] holds the same lines with all white space removed, and knows for each byte of that
+//! text where it stood, so that a figure found in it has its line.
 
 use crate::evidence::Span;
 use crate::input::{Document, Line};
 use crate::units::{self, Base, Figure, Numeral};
 
-/// At most this many bytes of a message are looked at: the longest known one (PyTorch with a list of processes) has 4 KiB.
+/// At most this many bytes of a message are looked at: the longest known one (PyTorch with a list of processes) has 4
+/// KiB.
 const LONGEST: usize = 16 << 10;
 
 /// Lines without their white space, with the way back to where each byte stood.
@@ -84,7 +85,8 @@ fn begins_with_stamp(line: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
     Size(Figure),
-    /// A number with a unit that can be no size: it lies within a GiB of 2^64 or above, an underflow or "not available".
+    /// A number with a unit that can be no size: it lies within a GiB of 2^64 or above, an underflow or "not
+    /// available".
     Unreadable(Span),
 }
 
@@ -347,7 +349,8 @@ impl Joined {
     /// The unit that starts at `offset` and where it ends.
     fn unit_at(&self, offset: usize) -> Option<(&str, usize)> {
         let rest = self.squeezed.get(offset..)?;
-        // A unit of one letter may be followed by a word that was set off by a blank; the end of a line may tear a unit.
+        // A unit of one letter may be followed by a word that was set off by a blank; the end of a line may tear a
+        // unit.
         let gap = |at: &usize| !self.adjoins(*at);
         let blank = |at: &usize| gap(at) && self.starts.iter().all(|(start, _)| start != at);
         let until = |ends: &dyn Fn(&usize) -> bool| {
@@ -365,8 +368,8 @@ impl Joined {
         (!self.cut_at(end) || unit.ends_with(['B', 'b', 's', 'e'])).then_some((unit, end))
     }
 
-    /// The number that stands between two offsets times a unit. What can be read in two ways is told by the other figures
-    /// of the text.
+    /// The number that stands between two offsets times a unit. What can be read in two ways is told by the other
+    /// figures of the text.
     fn product(&self, from: usize, to: usize, unit: &str, base: Base) -> Option<units::Size> {
         let number = self.squeezed.get(from..to)?;
         units::size(number, unit, base)
@@ -392,7 +395,8 @@ impl Joined {
         let number = &text[..end - unit?.1.len()];
         let length = number.bytes().rev().take_while(|b| b.is_ascii_digit() || *b == b'.' || *b == b',').count();
         let mut start = number.len() - length;
-        // White space in front of it, or a line that was not torn, ends the number; where that is not sure, so is nothing.
+        // White space in front of it, or a line that was not torn, ends the number; where that is not sure, so is
+        // nothing.
         for at in (start + 1..number.len()).rev() {
             if self.adjoins(at) || self.numeral_at(start).is_some_and(|(_, end)| end == number.len()) {
                 continue;
@@ -411,8 +415,8 @@ impl Joined {
         self.size_at(start, base).filter(|(_, after)| *after == end).map(|(printed, _)| (printed, start))
     }
 
-    /// The whole number that starts at `offset`, with the offset after it. Marks between groups of digits are passed over
-    /// in a figure in kB; elsewhere a comma ends the number.
+    /// The whole number that starts at `offset`, with the offset after it. Marks between groups of digits are passed
+    /// over in a figure in kB; elsewhere a comma ends the number.
     pub fn count_at(&self, offset: usize) -> Option<(u64, usize)> {
         let (numeral, end) = self.numeral_at(offset)?;
         let kilobytes = self.squeezed.get(end..).is_some_and(|rest| rest.starts_with("kB"));

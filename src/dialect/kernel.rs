@@ -1,8 +1,8 @@
 //! Reports of the Linux kernel's out-of-memory killer (`mm/oom_kill.c`, `mm/memcontrol.c`), 2.6 to 6.x.
 //!
-//! In order a report has: the line of the task that asked for the last page (not the culprit), its stack, the memory of the
-//! machine or the counters of the cgroup, a table of tasks, the `oom-kill:` line (5.0+), the kill itself, `oom_reaper:`.
-//! Pastes often hold one of these only, so each is read by itself. Whatever is there becomes one event.
+//! In order a report has: the line of the task that asked for the last page (not the culprit), its stack, the memory of
+//! the machine or the counters of the cgroup, a table of tasks, the `oom-kill:` line (5.0+), the kill itself,
+//! `oom_reaper:`. Pastes often hold one of these only, so each is read by itself. Whatever is there becomes one event.
 
 use super::bare::bare as without_prefix;
 use super::joined::Joined;
@@ -77,7 +77,8 @@ pub fn adopt(event: &mut Event, report: &Event) {
 fn counted_kills(document: &Document, position: usize) -> Option<Event> {
     let line = without_prefix(field::text(document, position)).trim();
     let kills: u64 = line.strip_prefix("oom_kill ")?.trim().parse().ok().filter(|kills| *kills > 0)?;
-    // The file's other lines stand around, or its name does; `/proc/vmstat` counts for the whole machine since its start.
+    // The file's other lines stand around, or its name does; `/proc/vmstat` counts for the whole machine since its
+    // start.
     let counters = field::before(position, 6)
         .map(|at| without_prefix(field::text(document, at)).trim())
         .any(|line| line.starts_with("oom ") || line.contains("memory.events") || line.starts_with("under_oom "));

@@ -1,5 +1,5 @@
-//! Figures behind labels, without regard to blanks, case and wraps: what was cut, may be torn, or can be read in two ways
-//! is no figure.
+//! Figures behind labels, without regard to blanks, case and wraps: what was cut, may be torn, or can be read in two
+//! ways is no figure.
 
 use super::joined::{Joined, Printed};
 use crate::evidence::Span;
@@ -100,8 +100,8 @@ impl Labelled {
         Some(at + marks)
     }
 
-    /// False for a number without a unit that stands on two lines, or that a blank and three digits follow on its own: the
-    /// first may be two numbers, the second one.
+    /// False for a number without a unit that stands on two lines, or that a blank and three digits follow on its own:
+    /// the first may be two numbers, the second one.
     fn is_whole(&self, from: usize, to: usize) -> bool {
         let rest = self.text.squeezed.get(to..).unwrap_or_default();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -130,8 +130,8 @@ fn whole_number(text: &str) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// Where one of some phrases, written without blanks and in lower case, stands at a line: begun there or on the line before,
-/// when a wrap tore it. Lines of other ranks are passed over.
+/// Where one of some phrases, written without blanks and in lower case, stands at a line: begun there or on the line
+/// before, when a wrap tore it. Lines of other ranks are passed over.
 pub(crate) fn spoken(document: &Document, position: usize, phrases: &[&str]) -> Option<Span> {
     let hit = document.lines.get(position)?;
     let same = |line: &&Line| line.rank == hit.rank;

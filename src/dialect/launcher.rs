@@ -1,5 +1,5 @@
-//! Launchers, pools and shells that report how a process of theirs ended: torchrun, DeepSpeed, `mp.spawn`, `subprocess`,
-//! joblib, `concurrent.futures`, bash, and exit codes of containers.
+//! Launchers, pools and shells that report how a process of theirs ended: torchrun, DeepSpeed, `mp.spawn`,
+//! `subprocess`, joblib, `concurrent.futures`, bash, and exit codes of containers.
 //!
 //! A process that was killed prints nothing itself. SIGKILL is what the kernel's killer sends, but not only it: these
 //! events carry [`Sign::KilledWithoutProof`] unless a line nearby proves the reason.
@@ -165,7 +165,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
-/// torchrun's closing table and its agent's line (`torch/distributed/elastic`), `mp.spawn`, and lines that merely name the signal.
+/// torchrun's closing table and its agent's line (`torch/distributed/elastic`), `mp.spawn`, and lines that merely name
+/// the signal.
 fn elastic(document: &Document, position: usize) -> Option<Death> {
     let line = field::text(document, position);
     let killed = |pid, code, lines| Some(Death { dialect: "torchrun-sigkill", pid, code, lines });

@@ -111,7 +111,8 @@ impl Facts {
 pub enum Standing {
     /// Memory ran out and an operation, process or job died of it.
     Failure,
-    /// Something else broke because of a failure: a worker that exited after its parent died, a watchdog, a launcher's clean-up.
+    /// Something else broke because of a failure: a worker that exited after its parent died, a watchdog, a launcher's
+    /// clean-up.
     Follower,
     /// A message about memory that is no failure: a warning, a retry that worked, an optional buffer refused.
     Harmless,
@@ -140,7 +141,8 @@ impl std::fmt::Display for Versions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub standing: Standing,
-    /// Slug of the message's shape, such as `pytorch-of-which`. For reports only: what a shape means is a sign or a fact.
+    /// Slug of the message's shape, such as `pytorch-of-which`. For reports only: what a shape means is a sign or a
+    /// fact.
     dialect: &'static str,
     /// The program whose memory ran out.
     pub program: Program,
@@ -229,9 +231,9 @@ impl Event {
 pub struct Dialect {
     /// Name of the family, also the folder of its fixtures below `fixtures/logs`.
     pub name: &'static str,
-    /// Literal strings of five bytes and more, one of which stands on the first line of each of its messages. Case counts,
-    /// except in one that begins with `(?i)`. Hundreds cost little; a word that stands on every other line of a log costs
-    /// much (see `input::scan`).
+    /// Literal strings of five bytes and more, one of which stands on the first line of each of its messages. Case
+    /// counts, except in one that begins with `(?i)`. Hundreds cost little; a word that stands on every other line of a
+    /// log costs much (see `input::scan`).
     pub triggers: &'static [&'static str],
     /// Reads the message that starts at or around `document.lines[position]`, a line that holds one of the triggers.
     /// Returns nothing when the line is not the start of one of the family's messages.
@@ -325,18 +327,19 @@ impl Document {
     }
 }
 
-/// A loop that fails and tries again can write tens of thousands of messages. What explains them stands in the first; how
-/// it ended, in the last.
+/// A loop that fails and tries again can write tens of thousands of messages. What explains them stands in the first;
+/// how it ended, in the last.
 const FIRST_EVENTS: usize = 1024;
 const LAST_EVENTS: usize = 512;
-/// So many of a document's events are asked whether an engine's settings stand around them: the look takes hundreds of lines.
+/// So many of a document's events are asked whether an engine's settings stand around them: the look takes hundreds of
+/// lines.
 const INSIDE_ENGINES: usize = 48;
 
 /// So many lines the net is asked about before it counts as a flood: each look takes hundreds of lines.
 const MOST_LOOKS: usize = 1024;
 
-/// Reads the messages of a document, in order; of a flood the first and the last ones. A line that lies inside a message already read is not asked again, unless
-/// another rank printed it.
+/// Reads the messages of a document, in order; of a flood the first and the last ones. A line that lies inside a
+/// message already read is not asked again, unless another rank printed it.
 pub fn events(document: &Document) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     let Triggers { reader, askers } = &*TRIGGERS;
@@ -358,7 +361,8 @@ pub fn events(document: &Document) -> Vec<Event> {
         let read_already = |event: &Event| {
             event.at.first <= number && number <= event.at.last && (event.rank == line.rank || line.rank.is_none())
         };
-        // The next messages of many ranks may stand between the lines of one, but not more than there are ranks on a node.
+        // The next messages of many ranks may stand between the lines of one, but not more than there are ranks on a
+        // node.
         if events.iter().rev().take(16).any(read_already) {
             continue;
         }
@@ -377,13 +381,16 @@ pub fn events(document: &Document) -> Vec<Event> {
         if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
             engines::complete(document, event);
         }
-        if let Some(event) =
-            event.as_mut().filter(|event| event.program.kind() == Kind::GpuApi && !event.has(Sign::Nccl))
-        {
+        if let Some(event) = event.as_mut().filter(|event| event.program.kind() == Kind::GpuApi) {
             // The interface's own error: whoever called it is named by the lines around.
             let line = field::text(document, position);
             let by_others = event.program == Program::Cuda;
-            let caller = if by_others { naming::caller(document, position) } else { naming::on_line(line) };
+            let caller = match by_others {
+                // What stands around NCCL's message is as often another rank's, or the launcher's.
+                true if event.has(Sign::Nccl) => naming::exception(line),
+                true => naming::caller(document, position),
+                false => naming::on_line(line),
+            };
             event.program = caller.unwrap_or(event.program);
             if event.resource == Resource::Gpu && net::asks_host(line) {
                 event.resource = Resource::Host;
@@ -416,8 +423,8 @@ pub fn events(document: &Document) -> Vec<Event> {
     events
 }
 
-/// The trigger literals that a wrap tore in two: they begin at the end of the line at `position` and go on in the next of
-/// its rank.
+/// The trigger literals that a wrap tore in two: they begin at the end of the line at `position` and go on in the next
+/// of its rank.
 fn torn(document: &Document, position: usize, literals: &Literals) -> Vec<usize> {
     /// No terminal is narrower.
     const NARROWEST: usize = 40;

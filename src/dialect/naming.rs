@@ -1,8 +1,8 @@
 //! Which program a message is of, from how programs show themselves: the class of an exception, a namespace, the prefix
 //! of a log line, the innermost frame of a traceback, an executable, a command, a banner.
 //!
-//! The program whose memory ran out is named, so what stands nearest to the message counts most: the message's own line,
-//! then the library of the innermost frame, then what is known to print the lines around, then the command.
+//! The program whose memory ran out is named, so what stands nearest to the message counts most: the message's own
+//! line, then the library of the innermost frame, then what is known to print the lines around, then the command.
 
 use crate::domain::Program;
 use crate::input::Document;
@@ -259,7 +259,7 @@ const NO_NAMES: &[&str] = &[
 ];
 
 /// `cupy.cuda.memory.OutOfMemoryError: …`: the first part of an exception's class, where a package stands before it.
-fn exception(line: &str) -> Option<Program> {
+pub fn exception(line: &str) -> Option<Program> {
     const NO_PACKAGES: &[&str] = &[
         "builtins",
         "__main__",
@@ -433,7 +433,8 @@ fn around(document: &Document, position: usize) -> Option<Program> {
     before.chain(after).find_map(|line| marker(&line.text))
 }
 
-/// The name in front of a log line's text: `[FooServer] …`, `foo: error: …`, `ERROR:foo.bar:…`, `… - foo.bar - ERROR - …`.
+/// The name in front of a log line's text: `[FooServer] …`, `foo: error: …`, `ERROR:foo.bar:…`, `… - foo.bar - ERROR -
+/// …`.
 fn prefix(line: &str) -> Option<Program> {
     const LEVELS: &[&str] = &[
         "error", "err", "e", "fatal", "f", "critical", "c", "panic", "warning", "warn", "w", "info", "i", "debug", "d",
@@ -491,8 +492,8 @@ fn prefix(line: &str) -> Option<Program> {
     None
 }
 
-/// A program's name before a colon: `solver:`. A function's, such as `solver_alloc_grid:`, names its library by the first
-/// of its words, unless that is a verb or a part of any program.
+/// A program's name before a colon: `solver:`. A function's, such as `solver_alloc_grid:`, names its library by the
+/// first of its words, unless that is a verb or a part of any program.
 fn own_name(name: &str) -> Option<Program> {
     const VERBS: &[&str] = &[
         "get",

@@ -1,5 +1,5 @@
-//! Programs that kill before the kernel must: systemd-oomd, earlyoom, nohang, Facebook's oomd; and what systemd tells of
-//! the units that died.
+//! Programs that kill before the kernel must: systemd-oomd, earlyoom, nohang, Facebook's oomd; and what systemd tells
+//! of the units that died.
 
 use super::labelled::Labelled;
 use super::wording::{self, Unit, WORDING, Wording};

@@ -1,5 +1,5 @@
-//! Allocations on the host that a language's runtime or a library refused: NumPy, Python, C++, Rust, Go, the JVM, Node, R,
-//! MATLAB, data frames, `fork`, Dask's worker memory.
+//! Allocations on the host that a language's runtime or a library refused: NumPy, Python, C++, Rust, Go, the JVM, Node,
+//! R, MATLAB, data frames, `fork`, Dask's worker memory.
 
 use super::bare::bare;
 use super::joined::Printed;

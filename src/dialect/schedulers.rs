@@ -301,8 +301,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     wording::read(document, position, TABLE)
 }
 
-/// `Container killed by YARN for exceeding memory limits. A GB of B GB physical memory used`, or NodeManager's own words.
-/// The figures are 2^30 bytes (`TraditionalBinaryPrefix`).
+/// `Container killed by YARN for exceeding memory limits. A GB of B GB physical memory used`, or NodeManager's own
+/// words. The figures are 2^30 bytes (`TraditionalBinaryPrefix`).
 fn yarn(document: &Document, position: usize, start: impl Fn(&'static str, Program) -> Event) -> Option<Event> {
     const SAID: [&str; 6] = [
         "exceedingmemorylimits",

@@ -38,8 +38,8 @@ pub(super) struct Kill {
     pub pid: Option<u64>,
 }
 
-/// Reads `SCRIPT: line N: PID Killed COMMAND`, `[1]+ Killed COMMAND`, `[1]  + PID killed COMMAND`, `zsh: killed COMMAND`,
-/// `fish: Job 1, 'COMMAND' terminated by signal SIGKILL`, or the bare word.
+/// Reads `SCRIPT: line N: PID Killed COMMAND`, `[1]+ Killed COMMAND`, `[1]  + PID killed COMMAND`, `zsh: killed
+/// COMMAND`, `fish: Job 1, 'COMMAND' terminated by signal SIGKILL`, or the bare word.
 pub(super) fn kill(line: &str) -> Option<Kill> {
     let line = bare(line).trim_end();
     // A progress bar without a line end stands in front of the word.
@@ -93,7 +93,8 @@ fn of_a_script(front: &str, lower_case: bool) -> Option<Kill> {
     Some(Kill { pid: if told { pid.parse().ok() } else { None } })
 }
 
-/// True for a shell's word that a process died of a bus error, which is what a full `/dev/shm` does to whoever touches it.
+/// True for a shell's word that a process died of a bus error, which is what a full `/dev/shm` does to whoever touches
+/// it.
 pub(super) fn bus_error(line: &str) -> Option<Option<u64>> {
     let line = bare(line).trim_end();
     if line.starts_with("zsh: bus error") || line.starts_with("fish: ") && line.contains("by signal SIGBUS") {

@@ -1,4 +1,5 @@
-//! Slurm: kills inside a step's cgroup, the older accounting limit, and what `sacct`, `seff` and `scontrol` say of a job.
+//! Slurm: kills inside a step's cgroup, the older accounting limit, and what `sacct`, `seff` and `scontrol` say of a
+//! job.
 
 use super::joined::Joined;
 use super::labelled::{Labelled, Unit};
@@ -74,7 +75,8 @@ fn task(document: &Document, position: usize) -> Event {
     event
 }
 
-/// The limit that slurmd enforces by sampling (`jobacct_gather`), and the notes that its cgroup plugin leaves at the end.
+/// The limit that slurmd enforces by sampling (`jobacct_gather`), and the notes that its cgroup plugin leaves at the
+/// end.
 fn accounting(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     // Reclaim at the limit: what it led to, if anything, is told elsewhere. Version 17.11 and before say the same of a
@@ -146,9 +148,9 @@ fn two_counts(message: &Joined, from: usize) -> Option<((u64, Span), (u64, Span)
     Some(((used, message.span(open, end)), (limit, message.span(second, close))))
 }
 
-/// What Slurm counted in. `StepId=` (20.11 and later) are bytes, slurmd's `(U>L), cancelling` MiB. `Step` and `Job` are KiB
-/// up to 17.11 and bytes from 18.08 on, word for word alike. A limit is set in MiB and a use is whole pages: where both
-/// figures are multiples of these in bytes, they are bytes, unless that makes a limit of a few MiB.
+/// What Slurm counted in. `StepId=` (20.11 and later) are bytes, slurmd's `(U>L), cancelling` MiB. `Step` and `Job` are
+/// KiB up to 17.11 and bytes from 18.08 on, word for word alike. A limit is set in MiB and a use is whole pages: where
+/// both figures are multiples of these in bytes, they are bytes, unless that makes a limit of a few MiB.
 fn unit_of_accounting(message: &Joined, used: u64, limit: u64) -> u64 {
     const SMALLEST: u64 = 32 * MIB;
     const LARGEST_KIB: u64 = 64 << 30;
@@ -268,7 +270,8 @@ fn surroundings(document: &Document, position: usize, event: &mut Event) {
 /// Lines before a report in which a job script or a rule's resources may stand, and lines of the head of the log.
 const SCRIPT: usize = 300;
 
-/// The memory that the job asked for on each node. Slurm counts in powers of 1024, and in MiB without a suffix (`sbatch`, --mem).
+/// The memory that the job asked for on each node. Slurm counts in powers of 1024, and in MiB without a suffix
+/// (`sbatch`, --mem).
 fn requested_memory(document: &Document, position: usize) -> Option<Figure> {
     let mut per_cpu: Option<(u64, Span)> = None;
     let (mut cpus, mut tasks, mut tasks_per_node, mut nodes) = (1u64, None, None, None);

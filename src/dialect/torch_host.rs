@@ -100,7 +100,8 @@ fn request(message: &Joined, offset: usize) -> Option<(Figure, usize)> {
     Some((Figure { bytes, half_width: 0, at: message.span(offset, end) }, end))
 }
 
-/// `CUDA error: out of memory` raised while host memory was being page-locked (`aten/src/ATen/cuda/CachingHostAllocator.cpp`).
+/// `CUDA error: out of memory` raised while host memory was being page-locked
+/// (`aten/src/ATen/cuda/CachingHostAllocator.cpp`).
 fn pinned(document: &Document, position: usize) -> Option<Event> {
     let pinning = field::before(position, 14).find(|at| {
         let frame = field::text(document, *at);

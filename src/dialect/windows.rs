@@ -1,4 +1,5 @@
-//! Windows: the commit limit, that is RAM and page file together, and the codes by which programs die of it; WSL on top.
+//! Windows: the commit limit, that is RAM and page file together, and the codes by which programs die of it; WSL on
+//! top.
 //!
 //! Free RAM proves nothing there: what a process reserves counts, used or not.
 

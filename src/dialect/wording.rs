@@ -1,7 +1,7 @@
 //! Messages of host programs as a table: the words they are known by, and the labels in front of their figures.
 //!
-//! Most programs around a job have one sentence for memory that ran out. A [`Wording`] is such a sentence; the reader finds
-//! it without regard to blanks, case, wraps and tears, so a row of a table is all that a program needs.
+//! Most programs around a job have one sentence for memory that ran out. A [`Wording`] is such a sentence; the reader
+//! finds it without regard to blanks, case, wraps and tears, so a row of a table is all that a program needs.
 
 use super::labelled::Labelled;
 pub(crate) use super::labelled::Unit;

@@ -51,9 +51,6 @@ const ROWS: &[Wording] = &[
     row(&["Kokkos ERROR:", "memory space failed to allocate"], "kokkos-memory-space", Program::Kokkos, Gpu),
     row(&["Ran out of memory trying to allocate", "[info"], "rmm-arena", Program::Rapids, Gpu),
     row(&["[malloc] Unable to allocate"], "mlx-malloc", Program::Mlx, Host),
-    row(&["[malloc_or_wait] Unable to allocate"], "mlx-malloc", Program::Mlx, Gpu),
-    row(&["greater than the maximum allowed buffer size"], "mlx-buffer-size", Program::Mlx, Gpu)
-        .shows(&[Sign::BufferSizeLimit]),
     row(&["couldn't allocate integrator state"], "blender-metal", Program::Blender, Gpu),
     row(&["OIDN error: out of memory"], "blender-denoiser", Program::Blender, Gpu),
     row(&["out of GPU and shared host memory"], "blender-gpu-and-host", Program::Blender, Gpu),
@@ -168,11 +165,8 @@ const ROWS: &[Wording] = &[
 const TRIGGERS: &[&str] = &[
     "Host memory space failed to allocate",
     "memory space failed to allocate",
-    "pooled_storage_manager.h",
     "Ran out of memory trying to allocate",
     "[malloc] Unable to allocate",
-    "[malloc_or_wait] Unable to allocate",
-    "greater than the maximum allowed buffer size",
     "couldn't allocate integrator state",
     "OIDN error: out of memory",
     "out of GPU and shared host memory",

@@ -18,7 +18,8 @@ closed_set! {
         Allocated = "allocated_bytes",
         /// Held by the framework's allocator, handed out or not.
         Reserved = "reserved_bytes",
-        /// Held by the framework's allocator and not handed out (`cached` of PyTorch 1.0–1.3 is this too, see `Cached`).
+        /// Held by the framework's allocator and not handed out (`cached` of PyTorch 1.0–1.3 is this too, see
+        /// `Cached`).
         ReservedUnallocated = "reserved_unallocated_bytes",
         /// What the driver says this process holds, everything included.
         Process = "process_bytes",

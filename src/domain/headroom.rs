@@ -56,8 +56,8 @@ impl Headroom {
 impl FromStr for Headroom {
     type Err = BadHeadroom;
 
-    /// `5%`, `0.05`, `5` and `2GiB`. A bare number is never bytes: below one it is a share, from one on a percentage, since
-    /// nobody keeps the whole device free.
+    /// `5%`, `0.05`, `5` and `2GiB`. A bare number is never bytes: below one it is a share, from one on a percentage,
+    /// since nobody keeps the whole device free.
     fn from_str(text: &str) -> Result<Headroom, BadHeadroom> {
         let text = text.trim();
         let percent = text.strip_suffix('%').map(str::trim_end);

@@ -103,7 +103,8 @@ struct Row {
     id: &'static str,
     /// Other names by which it is read.
     aliases: &'static [&'static str],
-    /// What only its lines, frames and paths hold. A marker that ends in a letter or digit is a part of a longer word too.
+    /// What only its lines, frames and paths hold. A marker that ends in a letter or digit is a part of a longer word
+    /// too.
     markers: &'static [&'static str],
     kind: Kind,
     pytorch: PytorchAllocator,
@@ -328,7 +329,8 @@ programs! {
         .targets(&[Target::TensorFlow])
         .limit("tf.config.get_logical_device_configuration(gpu)")
         .unpooled("TF_GPU_ALLOCATOR=cuda_malloc_async")
-        .marked(&["tensorflow/core/", "tensorflow.python", "external/local_tsl", "external/local_xla", "tensorflow/python", "site-packages/keras/", "site-packages/tensorflow/"]);
+        .marked(&["tensorflow/core/", "tensorflow.python", "external/local_tsl", "external/local_xla",
+            "tensorflow/python", "site-packages/keras/", "site-packages/tensorflow/"]);
     Exla = framework("exla").aka(&["nx", "axon"]).takes(DeviceUse::Preallocated { off: None })
         .targets(&[Target::Exla]).speaks(&[Elixir]).unpooled("XLA_PYTHON_CLIENT_ALLOCATOR=platform");
     Paddle = framework("paddle").aka(&["paddlepaddle"])
@@ -338,7 +340,8 @@ programs! {
         .marked(&["mxnet.base", "libmxnet", "/mxnet/", "MXNetError", "mxnet::"]);
     Mlx = framework("mlx").on(Accelerator::Mps).own("mx.get_active_memory()", "mx.get_peak_memory()")
         .targets(&[Target::Mlx]).limit("mx.metal.device_info()")
-        .marked(&["[metal::malloc]", "mlx.core", "site-packages/mlx", "mlx_lm", "[METAL] Command buffer", "[malloc_or_wait]", "omlx", "memory_guard_tier", "libmlx", "mlx-lm"]);
+        .marked(&["[metal::malloc]", "mlx.core", "site-packages/mlx", "mlx_lm", "[METAL] Command buffer",
+            "[malloc_or_wait]", "omlx", "memory_guard_tier", "libmlx", "mlx-lm"]);
     Mindspore = framework("mindspore")
         .own("mindspore.hal.memory_allocated()", "mindspore.hal.max_memory_allocated()")
         .marked(&["mindspore"]);
@@ -357,14 +360,16 @@ programs! {
     // Engines that serve a model.
     Vllm = engine("vllm", pool("--gpu-memory-utilization")).pytorch(Yes).targets(&[Target::Vllm])
         .context("--max-model-len")
-        .marked(&["site-packages/vllm/", "/vllm/vllm/", "(EngineCore", "vllm/v1", "vllm/worker", "cumem_allocator.cpp", "(APIServer pid="]);
+        .marked(&["site-packages/vllm/", "/vllm/vllm/", "(EngineCore", "vllm/v1", "vllm/worker", "cumem_allocator.cpp",
+            "(APIServer pid="]);
     Sglang = engine("sglang", pool("--mem-fraction-static")).pytorch(Yes).targets(&[Target::Sglang])
         .context("--context-length")
         .marked(&["sglang/srt", "sgl-workspace", "sglang.srt"]);
     Tgi = engine("tgi", pool("--cuda-memory-fraction")).aka(&["text-generation-inference"]).pytorch(Yes)
         .targets(&[Target::Tgi]).context("--max-total-tokens")
         .marked(&["text_generation_launcher", "text_generation_router", "text_generation_server", "shard-manager"]);
-    TensorRtLlm = engine("tensorrt-llm", DeviceUse::PoolOfFree { share: "free_gpu_memory_fraction" }).aka(&["trtllm", "tensorrt_llm"])
+    TensorRtLlm = engine("tensorrt-llm", DeviceUse::PoolOfFree { share: "free_gpu_memory_fraction" })
+        .aka(&["trtllm", "tensorrt_llm"])
         .pytorch(Sometimes).targets(&[Target::TensorRtLlm]).on(Accelerator::Cuda).context("--max_seq_len")
         .marked(&["[TensorRT-LLM]", "[TRT-LLM]", "tensorrt_llm", "TllmException", "tllmBuffers"]);
     Lmdeploy = engine("lmdeploy", pool("--cache-max-entry-count")).aka(&["turbomind"]).pytorch(Sometimes)
@@ -372,9 +377,11 @@ programs! {
         .marked(&["lmdeploy", "[TM][", "turbomind"]);
     LlamaCpp = engine("llama.cpp", DeviceUse::FixedBuffers).aka(&["llamacpp", "llama-cpp", "llama-server", "llama-cli"])
         .targets(&[Target::LlamaCpp]).context("-c")
-        .marked(&["ggml_", "ggml-", "llama_model_load", "llama_kv_cache", "llama_init_from", "llama.cpp", "llama-server", "llama_context", "llama_new_context", "common_init_from", "llama_cpp"]);
+        .marked(&["ggml_", "ggml-", "llama_model_load", "llama_kv_cache", "llama_init_from", "llama.cpp",
+            "llama-server", "llama_context", "llama_new_context", "common_init_from", "llama_cpp"]);
     Ollama = engine("ollama", DeviceUse::FixedBuffers).targets(&[Target::Ollama]).context("num_ctx")
-        .marked(&["github.com/ollama/ollama", ".ollama/", "source=server.go", "source=sched.go", "ollama serve", "/ollama/", "ollama["]);
+        .marked(&["github.com/ollama/ollama", ".ollama/", "source=server.go", "source=sched.go", "ollama serve",
+            "/ollama/", "ollama["]);
     Exllama = engine("exllama", DeviceUse::FixedBuffers).aka(&["exllamav2", "exllamav3"]).pytorch(Yes)
         .targets(&[Target::Exllama]).context("max_seq_len")
         .marked(&["exllamav2", "exllamav3", "exllama_kernels"]);
@@ -396,7 +403,8 @@ programs! {
         .marked(&["mistralrs", "mistral.rs"]);
     TritonServer = engine("triton-server", DeviceUse::OnDemand).aka(&["tritonserver", "triton-inference-server"])
         .pytorch(Sometimes).on(Accelerator::Cuda)
-        .marked(&["tritonserver", "tritonclient", "triton_python_backend_shm", "[TritonServer]", "triton-inference-server", "pinned_memory_manager.cc", "cuda_memory_manager.cc"]);
+        .marked(&["tritonserver", "tritonclient", "triton_python_backend_shm", "[TritonServer]",
+            "triton-inference-server", "pinned_memory_manager.cc", "cuda_memory_manager.cc"]);
     TorchServe = engine("torchserve", DeviceUse::OnDemand).pytorch(Yes);
     TextEmbeddings = engine("text-embeddings-inference", DeviceUse::OnDemand);
 
@@ -434,7 +442,8 @@ programs! {
     InvokeAi = pytorch_application("invokeai", &[Target::Diffusers]).infers();
     Fooocus = pytorch_application("fooocus", &[]).infers();
     KohyaSs = pytorch_application("kohya-ss", &[Target::Accelerate, Target::Pytorch]).aka(&["sd-scripts"]);
-    TextGenerationWebUi = pytorch_application("text-generation-webui", &[]).aka(&["oobabooga"]).pytorch(Sometimes).infers();
+    TextGenerationWebUi = pytorch_application("text-generation-webui", &[]).aka(&["oobabooga"])
+        .pytorch(Sometimes).infers();
     Whisper = pytorch_application("whisper", &[Target::Pytorch]).aka(&["openai-whisper"]).infers();
     WhisperX = pytorch_application("whisperx", &[]).pytorch(Sometimes).infers();
     Nerfstudio = pytorch_application("nerfstudio", &[Target::Pytorch]);
@@ -452,7 +461,8 @@ programs! {
     WhisperCpp = application("whisper.cpp").speaks(&[Cpp])
         .marked(&["whisper_model_load", "whisper_init", "whisper.cpp", "whisper_kv_cache", "whisper_full"]);
     FasterWhisper = application("faster-whisper").aka(&["ctranslate2"]).speaks(&[Python])
-        .marked(&["ctranslate2", "CTranslate2", "faster_whisper", "CUDA failed with error", "cuBLAS failed with status"]);
+        .marked(&["ctranslate2", "CTranslate2", "faster_whisper", "CUDA failed with error",
+            "cuBLAS failed with status"]);
     SdCpp = application("stable-diffusion.cpp").aka(&["sd.cpp"]).speaks(&[Cpp])
         .marked(&["stable-diffusion.cpp", "ggml_extend.hpp"]);
     AlphaFold = application("alphafold").aka(&["colabfold"]).takes(DeviceUse::Preallocated {
@@ -509,7 +519,8 @@ programs! {
 
     // Libraries.
     Julia = library("julia").aka(&["cuda.jl"]).own("CUDA.pool_status()", "CUDA.pool_status()").speaks(&[Julia])
-        .targets(&[Target::Julia]).limit("ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"]").unpooled("JULIA_CUDA_MEMORY_POOL=none")
+        .targets(&[Target::Julia]).limit("ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"]")
+        .unpooled("JULIA_CUDA_MEMORY_POOL=none")
         .marked(&["CUDA.jl", "CuArrays", ".julia/packages", "Stacktrace:"]);
     Cupy = library("cupy").aka(&["chainer"])
         .own("cupy.get_default_memory_pool().used_bytes()", "cupy.get_default_memory_pool().total_bytes()")
@@ -521,7 +532,9 @@ programs! {
         .marked(&["pycuda"]);
     Rapids = library("rapids").aka(&["cudf", "cuml", "cugraph", "rmm"]).on(Accelerator::Cuda)
         .targets(&[Target::Rapids]).limit("rmm.mr.get_current_device_resource()")
-        .marked(&["site-packages/cudf", "site-packages/cuml", "cudf/", "cuml/", "libcuml", "raft::", "raft/", "rmm/mr", "rmm/", "RMM failure", "CUDF failure", "rmm::", "librmm", "pylibcudf", "ai.rapids.cudf", "cugraph", "/rmm/"]);
+        .marked(&["site-packages/cudf", "site-packages/cuml", "cudf/", "cuml/", "libcuml", "raft::", "raft/", "rmm/mr",
+            "rmm/", "RMM failure", "CUDF failure", "rmm::", "librmm", "pylibcudf", "ai.rapids.cudf", "cugraph",
+            "/rmm/"]);
     DaskCuda = library("dask-cuda").aka(&["dask_cuda"]).on(Accelerator::Cuda)
         .targets(&[Target::DaskCuda]).limit("rmm.mr.get_current_device_resource()")
         .marked(&["dask_cuda", "dask-cuda"]);

@@ -1,13 +1,14 @@
-//! Whether a need, known up to an interval, fits a device with room to spare: the four answers, which of two weighs more,
-//! and the exit code of each.
+//! Whether a need, known up to an interval, fits a device with room to spare: the four answers, which of two weighs
+//! more, and the exit code of each.
 
 use super::closed_set;
 use crate::text::Text;
 use crate::units::Interval;
 
 closed_set! {
-    /// The answer of everything that asks "does it fit?", from the best to the worst: of two demands that must both hold the
-    /// larger answers. A demand that is known to fail settles that whatever the other is, so `Unknown` stands below `Tight`.
+    /// The answer of everything that asks "does it fit?", from the best to the worst: of two demands that must both
+    /// hold the larger answers. A demand that is known to fail settles that whatever the other is, so `Unknown` stands
+    /// below `Tight`.
     pub enum Verdict {
         /// Even the high end of the need leaves the headroom asked for.
         Fits = "fits",

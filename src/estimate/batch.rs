@@ -1,7 +1,7 @@
 //! Which batch to try, and how many of it keep the effective batch.
 
-/// How far beyond what was in use and asked for when a batch failed its peak is taken to lie: a quarter more, since the step
-/// would have gone on from there.
+/// How far beyond what was in use and asked for when a batch failed its peak is taken to lie: a quarter more, since the
+/// step would have gone on from there.
 pub const BEYOND_A_FAILURE: f64 = 1.25;
 
 /// A batch and the accumulation that keeps the effective batch.
@@ -41,9 +41,9 @@ pub fn split(effective: u64, most: u64) -> Option<Split> {
 /// What to try after one failure at batch `b`, from the failing moment alone: it had `allocated` and asked for
 /// `requested`, could use `usable` bytes in all and keeps `constant` bytes whatever the batch.
 ///
-/// The peak lies at or beyond allocated + requested, so the ratio is optimistic: [`BEYOND_A_FAILURE`]. Where the demand was
-/// below what seems usable although the request failed, the difference was blocked (a neighbour, fragmentation, a quota) and
-/// is not counted as usable. `None` when the batch is 1 already or the constant part alone does not fit.
+/// The peak lies at or beyond allocated + requested, so the ratio is optimistic: [`BEYOND_A_FAILURE`]. Where the demand
+/// was below what seems usable although the request failed, the difference was blocked (a neighbour, fragmentation, a
+/// quota) and is not counted as usable. `None` when the batch is 1 already or the constant part alone does not fit.
 pub fn first_try(batch: u64, allocated: f64, requested: f64, usable: f64, constant: f64) -> Option<u64> {
     let demand = allocated + requested;
     let usable = usable.min(demand);

@@ -178,8 +178,8 @@ fn scaled(range: Interval, (low, high): (f64, f64)) -> Interval {
 }
 
 impl Case<'_> {
-    /// Why no change of activations, cache or neighbours can be enough: the states alone exceed the device. `None` where
-    /// they may fit or are not known.
+    /// Why no change of activations, cache or neighbours can be enough: the states alone exceed the device. `None`
+    /// where they may fit or are not known.
     pub fn never_fits(&self) -> Option<Text> {
         let room = self.capacity()?;
         if let Some(budget) = Budget::of(self).filter(|budget| budget.states().low > room.high) {

@@ -21,6 +21,9 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Sycl, "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1")
             .note("single buffers above 4 GiB", "允许单个缓冲区超过 4 GiB"),
+        line(Target::LlamaCpp, "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1")
+            .note("single buffers above 4 GiB", "允许单个缓冲区超过 4 GiB")
+            .when("xpu"),
         line(Target::Pytorch, "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1")
             .note("single buffers above 4 GiB", "允许单个缓冲区超过 4 GiB")
             .when("xpu"),

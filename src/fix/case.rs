@@ -1,4 +1,5 @@
-//! An incident as fixes look at it: what is missing, what holds it, which program's knobs count, and how likely each cause is.
+//! An incident as fixes look at it: what is missing, what holds it, which program's knobs count, and how likely each
+//! cause is.
 
 use super::Knob;
 use super::cures::Table;
@@ -93,7 +94,8 @@ impl<'a> Case<'a> {
         self.context.trainer.value()
     }
 
-    /// Probability of a cause: its finding's confidence, and for the resource's plain shortage a share of what no cause claims.
+    /// Probability of a cause: its finding's confidence, and for the resource's plain shortage a share of what no cause
+    /// claims.
     pub fn confidence(&self, cause: CauseId) -> f64 {
         let found: f64 =
             self.findings.iter().filter(|finding| finding.cause.id == cause).map(|finding| finding.confidence).sum();
@@ -168,8 +170,8 @@ impl<'a> Case<'a> {
         Some(Interval::between(with_cache.low, short.high.max(with_cache.high)))
     }
 
-    /// Probability in 0 … 1 that freeing an amount somewhere in `range` covers what was missing, with a twentieth of what is
-    /// in use as a margin for the unseen rest of the peak. 1 where the log does not tell what was missing.
+    /// Probability in 0 … 1 that freeing an amount somewhere in `range` covers what was missing, with a twentieth of
+    /// what is in use as a margin for the unseen rest of the peak. 1 where the log does not tell what was missing.
     pub fn reach(&self, range: Interval) -> f64 {
         let Some(missing) = self.missing() else { return 1.0 };
         if range.high < missing.low || range.high <= 0 {
@@ -267,8 +269,9 @@ impl<'a> Case<'a> {
         self.program().pytorch_allocator() == PytorchAllocator::Yes && !self.program().is_engine()
     }
 
-    /// True where PyTorch may be under it: the program is built on it, or could be and something in the log speaks of it.
-    /// Whoever killed a process on the host leaves open what it ran, unless the process has the name of another program.
+    /// True where PyTorch may be under it: the program is built on it, or could be and something in the log speaks of
+    /// it. Whoever killed a process on the host leaves open what it ran, unless the process has the name of another
+    /// program.
     pub fn may_be_pytorch(&self) -> bool {
         match self.program().pytorch_allocator() {
             PytorchAllocator::Yes => true,
@@ -353,9 +356,9 @@ impl<'a> Case<'a> {
         targets
     }
 
-    /// Sorts knobs so that those of this incident's programs come first, and drops those of programs that the log rules out.
-    /// A message of PyTorch alone leaves open which trainer ran; one of CUDA or the operating system, which framework.
-    /// At most five remain; none where the fix has no knob for what runs here.
+    /// Sorts knobs so that those of this incident's programs come first, and drops those of programs that the log rules
+    /// out. A message of PyTorch alone leaves open which trainer ran; one of CUDA or the operating system, which
+    /// framework. At most five remain; none where the fix has no knob for what runs here.
     pub fn order(&self, mut knobs: Vec<Knob>) -> Vec<Knob> {
         let mut targets = self.targets();
         let program = self.program();

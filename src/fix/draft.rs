@@ -1,4 +1,5 @@
-//! Builds an [`Offer`] and decides by arithmetic whether it is one: what cannot cover the shortage is withheld with that reason.
+//! Builds an [`Offer`] and decides by arithmetic whether it is one: what cannot cover the shortage is withheld with
+//! that reason.
 
 use super::case::{Case, clamp_to, show};
 use super::cures::{self, Table};

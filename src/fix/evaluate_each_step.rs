@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         line(Target::Mlx, "mx.set_cache_limit(2 << 30)")
             .note("bytes of freed buffers that are kept", "保留的空闲缓冲区字节数"),
     ],
-    fixtures: &["metal/count", "metal/buffer"],
+    fixtures: &["metal/count"],
     advise,
 };
 

@@ -103,8 +103,8 @@ fn advise(case: &Case) -> Advice {
         })
 }
 
-/// What the workers that go take with them: their own pages, prefetched batches and caches as they are after one epoch at
-/// least, in the end at most.
+/// What the workers that go take with them: their own pages, prefetched batches and caches as they are after one epoch
+/// at least, in the end at most.
 fn saved(account: &LoaderAccount, tried: u64) -> (Interval, Text) {
     let loader = account.loader;
     let rest = Loader { workers: tried, ..loader }.need();

@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[],
-    fixtures: &["context/retried", "context/write-up"],
+    fixtures: &["fix/averaged-weights", "fix/gathered-outputs"],
     advise,
 };
 

@@ -102,8 +102,8 @@ fn advise(case: &Case) -> Advice {
         })
 }
 
-/// The share that leaves the failed request its room beside the pool, with a hundredth of the device as margin. The share
-/// set is the one printed; where none is, what the framework holds is about the share.
+/// The share that leaves the failed request its room beside the pool, with a hundredth of the device as margin. The
+/// share set is the one printed; where none is, what the framework holds is about the share.
 fn share_beside(case: &Case, budget: &Budget) -> Option<f64> {
     let total = budget.total?;
     let short = (case.requested()?.high - case.free()?.low).max(0) as f64;

@@ -2,8 +2,8 @@
 //! costs, the lines to write for each target), and what it says to one (what it frees, computed from the incident's
 //! figures, and why). How likely it cures each cause is data: `cures.json`.
 //!
-//! A fix sees the incident through [`case::Case`] and speaks through [`draft::Draft`], which withholds what the arithmetic
-//! rules out. [`plan`] asks all of [`FIXES`] and ranks what they offer.
+//! A fix sees the incident through [`case::Case`] and speaks through [`draft::Draft`], which withholds what the
+//! arithmetic rules out. [`plan`] asks all of [`FIXES`] and ranks what they offer.
 
 mod activation_offload;
 pub mod alloc_conf;
@@ -239,8 +239,8 @@ pub enum Advice {
     Silent,
 }
 
-/// A fix's file: what is known of it before any incident, and what it says to one. How likely it cures each cause stands
-/// in `cures.json`.
+/// A fix's file: what is known of it before any incident, and what it says to one. How likely it cures each cause
+/// stands in `cures.json`.
 pub struct Fix {
     /// Slug, as in the JSON and on the command line of `oomdoc rules`; the name of the file with hyphens.
     pub id: &'static str,

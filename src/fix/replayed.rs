@@ -137,8 +137,8 @@ pub fn grows(case: &Case) -> Option<Text> {
     ))
 }
 
-/// What is freed where the place that grows lets go of what earlier steps left: from its growth between the first and last
-/// stretch looked at to all that it holds.
+/// What is freed where the place that grows lets go of what earlier steps left: from its growth between the first and
+/// last stretch looked at to all that it holds.
 pub fn growth_freed(case: &Case) -> Option<(Interval, Text)> {
     let recording = case.proof()?;
     let (place, grown) = recording.growth.as_ref()?.places.first()?;

@@ -252,8 +252,8 @@ fn first(case: &Case, batch: u64) -> Option<u64> {
     batch::first_try(batch, allocated, requested, usable, constant(case))
 }
 
-/// What does not depend on the batch, where the number of parameters is known: full-precision weights alone in inference,
-/// the usual states in training.
+/// What does not depend on the batch, where the number of parameters is known: full-precision weights alone in
+/// inference, the usual states in training.
 fn constant(case: &Case) -> f64 {
     let Some(parameters) = case.context.parameters.value() else { return 0.0 };
     if !case.training() || case.context.lora.value() == Some(true) {

@@ -1,7 +1,7 @@
 //! Which events are one failure: repetitions, other ranks, launchers, and the proof of a symptom.
 //!
-//! Each event is held against the few incidents that are still near it, so that the work grows with the number of events
-//! and not with its square, however many ranks a job had.
+//! Each event is held against the few incidents that are still near it, so that the work grows with the number of
+//! events and not with its square, however many ranks a job had.
 
 use super::{
     Incident, RankFall,
@@ -390,7 +390,8 @@ fn crowded(group: &Group, context: &Context) -> bool {
     elsewhere && (context.has(Clue::LoadsModel) || group.event.facts.other_processes.len() >= 2)
 }
 
-/// The incident that the job died of: the first, unless the program caught it and another one came that it did not survive.
+/// The incident that the job died of: the first, unless the program caught it and another one came that it did not
+/// survive.
 fn primary_of(groups: &[Group]) -> usize {
     let first_run = groups.first().map_or(0, |group| group.run);
     groups.iter().position(|group| group.run == first_run && !group.event.has(Sign::CaughtAndContinued)).unwrap_or(0)

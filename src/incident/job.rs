@@ -10,7 +10,8 @@ use regex::Regex;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Two logs without rank numbers are one job when they name the same program and their failures lie this close, in seconds.
+/// Two logs without rank numbers are one job when they name the same program and their failures lie this close, in
+/// seconds.
 const SAME_JOB_WITHIN: f64 = 600.0;
 
 /// A rank, worker or node number in a file's name.

@@ -1,4 +1,5 @@
-//! What a memory snapshot says about an incident: the same failure seen from inside the allocator, or why it is another.
+//! What a memory snapshot says about an incident: the same failure seen from inside the allocator, or why it is
+//! another.
 //!
 //! A plain value. The command reads the snapshot and fills it in; causes weigh it, fixes take their arithmetic from it.
 
@@ -189,14 +190,15 @@ impl Recording {
         (tried > 0 && !open).then_some(Pieces::NotInTheWay { tried })
     }
 
-    /// Bytes that the allocator had before and could not have any more when it failed: somebody outside of it took them.
+    /// Bytes that the allocator had before and could not have any more when it failed: somebody outside of it took
+    /// them.
     pub fn taken_meanwhile(&self) -> Option<u64> {
         let free = self.device_free.filter(|_| self.proves())?;
         self.peak_reserved?.checked_sub(self.reserved.saturating_add(free)).filter(|bytes| *bytes > 0)
     }
 
-    /// Blocks of activations that one line keeps for each tensor of parameters, where both are told: about one or a few after
-    /// one pass, many where several passes (or the steps of a recurrence) are kept.
+    /// Blocks of activations that one line keeps for each tensor of parameters, where both are told: about one or a few
+    /// after one pass, many where several passes (or the steps of a recurrence) are kept.
     pub fn passes_kept(&self) -> Option<(&HeldAt, u64)> {
         let blocks = |category: Category| {
             let held = self.holders.iter().filter(move |held| held.category == category);

@@ -2,7 +2,8 @@
 
 use super::scan::Literals;
 
-/// A packed message may hold other packed messages: a log line in JSON in a log line. Deeper nesting is not seen in logs.
+/// A packed message may hold other packed messages: a log line in JSON in a log line. Deeper nesting is not seen in
+/// logs.
 const DEPTH: usize = 3;
 /// Most lines that one line is unpacked into; what follows stays on the last.
 const MOST_PIECES: usize = 16_384;

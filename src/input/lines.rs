@@ -90,8 +90,8 @@ impl<'l> Draft<'l> {
         count
     }
 
-    /// Adds the lines of a part of a large input that begins at an offset, but for those before `covered`, which earlier
-    /// parts brought.
+    /// Adds the lines of a part of a large input that begins at an offset, but for those before `covered`, which
+    /// earlier parts brought.
     pub fn push_part(&mut self, start: u64, mut number: u64, bytes: &[u8], covered: &mut u64) {
         for raw in split(bytes) {
             if start + raw.offset as u64 >= *covered {

@@ -25,8 +25,8 @@ use std::io::Read;
 /// One line of the input, made readable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// 1-based number; `\n`, `\r\n` and `\r` each end a line. Lines that were unpacked from the `\n` escapes of one line
-    /// share its number, so numbers ascend but may repeat.
+    /// 1-based number; `\n`, `\r\n` and `\r` each end a line. Lines that were unpacked from the `\n` escapes of one
+    /// line share its number, so numbers ascend but may repeat.
     pub number: u64,
     /// The text without terminal escapes, line end, quoting and rank prefix.
     pub text: String,

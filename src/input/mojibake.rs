@@ -1,8 +1,8 @@
 //! UTF-8 that a program read as a one-byte code page, and wrote as UTF-8 again: `显存` became `æ˜¾å­˜`.
 //!
 //! Each byte of the UTF-8 became the character that the code page has for it. Some bytes have no character there
-//! (windows-1252: 81 8D 8F 90 9D; windows-1254 also 8E 9E), and the soft hyphen (AD) is invisible, so that copying loses
-//! them. What follows from the rest is restored; what does not becomes U+FFFD.
+//! (windows-1252: 81 8D 8F 90 9D; windows-1254 also 8E 9E), and the soft hyphen (AD) is invisible, so that copying
+//! loses them. What follows from the rest is restored; what does not becomes U+FFFD.
 
 use super::Line;
 use encoding_rs::Encoding;

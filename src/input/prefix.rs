@@ -89,8 +89,8 @@ fn certain(text: &str) -> Option<Prefix> {
     Some(Prefix { from, to, rank: Some(rank) })
 }
 
-/// `(VllmWorker rank=3 pid=41)`, `(Worker_TP3 pid=41)`, `(EngineCore_DP0 pid=883)`: the rank; the text stays, because it
-/// names the process.
+/// `(VllmWorker rank=3 pid=41)`, `(Worker_TP3 pid=41)`, `(EngineCore_DP0 pid=883)`: the rank; the text stays, because
+/// it names the process.
 fn named_in_parentheses(text: &str) -> Option<u32> {
     let inner = text.trim_start().strip_prefix('(')?;
     let end = inner.bytes().take(96).position(|b| b == b')')?;

@@ -16,8 +16,8 @@ const SMALL_BYTES: usize = 4 << 20;
 const SMALL_LINES: u64 = 64 << 10;
 /// The encoding is told from this much.
 const SNIFF: usize = 256 << 10;
-/// Size of a read of a large input. Measured on a 1 GB log: pieces that stay in the second-level cache between the read,
-/// the search and the count of lines beat larger ones.
+/// Size of a read of a large input. Measured on a 1 GB log: pieces that stay in the second-level cache between the
+/// read, the search and the count of lines beat larger ones.
 const READ: usize = 256 << 10;
 /// What the buffer keeps of earlier reads: the tail of the document, and more than any window reaches back.
 const CARRY: usize = TAIL;
@@ -25,7 +25,8 @@ const CARRY: usize = TAIL;
 const RUN: usize = 1 << 20;
 const HEAD: usize = 128 << 10;
 const TAIL: usize = 256 << 10;
-/// Surroundings of the first hits: a traceback, or a memory table, stands before a message; a stack or a summary behind.
+/// Surroundings of the first hits: a traceback, or a memory table, stands before a message; a stack or a summary
+/// behind.
 const WIDE: (usize, usize) = (48 << 10, 16 << 10);
 /// How many windows are wide.
 const WIDE_WINDOWS: usize = 16;
@@ -35,7 +36,8 @@ const NARROW: (usize, usize) = (8 << 10, 8 << 10);
 const LONGEST_WINDOW: usize = 128 << 10;
 /// Lines kept on each side of a window's first hit, and in the head and the tail: bounds the cost of very short lines.
 const MOST_LINES: usize = 4096;
-/// Memory for the windows of the first hits, for those of the first hits of each literal, and for those of the last hits.
+/// Memory for the windows of the first hits, for those of the first hits of each literal, and for those of the last
+/// hits.
 const EARLY_COST: usize = 2 << 20;
 const RARE_COST: usize = 3 << 20;
 const LATE_COST: usize = 512 << 10;

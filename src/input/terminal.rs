@@ -9,8 +9,8 @@ pub(super) struct Found {
     pub control: bool,
 }
 
-/// Removes terminal escapes (ECMA-48 CSI, OSC and their kin, also with the escape byte shown as `^[` or lost in a paste)
-/// and control characters.
+/// Removes terminal escapes (ECMA-48 CSI, OSC and their kin, also with the escape byte shown as `^[` or lost in a
+/// paste) and control characters.
 ///
 /// PyTorch 2.3 prints the index of a GPU as a raw byte (`GPU \0 has a total capacity of`; the format of a `DeviceIndex`
 /// in CUDACachingAllocator.cpp): a control character in that place becomes the number that it is.
@@ -90,7 +90,8 @@ fn escape_length(after: &str) -> usize {
             let end = 1 + parameters;
             end + usize::from(bytes.get(end).is_some_and(|b| (0x40..=0x7e).contains(b)))
         }
-        // Strings end with BEL or ESC \; any other escape aborts them, and one that never ends must not swallow the line.
+        // Strings end with BEL or ESC \; any other escape aborts them, and one that never ends must not swallow the
+        // line.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => match memchr::memchr2(0x07, 0x1b, bytes) {
             Some(at) if bytes.get(at) == Some(&0x07) => at + 1,
             Some(at) if bytes.get(at + 1) == Some(&b'\\') => at + 2,

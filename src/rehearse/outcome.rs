@@ -603,7 +603,8 @@ impl Answer {
             (true, Some(at)) => (runs.get(at).map_or(Verdict::Unknown, |run| run.verdict), at),
             _ => {
                 let verdict = Verdict::of_all(runs.iter().map(|run| run.verdict)).unwrap_or(Verdict::Unknown);
-                // Of a list, the largest that fits is of more interest than one that failed; where none fits, the first.
+                // Of a list, the largest that fits is of more interest than one that failed; where none fits, the
+                // first.
                 let shown = fits.or_else(|| runs.iter().position(|run| run.verdict == verdict)).unwrap_or(0);
                 (verdict, shown)
             }

@@ -277,7 +277,8 @@ impl Screen {
         }
     }
 
-    /// A paragraph. `head` stands on the first line in front of the text, continuation lines are indented by `hang` columns.
+    /// A paragraph. `head` stands on the first line in front of the text, continuation lines are indented by `hang`
+    /// columns.
     pub fn paragraph(&mut self, head: &[Run], hang: usize, body: &[Run]) {
         self.clipped(head, hang, body, usize::MAX);
     }

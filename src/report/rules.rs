@@ -1,4 +1,5 @@
-//! The documentation of causes and fixes, as `oomdoc rules` prints it and as `docs/causes.md` and `docs/fixes.md` hold it.
+//! The documentation of causes and fixes, as `oomdoc rules` prints it and as `docs/causes.md` and `docs/fixes.md` hold
+//! it.
 
 use super::Style;
 use super::layout::{Run, Screen, Tone, columns, pad, run};

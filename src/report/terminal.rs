@@ -1,4 +1,5 @@
-//! One screen for a tired engineer: what ran out, where the bytes are, why, what to change. Everything with `--verbose`.
+//! One screen for a tired engineer: what ran out, where the bytes are, why, what to change. Everything with
+//! `--verbose`.
 
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
@@ -45,7 +46,8 @@ const HOLDERS_SHOWN: usize = 12;
 /// Inputs that are listed with `--verbose`.
 const INPUTS_SHOWN: usize = 16;
 
-/// From everything a screen can hold to the least that is still an answer. Whole statements are left out before any is cut.
+/// From everything a screen can hold to the least that is still an answer. Whole statements are left out before any is
+/// cut.
 const LEVELS: [Detail; 12] = {
     let rich = Detail {
         evidence: 4,
@@ -1157,8 +1159,8 @@ fn drawn_entries(ledger: &Ledger) -> Vec<(Holder, Interval)> {
     entries
 }
 
-/// Shares a number of cells out by size: at least one for each part, by the largest remainder. The cells of parts that do
-/// not fill the whole stay undrawn.
+/// Shares a number of cells out by size: at least one for each part, by the largest remainder. The cells of parts that
+/// do not fill the whole stay undrawn.
 fn apportion(sizes: &[u64], whole: u64, cells: usize) -> Vec<usize> {
     let sum: u128 = sizes.iter().map(|size| u128::from(*size)).sum();
     let whole = u128::from(whole).max(sum).max(1);

@@ -20,8 +20,8 @@ pub struct Numeral {
     /// Its digits as one whole number, to be divided by 10 to the power of `decimals`.
     pub digits: u128,
     pub decimals: u32,
-    /// `12,345` or a `1.234` where decimals have a comma: a thousand or a fraction, which only the unit or the text around
-    /// can tell. `digits` and `decimals` are those of the fraction.
+    /// `12,345` or a `1.234` where decimals have a comma: a thousand or a fraction, which only the unit or the text
+    /// around can tell. `digits` and `decimals` are those of the fraction.
     pub ambiguous: bool,
 }
 

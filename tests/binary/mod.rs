@@ -26,8 +26,8 @@ pub fn process() -> std::process::Command {
     command
 }
 
-/// Says on the terminal that this test was left out, and why; `println!` would be kept back by the harness, which takes the
-/// test for passed. With `CI=true` it fails instead: such a machine should have what it takes.
+/// Says on the terminal that this test was left out, and why; `println!` would be kept back by the harness, which takes
+/// the test for passed. With `CI=true` it fails instead: such a machine should have what it takes.
 pub fn skipped(why: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{why}, and CI=true asks for every test");
     let thread = std::thread::current();
@@ -35,8 +35,9 @@ pub fn skipped(why: &str) {
     std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
-/// Asserts that the work for `n` of something grows with `n` and not with its square, whatever else the machine does: time on
-/// the processor counts, and only its ratio. Four times as much is done in four times as long, or in 16 times if quadratic.
+/// Asserts that the work for `n` of something grows with `n` and not with its square, whatever else the machine does:
+/// time on the processor counts, and only its ratio. Four times as much is done in four times as long, or in 16 times
+/// if quadratic.
 pub fn grows_linearly(name: &str, mut work: impl FnMut(usize)) {
     const MEASURABLE: Duration = Duration::from_millis(25);
     const MOST: usize = 1 << 20;

@@ -1,7 +1,8 @@
 //! A stand-in for libcuda: one device of simulated memory, steered by the environment variable `FAKE_CUDA`.
 //!
 //! The tests compile this file by itself (`rustc --crate-type cdylib`, no crates) to `libcuda.so.1` and let the real
-//! binary find it through LD_LIBRARY_PATH. Kernels are not pretended: `cuLaunchKernel` interprets the PTX that was loaded.
+//! binary find it through LD_LIBRARY_PATH. Kernels are not pretended: `cuLaunchKernel` interprets the PTX that was
+//! loaded.
 //!
 //! `FAKE_CUDA` holds words separated by blanks:
 //!
@@ -23,7 +24,8 @@
 //! | `lowest=FILE` | the least that was ever free, in bytes, written when the context goes |
 //! | `log=FILE` | every call's name, one a line |
 //!
-//! Missing symbols cannot be steered at run time: the test compiles with `--cfg missing`, which leaves out virtual memory.
+//! Missing symbols cannot be steered at run time: the test compiles with `--cfg missing`, which leaves out virtual
+//! memory.
 
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::not_unsafe_ptr_arg_deref)]
 
@@ -261,7 +263,8 @@ impl Device {
         Ok(())
     }
 
-    /// Where the bytes at an address really are: a handle's own space for mapped addresses. `None` is an illegal address.
+    /// Where the bytes at an address really are: a handle's own space for mapped addresses. `None` is an illegal
+    /// address.
     fn resolve(&self, address: u64, bytes: u64) -> Option<u64> {
         if let Some((start, length)) = self.blocks.range(..=address).next_back()
             && address + bytes <= start + length

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles `tests/fakes/<source>` to `<library>` in a folder of its own under the target folder, and returns the folder,
-/// for LD_LIBRARY_PATH. `flags` are handed to rustc.
+/// Compiles `tests/fakes/<source>` to `<library>` in a folder of its own under the target folder, and returns the
+/// folder, for LD_LIBRARY_PATH. `flags` are handed to rustc.
 pub fn build(source: &str, library: &str, variant: &str, flags: &[&str]) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fakes").join(variant);

@@ -1,4 +1,5 @@
-//! A libnvidia-ml that tells what a scenario says. Compiled by the tests with `rustc --crate-type cdylib`; needs std alone.
+//! A libnvidia-ml that tells what a scenario says. Compiled by the tests with `rustc --crate-type cdylib`; needs std
+//! alone.
 //!
 //! `FAKE_NVML` names the scenario, a text of one statement a line:
 //!

@@ -1,5 +1,5 @@
-//! Messages of serving engines: the figures to the byte, what ran out, what is no failure, and that what is advised fits by
-//! the printed figures.
+//! Messages of serving engines: the figures to the byte, what ran out, what is no failure, and that what is advised
+//! fits by the printed figures.
 
 use oomdoc::cause::{self, CauseId};
 use oomdoc::dialect::{self, Event, Standing};

@@ -180,7 +180,7 @@ const CASES: &[Case] = &[
     ),
     case("metal/command-buffer", "metal-command-buffer", "mlx", Gpu, "", &[Sign::Mps]),
     case("metal/count", "mlx-resource-limit", "mlx", Gpu, "", &[Sign::RefusedByLimit]),
-    case("sycl/buffer", "sycl-buffer", "sycl", Gpu, "requested=5368709120", &[Sign::Xpu]),
+    case("sycl/buffer", "sycl-buffer", "llama.cpp", Gpu, "requested=5368709120", &[Sign::Xpu]),
     case("sycl/level-zero", "sycl-out-of-device-memory", "sycl", Gpu, "", &[Sign::Xpu]),
     case("candle/weights", "candle-driver-error", "candle", Gpu, "", &[Sign::EngineStartup]),
     case("simulation/kokkos", "kokkos-space", "kokkos", Gpu, "requested=7.45GiB", &[]),

@@ -1,4 +1,5 @@
-//! The diagnosis of host memory as users run it: the loaders' arithmetic, whose pages filled a limit, and what is offered.
+//! The diagnosis of host memory as users run it: the loaders' arithmetic, whose pages filled a limit, and what is
+//! offered.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,5 @@
-//! The CUDA part of `oomdoc probe`, driven as its parent drives it, on a simulated driver that interprets the shipped PTX.
+//! The CUDA part of `oomdoc probe`, driven as its parent drives it, on a simulated driver that interprets the shipped
+//! PTX.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

@@ -1,5 +1,5 @@
-//! Nobody is told to type commands of a program that the log is not about: over every fixture, in both languages and all
-//! formats.
+//! Nobody is told to type commands of a program that the log is not about: over every fixture, in both languages and
+//! all formats.
 
 use crate::binary;
 

@@ -1,5 +1,5 @@
-//! Messages of programs, generated from their shapes and mutilated as logs are: is the failure seen, is its program named,
-//! and is every figure exact or unknown?
+//! Messages of programs, generated from their shapes and mutilated as logs are: is the failure seen, is its program
+//! named, and is every figure exact or unknown?
 //!
 //! * `OOMDOC_SHAPES=slurm` looks at the shapes whose id or program holds the word, and prints every one;
 //! * `OOMDOC_MUTATION=cut` at the mutations whose name holds it;

@@ -1,7 +1,8 @@
 //! The message shapes: facts about what programs print when memory runs out, read from `tests/messages/*/*.toml`.
 //!
-//! One file per program: `program`, `names` (what the program may be called; the first is best), `kind`, `markers` (how it
-//! shows in a log), `meanings` (figures that mean something else than one would think), and for every wording a `[[shape]]`:
+//! One file per program: `program`, `names` (what the program may be called; the first is best), `kind`, `markers` (how
+//! it shows in a log), `meanings` (figures that mean something else than one would think), and for every wording a
+//! `[[shape]]`:
 //!
 //! | key | meaning |
 //! | --- | --- |

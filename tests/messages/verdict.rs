@@ -91,7 +91,8 @@ fn facts(facts: &Value) -> BTreeMap<String, Vec<u64>> {
     got
 }
 
-/// Keys that say the same of a figure in other words: a need may be told as a request, what is free as what is available.
+/// Keys that say the same of a figure in other words: a need may be told as a request, what is free as what is
+/// available.
 const ALIKE: &[&[&str]] = &[
     &["requested_bytes", "needed_bytes", "desired_bytes"],
     &["free_bytes", "available_bytes"],

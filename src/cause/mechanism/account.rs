@@ -92,8 +92,8 @@ pub const CACHE: Mechanism = Mechanism {
         );
         let (have, want, part) = (size(cached), size(requested), percent(share));
         let free = size(ledger.free.unwrap_or(Interval::exactly(0)));
-        // "Free + cached ≥ request" alone holds in about a third of real reports and is seldom the cause: some slack is the
-        // normal state of a full allocator, and below half a GiB it is a handful of its smallest segments.
+        // "Free + cached ≥ request" alone holds in about a third of real reports and is seldom the cause: some slack is
+        // the normal state of a full allocator, and below half a GiB it is a handful of its smallest segments.
         let level = if !with_free {
             "too-little"
         } else if share < 0.04 || cached.middle() < (GIB / 2) as i128 {
@@ -255,7 +255,8 @@ pub const PRIVATE_POOLS: Mechanism = Mechanism {
             && ledger.share(ledger.cached).is_some_and(|share| share < 0.03)
             && request_share(incident).is_some_and(|share| share < 0.02);
         let (level, text) = if share >= 0.3 {
-            // An engine's or compiler's graphs take a few hundred MiB; most of a card means graphs recorded over and over.
+            // An engine's or compiler's graphs take a few hundred MiB; most of a card means graphs recorded over and
+            // over.
             (
                 "much",
                 text!(en: "{pools}, {part} of the device, sit idle in private pools: graphs are recorded again and again and never dropped", zh: "{pools}（设备的 {part}）闲置在私有池中：CUDA Graph 被反复录制且从未释放"),

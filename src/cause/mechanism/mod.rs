@@ -1,9 +1,9 @@
 //! What an incident shows that tells causes apart, whatever the program: one reading for each mechanism.
 //!
-//! A mechanism looks at the account, the typed facts, the signs and the context, and yields one of a few levels: how large
-//! the request is for the device, which phase was under way, whether readings rise. It never looks at a program's name or
-//! at a wording. What a level speaks for is data (`weights.json`), learnt from labelled reports and shrunk to stated
-//! priors; see [`super::weights`].
+//! A mechanism looks at the account, the typed facts, the signs and the context, and yields one of a few levels: how
+//! large the request is for the device, which phase was under way, whether readings rise. It never looks at a program's
+//! name or at a wording. What a level speaks for is data (`weights.json`), learnt from labelled reports and shrunk to
+//! stated priors; see [`super::weights`].
 
 mod account;
 mod compiled;

@@ -9,8 +9,8 @@ use crate::incident::context::Clue;
 use crate::text;
 use crate::units::{GIB, percent};
 
-/// The share of the device's memory that XLA and TensorFlow reserve at start: 0.75 of the total since jaxlib 0.4.1, 0.9 of
-/// what is free before.
+/// The share of the device's memory that XLA and TensorFlow reserve at start: 0.75 of the total since jaxlib 0.4.1, 0.9
+/// of what is free before.
 const POOL_SHARES: [f64; 2] = [0.75, 0.9];
 
 /// A framework's pool that took, or tries to take, the device.

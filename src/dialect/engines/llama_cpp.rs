@@ -1,7 +1,7 @@
 //! llama.cpp and what is built on ggml: a buffer for weights, cache or computation that the device refused.
 //!
-//! `ggml/src/ggml-cuda/ggml-cuda.cu`, `ggml/src/ggml-alloc.c`, `src/llama-model.cpp`, `src/llama-context.cpp`. Which buffer it was
-//! stands in the lines that follow.
+//! `ggml/src/ggml-cuda/ggml-cuda.cu`, `ggml/src/ggml-alloc.c`, `src/llama-model.cpp`, `src/llama-context.cpp`. Which
+//! buffer it was stands in the lines that follow.
 
 use super::surroundings;
 use crate::dialect::joined::Printed;

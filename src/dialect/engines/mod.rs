@@ -1,8 +1,8 @@
 //! Engines that serve language models: they size pools at start, and fail in words of their own.
 //!
-//! Where such an engine passes on PyTorch's message, the figures are read by [`super::pytorch::allocator`]. What an engine was
-//! told (length of the context, share of the device) and what it reported before it failed (size of the weights, room
-//! for the cache) stands in other lines, which [`surroundings`] reads.
+//! Where such an engine passes on PyTorch's message, the figures are read by [`super::pytorch::allocator`]. What an
+//! engine was told (length of the context, share of the device) and what it reported before it failed (size of the
+//! weights, room for the cache) stands in other lines, which [`surroundings`] reads.
 
 pub mod llama_cpp;
 pub mod ollama;
@@ -18,8 +18,8 @@ use crate::domain::Program;
 use crate::input::Document;
 use crate::units::{Base, Figure};
 
-/// Completes an event of an engine, or of PyTorch inside one, with what the lines around it tell. Takes hundreds of lines, so
-/// it is not done for every event of a flood.
+/// Completes an event of an engine, or of PyTorch inside one, with what the lines around it tell. Takes hundreds of
+/// lines, so it is not done for every event of a flood.
 pub fn complete(document: &Document, event: &mut Event) {
     if event.standing == Standing::Harmless || !event.resource.on_device() && event.program != Program::LlamaCpp {
         return;
@@ -40,8 +40,8 @@ pub fn complete(document: &Document, event: &mut Event) {
     }
 }
 
-/// The message whose first words, written without blanks, stand on the line of a hit or on one of the `back` lines before
-/// it: the hit may lie behind a wrap. Also gives where the words start.
+/// The message whose first words, written without blanks, stand on the line of a hit or on one of the `back` lines
+/// before it: the hit may lie behind a wrap. Also gives where the words start.
 fn message(document: &Document, position: usize, words: &[&str], back: usize, lines: usize) -> Option<(Notice, usize)> {
     (0..=back).find_map(|back| {
         let first = position.checked_sub(back)?;

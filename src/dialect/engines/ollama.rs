@@ -49,7 +49,8 @@ fn system_memory(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
-/// The runner's last words inside the server's: `llama runner process has terminated: cudaMalloc failed: out of memory …`.
+/// The runner's last words inside the server's: `llama runner process has terminated: cudaMalloc failed: out of memory
+/// …`.
 fn reported(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     if !(line.contains("llama") && line.contains("process") || line.contains("ollama")) {

@@ -27,8 +27,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     None
 }
 
-/// `Not enough memory to handle 4096 prefill tokens. You need to decrease --max-batch-prefill-tokens`: the warm-up of the
-/// server (`server/text_generation_server/models/flash_causal_lm.py`).
+/// `Not enough memory to handle 4096 prefill tokens. You need to decrease --max-batch-prefill-tokens`: the warm-up of
+/// the server (`server/text_generation_server/models/flash_causal_lm.py`).
 fn tgi(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["Notenoughmemorytohandle"], 0, 3)?;
     let mut event = notice.event("tgi-warmup", Program::Tgi, Resource::Gpu, from, from + 1);

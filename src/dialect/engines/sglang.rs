@@ -51,8 +51,8 @@ fn pool_too_small(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
-/// One of the devices that a model is split over has less free than another: `The memory capacity is unbalanced. Some GPUs
-/// may be occupied by other processes. pre_model_load_memory=57.4, local_gpu_memory=78.0`, in GB of 2^30 bytes.
+/// One of the devices that a model is split over has less free than another: `The memory capacity is unbalanced. Some
+/// GPUs may be occupied by other processes. pre_model_load_memory=57.4, local_gpu_memory=78.0`, in GB of 2^30 bytes.
 fn unbalanced(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["Thememorycapacityisunbalanced"], 0, 3)?;
     let mut event = notice.event("sglang-unbalanced", Program::Sglang, Resource::Gpu, from, from + 1);

@@ -127,8 +127,8 @@ const ENGINE_WORDS: [&str; 7] = [
     "sglang/",
 ];
 
-/// As [`note`], for the message of a framework that may have failed inside an engine: adds nothing where no line around it is
-/// an engine's.
+/// As [`note`], for the message of a framework that may have failed inside an engine: adds nothing where no line around
+/// it is an engine's.
 pub fn note_where_an_engine_runs(document: &Document, position: usize, event: &mut Event) {
     let engine = field::before(position + 1, BEFORE)
         .chain(field::behind(document, position, BEHIND))
@@ -213,7 +213,8 @@ fn keep(event: &mut Event, number: Number, value: Option<f64>, at: Span) {
     }
 }
 
-/// The number behind a key: `=0.9`, `: 32768,`, ` 8192`, `', '4096'`; thousands may be set off by commas or written `32k`.
+/// The number behind a key: `=0.9`, `: 32768,`, ` 8192`, `', '4096'`; thousands may be set off by commas or written
+/// `32k`.
 fn value(rest: &str) -> Option<f64> {
     let rest = rest.trim_start_matches([' ', '=', ':', '"', '\'', '\\', '`', '(']);
     let rest = rest.strip_prefix(", ").map_or(rest, |rest| rest.trim_start_matches(['"', '\'']));
@@ -231,8 +232,8 @@ fn value(rest: &str) -> Option<f64> {
     Some(if thousands { value * KIB as f64 } else { value })
 }
 
-/// The size behind a label, with a sign: `-2.16 GiB`, `14.99GiB`, `= 512.00 MiB`, `"1.8 GiB"`. A number without a unit is in
-/// MiB nowhere, so it is no size.
+/// The size behind a label, with a sign: `-2.16 GiB`, `14.99GiB`, `= 512.00 MiB`, `"1.8 GiB"`. A number without a unit
+/// is in MiB nowhere, so it is no size.
 fn signed_size(rest: &str, at: Span) -> Option<(bool, Figure)> {
     let rest = rest.trim_start_matches([' ', '=', ':', '"', '[']);
     let (negative, rest) = rest.strip_prefix('-').map_or((false, rest), |rest| (true, rest));

@@ -1,7 +1,8 @@
 //! vLLM: the checks of its start-up and its own words around PyTorch's message.
 //!
-//! `vllm/v1/worker/*_worker.py` (free memory at start, profiling), `vllm/v1/core/kv_cache_utils.py` (cache), and before 0.8
-//! `vllm/worker/worker.py`. The wordings differ between versions in blanks, quotes and parentheses, so the labels decide.
+//! `vllm/v1/worker/*_worker.py` (free memory at start, profiling), `vllm/v1/core/kv_cache_utils.py` (cache), and before
+//! 0.8 `vllm/worker/worker.py`. The wordings differ between versions in blanks, quotes and parentheses, so the labels
+//! decide.
 
 use super::{decimal, message, note};
 use crate::dialect::notice::Notice;
@@ -39,8 +40,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("GPU memory") { startup(document, position) } else { None }
 }
 
-/// `Free memory on device cuda:0 (17.1/22.05 GiB) on startup is less than desired GPU memory utilization (0.92, 20.28 GiB)`;
-/// before 0.11 without the device's name.
+/// `Free memory on device cuda:0 (17.1/22.05 GiB) on startup is less than desired GPU memory utilization (0.92, 20.28
+/// GiB)`; before 0.11 without the device's name.
 fn startup(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["Freememoryondevice", "Freememory"], BACK, LINES)?;
     let text = &notice.text;

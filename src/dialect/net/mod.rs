@@ -1,6 +1,7 @@
 //! The net beneath all other readers: a line that says in any program's words that memory ran out.
 //!
-//! A line counts where it speaks of memory that ran out and stands in an error's context. Which program it was is told by
+//! A line counts where it speaks of memory that ran out and stands in an error's context. Which program it was is told
+//! by
 //! [`super::naming`], what ran out and what the figures mean by the words around them. All of that is weaker than a reader
 //! that knows its program, so each event carries [`Sign::Generic`].
 
@@ -140,8 +141,8 @@ fn level(line: &str) -> Option<Level> {
     words().find_map(of)
 }
 
-/// True for a line that reports a failure, rather than speaking of one that may come, does not come, or is dealt with by
-/// code.
+/// True for a line that reports a failure, rather than speaking of one that may come, does not come, or is dealt with
+/// by code.
 fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     const SUPPOSED: &[&str] = &[
         "if ",
@@ -712,8 +713,8 @@ const OTHER_WAY: &[&str] = &[
 /// Lines behind a message on which a program says so.
 const SOON: usize = 3;
 
-/// A device's refusal that a known program got over: it says so on the message's own lines or right behind them, and it does
-/// not die of it.
+/// A device's refusal that a known program got over: it says so on the message's own lines or right behind them, and it
+/// does not die of it.
 pub(super) fn survived(document: &Document, position: usize, event: &Event) -> bool {
     if event.standing != Standing::Failure || event.resource.on_host() || event.program.is_warden() {
         return false;

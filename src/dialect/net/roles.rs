@@ -342,8 +342,8 @@ fn label_after(after: &str) -> Option<(Fact, usize)> {
     (others.is_empty() && fillers.len() <= 3).then_some((fact, fillers.len()))
 }
 
-/// The figures of a line with what their words say they are. `refused` tells that the line speaks of an allocation that was
-/// refused: there a lone figure is what was asked for.
+/// The figures of a line with what their words say they are. `refused` tells that the line speaks of an allocation that
+/// was refused: there a lone figure is what was asked for.
 pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>, base: Base) -> Vec<(Fact, Figure)> {
     let places = places(line, next, at, cut, base);
     let mut at_odds: Vec<Fact> = Vec::new();

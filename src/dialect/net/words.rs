@@ -365,7 +365,8 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     })
 }
 
-/// True where memory is named within the words that follow a refusal: `not enough … memory`, `failed to allocate 12 bytes`.
+/// True where memory is named within the words that follow a refusal: `not enough … memory`, `failed to allocate 12
+/// bytes`.
 fn near(rest: &str) -> bool {
     let clause: String = rest.chars().take(90).collect();
     MATTER.iter().any(|word| clause.contains(word)) || super::roles::has_size(&clause)

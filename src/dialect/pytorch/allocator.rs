@@ -69,8 +69,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
-/// A quick look, so that the kernel's and other programs' `out of memory` costs little: false where neither the line nor
-/// the end of the one before it has any word of an allocator's message.
+/// A quick look, so that the kernel's and other programs' `out of memory` costs little: false where neither the line
+/// nor the end of the one before it has any word of an allocator's message.
 fn names_a_device(document: &Document, position: usize) -> bool {
     let Some(line) = document.lines.get(position) else { return false };
     let before = position.checked_sub(1).and_then(|before| document.lines.get(before));

@@ -1,4 +1,5 @@
-//! Figures that a person listed below a message instead of quoting it whole: `- Free: 3.84 GiB`, `PyTorch 已分配: 37.60 GiB`.
+//! Figures that a person listed below a message instead of quoting it whole: `- Free: 3.84 GiB`, `PyTorch 已分配: 37.60
+//! GiB`.
 //!
 //! Only what the message itself leaves open is filled in, only from lines of the form `label: size` that stand within
 //! eighty lines and before the next message, and not from tables, examples or what was measured at another time.

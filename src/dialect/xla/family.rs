@@ -82,7 +82,8 @@ impl Surroundings {
             || has("Keras");
     }
 
-    /// `Total memory: 7.92GiB`, `Free memory: 204.12MiB`, `(…device:GPU:0 with 9637 MB memory)`, TensorFlow at its start.
+    /// `Total memory: 7.92GiB`, `Free memory: 204.12MiB`, `(…device:GPU:0 with 9637 MB memory)`, TensorFlow at its
+    /// start.
     fn device(&mut self, text: &str, at: Span) {
         use crate::dialect::field::{after, number_after, size_after};
         let size = |label: &str| size_after(text, label, Base::Binary).map(|size| size.at(at));

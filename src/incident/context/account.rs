@@ -34,8 +34,9 @@ impl Context {
         }
     }
 
-    /// Bytes that the model's states take on the failing device at the least and at the most, by what the log and the user
-    /// tell of it. `None` where nothing tells how many parameters there are, or over how many devices they are spread.
+    /// Bytes that the model's states take on the failing device at the least and at the most, by what the log and the
+    /// user tell of it. `None` where nothing tells how many parameters there are, or over how many devices they are
+    /// spread.
     pub fn model_states(&self, event: &Event) -> Option<ModelStates> {
         let count = self.parameters.value().filter(|count| *count >= 1e6 && *count < 1e14)?;
         if event.resource != Resource::Gpu || self.cpu_offload.value() == Some(true) {
@@ -71,7 +72,8 @@ impl Context {
         let optimizer = self.optimizer.get().and_then(|name| Optimizer::named(name));
         let (each, made_of, spans) = match optimizer.filter(|_| learning && !adapters && !quantized) {
             Some(optimizer) => {
-                // Weights, gradients and states of 16 bit are the least; with 32-bit weights or masters they are the most.
+                // Weights, gradients and states of 16 bit are the least; with 32-bit weights or masters they are the
+                // most.
                 let most = Regime::full_precision(optimizer).sum();
                 let least = match self.precision.value() {
                     Some(Precision::Fp32) => most,

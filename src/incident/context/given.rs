@@ -31,8 +31,8 @@ pub struct Given {
 }
 
 impl Given {
-    /// True when the figures describe data loaders against the host's memory, so that there is something to compute even
-    /// without a message in the log.
+    /// True when the figures describe data loaders against the host's memory, so that there is something to compute
+    /// even without a message in the log.
     pub fn describes_loaders(&self) -> bool {
         self.workers.is_some() && self.sample_bytes.is_some() && self.host_bytes.is_some()
     }

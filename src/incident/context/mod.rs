@@ -115,15 +115,18 @@ closed_set! {
         EmptyCacheTried = "empty-cache-tried",
         /// The author says that a smaller batch failed as well.
         SmallerBatchTried = "smaller-batch-tried",
-        /// The failing frame concatenates or collects results over steps (`nested_concat`, `torch.cat` of predictions, `append(loss)`).
+        /// The failing frame concatenates or collects results over steps (`nested_concat`, `torch.cat` of predictions,
+        /// `append(loss)`).
         Accumulates = "accumulates",
-        /// The failing frame is quadratic in something: attention scores, masks, dense adjacency, pairwise distance, interpolate of all masks.
+        /// The failing frame is quadratic in something: attention scores, masks, dense adjacency, pairwise distance,
+        /// interpolate of all masks.
         Quadratic = "quadratic",
         /// The failing frame makes logits or a loss over a vocabulary.
         VocabularyLogits = "vocabulary-logits",
         /// The failing frame creates optimizer state (`exp_avg`, `zeros_like(p`, `optimizer.step`).
         OptimizerState = "optimizer-state",
-        /// The failing frame moves or copies a model or loads a checkpoint (`.to(device)`, `load_state_dict`, `torch.load`, `convert`).
+        /// The failing frame moves or copies a model or loads a checkpoint (`.to(device)`, `load_state_dict`,
+        /// `torch.load`, `convert`).
         LoadsModel = "loads-model",
         /// A model is loaded more than once.
         LoadedTwice = "loaded-twice",

@@ -1,4 +1,5 @@
-//! `key: value`, `key=value`, `--key value`, `'key': value`: the one shape in which nearly every program dumps its settings.
+//! `key: value`, `key=value`, `--key value`, `'key': value`: the one shape in which nearly every program dumps its
+//! settings.
 
 /// A key with the value that stands after it on the same line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Techniques told in words: "LoRA fine-tuning with peft", "gradient checkpointing enabled", "loading the model in 4-bit".
+//! Techniques told in words: "LoRA fine-tuning with peft", "gradient checkpointing enabled", "loading the model in
+//! 4-bit".
 //!
 //! A phrase counts as stated only where nothing around it says otherwise: no "without", no advice, no question, no
 //! comparison. What a program prints as `key=value` is read by [`super::settings`], and counts more.

@@ -16,7 +16,8 @@ pub(super) struct Progress {
     pub gpu_memory: Option<u64>,
 }
 
-/// Reads the progress that a line tells, if any. `phases` tells that the line holds a word that phases are announced with.
+/// Reads the progress that a line tells, if any. `phases` tells that the line holds a word that phases are announced
+/// with.
 pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     let mut progress = Progress::default();
     if !ultralytics_row(text, &mut progress) {
@@ -106,8 +107,8 @@ fn decimal(text: &str) -> bool {
         && number(text).is_some_and(|(_, rest)| !rest.starts_with('.'))
 }
 
-/// `Epoch 3/10`, `Epoch [1][50/100]`, `Epoch: [0] [ 60/834]`, `epoch=3`, `'epoch': 0.4`, `Train Epoch: 1 [640/60000 (1%)]`,
-/// `0/10 * Epoch (train)`, `第5个Epoch`.
+/// `Epoch 3/10`, `Epoch [1][50/100]`, `Epoch: [0] [ 60/834]`, `epoch=3`, `'epoch': 0.4`, `Train Epoch: 1 [640/60000
+/// (1%)]`, `0/10 * Epoch (train)`, `第5个Epoch`.
 fn epoch(text: &str, progress: &mut Progress) {
     let mut from = 0;
     while let Some(found) = find_ignoring_case(&text[from..], "epoch") {

@@ -14,7 +14,8 @@ use crate::units::Figure;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Statements of one kind, source and run that are kept; the first of a run counts, the others only show that it changed.
+/// Statements of one kind, source and run that are kept; the first of a run counts, the others only show that it
+/// changed.
 const KEPT_OF_A_KIND: u8 = 4;
 /// Progress lines kept; of a longer log every other one goes, and the last ones always stay.
 const PROGRESS_AT_MOST: usize = 65_536;
@@ -446,7 +447,8 @@ impl<'a> ContextReader<'a> {
     }
 }
 
-/// Lines that differ in their digits only are of one shape; of each, only the first few of a run are read for statements.
+/// Lines that differ in their digits only are of one shape; of each, only the first few of a run are read for
+/// statements.
 #[derive(Default)]
 struct Shapes {
     run: usize,

@@ -68,7 +68,8 @@ impl Sections {
         self.headings >= 3
     }
 
-    /// Takes the next line; true when what it says is advice. `touched` tells whether the line holds any word of interest.
+    /// Takes the next line; true when what it says is advice. `touched` tells whether the line holds any word of
+    /// interest.
     pub(super) fn advises(&mut self, text: &str, touched: bool) -> bool {
         if text.trim().is_empty() {
             if !self.fence {

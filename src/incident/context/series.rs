@@ -71,7 +71,8 @@ pub struct Growth {
 const FITTED_AT_MOST: usize = 200;
 
 impl Series {
-    /// The trend after warm-up, by the Theil–Sen estimator (the median of all pairs' slopes), which a few peaks do not move.
+    /// The trend after warm-up, by the Theil–Sen estimator (the median of all pairs' slopes), which a few peaks do not
+    /// move.
     ///
     /// The first quarter of the readings is warm-up and left out. Growth must show in both halves of the rest: a level
     /// that was reached and then kept is none, however much lower it started. Fewer than four readings tell nothing.

@@ -571,7 +571,8 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
 }
 
 impl Parts {
-    /// The batch of one process, from what was stated. `total_is_plain` tells that the trainer's plain batch counts all devices.
+    /// The batch of one process, from what was stated. `total_is_plain` tells that the trainer's plain batch counts all
+    /// devices.
     pub(super) fn settle(self, context: &mut Context, total_is_plain: bool, deepspeed: bool) {
         if let Known::Seen(n, at) = self.micro {
             context.batch_size.note(n, at);

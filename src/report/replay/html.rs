@@ -1,5 +1,6 @@
-//! `oomdoc replay` as one HTML file: nothing is fetched from anywhere, and without scripts only the read-outs that follow
-//! the pointer are missing. What it draws is bounded, so a page of a million entries is as quick as one of a hundred.
+//! `oomdoc replay` as one HTML file: nothing is fetched from anywhere, and without scripts only the read-outs that
+//! follow the pointer are missing. What it draws is bounded, so a page of a million entries is as quick as one of a
+//! hundred.
 
 use super::{View, wording};
 use crate::snapshot::analysis::{DeviceAnalysis, Growth, SnapshotAnalysis};
@@ -293,7 +294,8 @@ impl Section<'_> {
         let _ = writeln!(self.out, "</ul>\n</figure>");
     }
 
-    /// Most bytes in use in each window. Where the memory map lost track of the trace, the layers can hold more than it.
+    /// Most bytes in use in each window. Where the memory map lost track of the trace, the layers can hold more than
+    /// it.
     fn in_use(&self) -> Vec<u64> {
         let held = |at: usize| {
             let layers = self.device.layers.iter().filter_map(|layer| layer.bytes.get(at).copied());

@@ -1,4 +1,5 @@
-//! The JSON of `oomdoc replay` (`docs/replay.schema.json`), for programs. Bytes are integers; what is not known is absent.
+//! The JSON of `oomdoc replay` (`docs/replay.schema.json`), for programs. Bytes are integers; what is not known is
+//! absent.
 
 use super::View;
 use crate::snapshot::NONE;
