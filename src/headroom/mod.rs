@@ -2,8 +2,8 @@
 //!
 //! * [`measurements`] reads measured peaks from options, tables and logs, [`model_file`] the headers of files with
 //!   weights; none of them opens a file.
-//! * [`Curve`] answers for any batch, whatever it rests on; [`assess`] holds it against the device. [`host`] does the same
-//!   for the data loaders.
+//! * [`Curve`] answers for any batch, whatever it rests on; [`assess`] holds it against the device. [`host`] does the
+//!   same for the data loaders.
 //! * [`budget`] keeps a repository's limits, [`remedies`] tries what would make room.
 
 pub mod budget;

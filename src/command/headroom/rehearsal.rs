@@ -121,10 +121,10 @@ mod tests {
     fn what_is_malformed_is_told_with_its_place() {
         let text = "{\"schema\": \"oomdoc.rehearse/1\",\n \"runs\": [{\"allocated_bytes\": \"much\"}]}";
         let why = super::read(text, Some(1)).expect_err("a text is no size");
-        assert!(why.en.contains("line 2 column 37") && why.en.contains("expected u64"), "{}", why.en);
+        assert!(why.en.contains("line 2 column 36") && why.en.contains("expected u64"), "{}", why.en);
         let text = "{\"schema\": \"oomdoc.rehearse/1\", \"runs\": [{}]";
         let why = super::read(text, Some(1)).expect_err("it breaks off");
-        assert!(why.en.contains("line 1 column 47"), "{}", why.en);
+        assert!(why.en.contains("line 1 column 44"), "{}", why.en);
     }
 
     #[test]
