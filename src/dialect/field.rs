@@ -1,7 +1,7 @@
 //! Reading labelled values out of one message, without regular expressions.
 
-use crate::dialect::joined::Joined;
 use crate::dialect::Event;
+use crate::dialect::joined::Joined;
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
