@@ -48,6 +48,12 @@ impl Line {
         self.only.is_none_or(|(circumstance, wanted)| given.contains(&circumstance) == wanted)
     }
 
+    /// The circumstance that it depends on.
+    #[cfg(test)]
+    pub(crate) fn circumstance(&self) -> Option<&'static str> {
+        self.only.map(|(circumstance, _)| circumstance)
+    }
+
     /// The template with its remark.
     pub fn template(&self) -> Text {
         let with = |code: &str, note: Option<&str>| match note {
