@@ -549,6 +549,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_used_leaves_the_rest_free_unless_it_is_more_than_there_is() {
+        let of = |used| settle(&event(&[(Fact::Capacity, "8.00 GiB"), (Fact::Used, used)], &[]));
+        let ledger = of("3.00 GiB");
+        assert!((gib(ledger.free) - 5.0).abs() < 0.01);
+        assert!(ledger.contradictions.is_empty(), "{:?}", ledger.contradictions);
+        let ledger = of("9.00 GiB");
+        assert_eq!((ledger.free, ledger.contradictions.len()), (None, 1));
+    }
+
+    #[test]
+    fn two_figures_under_one_pid_are_a_range() {
+        let figures = [(Fact::Capacity, "24.00 GiB"), (Fact::Free, "2.00 GiB"), (Fact::Process, "12.00 GiB")];
+        let ledger = settle(&event(&figures, &[(7, "4.00 GiB"), (7, "6.00 GiB")]));
+        let others = ledger.others.unwrap();
+        assert!(others.low <= 4 * GIB as i128 + 6 * NEGLIGIBLE && others.high >= 6 * GIB as i128, "{others}");
+        let ledger = settle(&event(&figures, &[(7, "6.00 GiB"), (7, "4.00 GiB")]));
+        assert_eq!(ledger.others, Some(others), "in whatever order they stand");
+    }
+
+    #[test]
     fn a_process_that_is_not_split_up_is_one_entry() {
         let event = event(
             &[

@@ -135,6 +135,15 @@ mod tests {
     }
 
     #[test]
+    fn the_failing_pid_is_itself_whatever_it_holds() {
+        let mut event = Event::new("test", crate::domain::Program::Pytorch, Resource::Gpu, Span::line(1));
+        event.facts.pid = crate::evidence::Known::Seen(41, Span::line(1));
+        let ledger = Ledger::default();
+        assert!(may_be_itself(&event, &ledger, 41, None));
+        assert!(!may_be_itself(&event, &ledger, 42, None));
+    }
+
+    #[test]
     fn a_process_is_another_as_long_as_both_fit_with_the_least_of_contexts() {
         let both = 9 * GIB + 8 * GIB + context_size::LEAST;
         let open = Identity::AnyOf { pids: vec![7], surely: false };

@@ -438,8 +438,8 @@ impl Reader<'_> {
         let need = states.need();
         let holds = exceeds(need, capacity);
         let billions = |count: f64| (count / 1e8).round() / 10.0;
-        let (count, least, all) =
-            (billions(states.parameters.0), states.need().low as f64 / GIB as f64, size(capacity));
+        let (count, least, all) = (billions(states.parameters.0), need.low as f64 / GIB as f64, size(capacity));
+        let hundred_millions = (states.parameters.0 / 1e8).round();
         let least = format!("{least:.1} GiB");
         let each = states.bytes_each.0;
         let (made_en, made_zh) = (&states.made_of.en, &states.made_of.zh);
@@ -453,7 +453,7 @@ impl Reader<'_> {
                 text!(
                     en: "at least {count} billion parameters × {each:.3} bytes ({made_en}) are {least}: they never fit a device \
                          of {all}, whatever the batch",
-                    zh: "至少 {count} 十亿参数 × {each:.3} 字节（{made_zh}）为 {least}：无论批大小如何，都放不进 {all} 的设备"
+                    zh: "至少 {hundred_millions} 亿参数 × {each:.3} 字节（{made_zh}）为 {least}：无论批大小如何，都放不进 {all} 的设备"
                 ),
                 text!(
                     en: "the model's states ({made_en}) fit a device of {all} by themselves",
@@ -550,6 +550,37 @@ mod tests {
         let beyond =
             |limit| holds(ProofKind::RequestExceedsLimit, &[(Fact::Requested, "9.00 GiB"), (Fact::Limit, limit)], &[]);
         assert_eq!((beyond("8.00 GiB"), beyond("9.10 GiB")), (Holds::Certain, Holds::Refuted));
+    }
+
+    #[test]
+    fn states_beyond_the_device_are_told_in_parameters_and_gibibytes() {
+        let mut event = Event::new("test", crate::domain::Program::Pytorch, Resource::Gpu, Span::line(1));
+        event.facts.note(Fact::Capacity, parse("23.60 GiB", Base::Binary).unwrap().at(Span::line(1)));
+        let states = ModelStates {
+            parameters: (6.3e9, 7.7e9),
+            bytes_each: (16.0, 16.0),
+            made_of: Text::same("states"),
+            lines: Vec::new(),
+        };
+        let proofs = all(&event, &settle(&event), Some(&states));
+        let told = &of(&proofs, ProofKind::StatesExceedDevice).unwrap().statement;
+        assert!(told.en.contains("6.3 billion parameters × 16.000 bytes (states) are 93.9 GiB"), "{}", told.en);
+        assert!(told.zh.contains("63 亿参数 × 16.000 字节（states）为 93.9 GiB"), "{}", told.zh);
+    }
+
+    #[test]
+    fn the_drivers_own_pool_is_no_cache_that_could_have_served() {
+        let figures = device("1.40 GiB", "1.00 GiB", "20.20 GiB");
+        let cached = |backend: Option<Sign>| {
+            let mut event = Event::new("test", crate::domain::Program::Pytorch, Resource::Gpu, Span::line(1));
+            for (fact, text) in figures {
+                event.facts.note(fact, parse(text, Base::Binary).unwrap().at(Span::line(1)));
+            }
+            backend.into_iter().for_each(|sign| event.sign(sign));
+            of(&all(&event, &settle(&event), None), ProofKind::FitsInCache).map(|proof| proof.holds)
+        };
+        assert_eq!(cached(None), Some(Holds::Certain));
+        assert_eq!(cached(Some(Sign::AsyncBackend)), None);
     }
 
     #[test]

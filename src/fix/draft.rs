@@ -163,7 +163,7 @@ impl<'a> Draft<'a> {
             frees: self.frees,
             costs: self.costs,
             certainty: self.certainty,
-            cures: cures.clamp(0.0, 1.0),
+            cures,
             knobs,
             why,
         })
