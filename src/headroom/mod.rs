@@ -147,6 +147,8 @@ pub struct Question {
     pub failures: Vec<FailedBatch>,
     /// Share of the device that an engine may take; 1 for programs that take what they need.
     pub share: f64,
+    /// What a description takes for granted, in one line.
+    pub taken: Option<Text>,
 }
 
 /// The largest batches that keep the headroom.

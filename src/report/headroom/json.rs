@@ -64,11 +64,14 @@ pub fn render(assessment: &Assessment, view: View) -> Value {
     if let Some(host) = &assessment.host {
         put("host", host_answer(host, view));
     }
+    if let Some(taken) = &assessment.question.taken {
+        put("taken", taken.in_lang(lang).into());
+    }
     put("basis", assessment.basis.id().into());
     put("because", assessment.because.iter().map(|reason| Value::from(reason.in_lang(lang))).collect());
     let fixes = assessment.remedies.iter().map(|remedy| {
         json!({
-            "id": remedy.id,
+            "id": remedy.id(),
             "title": remedy.what.in_lang(lang),
             "peak_bytes": peak(remedy.peak),
             "verdict": remedy.verdict.id(),

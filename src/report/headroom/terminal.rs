@@ -17,6 +17,9 @@ pub fn render(assessment: &Assessment, view: View) -> String {
         Verdict::Tight | Verdict::Unknown => Tone::Idle,
     };
     screen.paragraph(&[], 0, &[run(tone, wording::headline(assessment).in_lang(lang))]);
+    if let Some(line) = wording::taken(assessment) {
+        screen.paragraph(&[], 2, &[run(Tone::Plain, line.in_lang(lang))]);
+    }
     screen.blank();
     for line in [wording::peak_line(assessment), wording::largest(assessment)].into_iter().flatten() {
         screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Plain, line.in_lang(lang))]);
@@ -52,7 +55,7 @@ pub fn render(assessment: &Assessment, view: View) -> String {
                 format!("{}：{peak}，{}", what.zh, verdict.zh),
             );
             let tone = if remedy.verdict == Verdict::Fits { Tone::Free } else { Tone::Plain };
-            let tail = format!("  ({})", remedy.id);
+            let tail = format!("  ({})", remedy.id());
             screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(tone, line.in_lang(lang)), run(Tone::Faint, tail)]);
         }
     }
