@@ -277,8 +277,8 @@ pub fn read(config: &Value, part: Part) -> Result<Architecture, Text> {
     if is_multimodal(config) {
         if part == Part::Whole {
             return Err(Text::new(
-                "a model of more than text: its vision or audio tower and the tokens of its inputs are not counted here; \
-                 run the program with oomdoc rehearse, or ask about its language model alone with --text-only",
+                "a model of more than text: its vision or audio tower and the tokens of its inputs are not counted \
+                 here; run the program with oomdoc rehearse, or ask about its language model alone with --text-only",
                 "多模态模型：这里不计算其视觉或音频塔及其输入的 token；请用 oomdoc rehearse 运行该程序，\
                  或用 --text-only 只计算语言模型",
             ));
@@ -326,7 +326,8 @@ fn language_model(fields: &Fields) -> Result<Architecture, Text> {
             Err(text!(
                 en: "models of type {family} are not known here; run the program with oomdoc rehearse, measure one or \
                      two batches, or give --params",
-                zh: "不认识 {family} 类型的模型；请用 oomdoc rehearse 运行程序、实测一两个批大小，或用 --params 给出参数量"
+                zh: "不认识 {family} 类型的模型；请用 oomdoc rehearse 运行程序、实测一两个批大小，\
+                     或用 --params 给出参数量"
             ))
         }),
     };

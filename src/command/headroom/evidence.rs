@@ -84,14 +84,21 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
     for path in &given.measurement_files {
         measured.extend(measurements::file(&path.display().to_string(), &read_text(path)?)?);
     }
-    if let Some(curve) = surface(&measured, options)? {
+    let doubtful = measurements::contradiction(
+        &measured,
+        given.counted.or_else(|| measured.iter().find_map(|m| m.counted)).unwrap_or(Counted::Allocated),
+    );
+    if let Some(curve) = surface(&measured, options)?.filter(|_| doubtful.is_none()) {
         return Ok(Some(Evidence { basis: Basis::Measurements, curve, failures, taken: None, outside, gpu }));
     }
     // Figures that count different things make no curve: the user's word, else the first that says, decides.
     let said = given.counted.or_else(|| measured.iter().find_map(|measurement| measurement.counted));
     let counted = if points.is_empty() { said.unwrap_or(Counted::Allocated) } else { Counted::Allocated };
     if !measured.is_empty() && (points.is_empty() || said.is_none_or(|said| said == counted)) {
-        points.extend(measured.iter().filter(|m| m.counted.is_none_or(|own| own == counted)).map(|m| m.point));
+        // A batch that a rehearsal or a snapshot tells of needs no other word.
+        let known: Vec<u64> = points.iter().map(|point| point.batch).collect();
+        let of_kind = measured.iter().filter(|m| m.counted.is_none_or(|own| own == counted));
+        points.extend(of_kind.map(|m| m.point).filter(|point| !known.contains(&point.batch)));
         basis = basis.or(Some(Basis::Measurements));
     }
     if let Some(path) = &given.log {
@@ -100,7 +107,11 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
     let found =
         |basis, curve, failures| Ok(Some(Evidence { basis, curve, failures, taken: None, outside, gpu: gpu.clone() }));
     if let Some(fit) = Fit::new(points, counted) {
-        return found(basis.unwrap_or(Basis::Measurements), Curve::Measured(fit), failures);
+        let curve = match doubtful.or_else(|| fit.contradiction()) {
+            Some(why) => Curve::Contradicted(fit, why),
+            None => Curve::Measured(fit),
+        };
+        return found(basis.unwrap_or(Basis::Measurements), curve, failures);
     }
     if let Some(model) = model(options)? {
         let taken;
@@ -368,7 +379,8 @@ fn described(options: &HeadroomOptions, model: Architecture) -> Result<(Training
         return Err(text!(
             en: "what the layers of {family} keep for backward is not counted here: run the program with oomdoc \
                  rehearse, or measure one or two batches (--inference is counted)",
-            zh: "这里不计算 {family} 的层为反向保留的显存：请用 oomdoc rehearse 运行程序，或实测一两个批大小（--inference 可计算）"
+            zh: "这里不计算 {family} 的层为反向保留的显存：请用 oomdoc rehearse 运行程序，\
+                 或实测一两个批大小（--inference 可计算）"
         )
         .into());
     }

@@ -31,7 +31,7 @@ pub fn render(assessment: &Assessment, view: View) -> String {
     if let Some(host) = &assessment.host {
         show_host(host, assessment.batch.is_some(), view, &mut screen);
     }
-    if assessment.batch.is_none() && assessment.peak.is_none() {
+    if assessment.because.is_empty() {
         return screen.render();
     }
     let basis = assessment.basis.text();

@@ -97,6 +97,7 @@ fn of_batch(assessment: &Assessment) -> Text {
                 let range = range(peak);
                 text!(en: "Batch {batch} peaks at {range}", zh: "批大小 {batch} 的峰值为 {range}")
             }
+            None if !assessment.because.is_empty() => Text::new("Cannot tell the peak", "无法判断峰值"),
             None => Text::new("Neither a batch nor a GPU was given", "既没有给出批大小，也没有给出 GPU"),
         };
     };
@@ -104,6 +105,9 @@ fn of_batch(assessment: &Assessment) -> Text {
     let size = Bytes(device.capacity);
     let gpu = if device.name.is_empty() { size.to_string() } else { format!("{} ({size})", device.name) };
     let Some(batch) = question.batch else {
+        if assessment.largest.is_none() {
+            return text!(en: "Cannot tell which batch fits {gpu}", zh: "无法判断多大的批能放进 {gpu}");
+        }
         let safe = assessment.largest.map_or(0, |largest| largest.safe);
         return match safe {
             0 => {
@@ -161,8 +165,8 @@ pub fn peak_line(assessment: &Assessment) -> Option<Text> {
     Some(if assessment.serving.is_some() { as_requests(text) } else { text })
 }
 
-/// What is neither the peak nor free, so that all parts sum to the device: the context where the peak leaves it out, and
-/// other processes.
+/// What is neither the peak nor free, so that all parts sum to the device: the context where the peak leaves it out,
+/// and other processes.
 fn outside(assessment: &Assessment) -> (String, String) {
     let parts = assessment.question.device.as_ref().zip(assessment.peak).zip(assessment.headroom);
     let Some(((device, peak), left)) = parts else { return Default::default() };

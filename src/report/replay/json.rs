@@ -128,8 +128,12 @@ fn device(device: &DeviceAnalysis, sites: &[Site], view: View) -> Map<String, Va
     if !device.what_if.is_empty() {
         out.insert("what_if".into(), device.what_if.iter().map(|entry| what_if(entry, sites, view)).collect());
     }
-    if let Some(peak) = device.peak {
-        out.insert("packing_bound_bytes".into(), peak.requested.into());
+    if let Some(base) = device.what_if_base.filter(|_| !device.what_if.is_empty()) {
+        let base = json!({"peak_reserved_bytes": base.reserved, "peak_active_bytes": base.in_use});
+        out.insert("what_if_base".into(), base);
+    }
+    if let Some(least) = device.least_needed() {
+        out.insert("packing_bound_bytes".into(), least.into());
     }
     let notes: Vec<&str> = device.notes.iter().map(|note| note.in_lang(view.style.lang)).collect();
     out.insert("notes".into(), notes.into());
@@ -265,8 +269,11 @@ fn what_if(entry: &WhatIf, sites: &[Site], view: View) -> Value {
         _ => {}
     }
     match &entry.outcome {
-        VariationOutcome::Ran { peak_reserved, peak_active, oom, served, retries } => {
+        VariationOutcome::Ran { peak_reserved, peak_reserved_at_most, peak_active, oom, served, retries } => {
             out.insert("peak_reserved_bytes".into(), (*peak_reserved).into());
+            if peak_reserved_at_most > peak_reserved {
+                out.insert("peak_reserved_at_most_bytes".into(), (*peak_reserved_at_most).into());
+            }
             out.insert("peak_active_bytes".into(), (*peak_active).into());
             // Absent: the limit of the device is known too roughly to say.
             if let Some(served) = served {

@@ -283,6 +283,9 @@ impl Page {
             self.screen.paragraph(&head, width + 4, &[run(tone, outcome)]);
         }
         self.screen.blank();
+        if let Some(base) = wording::base(device) {
+            self.faint(&base);
+        }
         if let Some(bounds) = wording::bounds(device) {
             self.faint(&bounds);
         }
