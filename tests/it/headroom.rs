@@ -662,7 +662,7 @@ fn the_range_holds_on_real_curves() {
                 }
             }
         }
-        println!("{counted:?}: {above} of {asked} above the range");
+        eprintln!("{counted:?}: {above} of {asked} above the range");
         assert!(asked > 150 && above * 100 <= 3 * asked, "{counted:?}: {above} of {asked}");
     }
 }
