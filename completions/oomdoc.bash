@@ -205,7 +205,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__headroom)
-            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --params --precision --optimizer --fused --lora --lora-targets --quantised --checkpointing --attention --seq --target-seq --image-size --zero --world-size --accumulation --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --help"
+            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --text-only --params --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --world-size --accumulation --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -297,6 +297,10 @@ _oomdoc() {
                     ;;
                 --quantised)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kbit-prepared)
+                    COMPREPLY=($(compgen -W "yes no" -- "${cur}"))
                     return 0
                     ;;
                 --attention)

@@ -202,9 +202,11 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lora -d 'LoRA
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lora-targets -d 'Which linear layers have adapters: attention or all' -r -f -a "attention\t''
 all\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l quantised -d 'Bits of frozen weights that are quantised: 4 or 8' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l attention -d 'fused (SDPA, flash) or eager' -r -f -a "fused\t''
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l kbit-prepared -d 'Whether PEFT\'s prepare_model_for_kbit_training made embeddings and head 32 bit: yes or no [default: either]' -r -f -a "yes\t''
+no\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l attention -d 'fused (SDPA, flash) or eager [default: fused]' -r -f -a "fused\t''
 eager\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l seq -d 'Tokens per sample' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l seq -d 'Tokens per sample [default: 2048, or what the model was made for if that is less]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l target-seq -d 'Tokens per sample on the decoder\'s side [default: as --seq]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l image-size -d 'Pixels of an image\'s side' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l zero -d 'ZeRO stage, 0 to 3; 3 for FSDP' -r
@@ -235,6 +237,7 @@ never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l explain -d 'Every formula with the figures put in'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l text-only -d 'Of a model that sees or hears too, its language model alone'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l fused -d 'The optimizer\'s fused form'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l checkpointing -d 'Layers are recomputed in backward (gradient checkpointing)'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l inference -d 'The model serves, it does not train'

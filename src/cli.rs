@@ -1216,8 +1216,19 @@ fn count(text: &str) -> Result<u64, String> {
     }
 }
 
-fn size(text: &str) -> Result<u64, String> {
+/// A size; a bare number is bytes.
+fn bytes(text: &str) -> Result<u64, String> {
     units::parse(text, Base::Binary).map(|size| size.bytes).ok_or_else(|| "not a size; write 512MiB or 133.59MB".into())
+}
+
+/// A size of a device or a part of it, of which a few bytes are none: somebody forgot the unit.
+fn size(text: &str) -> Result<u64, String> {
+    let parsed = bytes(text)?;
+    let bare = text.trim().ends_with(|last: char| last.is_ascii_digit() || last == '.');
+    if bare && (1..1 << 20).contains(&parsed) {
+        return Err(format!("has no unit: write {}GiB or {}MiB", text.trim(), text.trim()));
+    }
+    Ok(parsed)
 }
 
 fn process(text: &str) -> Result<Process, String> {

@@ -1,11 +1,11 @@
 //! The command line of `oomdoc headroom`.
 
-use super::{Output, OutputArgs, count, parameters, share, size};
+use super::{Output, OutputArgs, bytes, count, parameters, share, size};
 use crate::domain::Headroom;
 use crate::estimate::fit::Counted;
 use crate::estimate::loader::{Cache, DEFAULT_PREFETCH};
 use crate::estimate::states::Optimizer;
-use crate::estimate::training::{Attention, Lora, Precision};
+use crate::estimate::training::{Attention, Lora, Precision, Quantised};
 use clap::{Args, Parser, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,8 @@ pub struct HeadroomOptions {
     pub evidence: EvidenceOptions,
     pub training: TrainingOptions,
     pub serving: Option<ServingOptions>,
+    /// Of a model that sees or hears too, the language model alone.
+    pub text_only: bool,
     pub host: Option<HostOptions>,
     pub budget: BudgetOptions,
     /// Print the formulas with the figures.
@@ -119,7 +121,9 @@ pub struct TrainingOptions {
     pub fused: bool,
     pub lora: Option<Lora>,
     pub checkpointing: bool,
-    pub attention: Attention,
+    pub attention: Option<Attention>,
+    /// Whether `prepare_model_for_kbit_training` was called.
+    pub prepared: Option<bool>,
     pub sequence: Option<u64>,
     pub target_sequence: Option<u64>,
     pub image: Option<u64>,
@@ -246,7 +250,7 @@ enum CacheArg {
 #[command(next_help_heading = "The host: data loaders against the machine's or container's memory")]
 struct HostArgs {
     /// Size of one loaded sample
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
     sample_bytes: Option<u64>,
     /// Data-loading workers per process
     #[arg(long, value_name = "N", requires = "sample_bytes")]
@@ -318,6 +322,9 @@ struct EvidenceArgs {
     /// The model: its config.json, or a .safetensors or .gguf file
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
+    /// Of a model that sees or hears too, its language model alone
+    #[arg(long, requires = "model")]
+    text_only: bool,
     /// Parameters of the model, such as 350M or 7B
     #[arg(long, value_name = "COUNT", value_parser = parameters)]
     params: Option<f64>,
@@ -357,14 +364,17 @@ struct TrainingArgs {
     lora_targets: TargetsArg,
     /// Bits of frozen weights that are quantised: 4 or 8
     #[arg(long, value_name = "BITS", requires = "lora", value_parser = quantised)]
-    quantised: Option<f64>,
+    quantised: Option<Quantised>,
+    /// Whether PEFT's prepare_model_for_kbit_training made embeddings and head 32 bit: yes or no [default: either]
+    #[arg(long, value_enum, value_name = "ANSWER", requires = "lora", hide_possible_values = true)]
+    kbit_prepared: Option<Answer>,
     /// Layers are recomputed in backward (gradient checkpointing)
     #[arg(long)]
     checkpointing: bool,
-    /// fused (SDPA, flash) or eager
-    #[arg(long, value_enum, value_name = "KIND", default_value = "fused", hide_possible_values = true)]
-    attention: AttentionArg,
-    /// Tokens per sample
+    /// fused (SDPA, flash) or eager [default: fused]
+    #[arg(long, value_enum, value_name = "KIND", hide_possible_values = true)]
+    attention: Option<AttentionArg>,
+    /// Tokens per sample [default: 2048, or what the model was made for if that is less]
     #[arg(long, value_name = "N", value_parser = count)]
     seq: Option<u64>,
     /// Tokens per sample on the decoder's side [default: as --seq]
@@ -394,6 +404,12 @@ enum PrecisionArg {
     Bf16,
     #[value(alias = "master-weights")]
     Master,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Answer {
+    Yes,
+    No,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -429,11 +445,10 @@ fn optimizer(text: &str) -> Result<Optimizer, String> {
     })
 }
 
-fn quantised(text: &str) -> Result<f64, String> {
+fn quantised(text: &str) -> Result<Quantised, String> {
     match text.trim().trim_end_matches("bit").trim_end_matches('-') {
-        // NF4 in blocks of 64 with 32-bit scales; int8 with a scale for each row.
-        "4" => Ok(0.5625),
-        "8" => Ok(1.03),
+        "4" => Ok(Quantised::FOUR_BIT),
+        "8" => Ok(Quantised::EIGHT_BIT),
         _ => Err("write 4 or 8".into()),
     }
 }
@@ -480,10 +495,11 @@ impl From<HeadroomArgs> for HeadroomOptions {
                     quantised: training.quantised,
                 }),
                 checkpointing: training.checkpointing,
-                attention: match training.attention {
+                attention: training.attention.map(|attention| match attention {
                     AttentionArg::Fused => Attention::Fused,
                     AttentionArg::Eager => Attention::Eager,
-                },
+                }),
+                prepared: training.kbit_prepared.map(|answer| matches!(answer, Answer::Yes)),
                 sequence: training.seq,
                 target_sequence: training.target_seq,
                 image: training.image_size,
@@ -502,6 +518,7 @@ impl From<HeadroomArgs> for HeadroomOptions {
                 share: serving.engine_share,
                 bits: serving.weight_bits,
             }),
+            text_only: args.evidence.text_only,
             host: host.sample_bytes.map(|sample| HostOptions {
                 processes: host.processes.unwrap_or(1),
                 workers: host.workers.unwrap_or(0),

@@ -124,9 +124,10 @@ impl Opened<'_> {
         replay::simulate(analysis, device, &conf, (&config, version), &mut self.sites, &Wishes::default());
     }
 
-    fn recording(&self, analysis: &DeviceAnalysis, relation: &Relation) -> crate::incident::Recording {
+    fn recording(&mut self, analysis: &DeviceAnalysis, relation: &Relation) -> crate::incident::Recording {
         let source = self.source.to_string();
         let file = File { source: &source, settings: self.snapshot.settings.as_ref() };
+        self.sites.tell_apart();
         join::recording(&file, analysis, &self.sites.sites, relation)
     }
 }

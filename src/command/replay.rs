@@ -122,6 +122,17 @@ fn analyse(
     let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
     let mut sites = Sites::new(snapshot);
     let conf = snapshot.settings.as_ref().map(|settings| settings.conf.clone()).unwrap_or_default();
+    if let Some(only) = options.device
+        && !snapshot.devices.iter().any(|device| device.ordinal == only)
+    {
+        let all: Vec<String> = snapshot.devices.iter().map(|device| device.ordinal.to_string()).collect();
+        let all = all.join(", ");
+        let why = crate::text!(
+            en: "{source}: no device {only} in it; it has {all}",
+            zh: "{source}：其中没有设备 {only}；有 {all}"
+        );
+        return Err(anyhow!("{}", why.in_lang(options.output.style.lang)));
+    }
     let wanted = |ordinal: u32| options.device.is_none_or(|only| only == ordinal);
     let mut devices = Vec::new();
     for device in snapshot.devices.iter().filter(|device| wanted(device.ordinal)) {
@@ -135,6 +146,7 @@ fn analyse(
         }
         devices.push(analysis);
     }
+    sites.tell_apart();
     Ok(SnapshotAnalysis {
         source: source.to_string(),
         bytes,
@@ -166,7 +178,8 @@ pub(super) fn simulate(
             analysis.fidelity = Some(predict::fidelity(device, &mut analysis.history, rules, &program));
             analysis.budget = Some(program.budget);
             let bar = Sweep::new();
-            analysis.what_if = what_if::sweep(analysis, &program, conf, sites, wishes, &|_| bar.step());
+            let swept = what_if::sweep(analysis, &program, conf, sites, wishes, &|_| bar.step());
+            (analysis.what_if, analysis.what_if_base) = (swept.tried, swept.base);
         }
         Err(why) => {
             analysis.notes.push(Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh)));

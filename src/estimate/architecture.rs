@@ -3,6 +3,7 @@
 //! Counted after the modules of transformers 5 and held against the counts that PyTorch gives for the same
 //! configurations (`tests/headroom/results.json`). A `model_type` that is not listed here is an error, never a guess.
 
+use super::decoders;
 use crate::text;
 use crate::text::Text;
 use serde_json::Value;
@@ -28,6 +29,19 @@ pub struct Architecture {
     pub tied_embedding: f64,
     /// True where only the number of parameters is known and the rest is that of a usual model of its size.
     pub guessed: bool,
+    /// True where what the layers keep for backward is not known here.
+    pub serves_only: bool,
+    /// How the weights are stored, where the configuration says that they are quantised.
+    pub stored: Option<Stored>,
+}
+
+/// Quantised weights as `quantization_config` describes them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// `quant_method`.
+    pub method: String,
+    /// Bytes of a parameter of the quantised matrices, scales included.
+    pub width: f64,
 }
 
 /// How the layers are made up.
@@ -80,6 +94,18 @@ pub struct Quirks {
     pub fused_projection: bool,
     /// Scores and logits go through tanh (Gemma 2).
     pub soft_capped: bool,
+    /// Elements that a layer's cache holds of a token, where keys and values are compressed together.
+    pub latent: Option<f64>,
+    /// Layers that look back over a window only.
+    pub window: Option<Window>,
+}
+
+/// A sliding window of attention.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    pub tokens: f64,
+    /// How many layers have it.
+    pub layers: f64,
 }
 
 /// A stack of equal layers.
@@ -142,15 +168,20 @@ pub enum ConvolutionStyle {
 }
 
 /// Reads values of a configuration, with the names under which different families keep them.
-struct Fields<'a>(&'a Value);
+pub(super) struct Fields<'a>(&'a Value);
 
-impl Fields<'_> {
-    fn any(&self, names: &[&str]) -> Option<&Value> {
+impl<'a> Fields<'a> {
+    /// The fields of an object inside.
+    pub(super) fn inner(&self, name: &str) -> Option<Fields<'a>> {
+        self.0.get(name).filter(|inner| inner.is_object()).map(Fields)
+    }
+
+    pub(super) fn any(&self, names: &[&str]) -> Option<&Value> {
         names.iter().find_map(|name| self.0.get(name).filter(|value| !value.is_null()))
     }
 
     /// A dimension: a whole number from 1 to [`LARGEST`].
-    fn size(&self, names: &[&str]) -> Result<f64, Text> {
+    pub(super) fn size(&self, names: &[&str]) -> Result<f64, Text> {
         let shown = names.first().copied().unwrap_or_default();
         match self.any(names) {
             Some(value) => dimension(value).ok_or_else(|| {
@@ -163,15 +194,15 @@ impl Fields<'_> {
         }
     }
 
-    fn size_or(&self, names: &[&str], otherwise: f64) -> Result<f64, Text> {
+    pub(super) fn size_or(&self, names: &[&str], otherwise: f64) -> Result<f64, Text> {
         if self.any(names).is_some() { self.size(names) } else { Ok(otherwise) }
     }
 
-    fn number_or(&self, names: &[&str], otherwise: f64) -> f64 {
+    pub(super) fn number_or(&self, names: &[&str], otherwise: f64) -> f64 {
         self.any(names).and_then(Value::as_f64).filter(|value| value.is_finite()).unwrap_or(otherwise)
     }
 
-    fn flag_or(&self, name: &str, otherwise: bool) -> bool {
+    pub(super) fn flag_or(&self, name: &str, otherwise: bool) -> bool {
         self.0.get(name).and_then(Value::as_bool).unwrap_or(otherwise)
     }
 
@@ -211,56 +242,185 @@ fn linear(from: f64, to: f64, bias: bool) -> f64 {
     from * to + if bias { to } else { 0.0 }
 }
 
+/// Which part of a configuration is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Whole,
+    /// The language model of one that sees or hears too.
+    Text,
+}
+
+/// Where multimodal configurations keep their language model.
+const INNER: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
+
+/// True for a model of images, sound or video beside text.
+fn is_multimodal(config: &Value) -> bool {
+    let other = |key: &str| {
+        ["vision_config", "audio_config", "vision_tower", "mm_vision_tower", "vision_cfg", "visual"].contains(&key)
+    };
+    INNER.iter().any(|inner| config.get(inner).is_some_and(Value::is_object) && config.get("hidden_size").is_none())
+        || config.as_object().is_some_and(|fields| {
+            fields.iter().any(|(key, value)| other(key) && (value.is_object() || value.is_string()))
+        })
+}
+
 /// Reads the shape out of a configuration.
 ///
 /// # Errors
-/// When the family is not known here or a size that its layers need is missing or no size.
-pub fn read(config: &Value) -> Result<Architecture, Text> {
+/// When the family is not known here, when a part of it is not counted, or when a size that its layers need is missing
+/// or no size.
+pub fn read(config: &Value, part: Part) -> Result<Architecture, Text> {
     let fields = Fields(config);
     if !config.is_object() {
         return Err(Text::new("it is no JSON object", "不是 JSON 对象"));
     }
-    // Multimodal configurations keep the language model in a field of its own.
-    if config.get("hidden_size").is_none()
-        && let Some(inner) = config.get("text_config").filter(|inner| inner.get("model_type").is_some())
-    {
-        return read(inner);
+    if is_multimodal(config) {
+        if part == Part::Whole {
+            return Err(Text::new(
+                "a model of more than text: its vision or audio tower and the tokens of its inputs are not counted \
+                 here; run the program with oomdoc rehearse, or ask about its language model alone with --text-only",
+                "多模态模型：这里不计算其视觉或音频塔及其输入的 token；请用 oomdoc rehearse 运行该程序，\
+                 或用 --text-only 只计算语言模型",
+            ));
+        }
+        let inner = INNER.iter().find_map(|inner| config.get(inner)).filter(|inner| inner.is_object());
+        if let Some(inner) = inner.filter(|inner| inner.get("model_type").is_some()) {
+            // Quantisation is told once, for the whole.
+            let mut inner = inner.clone();
+            if let (Some(fields), Some(stored)) = (inner.as_object_mut(), config.get("quantization_config")) {
+                fields.entry("quantization_config").or_insert_with(|| stored.clone());
+            }
+            return language_model(&Fields(&inner));
+        }
     }
+    language_model(&fields)
+}
+
+fn language_model(fields: &Fields) -> Result<Architecture, Text> {
     let Some(family) = fields.word(&["model_type"]) else {
         return Err(Text::new(
             "model_type is missing: is it the config.json of a model?",
             "缺少 model_type：这是模型的 config.json 吗？",
         ));
     };
-    match family {
-        "gpt2" => gpt2(&fields),
-        "llama" | "mistral" | "qwen2" | "qwen3" | "gemma" | "gemma2" | "phi3" | "olmo2" => llama(&fields, family),
-        "gpt_neox" => neox(&fields),
-        "opt" => opt(&fields),
-        "bert" | "roberta" | "xlm-roberta" | "camembert" | "distilbert" => bert(&fields, family),
-        "t5" | "mt5" => t5(&fields),
-        "vit" => vit(&fields),
-        "resnet" => resnet(&fields),
-        "convnext" => convnext(&fields),
-        _ => Err(text!(
-            en: "models of type {family} are not known here; give --params, or measure one or two batches",
-            zh: "不认识 {family} 类型的模型；请用 --params 给出参数量，或实测一两个批大小"
+    let family = match family {
+        // The language models of what sees, under names of their own.
+        "qwen2_vl" | "qwen2_vl_text" | "qwen2_5_vl" | "qwen2_5_vl_text" => "qwen2",
+        "qwen3_vl" | "qwen3_vl_text" => "qwen3",
+        "qwen3_vl_moe" | "qwen3_vl_moe_text" => "qwen3_moe",
+        "mistral3" => "mistral",
+        family => family,
+    };
+    let read = match family {
+        "gpt2" => gpt2(fields),
+        "llama" | "mistral" | "qwen2" | "qwen3" | "gemma" | "gemma2" | "gemma3_text" | "phi3" | "olmo2" | "smollm3"
+        | "granite" => llama(fields, family),
+        "gpt_neox" => neox(fields),
+        "opt" => opt(fields),
+        "bert" | "roberta" | "xlm-roberta" | "camembert" | "distilbert" => bert(fields, family),
+        "t5" | "mt5" => t5(fields),
+        "vit" => vit(fields),
+        "resnet" => resnet(fields),
+        "convnext" => convnext(fields),
+        _ => decoders::read(fields, family).unwrap_or_else(|| {
+            Err(text!(
+                en: "models of type {family} are not known here; run the program with oomdoc rehearse, measure one or \
+                     two batches, or give --params",
+                zh: "不认识 {family} 类型的模型；请用 oomdoc rehearse 运行程序、实测一两个批大小，\
+                     或用 --params 给出参数量"
+            ))
+        }),
+    };
+    let mut model = read?;
+    model.family = family.to_string();
+    let untied = matches!(family, "llama" | "mistral" | "qwen2" | "qwen3" | "gpt_neox" | "phi3" | "olmo2" | "granite");
+    if let Body::Transformer(stack) | Body::EncoderDecoder { decoder: stack, .. } = &model.body
+        && stack.language_head
+        && fields.flag_or("tie_word_embeddings", !untied)
+    {
+        model.tied_embedding = stack.vocabulary * stack.hidden;
+    }
+    if let Body::Transformer(stack) = &mut model.body {
+        stack.quirks.window = window(fields, family, stack.layers);
+    }
+    model.stored = stored(fields)?;
+    Ok(model)
+}
+
+/// The layers with a sliding window.
+fn window(f: &Fields, family: &str, layers: f64) -> Option<Window> {
+    let tokens = f.size(&["sliding_window", "attention_chunk_size"]).ok()?;
+    let listed = f.any(&["layer_types"]).and_then(Value::as_array).map(|kinds| {
+        let narrow = |kind: &&Value| kind.as_str().is_some_and(|kind| kind.starts_with(['s', 'c']));
+        kinds.iter().take(4096).filter(narrow).count() as f64
+    });
+    let pattern = |every: f64| {
+        let every = f.number_or(&["sliding_window_pattern"], every).max(1.0);
+        layers - (layers / every).floor()
+    };
+    let layers = listed.unwrap_or_else(|| match family {
+        "mistral" | "mixtral" | "starcoder2" | "phi3" | "ministral" => layers,
+        "qwen2" | "qwen3" | "qwen2_moe" | "qwen3_moe" if f.flag_or("use_sliding_window", false) => {
+            (layers - f.number_or(&["max_window_layers"], 0.0)).max(0.0)
+        }
+        "gemma2" | "gpt_oss" => pattern(2.0),
+        "gemma3_text" => pattern(6.0),
+        "cohere2" | "olmo3" => pattern(4.0),
+        _ => 0.0,
+    });
+    (layers > 0.0).then_some(Window { tokens, layers })
+}
+
+/// What `quantization_config` says of the stored weights.
+fn stored(f: &Fields) -> Result<Option<Stored>, Text> {
+    let Some(config) = f.inner("quantization_config") else { return Ok(None) };
+    let method = config.word(&["quant_method"]).unwrap_or("unnamed").to_string();
+    // Scales (and zero points) of 16 bit for each group.
+    let grouped =
+        |bits: f64, group: f64, of_group: f64| (bits + if group > 0.0 { of_group / group } else { 0.0 }) / 8.0;
+    let group = config.number_or(&["group_size"], 128.0);
+    let bits = config.number_or(&["bits", "w_bit", "weight_bits", "nbits"], 0.0);
+    let width = match method.as_str() {
+        "awq" | "gptq" | "hqq" | "auto-round" if bits > 0.0 => Some(grouped(bits, group, 16.0 + bits)),
+        "bitsandbytes" if config.flag_or("load_in_4bit", false) => Some(0.5625),
+        "bitsandbytes" if config.flag_or("load_in_8bit", false) => Some(1.03),
+        "fp8" | "fbgemm_fp8" => Some(1.01),
+        "mxfp4" => Some(4.25 / 8.0),
+        "compressed-tensors" => config.inner("config_groups").and_then(|groups| {
+            let first = groups.0.as_object()?.values().next()?;
+            let weights = Fields(first).inner("weights")?;
+            let bits = weights.number_or(&["num_bits"], 0.0);
+            (bits > 0.0).then(|| grouped(bits, weights.number_or(&["group_size"], 0.0), 16.0 + bits))
+        }),
+        _ => None,
+    };
+    match width.filter(|width| (0.1..=4.0).contains(width)) {
+        Some(width) => Ok(Some(Stored { method, width })),
+        None => Err(text!(
+            en: "its weights are quantised by {method} in a way that is not counted here: give the file of weights, or \
+                 measure",
+            zh: "其权重经 {method} 量化，这里无法计算：请给出权重文件，或实测"
         )),
     }
-    .map(|mut model| {
-        model.family = family.to_string();
-        let untied = matches!(family, "llama" | "mistral" | "qwen2" | "qwen3" | "gpt_neox" | "phi3" | "olmo2");
-        if let Body::Transformer(stack) | Body::EncoderDecoder { decoder: stack, .. } = &model.body
-            && stack.language_head
-            && fields.flag_or("tie_word_embeddings", !untied)
-        {
-            model.tied_embedding = stack.vocabulary * stack.hidden;
-        }
-        model
-    })
 }
 
 impl Architecture {
+    /// Parameters that quantisation is about: the matrices inside of layers, or of their experts alone (mxfp4).
+    pub fn quantisable(&self) -> f64 {
+        let of = |stack: &Transformer| {
+            let attention = 2.0 * stack.hidden * (stack.query_width() + stack.kv_width());
+            let spared =
+                if self.stored.as_ref().is_some_and(|stored| stored.method == "mxfp4") { attention } else { 0.0 };
+            stack.layers * (stack.layer_parameters - spared).max(0.0)
+        };
+        match &self.body {
+            Body::Transformer(stack) => of(stack),
+            Body::EncoderDecoder { encoder, decoder } => of(encoder) + of(decoder),
+            Body::Convolutions(_) => self.parameters,
+        }
+        .min(self.parameters)
+    }
+
     /// A decoder of the usual proportions with so many parameters: layers of 128 times their number in width.
     pub fn of_size(parameters: f64) -> Architecture {
         let hidden = (parameters * 128.0 / 12.0).cbrt().max(64.0);
@@ -294,11 +454,13 @@ impl Architecture {
             max_positions: None,
             tied_embedding: 0.0,
             guessed: true,
+            serves_only: false,
+            stored: None,
         }
     }
 }
 
-fn transformer(
+pub(super) fn transformer(
     stack: Transformer,
     matrices_of_layer: f64,
     outside: f64,
@@ -316,6 +478,8 @@ fn transformer(
         max_positions,
         tied_embedding: 0.0,
         guessed: false,
+        serves_only: false,
+        stored: None,
         body: Body::Transformer(stack),
     }
 }
@@ -366,16 +530,16 @@ fn llama(f: &Fields, family: &str) -> Result<Architecture, Text> {
     let mlp_bias = f.flag_or("mlp_bias", false);
     let mlp = 2.0 * linear(h, i, mlp_bias) + linear(i, h, mlp_bias);
     let norms = match family {
-        "gemma2" => 4.0 * h,
+        "gemma2" | "gemma3_text" => 4.0 * h,
         _ => 2.0 * h,
     };
     let head_norms = match family {
-        "qwen3" => 2.0 * head_size,
+        "qwen3" | "gemma3_text" => 2.0 * head_size,
         "olmo2" => q + kv,
         _ => 0.0,
     };
     let layer = attention + mlp + norms + head_norms;
-    let tied = f.flag_or("tie_word_embeddings", family.starts_with("gemma"));
+    let tied = f.flag_or("tie_word_embeddings", family.starts_with("gemma") || family == "smollm3");
     let head = f.head();
     let language = !head.contains("Classification") && !head.ends_with("Model") || head.is_empty();
     let own_head = language && !tied;
@@ -394,9 +558,9 @@ fn llama(f: &Fields, family: &str) -> Result<Architecture, Text> {
         vocabulary: v,
         language_head: language,
         quirks: Quirks {
-            further_norms: if family == "gemma2" { 2.0 } else { 0.0 },
+            further_norms: if matches!(family, "gemma2" | "gemma3_text") { 2.0 } else { 0.0 },
             wide_norms: family.starts_with("gemma"),
-            head_norms: matches!(family, "qwen3" | "olmo2"),
+            head_norms: matches!(family, "qwen3" | "olmo2" | "gemma3_text"),
             fused_projection: family == "phi3",
             soft_capped: family == "gemma2",
             ..Quirks::default()
@@ -580,6 +744,8 @@ fn t5(f: &Fields) -> Result<Architecture, Text> {
         max_positions: None,
         tied_embedding: 0.0,
         guessed: false,
+        serves_only: false,
+        stored: None,
     })
 }
 
@@ -668,6 +834,8 @@ fn resnet(f: &Fields) -> Result<Architecture, Text> {
         max_positions: None,
         tied_embedding: 0.0,
         guessed: false,
+        serves_only: false,
+        stored: None,
         body: Body::Convolutions(Convolutions {
             style: if basic { ConvolutionStyle::Basic } else { ConvolutionStyle::Bottleneck },
             stages: depths.into_iter().zip(widths).collect(),
@@ -714,6 +882,8 @@ fn convnext(f: &Fields) -> Result<Architecture, Text> {
         max_positions: None,
         tied_embedding: 0.0,
         guessed: false,
+        serves_only: false,
+        stored: None,
         body: Body::Convolutions(Convolutions {
             style: ConvolutionStyle::ConvNext,
             stages: depths.into_iter().zip(widths).collect(),

@@ -5,7 +5,9 @@
 //! measurements scatter. One point alone still bounds: with `c ≥ 0` the peak per sample only falls with the batch.
 
 use super::peak::{HELD_BEYOND, HELD_FLOOR, Peak};
-use crate::units::{GIB, MIB};
+use crate::text;
+use crate::text::Text;
+use crate::units::{Bytes, GIB, MIB};
 
 /// What a measured figure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,11 +37,17 @@ pub struct Point {
 const LEAST_CONSTANT: f64 = 0.33;
 /// Scatter of allocated bytes: share and floor (residuals over 12 layers, batches 3 to 32).
 const SCATTER: (f64, f64) = (0.005, 16.0 * MIB as f64);
-/// Scatter of reserved bytes.
-const SCATTER_RESERVED: (f64, f64) = (0.05, 0.35 * GIB as f64);
+/// Scatter of reserved bytes: from batch to batch the allocator held 1.0 to 1.37 times what was in use.
+const SCATTER_RESERVED: (f64, f64) = (0.10, 0.25 * GIB as f64);
 /// Most that the allocator held beyond what it had handed out, with fixed shapes, where that was not measured along:
 /// share and floor.
 const HELD_MOST: (f64, f64) = (0.3, 0.6 * GIB as f64);
+/// The same beyond the most that was measured along, at other batches.
+const HELD_BEYOND_MEASURED: f64 = 0.1;
+/// How much a larger batch may seem to need less, and how far a point may lie above the line through its neighbours,
+/// before the points contradict each other: of allocated bytes, and of others.
+const MAY_FALL: (f64, f64) = (0.03, 0.2);
+const MAY_BULGE: (f64, f64) = (0.05, 0.25);
 
 /// Measured points, ready to answer for any batch.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,35 +93,112 @@ impl Fit {
         share * bytes + floor.min(0.05 * bytes)
     }
 
-    /// The slope between the two largest batches, with the range that a hidden knee leaves. `None` with one point only
-    /// or where the peak does not grow.
+    /// Why no line can be drawn through the points: peaks never fall with the batch, grow in proportion to it at most
+    /// from the optimizer's step on, and therefore bend upwards at one place only.
+    pub fn contradiction(&self) -> Option<Text> {
+        let of = |(allocated, other): (f64, f64)| if self.counted == Counted::Allocated { allocated } else { other };
+        let size = |point: &Point| Bytes(point.bytes as u64);
+        for pair in self.points.windows(2) {
+            let [before, after] = pair else { continue };
+            if after.bytes < before.bytes * (1.0 - of(MAY_FALL)) {
+                let (small, large, less, more) = (before.batch, after.batch, size(after), size(before));
+                return Some(text!(
+                    en: "batch {large} is said to need {less}, less than the {more} of batch {small}: swapped figures, \
+                         another sequence length, or a file that was cut",
+                    zh: "据称批大小 {large} 需要 {less}，少于批大小 {small} 的 {more}：\
+                         数字颠倒、序列长度不同，或文件被截断"
+                ));
+            }
+        }
+        let line = |from: &Point, to: &Point, batch: u64| {
+            let part = (batch - from.batch) as f64 / (to.batch - from.batch).max(1) as f64;
+            from.bytes + part * (to.bytes - from.bytes)
+        };
+        for (i, point) in self.points.iter().enumerate() {
+            let (before, after) = (self.points.get(..i)?, self.points.get(i + 1..)?);
+            let bulges =
+                |from: &Point| after.iter().any(|to| point.bytes > line(from, to, point.batch) * (1.0 + of(MAY_BULGE)));
+            if before.iter().any(bulges) {
+                let (batch, bytes) = (point.batch, size(point));
+                return Some(text!(
+                    en: "the {bytes} of batch {batch} do not lie on a line with the other points: one of them is wrong \
+                         or was measured otherwise",
+                    zh: "批大小 {batch} 的 {bytes} 与其他点不在一条线上：其中有一点有误，或测量方式不同"
+                ));
+            }
+        }
+        if self.counted == Counted::Allocated && self.points.windows(4).any(Fit::accelerates) {
+            return Some(Text::new(
+                "the peak grows faster than the batch: something else grew along with it, such as the sequence",
+                "峰值的增长快于批大小：同时还有别的东西在增长，例如序列长度",
+            ));
+        }
+        None
+    }
+
+    /// True where each stretch is steeper than the one before and none is the floor of the optimizer's step.
+    fn accelerates(points: &[Point]) -> bool {
+        let slope = |pair: &[Point]| match pair {
+            [a, b] => (b.bytes - a.bytes) / (b.batch - a.batch).max(1) as f64,
+            _ => 0.0,
+        };
+        let slopes: Vec<f64> = points.windows(2).map(slope).collect();
+        matches!(slopes.as_slice(), [a, b, c] if *a > 0.3 * c && *b > 1.1 * a && *c > 1.1 * b)
+    }
+
+    /// The first of the points that lie on one line with the last two: the knee is below them. `None` where the last
+    /// two stand alone.
+    fn start_of_line(&self) -> Option<&Point> {
+        let [.., before, last] = self.points.as_slice() else { return None };
+        let mut start = None;
+        for from in self.points.iter().rev().skip(2) {
+            let slope = (last.bytes - from.bytes) / (last.batch - from.batch) as f64;
+            let on_line = |point: &&Point| {
+                let expected = from.bytes + slope * (point.batch - from.batch) as f64;
+                (point.bytes - expected).abs() <= self.scatter(point.bytes).max(0.01 * point.bytes)
+            };
+            let grows = last.bytes - from.bytes > (self.scatter(last.bytes) + self.scatter(before.bytes)) * 0.5;
+            if !grows || !self.points.iter().filter(|point| point.batch > from.batch).all(|point| on_line(&point)) {
+                break;
+            }
+            start = Some(from);
+        }
+        start
+    }
+
+    /// The slope of the largest batches, with the range that a hidden knee and the scatter leave. `None` with one point
+    /// only or where the peak does not grow.
     pub fn slope(&self) -> Option<Slope> {
         let [.., before, last] = self.points.as_slice() else { return None };
-        let run = (last.batch - before.batch) as f64;
-        let rise = last.bytes - before.bytes;
-        let noise = (self.scatter(last.bytes) + self.scatter(before.bytes)) * 0.5;
-        let expected = (rise / run).max(0.0);
-        let third = self.points.len().checked_sub(3).and_then(|at| self.points.get(at));
-        // Three points on one line: the knee lies below them.
-        let confirmed = rise > noise
-            && third.is_some_and(|third| {
-                let on_line = last.bytes - expected * (last.batch - third.batch) as f64;
-                (third.bytes - on_line).abs() <= noise.max(0.01 * third.bytes)
-            });
+        let start = self.start_of_line();
+        let confirmed = start.is_some();
+        let from = start.unwrap_or(before);
+        let run = (last.batch - from.batch) as f64;
+        let expected = ((last.bytes - from.bytes) / run).max(0.0);
+        // Reserved bytes scatter by themselves at either end, not about a common line.
+        let together = if self.counted == Counted::Allocated { 0.5 } else { 1.0 };
+        let tolerance = (self.scatter(last.bytes) + self.scatter(from.bytes)) * together / run;
         // Where the smaller point may lie on the floor, the line can be steeper: it starts no lower than this.
-        let steepest = if before.on_floor || !confirmed {
-            (last.bytes - LEAST_CONSTANT * before.bytes.min(last.bytes)) / last.batch as f64
+        let high = if before.on_floor || !confirmed {
+            let above = if self.counted == Counted::Allocated { 0.0 } else { self.scatter(last.bytes) };
+            let steepest = (last.bytes + above - LEAST_CONSTANT * before.bytes.min(last.bytes)) / last.batch as f64;
+            steepest.max(expected)
         } else {
-            expected
+            expected + tolerance
         };
-        let tolerance = noise / run;
         Some(Slope {
             low: (expected - tolerance).max(0.0),
             expected,
-            high: steepest.max(expected) + if confirmed { tolerance } else { 0.0 },
+            high,
             constant: last.bytes - expected * last.batch as f64,
             confirmed,
         })
+    }
+
+    /// What is in use at a batch by the line through the points; `None` where they count something else or do not tell.
+    pub fn in_use(&self, batch: u64) -> Option<f64> {
+        let extrapolated = self.counted == Counted::Allocated && self.slope().is_some();
+        extrapolated.then(|| self.counted_at(batch).expected)
     }
 
     /// Bytes in the measure of the points, at a batch.
@@ -135,11 +220,16 @@ impl Fit {
             let base = at(last);
             return match slope {
                 // The scatter of both points grows with the distance.
-                Some(slope) => Peak {
-                    low: base.low + slope.low * more,
-                    expected: base.expected + slope.expected * more,
-                    high: base.high + slope.high * more,
-                },
+                Some(slope) => {
+                    // In proportion to the batch at most.
+                    let ceiling = base.high * b / last.batch as f64
+                        * if self.counted == Counted::Allocated { 1.0 } else { 1.0 + SCATTER_RESERVED.0 };
+                    Peak {
+                        low: base.low + slope.low * more,
+                        expected: base.expected + slope.expected * more,
+                        high: (base.high + slope.high * more).min(ceiling),
+                    }
+                }
                 // Proportional at most, constant at least.
                 None => Peak {
                     low: base.low,
@@ -193,7 +283,7 @@ impl Fit {
                 } else {
                     let mean = beyond.iter().sum::<f64>() / beyond.len() as f64;
                     let most = beyond.iter().copied().fold(1.0, f64::max);
-                    (mean.max(1.0), 0.0, most + 0.03, 0.1 * GIB as f64)
+                    (mean.max(1.0), 0.0, most + HELD_BEYOND_MEASURED, 0.1 * GIB as f64)
                 };
                 match measured {
                     // Seen at this very batch: what was reserved was enough.
@@ -241,6 +331,27 @@ mod tests {
         let peak = fit.peak(32);
         assert!((peak.expected / (1.05 * 23792.0 * M) - 1.0).abs() < 0.02, "{peak:?}");
         assert!(peak.high < 33000.0 * M && peak.high > 24630.0 * M, "{peak:?}");
+    }
+
+    #[test]
+    fn three_points_on_a_line_foresee_the_fourth() {
+        let fit = fit(&[(2, 3088.7), (4, 4466.2), (8, 7221.9)]);
+        let in_use = fit.in_use(16).expect("a line") / M;
+        // 12762.5 in truth.
+        assert!((in_use - 12_733.0).abs() < 5.0, "{in_use}");
+    }
+
+    #[test]
+    fn points_that_contradict_each_other_are_no_line() {
+        let why = |points: &[(u64, f64)]| fit(points).contradiction().map(|why| why.en);
+        assert!(why(&[(8, 12_800.0), (16, 7_200.0)]).expect("a fall").contains("less than"));
+        assert!(why(&[(8, 7_200.0), (16, 30_000.0), (32, 10_000.0)]).is_some());
+        assert!(why(&[(2, 3_000.0), (4, 9_000.0), (8, 9_100.0)]).expect("a bulge").contains("batch 4"));
+        assert!(why(&[(1, 1_000.0), (2, 1_600.0), (4, 3_500.0), (8, 11_000.0)]).expect("a square").contains("faster"));
+        // The optimizer's floor, a line from it on, and noise.
+        assert_eq!(why(&[(1, 6_787.0), (2, 6_787.0), (4, 7_437.7), (8, 10_800.0)]), None);
+        assert_eq!(why(&[(2, 3_088.7), (4, 4_466.2), (8, 7_221.9)]), None);
+        assert_eq!(why(&[(2, 3_088.7), (4, 3_050.0)]), None);
     }
 
     #[test]

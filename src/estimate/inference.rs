@@ -9,12 +9,27 @@ use crate::units::GIB;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Serving {
     pub model: Architecture,
-    /// Bytes of a weight, quantised or not.
-    pub weight_width: f64,
+    pub width: WeightWidth,
     /// Bytes of an element of the cache.
     pub cache_width: f64,
     /// Tokens of a request, prompt and answer.
     pub context: u64,
+}
+
+/// Bytes of a weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WeightWidth {
+    /// Of the matrices inside of layers, which quantisation is about.
+    pub in_layers: f64,
+    /// Of embeddings, head and norms: least and most. Few ways to quantise touch them.
+    pub outside: (f64, f64),
+}
+
+impl WeightWidth {
+    /// The same for all.
+    pub fn of_all(bytes: f64) -> WeightWidth {
+        WeightWidth { in_layers: bytes, outside: (bytes, bytes) }
+    }
 }
 
 /// Tokens that the cache hands out at once (vLLM's default).
@@ -37,8 +52,17 @@ impl Serving {
         self.stack().is_some()
     }
 
+    /// Bytes of the weights, least and most.
+    pub fn weight_range(&self) -> (f64, f64) {
+        let inside = self.model.quantisable();
+        let outside = self.model.parameters - inside;
+        let of = |width: f64| inside * self.width.in_layers + outside * width;
+        (of(self.width.outside.0), of(self.width.outside.1))
+    }
+
+    /// Bytes of the weights with embeddings and head as they usually are.
     pub fn weights(&self) -> f64 {
-        self.model.parameters * self.weight_width
+        self.weight_range().1
     }
 
     fn shape(&self) -> Option<Shape> {
@@ -51,14 +75,25 @@ impl Serving {
         })
     }
 
-    /// Bytes of the cache for one request of full length.
+    /// Bytes of the cache for one request of full length, every layer keeping all of it.
     pub fn request(&self) -> f64 {
-        self.shape().map_or(0.0, |shape| shape.sequence(self.context, BLOCK))
+        let blocks = (self.context as f64 / BLOCK as f64).ceil();
+        self.token() * blocks * BLOCK as f64
+    }
+
+    /// The same where layers with a sliding window keep no more than that.
+    pub fn windowed_request(&self) -> f64 {
+        let (Some(stack), context) = (self.stack(), self.context as f64) else { return 0.0 };
+        let Some(window) = stack.quirks.window else { return self.request() };
+        let kept = window.tokens.min(context) / context.max(1.0);
+        let narrow = (window.layers / stack.layers).clamp(0.0, 1.0);
+        self.request() * (1.0 - narrow + narrow * kept)
     }
 
     /// Bytes of the cache for one token.
     pub fn token(&self) -> f64 {
-        self.shape().map_or(0.0, |shape| shape.per_token())
+        let latent = self.stack().and_then(|stack| Some(stack.quirks.latent? * stack.layers * self.cache_width));
+        latent.or_else(|| self.shape().map(|shape| shape.per_token())).unwrap_or(0.0)
     }
 
     /// Activations and logits of one pass while prompts are read.
@@ -71,12 +106,15 @@ impl Serving {
 
     /// The peak with that many requests of full length at once.
     pub fn peak(&self, requests: u64) -> Peak {
-        let fixed = self.weights() + self.pass();
-        let cache = self.request() * requests as f64;
+        let (least, most) = self.weight_range();
+        let requests = requests as f64;
+        // Not every engine keeps less of layers with a window.
+        let (cache, whole) = (self.windowed_request() * requests, self.request() * requests);
+        let fixed = most + self.pass();
         Peak {
-            low: self.weights() + cache + ENGINE.0,
+            low: least + cache + ENGINE.0,
             expected: fixed + cache + ENGINE.1,
-            high: fixed * 1.03 + self.pass() + cache + ENGINE.2,
+            high: fixed * 1.03 + self.pass() + whole + ENGINE.2,
         }
     }
 

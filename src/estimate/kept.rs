@@ -23,17 +23,21 @@ struct Widths {
     compute: f64,
     /// Of the residual stream.
     residual: f64,
+    /// Of what linear layers return: that of matrices, but quantised ones return what they were given.
+    results: f64,
     /// Autocast: 32-bit inputs are copied for each linear layer.
     casts: bool,
 }
 
 impl Widths {
-    fn of(precision: Precision) -> Widths {
-        match precision {
-            Precision::Fp32 => Widths { compute: 4.0, residual: 4.0, casts: false },
-            Precision::Mixed => Widths { compute: 2.0, residual: 4.0, casts: true },
-            Precision::Pure16 | Precision::MasterWeights => Widths { compute: 2.0, residual: 2.0, casts: false },
-        }
+    fn of(setup: &Setup) -> Widths {
+        let (compute, residual, casts) = match setup.effective() {
+            Precision::Fp32 => (4.0, 4.0, false),
+            Precision::Mixed => (2.0, 4.0, true),
+            Precision::Pure16 | Precision::MasterWeights => (2.0, 2.0, false),
+        };
+        let results = if setup.wide_results() { residual } else { compute };
+        Widths { compute, residual, results, casts }
     }
 }
 
@@ -82,7 +86,7 @@ impl Inputs {
 /// What one layer keeps of each token in a sequence of `sequence` tokens. `cross` is the length of the sequence that a
 /// decoder layer also attends to.
 pub fn layer(stack: &Transformer, setup: &Setup, sequence: f64, cross: Option<f64>) -> Vec<Kept> {
-    let widths = Widths::of(setup.precision);
+    let widths = Widths::of(setup);
     let w = widths.compute;
     let h = stack.hidden;
     let inputs = Inputs { widths, lora: setup.lora };
@@ -173,7 +177,7 @@ fn norms(stack: &Transformer, widths: Widths, trains: bool, cross: bool) -> f64 
 fn score_bytes(stack: &Transformer, setup: &Setup, widths: Widths) -> f64 {
     let w = widths.compute;
     let capped = if stack.quirks.soft_capped { w } else { 0.0 };
-    let softmax = match (stack.style, setup.precision) {
+    let softmax = match (stack.style, setup.effective()) {
         (Style::Gpt2 | Style::T5, Precision::Pure16 | Precision::MasterWeights) => 2.0,
         _ => 4.0,
     };
@@ -199,22 +203,22 @@ fn mlp(
     let matrices = if stack.gated { 2.0 } else { 1.0 };
     keep("inputs of the MLP", "MLP 的输入", inputs.shared(matrices, h, adapted));
     // Written out, GELU keeps its input, tanh, and both factors of the product; `pow` is 32-bit under autocast.
-    let written_out = match setup.precision {
+    let written_out = match setup.effective() {
         Precision::Fp32 => 16.0,
         Precision::Mixed => 14.0,
         _ => 8.0,
     };
     let steps = match stack.activation {
         Activation::WrittenOut => written_out * i,
-        Activation::Fused => w * i,
+        Activation::Fused => widths.results * i,
         // Its result is what the next matrix reads.
         Activation::Relu => 0.0,
     };
     keep("steps of the MLP's activation", "MLP 激活函数的中间量", steps);
-    let result =
-        if setup.precision == Precision::Mixed && stack.activation == Activation::WrittenOut { 4.0 } else { w };
+    let wide = setup.effective() == Precision::Mixed && stack.activation == Activation::WrittenOut;
+    let result = if wide { 4.0 } else { widths.results };
     if stack.gated {
-        keep("both factors of the gate", "门控的两个因子", (result + w) * i);
+        keep("both factors of the gate", "门控的两个因子", (result + widths.results) * i);
     }
     if stack.style == Style::T5 {
         // Dropout inside of the MLP: a mask, and a copy that the second matrix reads.
@@ -234,12 +238,12 @@ fn mlp(
 
 /// Input of a layer that is recomputed: all that is kept of it, per token.
 pub fn boundary(stack: &Transformer, setup: &Setup) -> f64 {
-    Widths::of(setup.precision).residual * stack.hidden
+    Widths::of(setup).residual * stack.hidden
 }
 
 /// What a convolutional network keeps of one image with sides of `side` pixels.
 pub fn convolutions(network: &Convolutions, setup: &Setup, side: f64) -> Vec<Kept> {
-    let w = Widths::of(setup.precision).compute;
+    let w = Widths::of(setup).compute;
     let mut parts = Vec::new();
     let mut keep = |what: Text, bytes: f64| parts.push(Kept { what, bytes });
     match network.style {
@@ -253,7 +257,7 @@ pub fn convolutions(network: &Convolutions, setup: &Setup, side: f64) -> Vec<Kep
                 let elements = map * map * width;
                 // Convolution input, norm input (32-bit under autocast), two matrix inputs of 1 and 4 widths, GELU
                 // input, scaled output.
-                let norm_input = if setup.precision == Precision::Mixed { 4.0 } else { w };
+                let norm_input = if setup.effective() == Precision::Mixed { 4.0 } else { w };
                 let per_element = 11.0 * w + norm_input;
                 keep(
                     crate::text!(
@@ -307,7 +311,7 @@ pub fn convolutions(network: &Convolutions, setup: &Setup, side: f64) -> Vec<Kep
 /// The maps of the last stage of a convolutional network, bytes for one image: gradients of them are what backward adds
 /// while everything is still kept.
 pub fn last_map(network: &Convolutions, setup: &Setup, side: f64) -> f64 {
-    let w = Widths::of(setup.precision).compute;
+    let w = Widths::of(setup).compute;
     let shrunk = match network.style {
         ConvolutionStyle::ConvNext => network.stem,
         _ => 4.0,

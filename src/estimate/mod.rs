@@ -3,6 +3,7 @@
 
 pub mod architecture;
 pub mod batch;
+mod decoders;
 pub mod fit;
 pub mod inference;
 pub mod kept;

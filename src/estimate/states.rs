@@ -47,6 +47,21 @@ impl Optimizer {
         })
     }
 
+    /// As PyTorch and its companions call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Optimizer::Sgd => "SGD",
+            Optimizer::SgdMomentum => "SGD with momentum",
+            Optimizer::Adam => "AdamW",
+            Optimizer::AmsGrad => "AMSGrad",
+            Optimizer::RmsProp => "RMSprop",
+            Optimizer::Adagrad => "Adagrad",
+            Optimizer::Lion => "Lion",
+            Optimizer::Adafactor => "Adafactor",
+            Optimizer::Adam8bit => "8-bit AdamW",
+        }
+    }
+
     /// State in bytes per parameter of 32 bit; parameters of 16 bit keep half of it, save the quantised ones.
     pub fn state(self) -> f64 {
         match self {

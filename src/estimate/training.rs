@@ -27,6 +27,17 @@ pub enum Precision {
     MasterWeights,
 }
 
+impl Precision {
+    pub fn text(self) -> Text {
+        match self {
+            Precision::Fp32 => Text::new("fp32", "fp32"),
+            Precision::Mixed => Text::new("autocast", "autocast 混合精度"),
+            Precision::Pure16 => Text::new("weights and states in 16 bit", "16 位权重与状态"),
+            Precision::MasterWeights => Text::new("16 bit with 32-bit master weights", "16 位，另有 32 位主权重"),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attention {
     /// SDPA or flash attention.
@@ -41,8 +52,30 @@ pub struct Lora {
     pub rank: f64,
     /// On all linear layers rather than on those of attention alone.
     pub all_linear: bool,
-    /// Bytes per parameter of the frozen weights where they are quantised.
-    pub quantised: Option<f64>,
+    pub quantised: Option<Quantised>,
+}
+
+/// How frozen weights are quantised. Loaders of 4 and 8 bit quantise the linear layers inside of the layers alone:
+/// embeddings, head and norms stay as they were (bitsandbytes skips the head, and embeddings are no linear layers).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantised {
+    /// Bytes of a quantised parameter with its scales: least (scales quantised too) and most.
+    pub width: (f64, f64),
+    /// True where `prepare_model_for_kbit_training` turned embeddings, head and norms to 32 bit, which makes the
+    /// residual stream 32 bit and autocast copy the head; `None` where that is not known.
+    pub prepared: Option<bool>,
+}
+
+impl Quantised {
+    /// NF4 and FP4 in blocks of 64: a 32-bit scale for each, or with double quantisation an 8-bit one.
+    pub const FOUR_BIT: Quantised = Quantised { width: (0.5 + 1.0 / 64.0 + 4.0 / 16384.0, 0.5625), prepared: None };
+    /// Int8 with a scale for each row.
+    pub const EIGHT_BIT: Quantised = Quantised { width: (1.0, 1.03), prepared: None };
+
+    /// As it is computed with: the more demanding way where it is not known.
+    fn is_prepared(self) -> bool {
+        self.prepared != Some(false)
+    }
 }
 
 /// How a model is trained.
@@ -136,6 +169,28 @@ fn width(bytes: f64) -> String {
     format!("{} B", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+impl Setup {
+    /// The quantisation of frozen weights, where they are.
+    pub fn quantised(&self) -> Option<Quantised> {
+        self.lora.and_then(|lora| lora.quantised)
+    }
+
+    /// The precision that tensors really get: what was made 32 bit runs under autocast, what was not stays 16 bit.
+    pub(super) fn effective(&self) -> Precision {
+        match (self.quantised(), self.precision) {
+            (None, precision) => precision,
+            (Some(_), Precision::Fp32) => Precision::Fp32,
+            (Some(quantised), _) if quantised.is_prepared() => Precision::Mixed,
+            (Some(_), _) => Precision::Pure16,
+        }
+    }
+
+    /// Quantised layers return what they were given: 32 bit from a 32-bit residual stream.
+    pub(super) fn wide_results(&self) -> bool {
+        self.quantised().is_some_and(Quantised::is_prepared)
+    }
+}
+
 /// A model with the way it is trained.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
@@ -179,13 +234,24 @@ impl Training {
         }
     }
 
-    /// Bytes per frozen parameter.
+    /// Bytes per frozen parameter that is not quantised.
     fn frozen_width(&self) -> f64 {
-        match (self.setup.lora.and_then(|lora| lora.quantised), self.setup.precision) {
-            (Some(width), _) => width,
-            (None, Precision::Fp32 | Precision::Mixed) => 4.0,
-            (None, _) => 2.0,
+        match self.setup.effective() {
+            Precision::Fp32 | Precision::Mixed => 4.0,
+            Precision::Pure16 | Precision::MasterWeights => 2.0,
         }
+    }
+
+    /// The frozen weights with their formula.
+    fn frozen(&self) -> (String, f64) {
+        let (whole, wide) = (self.model.parameters, self.frozen_width());
+        let Some(quantised) = self.setup.quantised() else {
+            return (format!("{} × {}", count(whole), width(wide)), whole * wide);
+        };
+        let in_layers = self.layers_total().min(whole);
+        let (outside, narrow) = (whole - in_layers, quantised.width.1);
+        let formula = format!("{} × {} + {} × {}", count(in_layers), width(narrow), count(outside), width(wide));
+        (formula, in_layers * narrow + outside * wide)
     }
 
     /// Each part of the model states per device: weights, gradients, optimizer, temporaries of the step.
@@ -201,10 +267,10 @@ impl Training {
         };
         let mut weights = each(Text::new("weights", "权重"), regime.weights, 3);
         if self.setup.lora.is_some() {
-            let frozen = self.model.parameters * self.frozen_width() / share(3);
-            weights.formula =
-                format!("{} × {} + {}", count(self.model.parameters), width(self.frozen_width()), weights.formula);
-            weights.bytes += frozen;
+            let (formula, frozen) = self.frozen();
+            let over = if share(3) > 1.0 { format!(" ÷ {}", share(3)) } else { String::new() };
+            weights.formula = format!("({formula}){over} + {}", weights.formula);
+            weights.bytes += frozen / share(3);
         }
         let mut gradients = each(Text::new("gradients", "梯度"), regime.gradients, 2);
         if stage == 0 && ranks > 1.0 {
@@ -272,7 +338,7 @@ impl Training {
         let tokens = batch * sequence;
         let of_layer: f64 = kept::layer(stack, setup, sequence, cross).iter().map(|part| part.bytes).sum();
         // Gradients of the MLP's width in flight while backward goes through a layer.
-        let compute = if setup.precision == Precision::Fp32 { 4.0 } else { 2.0 };
+        let compute = if setup.effective() == Precision::Fp32 || setup.wide_results() { 4.0 } else { 2.0 };
         let in_flight = tokens * (stack.mlp * compute + 2.0 * stack.hidden * 4.0);
         let mut terms = Vec::new();
         let layers = stack.layers;
@@ -336,7 +402,7 @@ impl Training {
         // Decoders make 32-bit logits of their own accord; elsewhere the loss takes them as they are, and autocast
         // makes only its result 32-bit.
         let upcast = !matches!(stack.style, Style::Bert | Style::T5);
-        let (forward, backward) = match self.setup.precision {
+        let (forward, backward) = match self.setup.effective() {
             Precision::Fp32 => (8.0, 12.0),
             _ if upcast => (10.0, 12.0),
             Precision::Mixed => (6.0, 10.0),
@@ -378,9 +444,18 @@ impl Training {
             formula: format!("{} × 2 B", count(parameters)),
             bytes: parameters * 2.0,
         };
-        let mixed = setup.precision == Precision::Mixed;
+        let mixed = setup.effective() == Precision::Mixed;
         let in_layers = self.layers_total();
         let outside_matrices = (self.model.matrix_parameters - in_layers).max(0.0);
+        if setup.quantised().is_some() {
+            // Multiplied as 16-bit copies, one after the other.
+            let largest = self.largest_matrix_of_a_layer();
+            always.push(Term {
+                what: Text::new("one quantised matrix unpacked", "解包的一个量化矩阵"),
+                formula: format!("{} × 2 B", count(largest)),
+                bytes: 2.0 * largest,
+            });
+        }
         let (activations, one_layer) = self.activations(batch);
         let logits = self.logits(batch);
         let layer = Term {
@@ -399,13 +474,14 @@ impl Training {
             terms.retain(|term| term.bytes > 0.0);
             Phase { moment, terms }
         };
-        let cast_all = if mixed { vec![casts(self.model.matrix_parameters)] } else { Vec::new() };
-        // What the graph keeps of them: recomputed layers keep none.
-        let cast_kept = match (mixed, setup.checkpointing) {
-            (true, false) => cast_all.clone(),
-            (true, true) => vec![casts(outside_matrices)],
+        let cast_outside = || vec![casts(outside_matrices)];
+        let cast_all = match (mixed, setup.quantised()) {
+            (true, None) => vec![casts(self.model.matrix_parameters)],
+            (true, Some(_)) => cast_outside(),
             _ => Vec::new(),
         };
+        // What the graph keeps of them: recomputed layers keep none.
+        let cast_kept = if mixed && setup.checkpointing { cast_outside() } else { cast_all.clone() };
         let (forward_logits, backward_logits) = match logits {
             Some((forward, backward)) => (vec![forward], vec![backward]),
             None => (Vec::new(), Vec::new()),
@@ -439,6 +515,16 @@ impl Training {
         phases
     }
 
+    /// Parameters of the widest matrix inside of a layer.
+    fn largest_matrix_of_a_layer(&self) -> f64 {
+        match &self.model.body {
+            Body::Transformer(stack) | Body::EncoderDecoder { decoder: stack, .. } => {
+                stack.hidden * stack.mlp.max(stack.query_width())
+            }
+            Body::Convolutions(_) => self.model.largest_tensor,
+        }
+    }
+
     /// Parameters of the matrices inside of layers.
     fn layers_total(&self) -> f64 {
         match &self.model.body {
@@ -466,6 +552,19 @@ impl Training {
     /// What the allocator hands out at the highest moment. `low` and `high` carry the formulas' error (see the
     /// constants), `high` also logits that the program keeps and what the allocator holds beyond what it hands out.
     pub fn peak(&self, batch: u64) -> Peak {
+        let peak = self.peak_as_set_up(batch);
+        let Some(quantised) = self.setup.quantised() else { return peak };
+        // The low end is that of the more frugal ways that the description leaves open.
+        let frugal = Quantised {
+            width: (quantised.width.0, quantised.width.0),
+            prepared: Some(quantised.prepared == Some(true)),
+        };
+        let lora = self.setup.lora.map(|lora| Lora { quantised: Some(frugal), ..lora });
+        let least = Training { setup: Setup { lora, ..self.setup }, model: self.model.clone() };
+        Peak { low: peak.low.min(least.peak_as_set_up(batch).low), ..peak }
+    }
+
+    fn peak_as_set_up(&self, batch: u64) -> Peak {
         let phases = self.phases(batch);
         let bytes = |moment: Moment| phases.iter().find(|p| p.moment == moment).map_or(0.0, Phase::bytes);
         let allocated = phases.iter().map(Phase::bytes).fold(0.0, f64::max);

@@ -4,7 +4,8 @@
 use crate::estimate::fit::{Counted, Point};
 use crate::text;
 use crate::text::Text;
-use crate::units::{self, Base};
+use crate::units::{self, Base, Bytes};
+use std::collections::BTreeMap;
 
 /// One peak and what it counts, where the source says so.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,6 +14,27 @@ pub struct Measurement {
     pub counted: Option<Counted>,
     /// Tokens of a sample, where the batch was written as `8x512`.
     pub sequence: Option<u64>,
+    /// One of many readings of a run, of which the highest counts.
+    pub running: bool,
+}
+
+/// Most by which two peaks of one batch may differ, of allocated bytes and of others.
+const SAME: (f64, f64) = (0.05, 0.2);
+
+/// Why peaks of one batch cannot all be true.
+pub fn contradiction(found: &[Measurement], counted: Counted) -> Option<Text> {
+    let most = if counted == Counted::Allocated { SAME.0 } else { SAME.1 };
+    let mut ends: BTreeMap<(u64, Option<u64>), (f64, f64)> = BTreeMap::new();
+    for Measurement { point, sequence, .. } in found.iter().filter(|measurement| !measurement.running) {
+        let (low, high) = ends.entry((point.batch, *sequence)).or_insert((point.bytes, point.bytes));
+        (*low, *high) = (low.min(point.bytes), high.max(point.bytes));
+    }
+    let ((batch, _), (low, high)) = ends.into_iter().find(|(_, (low, high))| *high > low * (1.0 + most))?;
+    let (low, high) = (Bytes(low as u64), Bytes(high as u64));
+    Some(text!(
+        en: "batch {batch} is said to need {low} and {high}: the runs differ in more than the batch",
+        zh: "批大小 {batch} 被说成需要 {low} 与 {high}：这些运行的差别不只是批大小"
+    ))
 }
 
 /// More points than this are a log of every step, of which the highest of each batch counts anyway.
@@ -45,12 +67,15 @@ pub fn pair(text: &str) -> Result<Measurement, Text> {
     if size.bytes().all(|b| b.is_ascii_digit() || b == b'.') && bytes < 1 << 20 {
         return Err(text!(en: "{text:?} has no unit: write 8=7.2GiB", zh: "{text:?} 没有单位：请写成 8=7.2GiB"));
     }
-    Ok(Measurement { point: point(batch, bytes), counted: None, sequence })
+    Ok(Measurement { point: point(batch, bytes), counted: None, sequence, running: false })
 }
 
 fn point(batch: u64, bytes: u64) -> Point {
     Point { batch, bytes: bytes as f64, reserved: None, on_floor: false }
 }
+
+/// No training peaks lower; smaller figures have lost their unit or their end.
+const LEAST: u64 = 1 << 20;
 
 /// A size with its own unit, else in `unit` (a word such as `MiB`).
 fn bytes(text: &str, unit: Option<&str>) -> Option<u64> {
@@ -206,6 +231,12 @@ fn row(name: &str, number: u64, cells: &[&str], columns: &[Meaning]) -> Result<M
                 let bytes = bytes(cell, *unit).ok_or_else(
                     || text!(en: "{name}:{number}: {cell:?} is not a size", zh: "{name}:{number}：{cell:?} 不是大小"),
                 )?;
+                if bytes < LEAST {
+                    return Err(text!(
+                        en: "{name}:{number}: {cell:?} is less than a MiB: is the unit missing, or the line cut?",
+                        zh: "{name}:{number}：{cell:?} 不足 1 MiB：是否缺少单位，或该行被截断？"
+                    ));
+                }
                 if *counted == Some(Counted::Reserved) {
                     reserved = Some(bytes);
                 } else {
@@ -228,9 +259,11 @@ fn combine(batch: u64, peak: Option<(u64, Option<Counted>)>, reserved: Option<u6
             point: Point { reserved: reserved.map(|held| held as f64), ..point(batch, bytes) },
             counted,
             sequence: None,
+            running: false,
         }),
         (None, Some(held)) => {
-            Some(Measurement { point: point(batch, held), counted: Some(Counted::Reserved), sequence: None })
+            let counted = Some(Counted::Reserved);
+            Some(Measurement { point: point(batch, held), counted, sequence: None, running: false })
         }
         (None, None) => None,
     }
@@ -270,7 +303,7 @@ fn log(text: &str) -> Vec<Measurement> {
             && let Some(measurement) = combine(batch, peak, reserved)
             && found.len() < MOST
         {
-            found.push(measurement);
+            found.push(Measurement { running: true, ..measurement });
         }
     }
     found

@@ -100,6 +100,8 @@ impl FailedBatch {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Curve {
     Measured(Fit),
+    /// Measured, but the points cannot all be true, and why not.
+    Contradicted(Fit, Text),
     /// Measured at several lengths of the sequence.
     Surface(Surface),
     Described(Box<Training>),
@@ -112,6 +114,8 @@ impl Curve {
     pub fn peak(&self, batch: u64) -> Peak {
         match self {
             Curve::Measured(fit) => fit.peak(batch),
+            // Whatever is true, no figure follows from it.
+            Curve::Contradicted(..) => Peak { low: 0.0, expected: 0.0, high: f64::INFINITY },
             Curve::Surface(surface) => surface.peak(batch),
             Curve::Described(training) => training.peak(batch),
             Curve::Served(serving) => serving.peak(batch),
@@ -137,6 +141,8 @@ pub struct Question {
     pub failures: Vec<FailedBatch>,
     /// Share of the device that an engine may take; 1 for programs that take what they need.
     pub share: f64,
+    /// What a description takes for granted, in one line.
+    pub taken: Option<Text>,
 }
 
 /// The largest batches that keep the headroom.
@@ -231,6 +237,9 @@ pub fn judge(peak: Peak, outside: Interval, device: &TargetDevice, headroom: f64
 
 /// Holds a curve against the device.
 pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
+    if let Curve::Contradicted(fit, why) = curve {
+        return contradicted(question, basis, fit, why);
+    }
     let outside = |device: &TargetDevice| {
         if curve.counts_context() { Interval::exactly(device.others) } else { device.outside() }
     };
@@ -311,6 +320,31 @@ pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
     }
 }
 
+/// The answer where measurements contradict each other: there is none, but a batch that failed here fails again.
+fn contradicted(question: Question, basis: Basis, fit: &Fit, why: &Text) -> Assessment {
+    let failed = question.device.as_ref().zip(question.batch).is_some_and(|(device, batch)| {
+        let here = |failure: &FailedBatch| failure.capacity.is_some_and(|capacity| capacity >= device.capacity);
+        question.failures.iter().any(|failure| failure.batch <= batch && here(failure))
+    });
+    Assessment {
+        basis,
+        verdict: if failed { Verdict::DoesNotFit } else { Verdict::Unknown },
+        batch: question.batch,
+        peak: None,
+        headroom: None,
+        largest: None,
+        because: vec![why.clone()],
+        remedies: Vec::new(),
+        line: Vec::new(),
+        measured: fit.points().iter().map(|point| (point.batch, point.bytes)).collect(),
+        phases: Vec::new(),
+        serving: None,
+        longest_context: None,
+        host: None,
+        question,
+    }
+}
+
 /// The largest batch for which `fits` holds, given that it holds for all smaller ones; 0 where not even one sample
 /// does.
 fn largest_batch(fits: impl Fn(u64) -> bool) -> u64 {
@@ -361,6 +395,14 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
             if let Some(slope) = fit.slope() {
                 let (k, c) = (Bytes(slope.expected as u64), Bytes(slope.constant.max(0.0) as u64));
                 because.push(text!(en: "{k} per sample above {c}", zh: "每个样本 {k}，固定部分 {c}"));
+                if let Some((batch, bytes)) = batch.and_then(|batch| Some((batch, fit.in_use(batch)?))) {
+                    let bytes = Bytes(bytes as u64);
+                    because.push(text!(
+                        en: "on that line {bytes} are in use at batch {batch}, to which comes what the allocator holds \
+                             beyond",
+                        zh: "沿该直线，批大小 {batch} 时占用 {bytes}，另加分配器额外持有的部分"
+                    ));
+                }
                 if !slope.confirmed && batch.is_some_and(|b| fit.points().iter().all(|point| point.batch < b)) {
                     because.push(Text::new(
                         "the smaller of two points may show the optimizer's step, which does not grow with the batch: \
@@ -418,6 +460,7 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
                 zh: "权重 {weights}；缓存每个 token {token}，{context} 个 token 共 {request}"
             ));
         }
+        Curve::Contradicted(_, why) => because.push(why.clone()),
         Curve::Failed(failure) => {
             let tried = question.device.as_ref().and_then(|device| failure.first_try(device.usable()));
             because.push(match tried {

@@ -43,6 +43,7 @@ pub fn safetensors(header: &[u8]) -> Result<Weights, Text> {
         |error| text!(en: "at byte 8: the header is not JSON: {error}", zh: "第 8 字节处：头部不是 JSON：{error}"),
     )?;
     let (mut parameters, mut bytes) = (0.0, 0.0);
+    let mut names = Shapes::default();
     for (name, tensor) in value.iter().filter(|(name, _)| *name != "__metadata__") {
         let wrong = || text!(en: "tensor {name:?} has no shape or offsets", zh: "张量 {name:?} 没有形状或偏移");
         let shape = tensor.get("shape").and_then(Value::as_array).ok_or_else(wrong)?;
@@ -56,13 +57,83 @@ pub fn safetensors(header: &[u8]) -> Result<Weights, Text> {
         if to < from {
             return Err(text!(en: "tensor {name:?} ends before it begins", zh: "张量 {name:?} 的结尾在开头之前"));
         }
+        names.note(name, shape.iter().filter_map(Value::as_u64).collect());
         parameters += elements;
         bytes += (to - from) as f64;
     }
     if parameters < 1.0 {
         return Err(Text::new("no tensors in it", "其中没有张量"));
     }
-    Ok(Weights { parameters, bytes, config: None })
+    Ok(Weights { parameters, bytes, config: names.config() })
+}
+
+/// The shapes of tensors that tell the shape of a decoder, by the names that transformers gives them.
+#[derive(Default)]
+struct Shapes {
+    /// Highest layer and how many of them have a query matrix.
+    layers: (u64, u64),
+    of_first: Map<String, Value>,
+    embedding: Option<(u64, u64)>,
+    head: bool,
+    last_norm: bool,
+    /// Something that is not in a decoder of this kind, such as experts.
+    other: bool,
+}
+
+impl Shapes {
+    fn note(&mut self, name: &str, shape: Vec<u64>) {
+        self.other |= name.contains("experts") || name.contains("vision") || name.contains("lora_");
+        let pair = match shape.as_slice() {
+            [a, b] => Some((*a, *b)),
+            _ => None,
+        };
+        if name.ends_with("embed_tokens.weight") {
+            self.embedding = pair;
+        } else if name == "lm_head.weight" {
+            self.head = true;
+        } else if name.ends_with("model.norm.weight") {
+            self.last_norm = true;
+        }
+        let Some((_, rest)) = name.split_once("model.layers.") else { return };
+        let Some((number, part)) = rest.split_once('.') else { return };
+        let Ok(number) = number.parse::<u64>() else { return };
+        if part == "self_attn.q_proj.weight" {
+            self.layers = (self.layers.0.max(number), self.layers.1.saturating_add(1));
+        }
+        if number == 0
+            && let Some(first) = shape.first()
+        {
+            self.of_first.insert(part.to_string(), (*first).into());
+        }
+    }
+
+    /// A configuration, where every layer and both ends are in the file. The size of a head is told by its norm alone;
+    /// without one it is that of most models, which moves neither the cache nor what fused attention keeps.
+    fn config(&self) -> Option<Value> {
+        let (vocabulary, hidden) = self.embedding?;
+        let (last, counted) = self.layers;
+        if self.other || !self.last_norm || counted != last.checked_add(1)? {
+            return None;
+        }
+        let of = |part: &str| self.of_first.get(part).and_then(Value::as_u64).filter(|size| *size > 0);
+        let (queries, keys) = (of("self_attn.q_proj.weight")?, of("self_attn.k_proj.weight")?);
+        let fits = |size: &u64| *size > 0 && queries.is_multiple_of(*size) && keys.is_multiple_of(*size);
+        let normed = of("self_attn.q_norm.weight").filter(|size| *size < queries);
+        let head = normed.into_iter().chain([128, 64, 80, 96]).find(fits)?;
+        Some(json!({
+            "model_type": if normed.is_some() { "qwen3" } else { "llama" },
+            "architectures": ["ForCausalLM"],
+            "hidden_size": hidden,
+            "num_hidden_layers": counted,
+            "num_attention_heads": queries / head,
+            "num_key_value_heads": keys / head,
+            "head_dim": head,
+            "intermediate_size": of("mlp.gate_proj.weight")?,
+            "vocab_size": vocabulary,
+            "attention_bias": self.of_first.contains_key("self_attn.q_proj.bias"),
+            "tie_word_embeddings": !self.head,
+        }))
+    }
 }
 
 /// Where reading of a GGUF header stands.
@@ -235,7 +306,35 @@ fn config(metadata: &Map<String, Value>) -> Option<Value> {
     let heads = value("attention.head_count")?;
     let tokens = metadata.get("tokenizer.ggml.tokens").and_then(|list| list.get("length")).cloned();
     let mut out = Map::new();
-    out.insert("model_type".into(), "llama".into());
+    // A mixture of experts or latent attention is more than Llama's layers are.
+    let experts = value("expert_count").filter(|count| count.as_u64().is_some_and(|count| count > 1));
+    let latent = value("attention.kv_lora_rank");
+    let kind = if latent.is_some() {
+        "deepseek_v2"
+    } else if experts.is_some() {
+        "mixtral"
+    } else {
+        "llama"
+    };
+    out.insert("model_type".into(), kind.into());
+    if let Some(rank) = latent {
+        let rotated = value("rope.dimension_count")?;
+        let plain = value("attention.key_length")?.as_u64()?.checked_sub(rotated.as_u64()?)?;
+        out.insert("kv_lora_rank".into(), rank);
+        out.insert("qk_rope_head_dim".into(), rotated);
+        out.insert("qk_nope_head_dim".into(), plain.max(1).into());
+        out.insert("v_head_dim".into(), value("attention.value_length")?);
+    }
+    for (key, of) in [
+        ("num_local_experts", "expert_count"),
+        ("moe_intermediate_size", "expert_feed_forward_length"),
+        ("n_shared_experts", "expert_shared_count"),
+        ("first_k_dense_replace", "leading_dense_block_count"),
+    ] {
+        if let Some(number) = value(of).filter(|_| experts.is_some()) {
+            out.insert(key.into(), number);
+        }
+    }
     out.insert("hidden_size".into(), value("embedding_length")?);
     out.insert("num_hidden_layers".into(), value("block_count")?);
     out.insert("num_attention_heads".into(), heads.clone());
@@ -254,6 +353,7 @@ fn config(metadata: &Map<String, Value>) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::architecture::{Part, read};
 
     #[test]
     fn safetensors_headers() {
@@ -272,6 +372,36 @@ mod tests {
         ] {
             assert!(safetensors(wrong.as_bytes()).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_shape_of_a_decoder_is_read_from_its_tensors() {
+        let header = |layers: &[u32], more: &str| {
+            let mut tensors = vec![
+                r#""model.embed_tokens.weight": {"shape": [1000, 256], "data_offsets": [0, 9]}"#.to_string(),
+                r#""model.norm.weight": {"shape": [256], "data_offsets": [0, 9]}"#.to_string(),
+            ];
+            for layer in layers {
+                for (name, shape) in [
+                    ("self_attn.q_proj", "[256, 256]"),
+                    ("self_attn.k_proj", "[64, 256]"),
+                    ("mlp.gate_proj", "[512, 256]"),
+                ] {
+                    let name = format!("model.layers.{layer}.{name}.weight");
+                    tensors.push(format!(r#""{name}": {{"shape": {shape}, "data_offsets": [0, 9]}}"#));
+                }
+            }
+            format!("{{{}{more}}}", tensors.join(", "))
+        };
+        let shape = |text: &str| safetensors(text.as_bytes()).expect("a header").config;
+        let whole = read(&shape(&header(&[0, 1, 2], "")).expect("a shape"), Part::Whole).expect("an architecture");
+        let crate::estimate::architecture::Body::Transformer(stack) = whole.body else { panic!("layers") };
+        assert_eq!((stack.layers, stack.kv_width(), stack.mlp), (3.0, 64.0, 512.0));
+        assert_eq!(whole.tied_embedding, 256_000.0);
+        // A part of several files, and what is more than a decoder.
+        assert_eq!(shape(&header(&[1, 2], "")), None);
+        let experts = r#", "model.layers.0.mlp.experts.0.w1.weight": {"shape": [2, 2], "data_offsets": [0, 9]}"#;
+        assert_eq!(shape(&header(&[0, 1], experts)), None);
     }
 
     fn text(out: &mut Vec<u8>, text: &str) {
@@ -314,7 +444,7 @@ mod tests {
         let file = file();
         let weights = gguf(&file).expect("a header");
         assert_eq!((weights.parameters, weights.bytes), (2048.0, 2176.0));
-        let shape = crate::estimate::architecture::read(&weights.config.expect("a shape")).expect("an architecture");
+        let shape = read(&weights.config.expect("a shape"), Part::Whole).expect("an architecture");
         assert_eq!(shape.family, "llama");
         for end in 0..file.len() {
             assert!(gguf(&file[..end]).is_err(), "{end}");

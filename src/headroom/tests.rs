@@ -10,7 +10,7 @@ fn device(capacity: u64, context: Interval, others: u64) -> TargetDevice {
 }
 
 fn question(batch: Option<u64>, device: TargetDevice) -> Question {
-    Question { batch, device: Some(device), headroom: Headroom::DEFAULT, failures: Vec::new(), share: 1.0 }
+    Question { batch, device: Some(device), headroom: Headroom::DEFAULT, failures: Vec::new(), share: 1.0, taken: None }
 }
 
 /// Measured at 8, 16 and 24: a gibibyte, and half of one for each sample.

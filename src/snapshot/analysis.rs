@@ -6,7 +6,7 @@ use super::model::{Device, Encoding, Generation, Settings, Snapshot};
 use super::predict::{Budget, Fidelity};
 use super::space::{self, Image, Played, Rules, Wanted, Window};
 use super::store::{Action, NONE, NumberMap};
-use super::what_if::WhatIf;
+use super::what_if::{Base, WhatIf};
 use crate::allocator::{LARGE_SEGMENT, SMALL_SEGMENT, round_up};
 use crate::text;
 use crate::text::Text;
@@ -149,6 +149,8 @@ pub struct DeviceAnalysis {
     pub fidelity: Option<Fidelity>,
     pub budget: Option<Budget>,
     pub what_if: Vec<WhatIf>,
+    /// What the variations are compared with.
+    pub what_if_base: Option<Base>,
     /// What single sites hold along the timeline; empty until [`layers`] was asked for.
     pub layers: Vec<Layer>,
 }
@@ -281,6 +283,7 @@ pub fn device(snapshot: &Snapshot, device: &Device, sites: &mut Sites<'_>, rules
         fidelity: None,
         budget: None,
         what_if: Vec::new(),
+        what_if_base: None,
         layers: Vec::new(),
     }
 }
@@ -293,6 +296,19 @@ fn entries(device: &Device, action: Action) -> impl Iterator<Item = u32> {
 fn window_starts(events: usize, count: usize) -> Vec<u32> {
     let count = count.min(events);
     (0..count).map(|i| (i as u64 * events as u64 / count.max(1) as u64) as u32).collect()
+}
+
+impl DeviceAnalysis {
+    /// Bytes that no allocator can do without: the most that was asked for at once, with a request that failed on top
+    /// of what lived then.
+    pub fn least_needed(&self) -> Option<u64> {
+        let peak = self.peak?.requested;
+        let at_failure = self.ooms.first().map(|oom| {
+            let live = self.history.allocations.iter().filter(|allocation| allocation.is_live(oom.event));
+            live.fold(oom.requested, |sum, allocation| sum.saturating_add(allocation.requested))
+        });
+        Some(peak.max(at_failure.unwrap_or(0)))
+    }
 }
 
 fn would_fit(request: u64, stream: u64, device_free: u64, image: &Image, holes: &Fragmentation) -> WouldFit {

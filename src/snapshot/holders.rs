@@ -2,7 +2,7 @@
 
 use super::history::{Allocation, History};
 use super::model::Snapshot;
-use super::store::NumberMap;
+use super::store::{NONE, NumberMap};
 use crate::domain::closed_set;
 use crate::text::Text;
 use std::collections::HashMap;
@@ -66,6 +66,8 @@ pub struct Site {
     pub inner: Option<String>,
     /// The whole stack, innermost first, runs of framework frames folded into one line.
     pub frames: Vec<String>,
+    /// The innermost frame of its own that no other place of the same label has.
+    pub told_by: Option<String>,
     phase: Phase,
 }
 
@@ -83,6 +85,8 @@ enum Phase {
     Other,
     /// No stack at all.
     Silent,
+    /// Allocated before the recording began, without a stack.
+    Before,
 }
 
 /// Most frames of a stack that are shown.
@@ -126,6 +130,48 @@ impl<'s> Sites<'s> {
         };
         self.of_stack.insert(stack, id);
         id
+    }
+
+    /// Where everything comes from that was there before the recording and has no stack.
+    fn before(&mut self) -> u32 {
+        let key = (String::new(), None, Vec::new(), Phase::Before);
+        *self.known.entry(key).or_insert_with(|| {
+            let (label, frames) = (String::new(), Vec::new());
+            self.sites.push(Site { label, inner: None, frames, told_by: None, phase: Phase::Before });
+            self.sites.len() as u32 - 1
+        })
+    }
+
+    /// The site of an allocation.
+    fn of_allocation(&mut self, allocation: &Allocation, has_stacks: bool) -> u32 {
+        let site = self.of(allocation.stack);
+        let silent = self.get(site).is_none_or(is_silent);
+        if silent && has_stacks && allocation.born == NONE { self.before() } else { site }
+    }
+
+    /// Places that share a label get the frame that tells them apart.
+    pub fn tell_apart(&mut self) {
+        let mut groups: HashMap<(String, Option<String>), Vec<usize>> = HashMap::new();
+        for (i, site) in self.sites.iter().enumerate().filter(|(_, site)| !site.label.is_empty()) {
+            groups.entry((site.label.clone(), site.inner.clone())).or_default().push(i);
+        }
+        for group in groups.into_values().filter(|group| group.len() > 1) {
+            let own: Vec<Vec<String>> = group
+                .iter()
+                .filter_map(|i| self.sites.get(*i))
+                .map(|site| site.frames.iter().filter(|frame| !frame.starts_with('(')).cloned().collect())
+                .collect();
+            for (frames, i) in own.iter().zip(&group) {
+                let shared = |frame: &String| own.iter().filter(|other| other.contains(frame)).count();
+                // Innermost of those that fewest others have.
+                let told = frames.iter().skip(1).min_by_key(|frame| shared(frame));
+                if let (Some(told), Some(site)) =
+                    (told.filter(|frame| shared(frame) < own.len()), self.sites.get_mut(*i))
+                {
+                    site.told_by = Some(told.clone());
+                }
+            }
+        }
     }
 
     pub fn get(&self, id: u32) -> Option<&Site> {
@@ -189,10 +235,11 @@ fn site(snapshot: &Snapshot, stack: u32) -> Site {
     for (file, line, name) in snapshot.frames_of(stack) {
         if is_framework(file) {
             folded += 1;
-            if !is_compiled(file) {
+            // What called the program's line is not what the line ran.
+            if !is_compiled(file) && label.is_none() {
                 python_inner.get_or_insert_with(|| show(file, line, name));
             }
-            if inner.is_none() && is_interesting(file, name) {
+            if inner.is_none() && (label.is_none() || is_compiled(file)) && is_interesting(file, name) {
                 inner = Some(show(file, line, name));
             }
             continue;
@@ -222,7 +269,7 @@ fn site(snapshot: &Snapshot, stack: u32) -> Site {
             (first.map(|(file, line, name)| show(file, line, name)).unwrap_or_default(), None)
         }
     };
-    Site { label, inner, frames, phase }
+    Site { label, inner, frames, told_by: None, phase }
 }
 
 /// Compiled frames that say what was computed, not how the stack was gathered or the call dispatched.
@@ -308,7 +355,7 @@ fn category(phase: Phase, lifetime: Option<u32>, has_stacks: bool) -> (Category,
         Phase::Forward => (Category::Activations, Certainty::Likely),
         // Threads of the autograd engine have no Python stack: what they keep is most often a gradient.
         Phase::Silent => (Category::Gradients, Certainty::Guess),
-        Phase::Building | Phase::Library | Phase::Other => (Category::Unknown, Certainty::Guess),
+        Phase::Before | Phase::Building | Phase::Library | Phase::Other => (Category::Unknown, Certainty::Guess),
     }
 }
 
@@ -349,7 +396,7 @@ pub fn at(sites: &mut Sites<'_>, history: &History, event: u32) -> Holding {
     let mut sizes: Vec<(u64, u64, u64)> = SIZE_CLASSES.iter().map(|bound| (*bound, 0, 0)).collect();
     let mut total = 0u64;
     for allocation in history.allocations.iter().filter(|allocation| allocation.is_live(event)) {
-        let site = sites.of(allocation.stack);
+        let site = sites.of_allocation(allocation, has_stacks);
         let (category, certainty) = kind(sites, allocation, has_stacks);
         let size = if allocation.size > 0 { allocation.size } else { allocation.requested };
         total = total.saturating_add(size);
@@ -403,8 +450,12 @@ pub fn category_of_stack(sites: &mut Sites<'_>, stack: u32) -> Category {
 fn kind(sites: &mut Sites<'_>, allocation: &Allocation, has_stacks: bool) -> (Category, Certainty) {
     let site = sites.of(allocation.stack);
     let mut phase = sites.get(site).map_or(Phase::Silent, |site| site.phase);
+    // Nothing is known of what was there before, but that the optimizer gives its gradients back.
+    if phase == Phase::Silent && allocation.born == NONE {
+        phase = Phase::Before;
+    }
     // Gradients come from threads without a Python stack, but `zero_grad` gives them back.
-    if phase == Phase::Silent && allocation.free_stack != super::store::NONE {
+    if matches!(phase, Phase::Silent | Phase::Before) && allocation.free_stack != NONE {
         let freed_at = sites.of(allocation.free_stack);
         if sites.get(freed_at).is_some_and(|site| site.phase == Phase::ZeroGrad) {
             phase = Phase::ZeroGrad;
@@ -421,9 +472,18 @@ pub fn is_silent(site: &Site) -> bool {
 /// The place in the program, with what it ran.
 pub fn place(site: Option<&Site>) -> Text {
     match site {
-        Some(site) if is_silent(site) || site.label.is_empty() => Text::new("no stack recorded", "未记录调用栈"),
-        Some(Site { label, inner: Some(inner), .. }) => Text::same(format!("{label} → {inner}")),
-        Some(site) => Text::same(site.label.clone()),
+        Some(site) if site.phase != Phase::Before && (is_silent(site) || site.label.is_empty()) => {
+            Text::new("no stack recorded", "未记录调用栈")
+        }
+        Some(site) if site.phase == Phase::Before => Text::new("from before the recording", "记录开始之前分配"),
+        Some(Site { label, inner, told_by, .. }) => {
+            let ran = inner.as_ref().map(|inner| format!(" → {inner}")).unwrap_or_default();
+            let (en, zh) = match told_by {
+                Some(frame) => (format!(", by way of {frame}"), format!("，经由 {frame}")),
+                None => Default::default(),
+            };
+            Text::new(format!("{label}{ran}{en}"), format!("{label}{ran}{zh}"))
+        }
         None => Text::new("no stack recorded", "未记录调用栈"),
     }
 }

@@ -157,8 +157,11 @@ impl device::Device for RecordedDevice {
 pub struct Budget {
     /// It had at least this much.
     pub low: u64,
-    /// And at most this much; `None` when it never came to its limit.
+    /// And at most this much; `None` when it never came to its limit, as far as is known.
     pub high: Option<u64>,
+    /// True where memory was given back just before more was got, and no stack tells whether the program emptied its
+    /// cache or the device was full.
+    pub unclear: bool,
 }
 
 /// What was asked of the allocator, without where it went.
@@ -331,7 +334,8 @@ fn requests(device: &Device, history: &History, program: &Program) -> Vec<Record
 /// How much the allocator could have, and where the program emptied its cache: releases that were not needed.
 fn budget(device: &Device, history: &History) -> (Budget, HashSet<u32>) {
     let mut reserved = history.initial.iter().map(|range| range.size).fold(0u64, u64::saturating_add);
-    let mut budget = Budget { low: history.peak_reserved.0, high: None };
+    let mut budget = Budget { low: history.peak_reserved.0, high: None, unclear: false };
+    let has_stacks = device.trace.iter().any(|event| event.stack != NONE);
     // A failed request tells exactly: what the allocator held and what the device had left.
     let mut exact = None;
     let mut groups: Vec<Release> = Vec::new();
@@ -339,14 +343,23 @@ fn budget(device: &Device, history: &History) -> (Budget, HashSet<u32>) {
     for (i, event) in device.trace.iter().enumerate() {
         match event.action {
             Action::SegmentFree | Action::SegmentUnmap => {
-                let group = open.get_or_insert(Release { before: reserved, next: 0, asked: None, given: Vec::new() });
+                let group = open.get_or_insert(Release {
+                    before: reserved,
+                    next: 0,
+                    asked: None,
+                    given: Vec::new(),
+                    stack: event.stack,
+                });
                 group.given.push((event.size, event.stream));
                 reserved = reserved.saturating_sub(event.size);
             }
             Action::FreeCompleted => {}
             Action::SegmentAlloc | Action::SegmentMap => {
                 if let Some(group) = open.take() {
-                    let asked = if served_by_cache(device, i, &group) { None } else { Some(event.size) };
+                    // An allocator that makes room does so within the request: one stack, not that of empty_cache() or
+                    // of the capture of a CUDA graph.
+                    let own = group.stack != event.stack || served_by_cache(device, i, &group);
+                    let asked = if own { None } else { Some(event.size) };
                     groups.push(Release { next: i as u32, asked, ..group });
                 }
                 reserved = reserved.saturating_add(event.size);
@@ -364,6 +377,10 @@ fn budget(device: &Device, history: &History) -> (Budget, HashSet<u32>) {
     for Release { before, next, asked, .. } in groups {
         match asked {
             // It would not have fitted: the allocator released its cache to make room.
+            Some(asked) if before.saturating_add(asked) > limit && !has_stacks => {
+                budget.unclear = true;
+                empties.insert(next);
+            }
             Some(asked) if before.saturating_add(asked) > limit => {
                 let most = before.saturating_add(asked).saturating_sub(1).max(budget.low);
                 budget.high = Some(budget.high.map_or(most, |high| high.min(most)));
@@ -374,7 +391,7 @@ fn budget(device: &Device, history: &History) -> (Budget, HashSet<u32>) {
         }
     }
     if let Some(exact) = exact.filter(|exact| *exact >= budget.low) {
-        budget = Budget { low: exact, high: Some(exact) };
+        budget = Budget { low: exact, high: Some(exact), unclear: false };
     }
     (budget, empties)
 }
@@ -389,6 +406,8 @@ struct Release {
     asked: Option<u64>,
     /// Size and stream of each piece.
     given: Vec<(u64, u64)>,
+    /// Where the program was.
+    stack: u32,
 }
 
 /// True when the request that memory was got for next would have found room in what was given back just before: then

@@ -34,7 +34,8 @@ fn put_through(snapshot: &Snapshot) -> String {
             found.budget = Some(program.budget);
             let wishes =
                 Wishes { confs: vec!["expandable_segments:True".into(), String::new()], capacity: Some(1 << 33) };
-            found.what_if = what_if::sweep(&found, &program, "", &mut sites, &wishes, &|_| {});
+            let swept = what_if::sweep(&found, &program, "", &mut sites, &wishes, &|_| {});
+            (found.what_if, found.what_if_base) = (swept.tried, swept.base);
         }
         found.layers = analysis::layers(&found, &mut sites, 5);
         devices.push(found);

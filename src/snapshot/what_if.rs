@@ -50,7 +50,10 @@ named_variants! {
 pub enum VariationOutcome {
     /// All requests were served, or one failed.
     Ran {
+        /// With the least that the device can have had.
         peak_reserved: u64,
+        /// With the most; a larger device lets the allocator keep more.
+        peak_reserved_at_most: u64,
         /// Most bytes of blocks in use.
         peak_active: u64,
         /// The entry whose request failed, and its bytes.
@@ -93,6 +96,22 @@ pub struct Wishes {
     pub capacity: Option<u64>,
 }
 
+/// What came of all variations, and what they are compared with.
+#[derive(Debug, Clone, Default)]
+pub struct Sweep {
+    pub base: Option<Base>,
+    pub tried: Vec<WhatIf>,
+}
+
+/// The recorded program under its own settings, run as the variations are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Base {
+    pub reserved: u64,
+    pub in_use: u64,
+    /// True where what was there before the recording had to be packed anew, so that this is not the recorded peak.
+    pub packed_anew: bool,
+}
+
 struct Variation {
     change: Change,
     conf: String,
@@ -115,7 +134,7 @@ pub fn sweep(
     sites: &mut Sites<'_>,
     wishes: &Wishes,
     done: &(dyn Fn(usize) + Sync),
-) -> Vec<WhatIf> {
+) -> Sweep {
     let base = |change: Change| Variation {
         change,
         conf: recorded_conf.to_string(),
@@ -150,25 +169,40 @@ pub fn sweep(
     }
     if let Some(capacity) = wishes.capacity {
         let budget = capacity.saturating_sub(context_size::ROUND);
-        variations.push(Variation { budget: (budget, Some(budget)), ..base(Change::Capacity(capacity)) });
+        let budget = (budget, Some(budget));
+        // Settings that were asked about, on the device that was asked about.
+        let together: Vec<Variation> = variations
+            .iter()
+            .filter(|variation| !wishes.confs.is_empty() && variation.config.is_ok())
+            .map(|asked| Variation {
+                conf: asked.conf.clone(),
+                config: asked.config.clone(),
+                budget,
+                ..base(Change::Capacity(capacity))
+            })
+            .collect();
+        variations.push(Variation { budget, ..base(Change::Capacity(capacity)) });
+        variations.extend(together);
     }
     if wishes.confs.is_empty() {
         variations.extend(smaller(analysis, sites, &base));
     }
     // The state before the trace can only be packed anew; then what it is compared with must be packed anew too.
     let fresh_start = analysis.history.initial_requested > 0 || !analysis.history.initial.is_empty();
-    let recorded_peak = analysis.history.peak_reserved.0;
-    let baseline = if fresh_start {
-        let history = &analysis.history;
-        match run(history, program, &base(Change::Settings), program.certain_budget()) {
-            Some(ran) => ran.peak_reserved,
-            None => recorded_peak,
-        }
-    } else {
-        recorded_peak
+    let recorded = Base {
+        reserved: analysis.history.peak_reserved.0,
+        in_use: analysis.peak_active.map_or(0, |(bytes, _)| bytes),
+        packed_anew: false,
     };
     let history = &analysis.history;
-    variations
+    let anew = fresh_start.then(|| run(history, program, &base(Change::Settings), program.certain_budget())).flatten();
+    let compared = anew.map_or(recorded, |ran| Base {
+        reserved: ran.peak_reserved,
+        in_use: ran.peak_active,
+        packed_anew: ran.peak_reserved != recorded.reserved,
+    });
+    let baseline = compared.reserved;
+    let tried = variations
         .par_iter()
         .enumerate()
         .map(|(i, variation)| {
@@ -192,7 +226,8 @@ pub fn sweep(
                 saves,
             }
         })
-        .collect()
+        .collect();
+    Sweep { base: Some(compared), tried }
 }
 
 /// The same program with less to hold.
@@ -228,23 +263,30 @@ fn smaller(analysis: &DeviceAnalysis, sites: &mut Sites<'_>, base: &dyn Fn(Chang
 fn outcome(history: &History, program: &Program, variation: &Variation) -> VariationOutcome {
     let (low, high) = variation.budget;
     let generous = high.unwrap_or(u64::MAX).min(1 << 44).max(low);
-    let Some(ran) = run(history, program, variation, generous) else { return VariationOutcome::GivenUp };
-    // Served with the most that the device can have had: surely only if with the least too.
-    let served = match ran.oom {
-        Some(_) => Some(false),
-        None if high.is_none() || high == Some(low) => Some(true),
-        None if ran.peak_reserved <= low => Some(true),
-        None => match run(history, program, variation, low) {
-            Some(Ran { oom: None, .. }) => Some(true),
-            _ => None,
-        },
+    let Some(most) = run(history, program, variation, generous) else { return VariationOutcome::GivenUp };
+    let exact = high.is_none() || high == Some(low);
+    // Served with the most that the device can have had: surely only if with the least too, and what is kept in the
+    // cache then lies between both.
+    let least = match most.oom {
+        None if !exact && (most.peak_reserved > low || most.retries > 0) => {
+            run(history, program, variation, low).filter(|ran| ran.oom.is_none()).map(Some)
+        }
+        _ => Some(None),
     };
+    let served = match (&most.oom, &least) {
+        (Some(_), _) => Some(false),
+        (None, Some(_)) => Some(true),
+        (None, None) => None,
+    };
+    let of_least = least.flatten();
+    let shown = of_least.as_ref().unwrap_or(&most);
     VariationOutcome::Ran {
-        peak_reserved: ran.peak_reserved,
-        peak_active: ran.peak_active,
-        oom: ran.oom,
+        peak_reserved: shown.peak_reserved.min(most.peak_reserved),
+        peak_reserved_at_most: shown.peak_reserved.max(most.peak_reserved),
+        peak_active: shown.peak_active,
+        oom: most.oom,
         served,
-        retries: ran.retries,
+        retries: shown.retries,
     }
 }
 

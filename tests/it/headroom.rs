@@ -412,5 +412,257 @@ fn answers_follow_the_schema() {
         ("Budget.host", "as One.host: a budget of the file names no loader"),
         ("Budget.phases", "as One.phases"),
         ("Budget.serving", "as One.serving"),
+        ("Budget.taken", "as One.taken: the example rests on measurements"),
     ]);
+}
+
+/// A configuration in a folder of its own, and its path.
+fn config(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.json");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap().to_string();
+    (folder, path)
+}
+
+/// The shape of Llama 3 8B, with more fields.
+fn llama_8b(more: &str) -> String {
+    format!(
+        "{{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"num_attention_heads\": 32, \
+         \"num_key_value_heads\": 8, \"intermediate_size\": 14336, \"vocab_size\": 128256, \
+         \"max_position_embeddings\": 131072{more}}}"
+    )
+}
+
+const GIB: f64 = (1u64 << 30) as f64;
+
+/// Measured with bitsandbytes and PEFT on a simulated device (double quantisation, LoRA of rank 16 on all linear
+/// layers, layers recomputed): allocated and reserved GiB.
+#[test]
+fn embeddings_and_head_of_a_quantised_model_stay_wide() {
+    let (_folder, path) = config(&llama_8b(""));
+    for (batch, seq, prepared, allocated, reserved) in [
+        ("1", "512", "no", 6.66, 7.31),
+        ("1", "512", "yes", 9.72, 10.45),
+        ("1", "2048", "no", 9.26, 10.41),
+        ("1", "2048", "yes", 12.70, 14.20),
+        ("4", "2048", "yes", 24.60, 30.03),
+    ] {
+        let given = ["--model", &path, "--lora", "16", "--quantised", "4", "--checkpointing", "--seq", seq];
+        let ask = |more: &[&str]| {
+            let (_, answer) = json(&[&given, more, &["--batch", batch, "--precision", "bf16"]].concat());
+            let end = |name: &str| answer["peak_bytes"][name].as_f64().unwrap() / GIB;
+            (end("low"), end("expected"), end("high"))
+        };
+        let (low, expected, high) = ask(&["--kbit-prepared", prepared]);
+        assert!(low < allocated && reserved < high, "{batch} {seq} {prepared}: {low} {high}");
+        assert!((expected / allocated / 1.1 - 1.0).abs() < 0.1, "{batch} {seq} {prepared}: {expected}");
+        // Where nobody says which, both are within.
+        let (low, _, high) = ask(&[]);
+        assert!(low < allocated && reserved < high, "{batch} {seq}: {low} {high}");
+    }
+    // Autocast copies no quantised weights.
+    let peak = |precision: &str| {
+        let lora = ["--model", &path, "--lora", "16", "--quantised", "4", "--checkpointing", "--seq", "2048"];
+        json(&[&lora[..], &["--precision", precision, "--batch", "1"]].concat()).1["peak_bytes"]["high"].clone()
+    };
+    assert_eq!(peak("mixed"), peak("bf16"));
+}
+
+#[test]
+fn a_model_that_sees_is_not_counted_as_its_language_model_in_silence() {
+    let inner = "{\"model_type\": \"idefics3\", \"text_config\": TEXT, \"vision_config\": {\"hidden_size\": 768}}";
+    let (_folder, path) = config(&inner.replace("TEXT", &llama_8b("")));
+    let (code, error) = refused(&["--model", &path, "--batch", "1", "--gpu", "RTX 4090"]);
+    assert!(code == 2 && error.contains("--text-only") && error.contains("oomdoc rehearse"), "{error}");
+    let (_, alone) = json(&["--model", &path, "--batch", "1", "--text-only"]);
+    assert!(alone["taken"].as_str().unwrap().contains("the language model alone"), "{alone}");
+}
+
+#[test]
+fn what_a_description_takes_for_granted_stands_in_one_line() {
+    let (_folder, path) = config(&llama_8b(""));
+    let (_, answer) = json(&["--model", &path, "--batch", "1", "--gpu", "L4"]);
+    assert_eq!(
+        answer["taken"],
+        "2048 tokens a sample, padded to that (assumed), fp32 (assumed), AdamW (assumed), fused attention (assumed), \
+         nothing recomputed (assumed)"
+    );
+    let said = ["--seq", "512", "--precision", "bf16", "--optimizer", "sgd", "--attention", "fused", "--checkpointing"];
+    let (_, answer) = json(&[&["--model", &path, "--batch", "1"], &said[..]].concat());
+    assert!(!answer["taken"].as_str().unwrap().contains("assumed"), "{answer}");
+    let done = headroom(&["--model", &path, "--batch", "1", "--gpu", "L4"]);
+    let screen = String::from_utf8(done.stdout).unwrap();
+    assert!(screen.lines().nth(1).unwrap().starts_with("for 2048 tokens a sample"), "{screen}");
+}
+
+#[test]
+fn combinations_are_tried_where_no_single_change_fits() {
+    let (_folder, path) = config(&llama_8b(""));
+    let (code, answer) = json(&["--model", &path, "--batch", "1", "--gpu", "L4"]);
+    assert_eq!(code, 1);
+    let first = &answer["fixes"][0];
+    assert_eq!((&first["id"], &first["verdict"]), (&"gradient-checkpointing + qlora".into(), &"fits".into()));
+    // Said of the setup itself, the same holds.
+    let with = ["--lora", "16", "--quantised", "4", "--checkpointing", "--seq", "2048"];
+    let (code, _) = json(&[&["--model", &path, "--batch", "1", "--gpu", "L4"], &with[..]].concat());
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn quantised_weights_of_a_configuration_are_counted() {
+    let awq = ", \"quantization_config\": {\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128}";
+    let (_folder, path) = config(&llama_8b(awq));
+    let (_, served) = json(&["--model", &path, "--inference", "--context-length", "8192", "--batch", "1"]);
+    // The published file holds 5.73 GB.
+    let weights = served["serving"]["weights_bytes"].as_f64().unwrap() / 1e9;
+    assert!((5.6..5.9).contains(&weights), "{weights}");
+    let (code, error) = refused(&["--model", &path, "--batch", "1"]);
+    assert!(code == 2 && error.contains("--lora"), "{error}");
+    let (_folder, path) = config(&llama_8b(", \"quantization_config\": {\"quant_method\": \"mystery\"}"));
+    assert!(refused(&["--model", &path, "--inference", "--batch", "1"]).1.contains("mystery"));
+}
+
+/// Parameters and bytes of the cache for each token as published: Mixtral 8x7B 46.7 G, DeepSeek-V3 671 G with a cache
+/// of 70,272 bytes, gpt-oss-20b 20.9 G, Falcon 7B 6.9 G with one head of keys for all.
+#[test]
+fn experts_latent_attention_and_shared_heads_are_served() {
+    let sizes = |fields: &str| {
+        let (_folder, path) = config(fields);
+        let (_, answer) = json(&["--model", &path, "--inference", "--context-length", "4096", "--batch", "1"]);
+        let figure = |name: &str| answer["serving"][name].as_f64().unwrap();
+        (figure("weights_bytes") / 2e9, figure("kv_cache_bytes_per_token"))
+    };
+    let mixtral = "{\"model_type\": \"mixtral\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, \
+                   \"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"intermediate_size\": 14336, \
+                   \"vocab_size\": 32000, \"num_local_experts\": 8, \"max_position_embeddings\": 32768}";
+    let (parameters, token) = sizes(mixtral);
+    assert!((46.6..46.8).contains(&parameters) && token == 131_072.0, "{parameters} {token}");
+    let deepseek = "{\"model_type\": \"deepseek_v3\", \"hidden_size\": 7168, \"num_hidden_layers\": 61, \
+                    \"num_attention_heads\": 128, \"num_key_value_heads\": 128, \"intermediate_size\": 18432, \
+                    \"moe_intermediate_size\": 2048, \"n_routed_experts\": 256, \"n_shared_experts\": 1, \
+                    \"first_k_dense_replace\": 3, \"kv_lora_rank\": 512, \"q_lora_rank\": 1536, \
+                    \"qk_rope_head_dim\": 64, \"qk_nope_head_dim\": 128, \"v_head_dim\": 128, \
+                    \"vocab_size\": 129280, \"max_position_embeddings\": 163840}";
+    let (parameters, token) = sizes(deepseek);
+    assert!((669.0..673.0).contains(&parameters) && token == 70_272.0, "{parameters} {token}");
+    let falcon = "{\"model_type\": \"falcon\", \"hidden_size\": 4544, \"num_hidden_layers\": 32, \
+                  \"num_attention_heads\": 71, \"multi_query\": true, \"vocab_size\": 65024}";
+    let (parameters, token) = sizes(falcon);
+    assert!((6.85..6.95).contains(&parameters) && token == 8192.0, "{parameters} {token}");
+    let (_folder, path) = config(mixtral);
+    let (code, error) = refused(&["--model", &path, "--batch", "1"]);
+    assert!(code == 2 && error.contains("oomdoc rehearse"), "{error}");
+}
+
+#[test]
+fn a_sliding_window_bounds_the_cache_from_below_alone() {
+    let gemma = "{\"model_type\": \"gemma3_text\", \"hidden_size\": 2560, \"num_hidden_layers\": 34, \
+                 \"num_attention_heads\": 8, \"num_key_value_heads\": 4, \"head_dim\": 256, \
+                 \"intermediate_size\": 10240, \"vocab_size\": 262208, \"sliding_window\": 1024, \
+                 \"max_position_embeddings\": 131072}";
+    let peak = |text: &str| {
+        let (_folder, path) = config(text);
+        let (_, answer) = json(&["--model", &path, "--inference", "--context-length", "32768", "--batch", "4"]);
+        let end = |name: &str| answer["peak_bytes"][name].as_f64().unwrap() / GIB;
+        (end("low"), end("high"))
+    };
+    let (low, high) = peak(gemma);
+    let (full_low, full_high) = peak(&gemma.replace("\"sliding_window\": 1024, ", ""));
+    // 29 of 34 layers look back over a 32nd of the context.
+    assert!(low < full_low - 10.0 && high == full_high, "{low} {full_low} {high} {full_high}");
+}
+
+#[test]
+fn twenty_four_is_not_twenty_four_bytes() {
+    let (code, error) = refused(&[GPT2, &["--gpu-memory", "24", "--batch", "4"]].concat());
+    assert!(code == 2 && error.contains("24GiB"), "{error}");
+    assert_eq!(json(&[GPT2, &["--gpu-memory", "25769803776", "--batch", "4"]].concat()).0, 0);
+}
+
+#[test]
+fn the_parts_sum_to_the_gpu() {
+    let ask = [GPT2, &["--gpu-memory", "24GiB", "--batch", "4", "--context", "512MiB", "--others", "2GiB"]].concat();
+    let (_, answer) = json(&ask);
+    let figure = |name: &str| answer[name].as_u64().unwrap();
+    let peak = answer["peak_bytes"]["expected"].as_u64().unwrap();
+    assert_eq!(peak + figure("headroom_bytes") + (5 << 29), 24 << 30);
+    let screen = String::from_utf8(headroom(&ask).stdout).unwrap().replace("\n    ", " ");
+    assert!(screen.contains("512.00 MiB for the context, 2.00 GiB of other processes"), "{screen}");
+}
+
+/// Swapped figures, two for one batch, a cut file and an outlier: no answer, and why.
+#[test]
+fn measurements_that_contradict_each_other_give_no_answer() {
+    for (measured, why) in [
+        (&["8=12.8GiB", "16=7.2GiB"][..], "less than"),
+        (&["8=7.2GiB", "8=9.2GiB", "16=12.8GiB"], "7.20 GiB and 9.20 GiB"),
+        (&["8=7.2GiB", "16=30GiB", "32=10GiB"], "less than"),
+        (&["2=3GiB", "4=9GiB", "8=9.1GiB"], "do not lie on a line"),
+    ] {
+        let options: Vec<String> = measured.iter().map(|pair| format!("--measure={pair}")).collect();
+        let mut args: Vec<&str> = options.iter().map(String::as_str).collect();
+        args.extend(["--batch", "24", "--gpu", "RTX 3090"]);
+        let (code, answer) = json(&args);
+        assert_eq!((code, answer["verdict"].as_str()), (3, Some("unknown")), "{measured:?}: {answer}");
+        assert!(answer["because"][0].as_str().unwrap().contains(why), "{measured:?}: {answer}");
+        assert!(answer.get("peak_bytes").is_none() && answer.get("max_batch_size").is_none(), "{answer}");
+        let screen = String::from_utf8(headroom(&args).stdout).unwrap().replace("\n    ", " ");
+        assert!(screen.starts_with("Cannot tell") && screen.contains(why), "{screen}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let cut = folder.path().join("peaks.csv");
+    std::fs::write(&cut, "batch,peak_bytes\n8,7730941132\n16,13743895347\n24,1975").unwrap();
+    let (code, error) = refused(&["--measurements", cut.to_str().unwrap(), "--batch", "24", "--gpu", "RTX 3090"]);
+    assert!(code == 2 && error.contains("peaks.csv:4") && error.contains("cut"), "{error}");
+    // Readings of one run rise until its peak: the highest counts, and nothing contradicts.
+    let log = folder.path().join("train.log");
+    std::fs::write(&log, "batch_size=8\nmax_memory_allocated: 5.00 GiB\nmax_memory_allocated: 7.25 GiB\n").unwrap();
+    assert_ne!(json(&["--measurements", log.to_str().unwrap(), "--batch", "8", "--gpu", "RTX 3090"]).0, 3);
+}
+
+/// Every real curve of the tables, foreseen from its first points up to eight times the largest: of 100 peaks at least
+/// 97 lie below the high end, whatever was measured.
+#[test]
+fn the_range_holds_on_real_curves() {
+    use oomdoc::estimate::fit::{Counted, Fit, Point};
+    let root = env!("CARGO_MANIFEST_DIR");
+    let mut curves: Vec<Vec<(u64, f64, f64)>> = Vec::new();
+    for file in ["results.json", "held-out.json"] {
+        let text = std::fs::read_to_string(format!("{root}/tests/headroom/{file}")).unwrap();
+        let all: Value = serde_json::from_str(&text).unwrap();
+        for case in all["cases"].as_array().unwrap() {
+            let figure = |point: &Value, key: &str| point[key].as_f64().unwrap();
+            let points = case["points"].as_array().unwrap().iter().map(|point| {
+                let batch = point["batch"].as_u64().unwrap();
+                (batch, figure(point, "allocated_bytes"), figure(point, "reserved_bytes"))
+            });
+            curves.push(points.collect());
+        }
+    }
+    for counted in [Counted::Allocated, Counted::Reserved] {
+        let (mut asked, mut above) = (0, 0);
+        for curve in &curves {
+            for from in 0..curve.len() {
+                for to in from + 2..curve.len() {
+                    let known = &curve[from..to];
+                    let points = known.iter().map(|(batch, allocated, reserved)| Point {
+                        batch: *batch,
+                        bytes: if counted == Counted::Allocated { *allocated } else { *reserved },
+                        reserved: None,
+                        on_floor: false,
+                    });
+                    let fit = Fit::new(points.collect(), counted).unwrap();
+                    assert!(fit.contradiction().is_none(), "{known:?}");
+                    let last = known.last().unwrap().0;
+                    for (batch, _, reserved) in curve[to..].iter().filter(|(batch, ..)| *batch <= 8 * last) {
+                        asked += 1;
+                        above += usize::from(fit.peak(*batch).high < *reserved);
+                    }
+                }
+            }
+        }
+        eprintln!("{counted:?}: {above} of {asked} above the range");
+        assert!(asked > 150 && above * 100 <= 3 * asked, "{counted:?}: {above} of {asked}");
+    }
 }

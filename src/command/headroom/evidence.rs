@@ -5,13 +5,13 @@ use crate::cli::{HeadroomOptions, HostOptions, ServingOptions};
 use crate::command::progress::Progress;
 use crate::command::replay;
 use crate::dialect::{self, Fact};
-use crate::estimate::architecture::{self, Architecture};
+use crate::estimate::architecture::{self, Architecture, Body, Part};
 use crate::estimate::fit::{Counted, Fit, Point};
-use crate::estimate::inference::Serving;
+use crate::estimate::inference::{Serving, WeightWidth};
 use crate::estimate::loader::Loader;
 use crate::estimate::states::Optimizer;
 use crate::estimate::surface::{Sample, Surface};
-use crate::estimate::training::{Precision, Setup, Training};
+use crate::estimate::training::{Attention, Precision, Quantised, Setup, Training};
 use crate::headroom::host::HostAnswer;
 use crate::headroom::measurements::{self, Measurement};
 use crate::headroom::model_file::{self, Weights};
@@ -35,6 +35,8 @@ pub struct Evidence {
     pub basis: Basis,
     pub curve: Curve,
     pub failures: Vec<FailedBatch>,
+    /// What a description takes for granted.
+    pub taken: Option<Text>,
     /// What a rehearsal says is outside of PyTorch's count.
     outside: Option<Interval>,
     /// The GPU of a rehearsal, where the user names none.
@@ -81,32 +83,50 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
     for path in &given.measurement_files {
         measured.extend(measurements::file(&path.display().to_string(), &read_text(path)?)?);
     }
-    if let Some(curve) = surface(&measured, options)? {
-        return Ok(Some(Evidence { basis: Basis::Measurements, curve, failures, outside, gpu }));
+    let doubtful = measurements::contradiction(
+        &measured,
+        given.counted.or_else(|| measured.iter().find_map(|m| m.counted)).unwrap_or(Counted::Allocated),
+    );
+    if let Some(curve) = surface(&measured, options)?.filter(|_| doubtful.is_none()) {
+        return Ok(Some(Evidence { basis: Basis::Measurements, curve, failures, taken: None, outside, gpu }));
     }
     // Figures that count different things make no curve: the user's word, else the first that says, decides.
     let said = given.counted.or_else(|| measured.iter().find_map(|measurement| measurement.counted));
     let counted = if points.is_empty() { said.unwrap_or(Counted::Allocated) } else { Counted::Allocated };
     if !measured.is_empty() && (points.is_empty() || said.is_none_or(|said| said == counted)) {
-        points.extend(measured.iter().filter(|m| m.counted.is_none_or(|own| own == counted)).map(|m| m.point));
+        // A batch that a rehearsal or a snapshot tells of needs no other word.
+        let known: Vec<u64> = points.iter().map(|point| point.batch).collect();
+        let of_kind = measured.iter().filter(|m| m.counted.is_none_or(|own| own == counted));
+        points.extend(of_kind.map(|m| m.point).filter(|point| !known.contains(&point.batch)));
         basis = basis.or(Some(Basis::Measurements));
     }
     if let Some(path) = &given.log {
         failures.push(failure(path, options.batch)?);
     }
-    let found = |basis, curve, failures| Ok(Some(Evidence { basis, curve, failures, outside, gpu: gpu.clone() }));
+    let found =
+        |basis, curve, failures| Ok(Some(Evidence { basis, curve, failures, taken: None, outside, gpu: gpu.clone() }));
     if let Some(fit) = Fit::new(points, counted) {
-        return found(basis.unwrap_or(Basis::Measurements), Curve::Measured(fit), failures);
+        let curve = match doubtful.or_else(|| fit.contradiction()) {
+            Some(why) => Curve::Contradicted(fit, why),
+            None => Curve::Measured(fit),
+        };
+        return found(basis.unwrap_or(Basis::Measurements), curve, failures);
     }
     if let Some(model) = model(options)? {
+        let taken;
         let curve = match &options.serving {
-            Some(serving) => Curve::Served(Box::new(served(model, serving)?)),
+            Some(serving) => {
+                let (serving, assumed) = served(model, serving, options.text_only)?;
+                taken = Some(assumed);
+                Curve::Served(Box::new(serving))
+            }
             None => {
-                let setup = setup(options, &model.architecture);
-                Curve::Described(Box::new(Training { setup, model: model.architecture }))
+                let (training, assumed) = described(options, model.architecture)?;
+                taken = Some(assumed);
+                Curve::Described(Box::new(training))
             }
         };
-        return found(Basis::Model, curve, failures);
+        return Ok(Some(Evidence { basis: Basis::Model, curve, failures, taken, outside, gpu }));
     }
     let Some(failure) = failures.iter().max_by_key(|failure| std::cmp::Reverse(failure.batch)).copied() else {
         return Ok(None);
@@ -240,6 +260,7 @@ fn model(options: &HeadroomOptions) -> Result<Option<Model>, Why> {
         return Ok(given.parameters.map(|n| Model { architecture: Architecture::of_size(n), weights: None }));
     };
     let named = of_file(path);
+    let part = if options.text_only { Part::Text } else { Part::Whole };
     let kind = path.extension().and_then(|end| end.to_str()).unwrap_or_default().to_ascii_lowercase();
     let weights: Weights = match kind.as_str() {
         "safetensors" => {
@@ -255,19 +276,27 @@ fn model(options: &HeadroomOptions) -> Result<Option<Model>, Why> {
             let text = read_text(path)?;
             let config: serde_json::Value = serde_json::from_str(&text)
                 .map_err(|error| named(text!(en: "not JSON: {error}", zh: "不是 JSON：{error}")))?;
-            let architecture = architecture::read(&config).map_err(&named)?;
+            let architecture = architecture::read(&config, part).map_err(&named)?;
             return Ok(Some(Model { architecture, weights: None }));
         }
     };
-    // The configuration usually lies beside the weights.
+    // The configuration usually lies beside the weights; it tells more than shapes do.
     let beside = path.with_file_name("config.json");
     let config = match &weights.config {
+        _ if beside.is_file() => serde_json::from_str(&read_text(&beside)?).ok(),
         Some(config) => Some(config.clone()),
-        None if beside.is_file() => serde_json::from_str(&read_text(&beside)?).ok(),
         None => None,
     };
+    // `model-00001-of-00004.safetensors`.
+    if config.is_none() && path.file_stem().is_some_and(|name| name.to_string_lossy().contains("-of-")) {
+        return Err(named(Text::new(
+            "one of several files: give the config.json of the model",
+            "这是多个文件之一：请给出模型的 config.json",
+        )));
+    }
     let mut architecture = config
-        .and_then(|config| architecture::read(&config).ok())
+        .map(|config| architecture::read(&config, part).map_err(&named))
+        .transpose()?
         .unwrap_or_else(|| Architecture::of_size(weights.parameters));
     // What is in the file is what is loaded; one file of several holds a part only.
     let whole = weights.parameters > 0.9 * architecture.parameters;
@@ -288,12 +317,41 @@ fn head(file: std::fs::File, length: u64, path: &Path) -> Result<Vec<u8>, Why> {
     Ok(bytes)
 }
 
-fn served(model: Model, options: &ServingOptions) -> Result<Serving, Why> {
+fn served(model: Model, options: &ServingOptions, text_only: bool) -> Result<(Serving, Text), Why> {
     let Model { architecture, weights } = model;
     let own = weights.map(|bytes| bytes / architecture.parameters.max(1.0));
     let context = options.context.or(architecture.max_positions.map(|n| n as u64)).unwrap_or(4096);
+    let mut taken = Taken::default();
+    taken.add(options.context.is_some(), text!(en: "requests of {context} tokens", zh: "每个请求 {context} 个 token"));
+    taken.add(
+        options.bits.is_some() || own.is_some() || architecture.stored.is_some(),
+        match (options.bits, own, &architecture.stored) {
+            (Some(bits), ..) => {
+                text!(en: "layers in {bits} bit, the rest in up to 16", zh: "层内 {bits} 位，其余至多 16 位")
+            }
+            (None, Some(_), _) => Text::new("weights as in the file", "权重与文件一致"),
+            (None, None, Some(stored)) => {
+                let (method, bits) = (&stored.method, (stored.width * 80.0).round() / 10.0);
+                text!(
+                    en: "layers in {bits} bit as {method} stores them, the rest in 16",
+                    zh: "层内按 {method} 存储为 {bits} 位，其余 16 位"
+                )
+            }
+            (None, None, None) => Text::new("weights in 16 bit", "16 位权重"),
+        },
+    );
+    let cache = options.cache_width * 8.0;
+    taken.add(options.cache_width != 2.0, text!(en: "cache in {cache} bit", zh: "缓存 {cache} 位"));
+    if text_only {
+        taken.add(true, Text::new("the language model alone", "仅语言模型"));
+    }
     let serving = Serving {
-        weight_width: options.bits.map(|bits| bits / 8.0).or(own).unwrap_or(2.0),
+        width: match (options.bits, own, &architecture.stored) {
+            (Some(bits), ..) => WeightWidth { in_layers: bits / 8.0, outside: (bits / 8.0, (bits / 8.0).max(2.0)) },
+            (None, Some(own), _) => WeightWidth::of_all(own),
+            (None, None, Some(stored)) => WeightWidth { in_layers: stored.width, outside: (2.0, 2.0) },
+            (None, None, None) => WeightWidth::of_all(2.0),
+        },
         cache_width: options.cache_width,
         context,
         model: architecture,
@@ -305,25 +363,135 @@ fn served(model: Model, options: &ServingOptions) -> Result<Serving, Why> {
         )
         .into());
     }
-    Ok(serving)
+    Ok((serving, taken.text()))
 }
 
-fn setup(options: &HeadroomOptions, model: &Architecture) -> Setup {
+/// Tokens of a sample where nobody said: what usual recipes cut to. What a model was made for can be a hundred times as
+/// much.
+const USUAL_SEQUENCE: f64 = 2048.0;
+
+/// The training that the options describe, and what was taken for granted where they do not say.
+fn described(options: &HeadroomOptions, model: Architecture) -> Result<(Training, Text), Why> {
     let given = &options.training;
-    let sequence = given.sequence.map_or_else(|| model.max_positions.unwrap_or(512.0), |n| n as f64);
-    Setup {
-        precision: given.precision.unwrap_or(Precision::Fp32),
-        optimizer: given.optimizer.unwrap_or(Optimizer::Adam),
+    if model.serves_only {
+        let family = &model.family;
+        return Err(text!(
+            en: "what the layers of {family} keep for backward is not counted here: run the program with oomdoc \
+                 rehearse, or measure one or two batches (--inference is counted)",
+            zh: "这里不计算 {family} 的层为反向保留的显存：请用 oomdoc rehearse 运行程序，\
+                 或实测一两个批大小（--inference 可计算）"
+        )
+        .into());
+    }
+    let mut lora = given.lora;
+    if let Some(stored) = &model.stored {
+        let width = (stored.width.min(1.0), stored.width);
+        match &mut lora {
+            Some(lora) => lora.quantised = lora.quantised.or(Some(Quantised { width, prepared: None })),
+            None => {
+                let method = &stored.method;
+                return Err(text!(
+                    en: "its weights are quantised by {method}, which nothing trains as they are: say --lora RANK, or \
+                         give the configuration of the model that is not quantised",
+                    zh: "其权重经 {method} 量化，无法直接训练：请用 --lora 指定秩，或给出未量化模型的配置"
+                )
+                .into());
+            }
+        }
+    }
+    if let Some(quantised) = lora.as_mut().and_then(|lora| lora.quantised.as_mut()) {
+        quantised.prepared = given.prepared.or(quantised.prepared);
+    }
+    let mut taken = Taken::default();
+    // Quantised weights are trained on in 16 bit; without them nothing tells, and 32 bit needs most.
+    let otherwise = if lora.is_some_and(|lora| lora.quantised.is_some()) { Precision::Mixed } else { Precision::Fp32 };
+    let mut precision = given.precision.unwrap_or(otherwise);
+    // DeepSpeed keeps 32-bit master weights of 16-bit ones wherever it shards.
+    let masters = matches!(given.stage, 1 | 2) && precision == Precision::Pure16 && lora.is_none();
+    if masters {
+        precision = Precision::MasterWeights;
+    }
+    let fixed = match &model.body {
+        Body::Transformer(stack) => stack.quirks.fixed_tokens,
+        Body::EncoderDecoder { .. } => None,
+        Body::Convolutions(_) => Some(0.0),
+    };
+    let made_for = model.max_positions.unwrap_or(f64::INFINITY);
+    let sequence = given.sequence.map_or(USUAL_SEQUENCE.min(made_for), |n| n as f64);
+    if fixed.is_none() {
+        taken.add(
+            given.sequence.is_some(),
+            text!(en: "{sequence} tokens a sample, padded to that", zh: "每个样本 {sequence} 个 token（补齐到该长度）"),
+        );
+    }
+    taken.add(given.precision.is_some() && !masters, precision.text());
+    let optimizer = given.optimizer.unwrap_or(Optimizer::Adam);
+    taken.add(given.optimizer.is_some(), Text::same(optimizer.name()));
+    if !matches!(model.body, Body::Convolutions(_)) {
+        taken.add(
+            given.attention.is_some(),
+            match given.attention.unwrap_or(Attention::Fused) {
+                Attention::Fused => Text::new("fused attention", "融合注意力"),
+                Attention::Eager => Text::new("attention written out", "未融合的注意力"),
+            },
+        );
+        taken.add(
+            given.checkpointing,
+            if given.checkpointing {
+                Text::new("layers recomputed", "重计算各层")
+            } else {
+                Text::new("nothing recomputed", "不做重计算")
+            },
+        );
+    } else {
+        taken.add(true, Text::new("without cuDNN's larger workspaces", "不含 cuDNN 的大工作区"));
+    }
+    if let Some(quantised) = lora.and_then(|lora| lora.quantised) {
+        taken.add(
+            quantised.prepared.is_some(),
+            match quantised.prepared {
+                Some(false) => Text::new("embeddings and head in 16 bit", "嵌入与输出层为 16 位"),
+                _ => Text::new(
+                    "embeddings and head in 32 bit (prepare_model_for_kbit_training)",
+                    "嵌入与输出层为 32 位（prepare_model_for_kbit_training）",
+                ),
+            },
+        );
+    }
+    if options.text_only {
+        taken.add(true, Text::new("the language model alone", "仅语言模型"));
+    }
+    let setup = Setup {
+        precision,
+        optimizer,
         fused: given.fused,
-        lora: given.lora,
+        lora,
         checkpointing: given.checkpointing,
-        attention: given.attention,
+        attention: given.attention.unwrap_or(Attention::Fused),
         sequence,
         target_sequence: given.target_sequence.map_or(sequence, |n| n as f64),
         image: given.image.map(|side| side as f64),
         stage: given.stage,
         ranks: given.ranks.unwrap_or(1),
         accumulates: given.accumulates,
+    };
+    Ok((Training { setup, model }, taken.text()))
+}
+
+/// What an answer takes for granted, piece by piece.
+#[derive(Default)]
+struct Taken(Vec<Text>);
+
+impl Taken {
+    /// `given` tells what the user said from what was assumed.
+    fn add(&mut self, given: bool, what: Text) {
+        let marked = Text::new(format!("{} (assumed)", what.en), format!("{}（假设）", what.zh));
+        self.0.push(if given { what } else { marked });
+    }
+
+    fn text(&self) -> Text {
+        let joined = |of: fn(&Text) -> &str, with: &str| self.0.iter().map(of).collect::<Vec<_>>().join(with);
+        Text::new(joined(|text| &text.en, ", "), joined(|text| &text.zh, "，"))
     }
 }
 

@@ -78,6 +78,7 @@ fn answer(options: &HeadroomOptions) -> Result<Assessment, Why> {
         headroom: options.headroom.unwrap_or(Headroom::DEFAULT),
         failures: found.as_ref().map(|found| found.failures.clone()).unwrap_or_default(),
         share: options.serving.as_ref().and_then(|serving| serving.share).unwrap_or(1.0),
+        taken: found.as_ref().and_then(|found| found.taken.clone()),
     };
     match (found, host) {
         (Some(found), host) => {

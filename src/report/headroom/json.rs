@@ -102,11 +102,14 @@ struct Answer<'a> {
     serving: Option<Serving>,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<Host<'a>>,
+    /// What a description takes for granted; pieces that nobody gave are marked as assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken: Option<&'a str>,
     /// What the answer rests on.
     basis: Basis,
     /// What was known, in words.
     because: Vec<Cow<'a, str>>,
-    /// Single changes and what they make of the peak.
+    /// Changes, one by one or together, and what they make of the peak; what fits first.
     fixes: Vec<Fix<'a>>,
     /// The points that were measured.
     measured: Vec<Measured>,
@@ -170,11 +173,11 @@ struct HostPart<'a> {
     bytes: Bounds,
 }
 
-/// A single change and the answer with it.
+/// A change, or several, and the answer with it.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Fix<'a> {
-    /// As in oomdoc rules.
-    id: &'a str,
+    /// As in oomdoc rules; several joined by " + " where they are needed together.
+    id: String,
     title: &'a str,
     peak_bytes: Peak,
     verdict: Verdict,
@@ -263,6 +266,7 @@ impl Answer<'_> {
                 .map(|largest| Largest { safe: largest.safe, expected: largest.expected }),
             serving: assessment.serving.as_ref().map(|serving| Serving::of(serving, assessment.longest_context)),
             host: assessment.host.as_ref().map(|host| Host::of(host, lang)),
+            taken: assessment.question.taken.as_ref().map(|taken| taken.in_lang(lang)),
             basis: assessment.basis,
             because: texts(&assessment.because, lang),
             fixes: assessment.remedies.iter().map(|remedy| Fix::of(remedy, lang)).collect(),
@@ -312,7 +316,12 @@ impl Host<'_> {
 
 impl Fix<'_> {
     fn of(remedy: &remedies::Remedy, lang: Lang) -> Fix<'_> {
-        Fix { id: remedy.id, title: remedy.what.in_lang(lang), peak_bytes: remedy.peak.into(), verdict: remedy.verdict }
+        Fix {
+            id: remedy.id(),
+            title: remedy.what.in_lang(lang),
+            peak_bytes: remedy.peak.into(),
+            verdict: remedy.verdict,
+        }
     }
 }
 

@@ -10,7 +10,8 @@ pub fn render(assessment: &Assessment, view: View) -> String {
     let lang = view.style.lang;
     let mut out = String::new();
     let _ = writeln!(out, "### {}\n", escape(wording::headline(assessment).in_lang(lang)));
-    for line in [wording::peak_line(assessment), wording::largest(assessment)].into_iter().flatten() {
+    let lines = [wording::taken(assessment), wording::peak_line(assessment), wording::largest(assessment)];
+    for line in lines.into_iter().flatten() {
         let _ = writeln!(out, "- {}", escape(line.in_lang(lang)));
     }
     let basis = assessment.basis.text();
@@ -25,7 +26,7 @@ pub fn render(assessment: &Assessment, view: View) -> String {
         for remedy in &assessment.remedies {
             let what = escape(remedy.what.in_lang(lang));
             let peak = wording::bytes(remedy.peak.expected);
-            let _ = writeln!(out, "| {what} (`{}`) | {peak} | {} |", remedy.id, remedy.verdict.text().in_lang(lang));
+            let _ = writeln!(out, "| {what} (`{}`) | {peak} | {} |", remedy.id(), remedy.verdict.text().in_lang(lang));
         }
     }
     if view.explain && !assessment.phases.is_empty() {

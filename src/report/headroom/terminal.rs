@@ -18,6 +18,9 @@ pub fn render(assessment: &Assessment, view: View) -> String {
         Verdict::Tight | Verdict::Unknown => Tone::Idle,
     };
     screen.paragraph(&[], 0, &[run(tone, wording::headline(assessment).in_lang(lang))]);
+    if let Some(line) = wording::taken(assessment) {
+        screen.paragraph(&[], 2, &[run(Tone::Plain, line.in_lang(lang))]);
+    }
     screen.blank();
     for line in [wording::peak_line(assessment), wording::largest(assessment)].into_iter().flatten() {
         screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Plain, line.in_lang(lang))]);
@@ -29,7 +32,7 @@ pub fn render(assessment: &Assessment, view: View) -> String {
     if let Some(host) = &assessment.host {
         show_host(host, assessment.batch.is_some(), view, &mut screen);
     }
-    if assessment.batch.is_none() && assessment.peak.is_none() {
+    if assessment.because.is_empty() {
         return screen.render();
     }
     let basis = assessment.basis.text();
@@ -46,17 +49,18 @@ pub fn render(assessment: &Assessment, view: View) -> String {
         screen.blank();
         let head = Text::new("What would change it", "可以改变结果的办法");
         screen.paragraph(&[], 0, &[run(Tone::Strong, head.in_lang(lang))]);
-        let mut table = Table::new(&[Column::Text, Column::Right, Column::Left, Column::Left]);
+        // Several changes together are too long for a column.
         for remedy in &assessment.remedies {
             let tone = if remedy.verdict == Verdict::Fits { Tone::Free } else { Tone::Plain };
-            table.row(vec![
-                vec![run(tone, remedy.what.in_lang(lang))],
-                vec![run(tone, wording::bytes(remedy.peak.expected).to_string())],
-                vec![run(tone, remedy.verdict.text().in_lang(lang))],
-                vec![run(Tone::Faint, remedy.id)],
-            ]);
+            let (peak, verdict) = (wording::bytes(remedy.peak.expected), remedy.verdict.text());
+            let what = &remedy.what;
+            let line = Text::new(
+                format!("{}: {peak}, {}", what.en, verdict.en),
+                format!("{}：{peak}，{}", what.zh, verdict.zh),
+            );
+            let tail = format!("  ({})", remedy.id());
+            screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(tone, line.in_lang(lang)), run(Tone::Faint, tail)]);
         }
-        screen.table(2, &table);
     }
     if view.explain {
         explain(assessment, view, &mut screen);

@@ -2,7 +2,7 @@
 
 use crate::domain::Verdict;
 use crate::estimate::inference::Serving;
-use crate::estimate::peak::Peak;
+use crate::estimate::peak::{Peak, whole};
 use crate::headroom::host::HostAnswer;
 use crate::headroom::{Assessment, Largest};
 use crate::text;
@@ -97,6 +97,7 @@ fn of_batch(assessment: &Assessment) -> Text {
                 let range = range(peak);
                 text!(en: "Batch {batch} peaks at {range}", zh: "批大小 {batch} 的峰值为 {range}")
             }
+            None if !assessment.because.is_empty() => Text::new("Cannot tell the peak", "无法判断峰值"),
             None => Text::new("Neither a batch nor a GPU was given", "既没有给出批大小，也没有给出 GPU"),
         };
     };
@@ -104,6 +105,9 @@ fn of_batch(assessment: &Assessment) -> Text {
     let size = Bytes(device.capacity);
     let gpu = if device.name.is_empty() { size.to_string() } else { format!("{} ({size})", device.name) };
     let Some(batch) = question.batch else {
+        if assessment.largest.is_none() {
+            return text!(en: "Cannot tell which batch fits {gpu}", zh: "无法判断多大的批能放进 {gpu}");
+        }
         let safe = assessment.largest.map_or(0, |largest| largest.safe);
         return match safe {
             0 => {
@@ -128,6 +132,12 @@ fn of_batch(assessment: &Assessment) -> Text {
     }
 }
 
+/// What a description takes for granted.
+pub fn taken(assessment: &Assessment) -> Option<Text> {
+    let taken = assessment.question.taken.as_ref()?;
+    Some(Text::new(format!("for {}", taken.en), format!("条件：{}", taken.zh)))
+}
+
 /// `Peak 12.76 GiB (…), 9.1 % of the GPU stays free`.
 pub fn peak_line(assessment: &Assessment) -> Option<Text> {
     let (batch, peak) = assessment.batch.zip(assessment.peak)?;
@@ -135,18 +145,43 @@ pub fn peak_line(assessment: &Assessment) -> Option<Text> {
     let text = match (assessment.headroom, assessment.headroom_share()) {
         (Some(left), Some(share)) if left >= 0 => {
             let percent = share * 100.0;
+            let (en, zh) = outside(assessment);
             text!(
-                en: "peak at batch {batch}: {range}; {} stays free, {percent:.1} %",
-                zh: "批大小 {batch} 的峰值：{range}；剩余 {}，占 {percent:.1} %",
+                en: "peak at batch {batch}: {range}; {en}{} stays free, {percent:.1} %",
+                zh: "批大小 {batch} 的峰值：{range}；{zh}剩余 {}，占 {percent:.1} %",
                 signed(left)
             )
         }
         (Some(left), _) => {
-            text!(en: "peak at batch {batch}: {range}; {} are missing", zh: "批大小 {batch} 的峰值：{range}；缺少 {}", signed(-left))
+            let (en, zh) = outside(assessment);
+            text!(
+                en: "peak at batch {batch}: {range}; {en}{} are missing",
+                zh: "批大小 {batch} 的峰值：{range}；{zh}缺少 {}",
+                signed(-left)
+            )
         }
         _ => text!(en: "peak at batch {batch}: {range}", zh: "批大小 {batch} 的峰值：{range}"),
     };
     Some(if assessment.serving.is_some() { as_requests(text) } else { text })
+}
+
+/// What is neither the peak nor free, so that all parts sum to the device: the context where the peak leaves it out,
+/// and other processes.
+fn outside(assessment: &Assessment) -> (String, String) {
+    let parts = assessment.question.device.as_ref().zip(assessment.peak).zip(assessment.headroom);
+    let Some(((device, peak), left)) = parts else { return Default::default() };
+    let others = i128::from(device.others);
+    let context = i128::from(device.capacity) - whole(peak.expected) - left - others;
+    let (mut en, mut zh) = (String::new(), String::new());
+    if context > 0 {
+        en += &format!("{} for the context, ", signed(context));
+        zh += &format!("上下文 {}，", signed(context));
+    }
+    if others > 0 {
+        en += &format!("{} of other processes, ", signed(others));
+        zh += &format!("其他进程 {}，", signed(others));
+    }
+    (en, zh)
 }
 
 /// The largest batches.

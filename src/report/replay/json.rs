@@ -104,6 +104,9 @@ struct Device<'a> {
     /// The recorded requests under other circumstances.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     what_if: Vec<WhatIf<'a>>,
+    /// What they are compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    what_if_base: Option<Base>,
     /// No allocator can do with less.
     #[serde(skip_serializing_if = "Option::is_none")]
     packing_bound_bytes: Option<u64>,
@@ -318,6 +321,9 @@ struct WhatIf<'a> {
     frame: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_reserved_bytes: Option<u64>,
+    /// With the most that the device can have had, where its limit is known to a range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_reserved_at_most_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_active_bytes: Option<u64>,
     /// Absent when the limit of the device is known too roughly to say.
@@ -424,7 +430,8 @@ impl<'a> Device<'a> {
                 .map(|budget| Budget { at_least_bytes: budget.low, at_most_bytes: budget.high }),
             fidelity: device.fidelity.as_ref().map(|fidelity| Fidelity::of(fidelity, view.style.lang)),
             what_if: device.what_if.iter().map(|entry| WhatIf::of(entry, sites, view.style.lang)).collect(),
-            packing_bound_bytes: device.peak.map(|peak| peak.requested),
+            what_if_base: device.what_if_base.filter(|_| !device.what_if.is_empty()).map(Base::from),
+            packing_bound_bytes: device.least_needed(),
             notes: texts(&device.notes, view.style.lang),
             source,
         }
@@ -528,6 +535,19 @@ impl Fidelity<'_> {
     }
 }
 
+/// The recorded program under its own settings, run as the variations are.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Base {
+    peak_reserved_bytes: u64,
+    peak_active_bytes: u64,
+}
+
+impl From<what_if::Base> for Base {
+    fn from(base: what_if::Base) -> Base {
+        Base { peak_reserved_bytes: base.reserved, peak_active_bytes: base.in_use }
+    }
+}
+
 impl<'a> WhatIf<'a> {
     fn of(entry: &'a what_if::WhatIf, sites: &'a [Site], lang: Lang) -> WhatIf<'a> {
         let mut out = WhatIf {
@@ -537,6 +557,7 @@ impl<'a> WhatIf<'a> {
             capacity_bytes: None,
             frame: None,
             peak_reserved_bytes: None,
+            peak_reserved_at_most_bytes: None,
             peak_active_bytes: None,
             oom: None,
             oom_event: None,
@@ -552,8 +573,16 @@ impl<'a> WhatIf<'a> {
             _ => {}
         }
         match &entry.outcome {
-            what_if::VariationOutcome::Ran { peak_reserved, peak_active, oom, served, retries } => {
+            what_if::VariationOutcome::Ran {
+                peak_reserved,
+                peak_reserved_at_most,
+                peak_active,
+                oom,
+                served,
+                retries,
+            } => {
                 out.peak_reserved_bytes = Some(*peak_reserved);
+                out.peak_reserved_at_most_bytes = Some(*peak_reserved_at_most).filter(|most| most > peak_reserved);
                 out.peak_active_bytes = Some(*peak_active);
                 out.oom = served.map(|served| !served);
                 out.oom_event = oom.and_then(|(event, _)| self::entry(event));

@@ -284,6 +284,9 @@ impl Page {
         }
         self.screen.table(2, &table);
         self.screen.blank();
+        if let Some(base) = wording::base(device) {
+            self.faint(&base);
+        }
         if let Some(bounds) = wording::bounds(device) {
             self.faint(&bounds);
         }

@@ -244,7 +244,11 @@ pub fn change(entry: &WhatIf, sites: &[Site]) -> Text {
         Change::Torch => Text::same(format!("PyTorch {}.{}", torch.major, torch.minor)),
         Change::Capacity(bytes) => {
             let (bytes, context) = (Bytes(*bytes), Bytes(context_size::ROUND));
-            text!(en: "a device of {bytes} ({context} of it for the CUDA context)", zh: "显存为 {bytes} 的设备（其中 CUDA 上下文 {context}）")
+            let conf = if entry.conf.is_empty() { String::new() } else { format!(", {}", entry.conf) };
+            text!(
+                en: "a device of {bytes} ({context} of it for the CUDA context){conf}",
+                zh: "显存为 {bytes} 的设备（其中 CUDA 上下文 {context}）{conf}"
+            )
         }
         Change::HalfBatch => Text::new("batch and activations halved", "批大小减半（激活值减半）"),
         Change::Without(site) => {
@@ -252,6 +256,24 @@ pub fn change(entry: &WhatIf, sites: &[Site]) -> Text {
             Text::new(format!("without {}", place.en), format!("去掉 {}", place.zh))
         }
     }
+}
+
+/// What the variations are compared with.
+pub fn base(device: &DeviceAnalysis) -> Option<Text> {
+    let base = device.what_if_base.filter(|_| !device.what_if.is_empty())?;
+    let (reserved, used) = (Bytes(base.reserved), Bytes(base.in_use));
+    Some(if base.packed_anew {
+        text!(
+            en: "Compared with {reserved} reserved and {used} in use: the same settings, with what was there before \
+                 the recording packed anew.",
+            zh: "比较基准：保留 {reserved}，占用 {used}（设置不变，记录开始前已有的显存重新排列）。"
+        )
+    } else {
+        text!(
+            en: "Compared with {reserved} reserved and {used} in use, as recorded.",
+            zh: "比较基准：保留 {reserved}，占用 {used}（与记录一致）。"
+        )
+    })
 }
 
 /// What came of it.
@@ -263,8 +285,13 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
             Text::new(format!("PyTorch refuses it: {}", why.en), format!("PyTorch 拒绝该设置：{}", why.zh))
         }
         VariationOutcome::GivenUp => Text::new("not known: the simulation took too long", "未知：模拟耗时过长"),
-        VariationOutcome::Ran { oom, served, peak_reserved, .. } => {
-            let peak = Bytes(*peak_reserved);
+        VariationOutcome::Ran { oom, served, peak_reserved, peak_reserved_at_most, peak_active, .. } => {
+            let (least, most, used) = (Bytes(*peak_reserved), Bytes(*peak_reserved_at_most), Bytes(*peak_active));
+            let peak = Text::new(
+                if least == most { least.to_string() } else { format!("{least} to {most}") },
+                if least == most { least.to_string() } else { format!("{least} 至 {most}") },
+            );
+            let (en, zh) = (&peak.en, &peak.zh);
             match (served, oom) {
                 (Some(false), oom) => {
                     let asked = Bytes(oom.map_or(0, |(_, bytes)| bytes));
@@ -275,25 +302,37 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
                     }
                 }
                 (None, _) => text!(
-                    en: "close: {peak} reserved, and the limit of the device is not known that exactly",
-                    zh: "接近极限：需保留 {peak}，而设备上限无法精确得知"
+                    en: "close: {en} reserved, and the limit of the device is not known that exactly",
+                    zh: "接近极限：需保留 {zh}，而设备上限无法精确得知"
                 ),
                 (Some(true), _) if recorded_oom => {
-                    text!(en: "would be served, {peak} reserved at most", zh: "可以满足，最多保留 {peak}")
+                    text!(
+                        en: "would be served, {en} reserved at most, {used} in use",
+                        zh: "可以满足，最多保留 {zh}，占用 {used}"
+                    )
                 }
                 (Some(true), _) => match entry.saves {
                     _ if entry.is_without_effect(recorded_oom, recorded) => {
-                        text!(en: "no effect: {peak} reserved at most", zh: "没有效果：最多保留 {peak}")
+                        text!(
+                            en: "no effect: {en} reserved at most, {used} in use",
+                            zh: "没有效果：最多保留 {zh}，占用 {used}"
+                        )
                     }
                     Some(saves) if saves >= 0 => {
                         let saves = crate::units::signed(saves);
-                        text!(en: "saves {saves}: {peak} reserved at most", zh: "节省 {saves}：最多保留 {peak}")
+                        text!(
+                            en: "saves {saves}: {en} reserved at most, {used} in use",
+                            zh: "节省 {saves}：最多保留 {zh}，占用 {used}"
+                        )
                     }
                     Some(saves) => {
                         let more = crate::units::signed(-saves);
-                        text!(en: "takes {more} more: {peak} reserved at most", zh: "多占 {more}：最多保留 {peak}")
+                        text!(
+                            en: "takes {more} more: {en} reserved at most, {used} in use",
+                            zh: "多占 {more}：最多保留 {zh}，占用 {used}"
+                        )
                     }
-                    None => text!(en: "{peak} reserved at most", zh: "最多保留 {peak}"),
+                    None => text!(en: "{en} reserved at most, {used} in use", zh: "最多保留 {zh}，占用 {used}"),
                 },
             }
         }
@@ -330,7 +369,7 @@ pub fn fidelity(fidelity: &Fidelity) -> Text {
 
 /// The limit that no allocator can beat, and what the allocator could have.
 pub fn bounds(device: &DeviceAnalysis) -> Option<Text> {
-    let bound = Bytes(device.peak?.requested);
+    let bound = Bytes(device.least_needed()?);
     let budget = device.budget?;
     Some(match budget.high {
         Some(high) if high == budget.low => {
@@ -347,6 +386,13 @@ pub fn bounds(device: &DeviceAnalysis) -> Option<Text> {
                 zh: "分配器在该设备上可用 {low} 至 {high}；任何分配器都至少需要 {bound}。"
             )
         }
+        None if budget.unclear => text!(
+            en: "No allocator can do with less than {bound}. Memory was given back just before more was got; without \
+                 stacks it is not known whether the program emptied its cache or the device was full, so only \
+                 --capacity can say what would not fit.",
+            zh: "任何分配器都至少需要 {bound}。曾在申请更多显存之前归还显存；没有调用栈，\
+                 无法得知是程序清空了缓存还是设备已满，只有用 --capacity 才能判断放不放得下。"
+        ),
         None => text!(
             en: "No allocator can do with less than {bound}. The device's limit was never reached, so only --capacity can say what would not fit.",
             zh: "任何分配器都至少需要 {bound}。记录中从未触及设备上限，只有用 --capacity 才能判断放不放得下。"
