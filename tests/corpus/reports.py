@@ -180,6 +180,9 @@ class Model:
             target[i, known[0]] = share if others else 1.0
             for other in others:
                 target[i, other] += (1 - share) / len(others)
+        # Many reports of one source tell little more than a few: together they count as the root of their number.
+        of_source = collections.Counter(report.source for report in reports)
+        target *= np.array([of_source[report.source] ** -0.5 for report in reports])[:, None]
         counts = target.sum(1, keepdims=True)
         free = self.free(reports)[:, None] * np.ones_like(self.stated)
         # A cause that an asker's priors do not name stays out.

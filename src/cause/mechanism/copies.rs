@@ -6,36 +6,46 @@ use crate::incident::context::Clue;
 use crate::text;
 
 /// The log shows the same load more than once, or a copy of a model in the making.
-pub const LOADED_TWICE: Mechanism = Mechanism {
-    id: "loaded-twice",
-    levels: &["same-lines", "copied-here", "announced"],
-    read: |incident| {
-        if !on_gpu(incident) {
-            return None;
-        }
-        let clue = |clue| incident.context.clues.get(&clue).copied();
-        if let Some(span) = clue(Clue::CopiesModel) {
-            return Some(
+pub const LOADED_TWICE: Mechanism =
+    Mechanism {
+        id: "loaded-twice",
+        levels: &["same-lines", "copied-here", "announced"],
+        read: |incident| {
+            if !on_gpu(incident) {
+                return None;
+            }
+            let clue = |clue| incident.context.clues.get(&clue).copied();
+            if let Some(span) = clue(Clue::CopiesModel) {
+                return Some(
                 Reading::new(
                     "copied-here",
                     text!(en: "the failing line makes a second copy of a model", zh: "失败处正在创建模型的第二份副本"),
                 )
                 .at(span),
             );
-        }
-        if let Some(span) = clue(Clue::LoadedTwice) {
-            return Some(
-                Reading::new("same-lines", text!(en: "the log tells twice of the same load, in the same words", zh: "日志两次以相同的文字记录了同一次加载"))
+            }
+            if let Some(span) = clue(Clue::LoadedTwice) {
+                return Some(
+                    Reading::new(
+                        "same-lines",
+                        text!(
+                            en: "the log tells twice of the same load, in the same words",
+                            zh: "日志两次以相同的文字记录了同一次加载"
+                        ),
+                    )
                     .at(span),
-            );
-        }
-        let span = clue(Clue::SecondModel)?;
-        Some(
-            Reading::new("announced", text!(en: "the log names a second model of the same kind: an average, a teacher, a reference or a target", zh: "日志提到同类的第二个模型：滑动平均、教师、参考或目标网络"))
+                );
+            }
+            let span = clue(Clue::SecondModel)?;
+            Some(
+            Reading::new("announced", text!(
+                en: "the log names a second model of the same kind: an average, a teacher, a reference or a target",
+                zh: "日志提到同类的第二个模型：滑动平均、教师、参考或目标网络"
+            ))
                 .at(span),
         )
-    },
-};
+        },
+    };
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,10 @@ pub const RANKS: Mechanism = Mechanism {
             return Some(
                 Reading::new(
                     "several-load",
-                    text!(en: "several processes of this job sit on one device", zh: "本任务的多个进程都在同一个设备上"),
+                    text!(
+                        en: "several processes of this job sit on one device",
+                        zh: "本任务的多个进程都在同一个设备上"
+                    ),
                 )
                 .at(*span),
             );
@@ -59,13 +62,19 @@ pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
             let (level, text) = if most >= GIB as f64 && idle > 0 {
                 (
                     "idle",
-                    text!(en: "{idle} other devices stand idle on the last line that names them", zh: "最后一行设备读数中，另有 {idle} 个设备空闲"),
+                    text!(
+                        en: "{idle} other devices stand idle on the last line that names them",
+                        zh: "最后一行设备读数中，另有 {idle} 个设备空闲"
+                    ),
                 )
             } else if most < GIB as f64 {
                 let count = cards.len();
                 (
                     "all-idle-at-first",
-                    text!(en: "the program names {count} devices, all of them empty then, and fails on one", zh: "程序列出 {count} 个设备，当时全部空闲，却在其中一个上失败"),
+                    text!(
+                        en: "the program names {count} devices, all of them empty then, and fails on one",
+                        zh: "程序列出 {count} 个设备，当时全部空闲，却在其中一个上失败"
+                    ),
                 )
             } else {
                 return None;
@@ -77,8 +86,14 @@ pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
             && incident.event.facts.other_processes.len() >= 2
         {
             return Some(
-                Reading::new("others-share-the-first", text!(en: "the program sees several devices, and several processes share GPU 0", zh: "程序可见多个设备，而多个进程共用 GPU 0"))
-                    .at(*span),
+                Reading::new(
+                    "others-share-the-first",
+                    text!(
+                        en: "the program sees several devices, and several processes share GPU 0",
+                        zh: "程序可见多个设备，而多个进程共用 GPU 0"
+                    ),
+                )
+                .at(*span),
             );
         }
         let rows = &incident.context.gpus;

@@ -86,8 +86,14 @@ pub const POOL: Mechanism = Mechanism {
         if let Some((pool, part)) = announced(incident, false) {
             let (size, part) = (Bytes(pool.bytes as u64), percent(part));
             return Some(
-                Reading::new("announced", text!(en: "the program said that it takes {size}, {part} of the device, for a pool of its own", zh: "程序声明为自己的内存池占用 {size}，即设备的 {part}"))
-                    .at(Span::line(pool.line)),
+                Reading::new(
+                    "announced",
+                    text!(
+                        en: "the program said that it takes {size}, {part} of the device, for a pool of its own",
+                        zh: "程序声明为自己的内存池占用 {size}，即设备的 {part}"
+                    ),
+                )
+                .at(Span::line(pool.line)),
             );
         }
         (event.facts.numbers.contains_key(&Number::PoolConfigured) && !event.has(Sign::RefusedByLimit)).then(|| {

@@ -139,7 +139,11 @@ pub const ABSURD: Mechanism = Mechanism {
             let bytes = requested.bytes;
             if made_by_shape(incident) {
                 return Some(
-                    Reading::new("wrong-shape", text!(en: "a tensor of {bytes} bytes was asked for by its shape: a dimension is larger than meant, or enters twice", zh: "按形状请求了 {bytes} 字节的张量：某一维大于预期，或出现两次"))
+                    Reading::new("wrong-shape", text!(
+                        en: "a tensor of {bytes} bytes was asked for by its shape: a dimension is larger than meant, \
+                             or enters twice",
+                        zh: "按形状请求了 {bytes} 字节的张量：某一维大于预期，或出现两次"
+                    ))
                         .at(at),
                 );
             }

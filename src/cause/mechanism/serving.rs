@@ -160,14 +160,27 @@ pub const KEYS_AND_VALUES: Mechanism = Mechanism {
         if let Some((pool, share)) = announced(incident, true) {
             let (size, part) = (Bytes(pool.bytes as u64), percent(share));
             return Some(
-                Reading::new("announced", text!(en: "the log announces a cache of keys and values of {size}, {part} of the device", zh: "日志声明 KV cache 为 {size}，即设备的 {part}"))
-                    .at(Span::line(pool.line)),
+                Reading::new(
+                    "announced",
+                    text!(
+                        en: "the log announces a cache of keys and values of {size}, {part} of the device",
+                        zh: "日志声明 KV cache 为 {size}，即设备的 {part}"
+                    ),
+                )
+                .at(Span::line(pool.line)),
             );
         }
         let span = clue(Clue::ServesWithCache)?;
         let rises = super::growth::rising(incident);
         Some(if rises {
-            Reading::new("grows", text!(en: "requests are answered with caches of keys and values, and what is held rises", zh: "请求使用 KV cache 处理，且占用持续上升")).at(span)
+            Reading::new(
+                "grows",
+                text!(
+                    en: "requests are answered with caches of keys and values, and what is held rises",
+                    zh: "请求使用 KV cache 处理，且占用持续上升"
+                ),
+            )
+            .at(span)
         } else {
             Reading::new(
                 "passed-on",

@@ -23,7 +23,7 @@ pub use reader::ContextReader;
 #[cfg(test)]
 pub use series::Reading;
 pub use series::{Growth, Measure, Series, StepUnit};
-pub use trends::{AnnouncedPool, Card, Trend, Unit};
+pub use trends::{AnnouncedPool, Card, FreeReading, Trend, Unit};
 
 pub use crate::domain::Trainer;
 
@@ -140,6 +140,10 @@ closed_set! {
         AllocatesCache = "allocates-cache",
         /// The failing frames pass a cache of keys and values on.
         ServesWithCache = "serves-with-cache",
+        /// Compilers are at work: a build system's own words stand around the failure.
+        Builds = "builds",
+        /// The script or its functions are named for prediction, sampling or a service.
+        Predicts = "predicts",
         /// The program says how many devices it sees, and it is several.
         SeveralDevices = "several-devices",
         /// `load_from_checkpoint`/`torch.load` without `map_location`, or several ranks on one device.
@@ -244,6 +248,10 @@ pub struct Context {
     pub cards: Option<(u64, Vec<Card>)>,
     /// Pools and caches whose size was announced above the failure.
     pub pools: Vec<AnnouncedPool>,
+    /// Free memory of numbered devices, wherever the document tells of it.
+    pub free_told: Vec<FreeReading>,
+    /// The last reading of GPU memory before the failure, and its line.
+    pub last_reading: Option<(u64, u64)>,
     pub clues: std::collections::BTreeMap<Clue, Span>,
 }
 
@@ -265,6 +273,9 @@ impl Context {
             self.phase = Known::Seen(phase, at);
         }
         traceback::clues(&frames, &mut self.clues);
+        if let Some(at) = traceback::predicts(&frames) {
+            self.clues.entry(Clue::Predicts).or_insert(at);
+        }
         if !self.program.is_known()
             && let Some(main) = frames
                 .iter()

@@ -293,6 +293,10 @@ impl<'a> ContextReader<'a> {
         context.trends = self.trends.between(since, at.first, rank);
         context.cards = self.trends.cards(since, at.first);
         context.pools = self.trends.pools(since, at.first);
+        context.free_told = self.trends.free();
+        // A text about a failure tells its message first and what was read before below.
+        let (from, to) = if self.write_up { (0, u64::MAX) } else { (since, at.first) };
+        context.last_reading = self.readings.last_of_device(from, to, rank);
         self.apply_clues(&mut context, at, rank, since);
         context
     }

@@ -201,6 +201,20 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "same architecture",
         ]) && !says(&["teacher_forc", "teacher forc", "teacher-forc", "import "]),
     );
+    add(
+        Clue::Builds,
+        says(&[
+            "ninja: build stopped",
+            "error: could not compile",
+            "make: *** [",
+            "make[1]: *** [",
+            "make[2]: *** [",
+            "error compiling objects for extension",
+            "cc1plus",
+            "rustc --crate-name",
+            "cmake --build",
+        ]),
+    );
     add(Clue::SeveralDevices, several_devices(&lower));
     add(Clue::GrowingList, says(&["tcmalloc: large alloc"]));
     add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));

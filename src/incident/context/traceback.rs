@@ -337,6 +337,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     let lower = function.to_ascii_lowercase();
     if lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
         || lower == "evaluate"
+        || (lower == "test" || lower.starts_with("test_")) && !installed
         || lower == "eval"
         || lower.contains("evaluation")
         || lower.starts_with("eval_")
@@ -407,6 +408,45 @@ fn copies_model(code: &str) -> bool {
         SECOND_MODELS.contains(&name) && made.contains('(')
     });
     copied || assigned
+}
+
+/// Parts of names of scripts and functions that answer rather than learn.
+const ANSWERS: [&str; 16] = [
+    "infer",
+    "predict",
+    "demo",
+    "sample",
+    "generate",
+    "webui",
+    "gradio",
+    "serve",
+    "server",
+    "translate",
+    "transcribe",
+    "upscale",
+    "enhance",
+    "render",
+    "chat",
+    "txt2img",
+];
+
+/// Where the user's own code is named for prediction, sampling or a service, and nothing in the traceback learns.
+pub(super) fn predicts(frames: &[Frame]) -> Option<Span> {
+    let named = |text: &str, names: &[&str]| {
+        let lower = text.to_ascii_lowercase();
+        lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| names.iter().any(|name| word.starts_with(name)))
+    };
+    let own = || frames.iter().filter(|frame| frame.is_user_code());
+    let learns = ["train", "fit", "finetune", "pretrain", "backward", "optimizer"];
+    let learning = own().any(|frame| named(&frame.function, &learns) || named(file_name(&frame.file), &learns));
+    own()
+        .find(|frame| named(&frame.function, &ANSWERS) || named(file_name(&frame.file), &ANSWERS))
+        .filter(|_| !learning)
+        .map(|frame| frame.at)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// What the innermost frames show of the kind of allocation, and those of the user's own code of what it is for.

@@ -1,5 +1,5 @@
 //! What a program prints again and again, under whatever name: sizes, shares of memory, and counts of things that it
-//! keeps. [`super::readings`] knows the names of common trainers; here a quantity is known by the words beside it alone.
+//! keeps. [`super::readings`] knows the names of common trainers; here a quantity is known by the words beside it.
 
 use super::series::{Measure, Reading, Series, StepUnit};
 use crate::units::Base;
@@ -51,6 +51,14 @@ pub struct AnnouncedPool {
 /// A device and what is in use on it.
 pub type Card = (u32, f64);
 
+/// Free memory of a device that a line tells of, under the device's number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FreeReading {
+    pub line: u64,
+    pub device: u32,
+    pub bytes: f64,
+}
+
 impl Trend {
     /// As readings of what is in use, so that the same fit applies. Free memory is turned over.
     pub fn series(&self) -> Series {
@@ -85,6 +93,7 @@ pub(super) struct Trends {
     tracks: BTreeMap<(String, Unit, bool, Option<u32>), Vec<(u64, f64)>>,
     cards: Vec<(u64, Vec<Card>)>,
     pools: Vec<AnnouncedPool>,
+    free: Vec<FreeReading>,
 }
 
 /// A figure with what stands around it.
@@ -105,6 +114,12 @@ impl Trends {
             return;
         }
         let figures = figures(text);
+        let told_free = figures.iter().filter(|figure| figure.unit == Unit::Bytes && figure.free);
+        for (device, bytes) in told_free.filter_map(|figure| Some((figure.device?, figure.value))) {
+            if self.free.len() < POOLS_AT_MOST {
+                self.free.push(FreeReading { line, device, bytes });
+            }
+        }
         let cards: Vec<Card> = figures
             .iter()
             .filter(|figure| figure.unit == Unit::Bytes && !figure.free)
@@ -158,6 +173,11 @@ impl Trends {
     /// The last line above a place that names several devices.
     pub(super) fn cards(&self, first: u64, last: u64) -> Option<(u64, Vec<Card>)> {
         self.cards.iter().rev().find(|(line, _)| (first..last).contains(line)).cloned()
+    }
+
+    /// Readings of free memory with their devices, wherever they stand.
+    pub(super) fn free(&self) -> Vec<FreeReading> {
+        self.free.clone()
     }
 
     /// Announced pools above a place.
