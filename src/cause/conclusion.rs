@@ -102,7 +102,10 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
     let second = findings.get(1).map_or(0.0, |second| second.confidence);
     // What only how often it stands behind such messages speaks for is a guess, however good: a bare message, a full
     // process of which nothing says what fills it.
-    let guessed = first.evidence.iter().all(|evidence| evidence.weight < SPEAKS || is_of_the_message(evidence.id));
+    let full = first.cause.id == CauseId::Capacity;
+    let guessed = first.evidence.iter().all(|evidence| {
+        evidence.weight < SPEAKS || is_of_the_message(evidence.id) || full && is_of_the_account(evidence.id)
+    });
     if first.confidence >= STANDS_OUT && first.confidence >= BEFORE_THE_SECOND * second && !guessed {
         return Conclusion::Likely;
     }
@@ -119,6 +122,21 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
 /// Mechanisms that only tell what kind of message it is.
 fn is_of_the_message(id: &str) -> bool {
     matches!(id, "figures" | "job" | "kill" | "bound" | "prior" | "error")
+}
+
+/// Mechanisms that tell that this process's own tensors fill the device, and nothing of why they do: a job that is too
+/// large, one that grows and one that holds a second model print the same.
+fn is_of_the_account(id: &str) -> bool {
+    matches!(
+        id,
+        "own-tensors"
+            | "request-share"
+            | "request-size"
+            | "request-against-held"
+            | "cache"
+            | "outside-the-allocator"
+            | "strangers"
+    )
 }
 
 /// True for a message without a figure, and for a kill that nothing proves.

@@ -463,7 +463,11 @@ pub fn candidates(findings: &[Finding], conclusion: Conclusion) -> Vec<CauseId> 
 /// The observations that would decide between the candidates, the cheapest first: each tells at least two of them
 /// apart, and together they tell as many as can be.
 pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Conclusion) -> Vec<Observation> {
-    let candidates = candidates(findings, conclusion);
+    let mut candidates = candidates(findings, conclusion);
+    // A kill that nothing proves to be memory's: whether it is stands first.
+    if incident.event.has(Sign::KilledWithoutProof) && !candidates.contains(&DriverOrUnrelated) {
+        candidates.push(DriverOrUnrelated);
+    }
     let mut found: Vec<Observation> = Vec::new();
     let mut open: Vec<(CauseId, CauseId)> = Vec::new();
     for (i, a) in candidates.iter().enumerate() {

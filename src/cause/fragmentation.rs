@@ -14,7 +14,7 @@ pub const CAUSE: Cause = Cause {
     title: || text!(en: "the cached memory is in too many pieces", zh: "缓存显存碎片化"),
     doc,
     refute,
-    fixtures: &["pytorch/epoch-five", "pytorch/writeup-en", "context/ultralytics"],
+    fixtures: &["pytorch/epoch-five", "pytorch/writeup-en"],
 };
 
 fn doc() -> Text {

@@ -108,6 +108,7 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
         JobKind::Training
     } else if pictures
         || context.phase.value() == Some(Phase::Inference)
+        || context.has(Clue::Predicts)
         || matches!(asker(incident), Asker::WeightBuffers)
     {
         JobKind::Inference

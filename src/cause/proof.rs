@@ -56,6 +56,7 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     // Of what is printed as the device's size; a pool's limit is another matter.
     if matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)
         && certain(ProofKind::RequestExceedsDevice)
+        && at("keys-and-values", &["made-here", "announced"]).is_none()
         && let Some(found) = at("request-share", &["exceeds"])
     {
         return by(CauseId::SingleHugeAllocation, found);
@@ -99,6 +100,8 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     if foreign(incident).is_some_and(|others| others.separated && others.share >= 0.5 && others.would_serve)
         && certain(ProofKind::FitsWithoutOthers)
         && at("like-sized-processes", &["ranks"]).is_none()
+        && level("idle-neighbours").is_none()
+        && level("ranks-on-one-device").is_none()
         && let Some(found) = level("strangers")
     {
         return by(CauseId::OtherProcess, found);

@@ -10,7 +10,7 @@ pub const CAUSE: Cause = Cause {
     title: || text!(en: "one phase needs far more than the rest", zh: "某个阶段出现显存峰值"),
     doc,
     refute,
-    fixtures: &["context/hf-trainer", "sglang/serving"],
+    fixtures: &["context/hf-trainer", "context/ultralytics", "sglang/serving"],
 };
 
 fn doc() -> Text {

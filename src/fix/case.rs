@@ -225,7 +225,10 @@ impl<'a> Case<'a> {
 
     /// True when the log shows that it is not training, or shows nothing that looks like it.
     pub fn inference(&self) -> bool {
-        self.engine().is_some() || matches!(self.phase(), Some(Phase::Inference | Phase::Warmup)) || self.diffusion()
+        self.engine().is_some()
+            || matches!(self.phase(), Some(Phase::Inference | Phase::Warmup))
+            || self.diffusion()
+            || self.clue(Clue::Predicts) && !self.training()
     }
 
     pub fn evaluating(&self) -> bool {

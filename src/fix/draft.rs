@@ -18,6 +18,8 @@ pub struct Draft<'a> {
     table: Table,
     weight: f64,
     frees: Frees,
+    /// What it saves of the need, which may be more than the device has where the request is.
+    saves: Option<Interval>,
     certainty: Certainty,
     /// Circumstances that are given.
     given: Vec<&'static str>,
@@ -43,6 +45,7 @@ impl<'a> Draft<'a> {
             table: cures::of(fix.id).cures.clone(),
             weight: 1.0,
             frees: Frees::Unknown(Text::default()),
+            saves: None,
             certainty: Certainty::RuleOfThumb,
             given: Vec::new(),
             values: values.into_iter().map(|(name, value)| (name, Text::same(value))).collect(),
@@ -64,6 +67,7 @@ impl<'a> Draft<'a> {
 
     /// What it frees, with the formula that has this incident's figures in it.
     pub fn frees(mut self, range: Interval, formula: Text) -> Self {
+        self.saves = Some(range);
         self.frees = Frees::Bytes { range: clamp_to(range, self.case.bound()), formula };
         self
     }
@@ -143,7 +147,7 @@ impl<'a> Draft<'a> {
             return Advice::Silent;
         }
         if let Frees::Bytes { range, .. } = &self.frees {
-            let reach = self.case.reach(*range);
+            let reach = self.case.reach(self.saves.unwrap_or(*range));
             if reach == 0.0 && !self.case.composing() {
                 let most = show(range.high);
                 return Advice::Withheld(match self.case.missing() {

@@ -22,10 +22,8 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "MAX_JOBS=2 pip install ...; make -j2; ninja -j2; cargo build --jobs 2")
             .note("whichever builds here", "以实际使用的构建命令为准")
             .when("build"),
-        line(Target::Shell, "ps -eo pid,rss,cmd --sort=-rss | head").note(
-            "then run fewer at a time, e.g. MAX_JOBS=2 or make -j2",
-            "然后减少并行数，例如 MAX_JOBS=2 或 make -j2",
-        ),
+        line(Target::Shell, "ps -eo pid,rss,cmd --sort=-rss | head")
+            .note("then run fewer of them at a time", "然后减少同时运行的进程"),
     ],
     fixtures: &["host/bystander", "ray/monitor"],
     advise,
@@ -33,6 +31,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
+        .when("cluster", matches!(case.program(), Program::Ray | Program::Dask))
         .when("build", case.works() == [Work::Build])
         .frees_unknown(text!(
             en: "what each further process holds; ps or the kernel's table tells",

@@ -69,6 +69,8 @@ fn advise(case: &Case) -> Advice {
         .when("loader", loader)
         // Where caches or the processes themselves do not fit, no number of workers is enough.
         .weight(if enough { 1.0 } else { 0.5 })
+        // A program that shows no loader may have none.
+        .weight(if loader || case.training() || !case.on_host() { 1.0 } else { 0.6 })
         .certainty(if fitting.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .frees_if(
             account.map(|account| saved(&account, tried)),

@@ -42,6 +42,12 @@ fn advise(case: &Case) -> Advice {
     if case.context.gradient_checkpointing.value() == Some(true) {
         return Advice::Withheld(text!(en: "gradient checkpointing is on already", zh: "已开启激活重计算"));
     }
+    if case.phase() == Some(Phase::Checkpoint) {
+        return Advice::WontHelp(text!(
+            en: "it failed while saving, when the activations are gone already",
+            zh: "失败发生在保存检查点时，此时激活早已释放"
+        ));
+    }
     if case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState) {
         return Advice::WontHelp(text!(
             en: "it failed in the optimizer's step, when the activations are gone already",

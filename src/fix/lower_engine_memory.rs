@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
         line(Target::Sglang, "--mem-fraction-static {tried}"),
         line(Target::Tgi, "--cuda-memory-fraction {tried}"),
         line(Target::Lmdeploy, "--cache-max-entry-count 0.5"),
-        line(Target::TensorRtLlm, "kv_cache_config: {free_gpu_memory_fraction: {tried:.2}}"),
+        line(Target::TensorRtLlm, "kv_cache_config: {free_gpu_memory_fraction: {tried}}"),
     ],
     fixtures: &["engines/turbomind", "sglang/serving"],
     advise,

@@ -59,8 +59,9 @@ fn advise(case: &Case) -> Advice {
         return Advice::Withheld(why);
     }
     let known = if case.precision() == Some(Precision::Fp32) { 1.0 } else { 0.6 };
+    let saving = if case.phase() == Some(Phase::Checkpoint) { 0.35 } else { 1.0 };
     Draft::new(case, &FIX)
-        .weight(known)
+        .weight(known * saving)
         .frees_if(
             case.share_of_allocated(0.0, 0.45, text!(en: "about half of the activations", zh: "约一半激活")),
             case.ask_for_peak(),

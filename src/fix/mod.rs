@@ -447,19 +447,26 @@ fn kept(costs: &Costs) -> f64 {
     kept_results * (1.0 - 0.5 * slowdown)
 }
 
-/// Moves what would be a class's third entry among the first [`HEAD`] behind them; the order is kept otherwise.
-fn spread(offers: Vec<Ranked>) -> Vec<Ranked> {
+/// Another way is worth its place before a third of the same class if it is worth at least this part of it.
+const WORTH_ANOTHER_WAY: f64 = 0.5;
+
+/// Moves what would be a class's third entry among the first [`HEAD`] behind other ways that are worth nearly as much;
+/// the order is kept otherwise.
+fn spread(mut offers: Vec<Ranked>) -> Vec<Ranked> {
     let mut head: Vec<Ranked> = Vec::new();
-    let mut tail = Vec::new();
-    for ranked in offers {
-        let alike = head.iter().filter(|other| other.fix.class == ranked.fix.class).count();
-        if head.len() < HEAD && alike < MOST_OF_A_CLASS {
-            head.push(ranked);
-        } else {
-            tail.push(ranked);
-        }
+    while head.len() < HEAD && !offers.is_empty() {
+        let crowded = |ranked: &Ranked| {
+            head.iter().filter(|other| other.fix.class == ranked.fix.class).count() >= MOST_OF_A_CLASS
+        };
+        let best = offers.first().map_or(0.0, |best| best.value);
+        let next = offers
+            .iter()
+            .position(|ranked| !crowded(ranked))
+            .filter(|at| offers.get(*at).is_some_and(|other| other.value >= WORTH_ANOTHER_WAY * best))
+            .unwrap_or(0);
+        head.push(offers.remove(next));
     }
-    head.extend(tail);
+    head.extend(offers);
     head
 }
 

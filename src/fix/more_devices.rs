@@ -31,6 +31,10 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    // Processes that crowd one device of several need their own, not a model over all of them.
+    if case.clue(Clue::RanksOnOneDevice) && case.engine().is_none() {
+        return Advice::Silent;
+    }
     let facts = &case.incident.event.facts;
     let budget = Budget::of(facts);
     let ranks = case.context.world_size.value().unwrap_or(1).max(budget.ranks).max(1);

@@ -25,6 +25,8 @@ pub const FIX: Fix = Fix {
             .note("zero_to_fp32.py puts it together later", "之后用 zero_to_fp32.py 合并"),
         line(Target::HfTrainer, "save_only_model=True")
             .note("or fsdp_state_dict_type: SHARDED_STATE_DICT", "或 fsdp_state_dict_type: SHARDED_STATE_DICT"),
+        line(Target::Pytorch, "torch.save({name: value.cpu() for name, value in model.state_dict().items()}, path)")
+            .when("device"),
         line(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)"),
     ],
     fixtures: &["context/deepspeed"],
@@ -33,7 +35,19 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let saving = case.phase() == Some(Phase::Checkpoint);
-    if !case.on_host() || case.resource() == Resource::Shm || !saving {
+    if case.resource() == Resource::Shm || !saving {
+        return Advice::Silent;
+    }
+    if case.on_gpu() {
+        return Draft::new(case, &FIX)
+            .when("device", true)
+            .frees_if(case.of_parameters(2.0, 16.0), case.ask_for_parameters())
+            .because(text!(
+                en: "it failed while a checkpoint was saved: copies of the state belong in RAM, or in shards",
+                zh: "失败发生在保存检查点时：状态的副本应放在主机内存，或分片保存"
+            ));
+    }
+    if !case.on_host() {
         return Advice::Silent;
     }
     Draft::new(case, &FIX).frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters()).because(text!(

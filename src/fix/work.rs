@@ -5,6 +5,7 @@ use crate::dialect::Sign;
 use crate::domain::closed_set;
 use crate::domain::program::{Kind, Language, PytorchAllocator};
 use crate::domain::{Program, Trainer};
+use crate::incident::context::Clue;
 
 closed_set! {
     /// A kind of work.
@@ -73,7 +74,7 @@ fn model(case: &Case) -> Vec<Work> {
 
 fn on_host(case: &Case) -> Vec<Work> {
     let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known() || case.trainer().is_some();
-    if case.sign(Sign::CompilerKilled) {
+    if case.sign(Sign::CompilerKilled) || case.clue(Clue::Builds) && case.sign(Sign::KilledWithoutProof) {
         return vec![Work::Build];
     }
     let program = case.program();

@@ -62,6 +62,7 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
     let reader = ContextReader::new(document);
     let groups = group(document, &reader, events);
     let primary = primary_of(&groups);
+    let shared = shared_devices(&groups);
     let mut previous = None;
     let mut incidents = Vec::with_capacity(groups.len());
     for (i, mut group) in groups.into_iter().enumerate() {
@@ -76,7 +77,8 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
                 }
             }
         }
-        if crowded(&group, &context) {
+        if crowded(&group, &context) || group.event.facts.device.value().is_some_and(|device| shared.contains(&device))
+        {
             context.clues.entry(Clue::RanksOnOneDevice).or_insert(group.event.at);
         }
         if i >= WITH_SERIES && i != primary {
@@ -388,6 +390,35 @@ fn clock(text: &str) -> Option<f64> {
 fn crowded(group: &Group, context: &Context) -> bool {
     let elsewhere = context.rank.value().is_some_and(|rank| rank > 0) && group.event.facts.device.value() == Some(0);
     elsewhere && (context.has(Clue::LoadsModel) || group.event.facts.other_processes.len() >= 2)
+}
+
+/// Messages that are held against each other for [`shared_devices`].
+const MESSAGES_COMPARED: usize = 64;
+
+/// Devices on which several processes of this very log sit: one message lists, beside those that another one lists, a
+/// process that holds just what the process of that other message held.
+fn shared_devices(groups: &[Group]) -> Vec<u32> {
+    let all = groups.iter().flat_map(|group| std::iter::once(&group.event).chain(&group.followers));
+    let messages: Vec<&Event> = all
+        .filter(|event| event.facts.device.value().is_some() && !event.facts.other_processes.is_empty())
+        .take(MESSAGES_COMPARED)
+        .collect();
+    let mut devices = Vec::new();
+    for one in &messages {
+        let Some(own) = one.facts.get(Fact::Process).filter(|own| own.bytes > 0) else { continue };
+        for other in messages.iter().filter(|other| other.facts.device.value() == one.facts.device.value()) {
+            let lists_it = other.facts.other_processes.iter().any(|listed| {
+                listed.figure.bytes.abs_diff(own.bytes) <= listed.figure.half_width + own.half_width
+                    && !one.facts.other_processes.iter().any(|known| known.pid == listed.pid)
+            });
+            if lists_it && let Some(device) = one.facts.device.value() {
+                devices.push(device);
+            }
+        }
+    }
+    devices.sort_unstable();
+    devices.dedup();
+    devices
 }
 
 /// The incident that the job died of: the first, unless the program caught it and another one came that it did not

@@ -2,6 +2,7 @@
 
 use super::terminal::verdict;
 use super::{Diagnosis, Explanation, wording};
+use crate::cause::conclusion::Conclusion;
 use crate::fix::Frees;
 use crate::incident::Recording;
 use crate::incident::recording::Standing;
@@ -49,6 +50,10 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     let event = &diagnosis.incident.event;
     let _ = writeln!(out, "### {}\n", escape(verdict(diagnosis).in_lang(lang)));
     fenced(out, &event.message);
+    let proved = diagnosis.conclusion == Conclusion::Proved;
+    for text in wording::beforehand(&diagnosis.incident).into_iter().filter(|_| !proved) {
+        let _ = writeln!(out, "\n{}", escape(text.in_lang(lang)));
+    }
     if let Some(text) = wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
         let _ = writeln!(out, "\n**{}**", escape(text.in_lang(lang)));
     }

@@ -5,7 +5,7 @@ use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::table::{Column, Table};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::account::{Holder, Ledger};
-use crate::cause::conclusion::is_bare;
+use crate::cause::conclusion::{Conclusion, is_bare};
 use crate::cause::{Finding, decide};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
@@ -540,6 +540,10 @@ impl Page {
 
     /// Where the log does not decide: that it does not, and between what.
     fn undecided(&mut self, diagnosis: &Diagnosis) {
+        let proved = diagnosis.conclusion == Conclusion::Proved;
+        for text in wording::beforehand(&diagnosis.incident).into_iter().filter(|_| !proved) {
+            self.screen.paragraph(&[], 2, &[run(Tone::Plain, self.say(&text))]);
+        }
         if let Some(text) = wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
             self.screen.paragraph(&[], 2, &[run(Tone::Strong, self.say(&text))]);
         }

@@ -7,9 +7,9 @@ use crate::cause::{CAUSES, Finding};
 use crate::dialect::Resource;
 use crate::evidence::TraceEntry;
 use crate::fix::{Certainty, Frees, Numerics};
-use crate::incident::Recording;
 use crate::incident::context::{Phase, Platform, Precision};
 use crate::incident::recording::{HeldAt, Rise, Trial, Verdict};
+use crate::incident::{Incident, Recording};
 use crate::snapshot::holders::Category;
 use crate::text;
 use crate::text::{Lang, Text};
@@ -69,6 +69,46 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
         Conclusion::Open if named.is_empty() => None,
         Conclusion::Open => Some(Text::new(format!("Undecided: {list_en}."), format!("未定：{list_zh}。"))),
     }
+}
+
+/// A share of the device from which on memory of which nobody says whose it is comes before the rest.
+const UNEXPLAINED: f64 = 0.1;
+
+/// What a reader should know before the causes: memory of the device of which the message does not say whose it is, and
+/// a reading of free memory that was taken at another time.
+pub fn beforehand(incident: &Incident) -> Vec<Text> {
+    let mut told = Vec::new();
+    let ledger = &incident.ledger;
+    if let (Some(outside), Some(short), Some(capacity)) = (ledger.outside, ledger.short_of_free, ledger.capacity)
+        && ledger.others.is_none()
+        && outside.middle() as f64 >= UNEXPLAINED * capacity.middle() as f64
+        && outside.low >= short.high
+    {
+        let (held, missing) = (Bytes(outside.middle_bytes()), signed(short.middle()));
+        told.push(text!(
+            en: "{held} of the device are neither this framework's nor free, and {missing} were missing: \
+                 find out first who holds them (a context takes 0.3 to 1 GiB).",
+            zh: "设备中有 {held} 既不属于本框架也非空闲，而缺口只有 {missing}：\
+                 应先查明由谁占用（上下文通常为 0.3 到 1 GiB）。"
+        ));
+    }
+    let device = incident.event.facts.device.value();
+    if let (Some(free), Some(requested)) = (ledger.free, ledger.requested)
+        && let Some(later) = incident.context.free_told.iter().find(|reading| {
+            Some(reading.device) == device
+                && reading.bytes > 4.0 * free.high.max(1) as f64
+                && reading.bytes > 2.0 * requested.high as f64
+        })
+    {
+        let (read, line) = (Bytes(later.bytes as u64), later.line);
+        told.push(text!(
+            en: "The {read} free of line {line} were read at another time, most likely when the job was gone: \
+                 they would have held what was asked for.",
+            zh: "第 {line} 行的空闲 {read} 是在其他时刻读取的，很可能在任务已退出之后：\
+                 当时若有这么多空闲，请求早已满足。"
+        ));
+    }
+    told
 }
 
 /// What each outcome of an observation means, causes with the same outcome together.

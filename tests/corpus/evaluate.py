@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """How right, and how honest, the diagnosis is on labelled reports, each judged by weights that never saw its source.
 
-usage: evaluate.py OOMDOC FOLDER... [--shown] [--ablation] [--misses] [--folds N]
+usage: evaluate.py OOMDOC [FOLDER...] [--shown] [--ablation] [--misses] [--untouched] [--folds N]
 
-Needs numpy. FOLDERs are as in reports.py; several are evaluated together and each by itself. `--shown` takes the causes
-that the program itself prints instead, whose weights have seen the reports.
+Needs numpy. The project's own reports and the planted logs are always judged; FOLDERs, as in reports.py, add labelled sets
+that lie elsewhere. `--shown` takes the causes that the program itself prints instead, whose weights have seen the reports
+that may be learnt from. `--untouched` judges the reports that were kept back, by what the program prints.
 
   cause@1    the first cause is the label's first;  cause@2  it is among the first two
   any@1      the first cause is among the label's accepted ones;  family@1  it is of the right family
   figures@1  cause@1 where the label's cause follows from printed figures
   ECE, Brier how far the stated confidence of the first cause is from how often it is right (10 bins)
-  fix@3      the fix that the thread reports as the cure is among the first three, where FIXES maps its words to ids
+  fix@3      a fix that the thread reports as the cure is among the first three; where the label has words instead of ids,
+             FIXES maps them
 
-A report in which nothing was found counts as wrong everywhere, and has no confidence.
+Planted logs are told apart: those of pairs of program and cause that nothing was learnt from, and the others; those that
+the log can tell and those that it cannot, of which `open` is how often the program says so. A report in which nothing was
+found counts as wrong everywhere, and has no confidence.
 """
 import argparse
 import collections
@@ -28,45 +32,59 @@ OF_ALL, MOST_WITHOUT_PROOF, WITH_PROOF = 0.97, 0.9, 0.96
 
 # Words of a label's `fix_that_worked`, and the fixes that say the same. The first row that matches counts.
 FIXES = (
-    (("batch",), {"smaller-batch", "smaller-eval-batch", "gradient-accumulation", "fewer-sequences"}),
     (("no_grad", "inference_mode"), {"no-grad-in-eval"}),
     (("expandable",), {"expandable-segments"}),
     (("max_split",), {"max-split-size"}),
     (("empty_cache",), {"empty-cache", "gc-collect"}),
-    (("shm", "ipc=host", "ipc host"), {"shm-size", "fewer-workers", "clear-shared-files"}),
-    (("num_workers", "workers", "n_jobs", "max_jobs"), {"fewer-workers", "fewer-at-once", "persistent-workers-off"}),
-    (("max-model-len", "max_model_len", "context", "num_ctx", "n_ctx"), {"shorter-context"}),
-    (("gpu-memory-utilization", "gpu_memory_utilization", "mem-fraction", "mem_fraction"),
-     {"engine-fraction-up", "engine-fraction-down", "raise-fraction"}),
-    (("prealloc", "allow_growth", "mem_fraction"), {"preallocation-fraction", "engine-fraction-down"}),
+    (("shm", "ipc=host", "ipc host", "shared memory"), {"shm-size", "clear-shared-files"}),
+    (("num_workers", "workers", "n_jobs", "max_jobs", "--jobs", "jobs ="), {"fewer-workers", "fewer-at-once"}),
+    (("max_num_seqs", "max-num-seqs"), {"fewer-sequences", "max-model-len", "lower-engine-memory", "raise-engine-memory"}),
+    (("max-model-len", "max_model_len", "context", "num_ctx", "n_ctx"), {"max-model-len"}),
+    (("utilization", "utilisation", "mem-fraction-static"), {"raise-engine-memory", "lower-engine-memory"}),
+    (("prealloc", "allow_growth", "mem_fraction", "per_process_gpu_memory_fraction", "memory fraction"),
+     {"preallocation-fraction", "raise-memory-fraction"}),
+    (("pool size", "pool_size"), {"rmm-pool-size"}),
     (("detach", ".item()"), {"detach-logged-tensors", "find-the-leak"}),
-    (("map_location", "cpu first", "to cpu"), {"load-to-cpu"}),
-    (("visible_devices", "another gpu", "other gpu", "free gpu", "different gpu"), {"other-device", "free-the-device"}),
-    (("kill", "stale process", "zombie", "other process"), {"free-the-device", "kill-zombies"}),
-    (("checkpointing",), {"gradient-checkpointing"}),
+    (("map_location", "cpu first", "to cpu", "checkpoint stayed", "loaded checkpoint"), {"load-to-cpu"}),
+    (("visible_devices", "another gpu", "other gpu", "free gpu", "different gpu", "device 0", "empty card"),
+     {"other-device", "free-the-device"}),
+    (("kill", "stale process", "zombie", "other process", "other program", "scale down"),
+     {"free-the-device", "kill-zombies", "fewer-at-once"}),
+    (("gradient checkpointing",), {"gradient-checkpointing"}),
     (("8-bit", "8bit", "adafactor"), {"eight-bit-optimizer", "lighter-optimizer"}),
     (("lora",), {"lora", "qlora"}),
-    (("quant", "4-bit", "4bit", "gguf"), {"weight-quantisation", "qlora", "kv-cache-dtype"}),
-    (("tensor-parallel", "tensor_parallel", "more gpus", "multi-gpu"), {"tensor-parallel", "sharding", "data-parallel"}),
-    (("zero", "fsdp", "shard"), {"sharding", "sharded-checkpoint", "cpu-offload"}),
+    (("cache quant",), {"kv-cache-dtype"}),
+    (("4-bit", "4bit", "gguf", "quantis", "quantiz"), {"weight-quantisation", "qlora"}),
+    (("tensor-parallel", "tensor_parallel", "more gpus", "multi-gpu", "more chips", "two gpus", "larger gpu", "80 gb card",
+      "16 gb card", "12 gb card", "more than 4 gb"), {"more-devices", "data-parallel", "shard-states"}),
+    (("zero-", "fsdp"), {"shard-states", "sharded-checkpoint", "cpu-offload"}),
     (("offload",), {"cpu-offload", "weight-offload", "activation-offload"}),
-    (("memory limit", "limits.memory", "--mem", "more ram", "more memory", "larger machine", "raise the limit"),
-     {"raise-host-limit", "raise-runtime-limit", "memory-request", "swap"}),
+    (("memory limit", "container limit", "limits.memory", "slurm memory", "more ram", "more system memory", "system ram",
+      "gb of ram", "64 gb'"), {"raise-host-limit", "raise-runtime-limit", "memory-request", "swap"}),
+    (("-xmx", "heap size", "memoryoverhead"), {"raise-runtime-limit", "raise-host-limit"}),
     (("ulimit",), {"raise-ulimit"}),
-    (("swap",), {"swap"}),
-    (("resolution", "image size", "imgsz", "smaller image", "resize", "crop"), {"smaller-images", "smaller-tiles"}),
-    (("seq", "max_length", "shorter"), {"shorter-sequences", "shorter-context", "group-by-length"}),
-    (("watermark",), {"mps-watermark", "raise-fraction"}),
-    (("fp16", "bf16", "half", "amp", "mixed"), {"mixed-precision", "half-in-training", "bf16-states"}),
-    (("chunk", "tile"), {"chunk-the-operation", "smaller-tiles", "vae-tiling", "chunked-loss"}),
-    (("stream", "lazy", "mmap"), {"stream-the-dataset", "host-load-less"}),
-    (("attention", "sdpa", "flash", "xformers"), {"fused-attention"}),
+    (("swap", "paging file"), {"swap"}),
+    (("resolution", "image size", "imgsz", "smaller image", "smaller pictures", "half size", "resize", "width/height"),
+     {"smaller-images"}),
+    (("tiling",), {"vae-tiling"}),
+    (("tile 64",), {"smaller-kernel-tiles"}),
+    (("watermark",), {"mps-watermark"}),
+    (("batch", "num_envs", "fewer samples", "bs = "), {"smaller-batch", "smaller-eval-batch", "fewer-sequences"}),
+    (("seq", "max_length", "shorter"), {"shorter-sequences", "max-model-len", "group-by-length"}),
+    (("fp16", "bf16", "float16", "half precision", "mixed"), {"mixed-precision", "half-in-training", "bf16-states"}),
+    (("chunk", "in blocks"), {"chunk-the-operation", "chunked-loss"}),
+    (("token ids", "embedding smaller"), {"check-ids"}),
+    (("logits",), {"offload-eval-predictions", "chunked-loss", "logits-to-keep"}),
+    (("flash attention", "low-memory attention"), {"fused-attention"}),
+    (("carve-out",), {"carve-out"}),
+    (("garbage-collection threshold",), {"garbage-collection-threshold"}),
 )
 
 
-def cures(words):
-    words = (words or "").lower()
-    return next((fixes for keys, fixes in FIXES if any(key in words for key in keys)), None)
+def cures(report):
+    """Ids of the fixes that helped; none where the label names no cure that has one."""
+    words = (report.cure or "").lower()
+    return set(report.cures) or next((fixes for keys, fixes in FIXES if any(key in words for key in keys)), set())
 
 
 def shares(row, allowed, proved):
@@ -107,8 +125,9 @@ class Tally:
                 self.counts["figures@1"].append(right)
             if report.proved:
                 self.counts["proved"].append(right)
-            if cures(report.fix):
-                self.counts["fix@3"].append(bool(cures(report.fix) & set(report.fixes[:3])))
+            if cures(report):
+                self.counts["fix@3"].append(bool(cures(report) & set(report.fixes[:3])))
+            self.counts["open"].append(report.undecided)
             if causes:
                 self.stated.append((causes[0][1], right))
 
@@ -117,59 +136,79 @@ class Tally:
         for confidence, right in self.stated:
             bins[min(9, int(10 * confidence))].append((confidence, right))
         error = sum(abs(sum(c for c, _ in b) - sum(x for _, x in b)) for b in bins.values())
-        return error / max(1, len(self.stated)), np.mean([(c - x) ** 2 for c, x in self.stated]), bins
+        return error / max(1, len(self.stated)), np.mean([(c - x) ** 2 for c, x in self.stated] or [0]), bins
 
     def line(self, name):
         ece, brier, _ = self.calibration()
         parts = [f"{key} {100 * np.mean(self.counts[key]):.1f} ({len(self.counts[key])})" for key in (
-            "cause@1", "cause@2", "any@1", "family@1", "figures@1", "proved", "fix@3") if self.counts[key]]
+            "cause@1", "cause@2", "any@1", "family@1", "figures@1", "proved", "fix@3", "open") if self.counts[key]]
         return f"{name}: {len(self.counts['found'])} reports, {sum(self.counts['found'])} found; " + "; ".join(parts) + \
             f"; ECE {ece:.3f}; Brier {brier:.3f}"
+
+    def table(self):
+        print("stated       cases   mean   right")
+        for at, inside in sorted(self.calibration()[2].items()):
+            mean, right = np.mean([c for c, _ in inside]), np.mean([x for _, x in inside])
+            print(f".{at} … {f'.{at + 1}' if at < 9 else '1.0'}   {len(inside):5}   {mean:.2f}   {right:.2f}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("oomdoc")
-    parser.add_argument("folders", nargs="+")
-    parser.add_argument("--shown", action="store_true", help="the program's own output, in sample")
+    parser.add_argument("folders", nargs="*")
+    parser.add_argument("--shown", action="store_true", help="the program's own output, in sample where it has learnt")
     parser.add_argument("--ablation", action="store_true", help="what each mechanism brings, out of fold")
-    parser.add_argument("--misses", action="store_true", help="list every wrong first cause")
+    parser.add_argument("--misses", action="store_true", help="list every wrong first cause of what may be looked at")
+    parser.add_argument("--untouched", action="store_true", help="the reports that were kept back, and nothing else")
     parser.add_argument("--folds", type=int, default=10)
     args = parser.parse_args()
     data = json.loads(r.WEIGHTS.read_text())
-    reports = r.load(args.oomdoc, args.folders)
-    if not reports:
-        sys.exit("no labelled report in the folders")
+    known = set(json.loads((r.ROOT / "src/fix/cures.json").read_text())["fixes"])
+    unknown = {fix for _, fixes in FIXES for fix in fixes} - known
+    if unknown:
+        sys.exit(f"no such fixes: {sorted(unknown)}")
+    everything = r.load(args.oomdoc, [r.OWN], untouched=True) if args.untouched else r.gather(args.oomdoc, args.folders)
+    reports = [report for report in everything if report.fails]
     spread, temperature = data["learnt_from"]["spread"], data["temperature"]
-    if args.shown:
+    if args.shown or args.untouched:
         ranked = {(report.folder, report.id): report.shown for report in reports}
-        print("as the program prints it: its weights have seen these reports")
+        print("as the program prints it" + ("" if args.untouched else ": its weights have seen all but the held logs"))
     else:
         ranked = judged(reports, r.Model(data), spread, temperature, args.folds)
         print(f"out of fold by source, {args.folds} folds, spread {spread}, temperature {temperature}")
-    everything = Tally(reports, ranked)
-    print(everything.line("all"))
-    for folder in sorted({report.folder for report in reports}):
-        inside = [report for report in reports if report.folder == folder]
-        print(Tally(inside, ranked).line(folder))
-    print("\nstated       cases   mean   right")
-    for at, inside in sorted(everything.calibration()[2].items()):
-        mean, right = np.mean([c for c, _ in inside]), np.mean([x for _, x in inside])
-        print(f".{at} … .{at + 1}   {len(inside):5}   {mean:.2f}   {right:.2f}" if at < 9 else
-              f".9 … 1.0   {len(inside):5}   {mean:.2f}   {right:.2f}")
+    told = [report for report in reports if not report.planted]
+    print(Tally(told, ranked).line("reports"))
+    for folder in sorted({report.folder for report in told}):
+        print(Tally([report for report in told if report.folder == folder], ranked).line("  " + folder))
+    others = [report for report in everything if not report.fails]
+    for name, which in (("reports", [o for o in others if not o.planted]), ("planted", [o for o in others if o.planted])):
+        if which:
+            print(f"no failure of memory, {name}: {sum(not report.found for report in which)} of {len(which)} left alone")
+    Tally(told, ranked).table()
+    planted = [report for report in reports if report.planted]
+    for held in (True, False):
+        for derivable in (True, False):
+            some = [report for report in planted if report.held == held and report.derivable == derivable]
+            if some:
+                half = "never learnt from" if held else "learnt from"
+                print(Tally(some, ranked).line(f"planted, {half}, {'told by the log' if derivable else 'not told'}"))
+    if planted:
+        Tally([report for report in planted if report.derivable and report.held], ranked).table()
     if args.misses:
         for report in reports:
             causes = ranked.get((report.folder, report.id), [])
-            if (causes[:1] or [(None, 0)])[0][0] != report.want[0]:
+            if not report.held and (causes[:1] or [(None, 0)])[0][0] != report.want[0]:
                 got = ", ".join(f"{cause} {share:.2f}" for cause, share in causes[:3])
                 print(f"{report.folder}/{report.id} [{report.asker}] want {report.want} got {got or 'nothing'}"
-                      f"{' PROVED' if report.proved else ''}{' figures' if report.by_figures else ''}")
+                      f"{' PROVED' if report.proved else ''}{' figures' if report.by_figures else ''}"
+                      f"{'' if report.derivable else ' not told'}")
     if args.ablation:
         print("\nwithout                   cause@1  any@1  family@1  figures@1")
-        base = {key: np.mean(everything.counts[key]) for key in ("cause@1", "any@1", "family@1", "figures@1")}
+        keys = ("cause@1", "any@1", "family@1", "figures@1")
+        base = Tally(told, ranked)
         for mechanism in data["mechanisms"]:
-            less = Tally(reports, judged(reports, r.Model(data, (mechanism,)), spread, temperature, args.folds))
-            change = [100 * (np.mean(less.counts[key]) - base[key]) for key in base]
+            less = Tally(told, judged(reports, r.Model(data, (mechanism,)), spread, temperature, args.folds))
+            change = [100 * (np.mean(less.counts[key]) - np.mean(base.counts[key])) for key in keys]
             print(f"{mechanism:24}  " + "  ".join(f"{value:+7.1f}" for value in change))
     return 0
 

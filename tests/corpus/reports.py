@@ -1,8 +1,8 @@
 """Labelled reports, what the program reads off them, and the model that weighs it.
 
 A folder of reports holds pairs NAME.log (what programs printed) and NAME.json (what a careful reader takes from it), of
-which `id`, `source`, `resource`, `causes` (ranked ids), `cause_basis` and `fix_that_worked` are read. Logs that are no
-out-of-memory failure (`not_oom` first) are left out.
+which `id`, `source`, `resource`, `causes` (ranked ids), `cause_basis`, `derivable`, `held` and the cures are read: `fix_ids`,
+else the words of `fix_that_worked`. The project's own reports and the planted logs always belong to them (see `gather`).
 
 A model is a set of additive log-odds: one for each asker and cause, one for each level of a mechanism and cause. Of the
 causes that an asker's stated priors name, the likeliest is the one with the largest sum.
@@ -37,7 +37,10 @@ FAMILIES = {
     for cause in causes.split()
 }
 
-WEIGHTS = pathlib.Path(__file__).resolve().parents[2] / "src/cause/weights.json"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WEIGHTS = ROOT / "src/cause/weights.json"
+# The project's own labelled sets: reports of users, and logs of programs in which a cause was planted.
+OWN, PLANTED = ROOT / "tests/corpus/reports", ROOT / "tests/planted/logs"
 
 
 def explain(oomdoc, log):
@@ -62,14 +65,21 @@ class Report:
 
     def __init__(self, spec, want, incident):
         self.id = want["id"]
-        self.folder = spec.parent.name
+        self.planted = spec.parent == PLANTED
+        self.folder = "planted" if self.planted else "own" if spec.parent == OWN else spec.parent.name
+        self.held = bool(want.get("held"))
         self.want = want["causes"]
-        # Reports made on one machine share nothing but their making, so each is a source of its own.
+        self.fails = want["causes"][:1] != ["not_oom"] and want["resource"] != "none"
+        # Reports made on one machine share nothing but their making, so each is a source of its own; of planted logs
+        # the program is the source.
         self.source = origin(want.get("source"))
-        if "://" not in (want.get("source") or "") and not self.source.startswith("github-file"):
+        if self.planted:
+            self.source = ":".join(want["source"].split(":")[:2])
+        elif "://" not in (want.get("source") or "") and not self.source.startswith("github-file"):
             self.source = f"{self.folder}/{self.id}"
         self.by_figures = want.get("cause_basis") == "figures"
-        self.fix = want.get("fix_that_worked")
+        self.derivable = want.get("derivable", True)
+        self.cure, self.cures = want.get("fix_that_worked"), want.get("fix_ids") or []
         self.found = incident is not None
         incident = incident or {}
         self.asker = incident.get("asker")
@@ -77,20 +87,40 @@ class Report:
         causes = incident.get("causes", [])
         self.shown = [(cause["id"], cause["confidence"]) for cause in causes]
         self.proved = causes[0]["id"] if causes and causes[0].get("proved") else None
+        self.undecided = incident.get("conclusion") in ("open", "family")
         self.fixes = [fix["id"] for fix in incident.get("fixes", [])]
 
 
-def load(oomdoc, folders):
+def load(oomdoc, folders, untouched=False):
+    """The reports of the folders. Own reports that are kept back are neither read nor explained unless asked for, and
+    then they alone are."""
     specs = []
-    for folder in folders:
-        for spec in sorted(pathlib.Path(folder).glob("*.json")):
+    for folder in map(pathlib.Path, folders):
+        for spec in sorted(folder.resolve().glob("*.json")):
             log = spec.with_suffix(".log")
             want = json.loads(spec.read_text()) if log.exists() else None
-            if isinstance(want, dict) and want.get("causes", ["not_oom"])[:1] != ["not_oom"] and want["resource"] != "none":
+            if not isinstance(want, dict) or spec.parent == OWN and bool(want.get("held")) != untouched:
+                continue
+            if want.get("causes"):
                 specs.append((spec, want))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         incidents = pool.map(lambda pair: explain(oomdoc, pair[0].with_suffix(".log")), specs)
         return [Report(spec, want, incident) for (spec, want), incident in zip(specs, incidents)]
+
+
+def gather(oomdoc, folders):
+    """The given folders, the project's own reports and the planted logs."""
+    return load(oomdoc, [*folders, OWN, PLANTED])
+
+
+def learnable(reports):
+    """What may be learnt from: failures that were found and are not kept back."""
+    return [report for report in reports if report.fails and report.found and not report.held]
+
+
+# How far a planted log's own priors may move from those of reports: causes are planted about equally often, and what that
+# teaches of their frequency holds nowhere else.
+PLANTED_SPREAD = 2.0
 
 
 class Model:
@@ -104,6 +134,8 @@ class Model:
             if mechanism not in without:
                 for level, row in entry["levels"].items():
                     self._column((mechanism, level), row["stated"], stated)
+        for asker in data["priors"]:
+            self._column(("planted", asker), {}, stated)
         self.stated = np.array(stated)
         self.allowed = {
             asker: np.array([cause in row["stated"] for cause in CAUSES]) for asker, row in data["priors"].items()}
@@ -113,13 +145,16 @@ class Model:
         self.names.append(name)
         stated.append([weights.get(cause, 0.0) for cause in CAUSES])
 
-    def matrix(self, reports):
+    def matrix(self, reports, planted=False):
+        """`planted` lets planted logs have priors of their own, which serve to learn the rest and for nothing else."""
         x = np.zeros((len(reports), len(self.names)))
         mask = np.ones((len(reports), len(CAUSES)), bool)
         for i, report in enumerate(reports):
             for name in [("prior", report.asker), *report.levels]:
                 if name in self.columns:
                     x[i, self.columns[name]] = 1.0
+            if report.planted and planted:
+                x[i, self.columns["planted", report.asker]] = 1.0
             mask[i] = self.allowed.get(report.asker, mask[i])
         return x, mask
 
@@ -129,12 +164,12 @@ class Model:
         for report in reports:
             for name in [("prior", report.asker), *report.levels]:
                 seen[name].add(report.source)
-        return np.array([len(seen[name]) >= least for name in self.names])
+        return np.array([name[0] == "planted" or len(seen[name]) >= least for name in self.names])
 
-    def learn(self, reports, spread, share=0.85):
+    def learn(self, reports, spread, share=0.85, start=None):
         """Maximum of the posterior: log-likelihood of the labels, of which the first accepted cause has `share` and the
         others the rest, with a Gaussian prior of standard deviation `spread` around the stated values."""
-        x, mask = self.matrix(reports)
+        x, mask = self.matrix(reports, planted=True)
         target = np.zeros(mask.shape)
         for i, report in enumerate(reports):
             known = [CAUSES.index(cause) for cause in report.want if cause in CAUSES]
@@ -145,24 +180,24 @@ class Model:
             target[i, known[0]] = share if others else 1.0
             for other in others:
                 target[i, other] += (1 - share) / len(others)
+        # Many reports of one source tell little more than a few: together they count as the root of their number.
+        of_source = collections.Counter(report.source for report in reports)
+        target *= np.array([of_source[report.source] ** -0.5 for report in reports])[:, None]
         counts = target.sum(1, keepdims=True)
         free = self.free(reports)[:, None] * np.ones_like(self.stated)
         # A cause that an asker's priors do not name stays out.
         for name, at in self.columns.items():
-            if name[0] == "prior":
+            if name[0] in ("prior", "planted"):
                 free[at] *= self.allowed[name[1]]
+        spread = np.array([PLANTED_SPREAD if name[0] == "planted" else spread for name in self.names])[:, None]
 
         def loss(weights):
             p, log_p = probabilities(x @ weights, mask)
             gap = weights - self.stated
-            value = -(target * log_p).sum() + (gap ** 2).sum() / (2 * spread ** 2)
+            value = -(target * log_p).sum() + (gap ** 2 / (2 * spread ** 2)).sum()
             return value, (x.T @ (counts * p - target) + gap / spread ** 2) * free
 
-        return minimise(loss, self.stated.copy())
-
-    def predict(self, weights, reports, temperature=1.0):
-        x, mask = self.matrix(reports)
-        return probabilities(x @ weights / temperature, mask)[0]
+        return minimise(loss, self.stated.copy() if start is None else start)
 
 
 def probabilities(scores, mask):
@@ -216,14 +251,21 @@ def folds(reports, count=10, seed=0):
     return np.array([fold[report.source] for report in reports])
 
 
-def out_of_fold(model, reports, spread, count=10, seed=0):
-    """Scores (before any temperature) of each report by a model that saw none of its source."""
+def out_of_fold(model, reports, spread, count=10, seed=0, near=None):
+    """Scores (before any temperature) of each report by a model that saw none of its source, and nothing of what is kept
+    back. `near`: a dictionary that keeps the weights of each fold; a model with fewer mechanisms starts from them, which
+    takes a tenth of the steps."""
     fold = folds(reports, count, seed)
     scores = np.zeros((len(reports), len(CAUSES)))
     x, mask = model.matrix(reports)
+    near = {} if near is None else near
     for i in range(count):
         inside = fold == i
-        weights = model.learn([report for report, held in zip(reports, inside) if not held], spread)
+        known = near.get(i)
+        start = known and np.array([known[name] for name in model.names])
+        learnt = [report for report, out in zip(reports, inside) if not out and not report.held]
+        weights = model.learn(learnt, spread, start=start)
+        near.setdefault(i, dict(zip(model.names, weights)))
         scores[inside] = x[inside] @ weights
     return scores, mask
 

@@ -1,24 +1,51 @@
 //! The same thing twice in memory.
 
 use super::{Mechanism, Reading};
+use crate::cause::nature::on_gpu;
 use crate::incident::context::Clue;
 use crate::text;
 
-/// The log shows the same load more than once.
-pub const LOADED_TWICE: Mechanism = Mechanism {
-    id: "loaded-twice",
-    levels: &["same-lines"],
-    read: |incident| {
-        let span = incident.context.clues.get(&Clue::LoadedTwice)?;
-        Some(
-            Reading::new(
-                "same-lines",
-                text!(en: "the log shows it loaded more than once", zh: "日志显示被加载了不止一次"),
-            )
-            .at(*span),
+/// The log shows the same load more than once, or a copy of a model in the making.
+pub const LOADED_TWICE: Mechanism =
+    Mechanism {
+        id: "loaded-twice",
+        levels: &["same-lines", "copied-here", "announced"],
+        read: |incident| {
+            if !on_gpu(incident) {
+                return None;
+            }
+            let clue = |clue| incident.context.clues.get(&clue).copied();
+            if let Some(span) = clue(Clue::CopiesModel) {
+                return Some(
+                Reading::new(
+                    "copied-here",
+                    text!(en: "the failing line makes a second copy of a model", zh: "失败处正在创建模型的第二份副本"),
+                )
+                .at(span),
+            );
+            }
+            if let Some(span) = clue(Clue::LoadedTwice) {
+                return Some(
+                    Reading::new(
+                        "same-lines",
+                        text!(
+                            en: "the log tells twice of the same load, in the same words",
+                            zh: "日志两次以相同的文字记录了同一次加载"
+                        ),
+                    )
+                    .at(span),
+                );
+            }
+            let span = clue(Clue::SecondModel)?;
+            Some(
+            Reading::new("announced", text!(
+                en: "the log names a second model of the same kind: an average, a teacher, a reference or a target",
+                zh: "日志提到同类的第二个模型：滑动平均、教师、参考或目标网络"
+            ))
+                .at(span),
         )
-    },
-};
+        },
+    };
 
 #[cfg(test)]
 mod tests {
@@ -32,5 +59,10 @@ mod tests {
         assert_eq!(level(&LOADED_TWICE, &incident), None);
         incident.context.clues.insert(Clue::LoadedTwice, crate::evidence::Span::lines(2, 9));
         assert_eq!(level(&LOADED_TWICE, &incident), Some("same-lines"));
+        incident.context.clues.insert(Clue::CopiesModel, crate::evidence::Span::line(20));
+        assert_eq!(level(&LOADED_TWICE, &incident), Some("copied-here"));
+        incident.context.clues.clear();
+        incident.context.clues.insert(Clue::SecondModel, crate::evidence::Span::line(2));
+        assert_eq!(level(&LOADED_TWICE, &incident), Some("announced"));
     }
 }

@@ -5,7 +5,7 @@ use crate::cause::nature::{Asker, asker};
 use crate::cause::reading::{size, trend};
 use crate::evidence::Span;
 use crate::incident::Incident;
-use crate::incident::context::{Clue, Growth, Measure, Series};
+use crate::incident::context::{Clue, Growth, Measure, Series, Trend, Unit};
 use crate::text;
 use crate::units::{Bytes, percent};
 
@@ -43,27 +43,144 @@ pub const READINGS: Mechanism = Mechanism {
                     .at(Span::lines(first.line, last.line)),
             );
         }
-        let (series, growth) = steepest(incident)?;
+        let Some((series, growth)) = steepest(incident).filter(|(_, growth)| growth.confidence >= WEAKLY) else {
+            return under_other_names(incident).or_else(|| flat(incident));
+        };
         let (from, to) = (series.readings.first()?, series.readings.last()?);
         let (start, end, count) = (Bytes(from.bytes), Bytes(to.bytes), growth.readings);
         let relative = percent(growth.relative_rise);
-        let (level, text) = if growth.confidence >= 0.25 {
-            let level = if growth.confidence >= 0.5 { "rise" } else { "rise-weakly" };
-            (
-                level,
-                text!(en: "{count} readings rise from {start} to {end} and go on rising after warm-up (by {relative})", zh: "{count} 个读数从 {start} 升到 {end}，预热之后仍在上升（{relative}）"),
-            )
-        } else if growth.confidence < 0.05 && count >= 6 {
-            (
-                "flat",
-                text!(en: "{count} readings between {start} and {end} show no lasting rise", zh: "{count} 个读数（{start} 到 {end}）没有持续上升"),
-            )
-        } else {
-            return None;
-        };
+        let level = if growth.confidence >= SURELY { "rise" } else { "rise-weakly" };
+        let text = text!(
+            en: "{count} readings rise from {start} to {end} and go on rising after warm-up (by {relative})",
+            zh: "{count} 个读数从 {start} 升到 {end}，预热之后仍在上升（{relative}）"
+        );
         Some(Reading::new(level, text).at(Span::lines(from.line, to.line)))
     },
 };
+
+/// How sure a rise must be to be told, and to be told without reserve.
+const WEAKLY: f64 = 0.25;
+const SURELY: f64 = 0.5;
+
+/// Readings that stay where they are.
+fn flat(incident: &Incident) -> Option<Reading> {
+    let level = |growth: &Growth| growth.confidence < 0.05 && growth.readings >= 6;
+    if let Some((series, growth)) = steepest(incident).filter(|(_, growth)| level(growth)) {
+        let (from, to) = (series.readings.first()?, series.readings.last()?);
+        let (start, end, count) = (Bytes(from.bytes), Bytes(to.bytes), growth.readings);
+        let text = text!(
+            en: "{count} readings between {start} and {end} show no lasting rise",
+            zh: "{count} 个读数（{start} 到 {end}）没有持续上升"
+        );
+        return Some(Reading::new("flat", text).at(Span::lines(from.line, to.line)));
+    }
+    let (trend, growth) = trends(incident)
+        .filter_map(|trend| Some((trend, trend.series().growth()?)))
+        .max_by(|a, b| a.1.confidence.total_cmp(&b.1.confidence))
+        .filter(|(_, growth)| level(growth))?;
+    let (from, to, count) = (trend.samples.first()?, trend.samples.last()?, growth.readings);
+    let (start, end) = (figure(trend, from.1), figure(trend, to.1));
+    let text = text!(
+        en: "{count} readings between {start} and {end} show no lasting rise",
+        zh: "{count} 个读数（{start} 到 {end}）没有持续上升"
+    );
+    Some(Reading::new("flat", text).at(Span::lines(from.0, to.0)))
+}
+
+/// What was printed again and again of the memory that ran out, under names of the program's own.
+fn trends(incident: &Incident) -> impl Iterator<Item = &Trend> {
+    let on_host = incident.event.resource.on_host();
+    // What passes all that there is was never held: an address space, or what other machines have.
+    let most = incident.ledger.whole().map_or(f64::MAX, |whole| whole.high as f64 * 1.05);
+    let held = move |trend: &Trend| {
+        trend.unit != Unit::Bytes || trend.free || trend.samples.iter().all(|(_, value)| *value <= most)
+    };
+    incident
+        .context
+        .trends
+        .iter()
+        .filter(|trend| trend.unit != Unit::Things)
+        .filter(move |trend| held(trend))
+        .filter(move |trend| if on_host { !trend.of_device() } else { !trend.of_host() })
+}
+
+/// A figure of a trend, as it was printed.
+fn figure(trend: &Trend, value: f64) -> String {
+    match trend.unit {
+        Unit::Bytes => Bytes(value as u64).to_string(),
+        Unit::Percent => format!("{value:.0} %"),
+        Unit::Things => format!("{value:.0}"),
+    }
+}
+
+/// True for three figures and more of which each is used up further than the last, by a twentieth in all: too few for a
+/// trend, and yet a direction.
+fn climbs(series: &Series) -> bool {
+    let rises = series.readings.windows(2).all(|pair| pair[0].bytes < pair[1].bytes);
+    let (first, last) = (series.readings.first(), series.readings.last());
+    series.readings.len() == 3
+        && rises
+        && matches!((first, last), (Some(first), Some(last)) if last.bytes - first.bytes >= last.bytes / 20)
+}
+
+/// Memory that rises, or free memory that falls, under names that no series has.
+fn under_other_names(incident: &Incident) -> Option<Reading> {
+    let (trend, confidence) = trends(incident)
+        .filter_map(|trend| {
+            let series = trend.series();
+            let few = if climbs(&series) { WEAKLY } else { 0.0 };
+            Some((trend, series.growth().map_or(few, |growth| growth.confidence)))
+        })
+        .filter(|(_, confidence)| *confidence >= WEAKLY)
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (from, to, count) = (trend.samples.first()?, trend.samples.last()?, trend.samples.len());
+    let (start, end) = (figure(trend, from.1), figure(trend, to.1));
+    let level = if confidence >= SURELY { "rise" } else { "rise-weakly" };
+    let text = if trend.free {
+        text!(
+            en: "what is free falls from {start} to {end} over {count} lines",
+            zh: "空闲量在 {count} 行中从 {start} 降到 {end}"
+        )
+    } else {
+        text!(
+            en: "what is in use rises from {start} to {end} over {count} lines",
+            zh: "占用在 {count} 行中从 {start} 升到 {end}"
+        )
+    };
+    Some(Reading::new(level, text).at(Span::lines(from.0, to.0)))
+}
+
+/// True where the readings of the log rise, or the things that it keeps become more.
+pub(super) fn rising(incident: &Incident) -> bool {
+    let rise =
+        |mechanism: &Mechanism| (mechanism.read)(incident).is_some_and(|reading| reading.level.starts_with("rise"));
+    rise(&READINGS) || rise(&KEPT_THINGS)
+}
+
+/// A count of things that are kept, which grows from line to line.
+pub const KEPT_THINGS: Mechanism =
+    Mechanism {
+        id: "kept-things",
+        levels: &["rise"],
+        read: |incident| {
+            let things = incident.context.trends.iter().filter(|trend| trend.unit == Unit::Things);
+            let grows = |trend: &&Trend| {
+                let values: Vec<f64> = trend.samples.iter().map(|(_, value)| *value).collect();
+                let (first, last) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
+                values.len() >= 3 && values.windows(2).all(|pair| pair[0] < pair[1]) && last >= 1.5 * first.max(1.0)
+            };
+            let trend = things.filter(grows).max_by_key(|trend| trend.samples.len())?;
+            let (from, to, label) = (trend.samples.first()?, trend.samples.last()?, trend.label.as_str());
+            let (start, end) = (from.1, to.1);
+            Some(
+            Reading::new("rise", text!(
+                en: "the log counts what it keeps, and the count rises with every line: {label} {start} … {end}",
+                zh: "日志中保留项的计数逐行上升：{label} {start} … {end}"
+            ))
+                .at(Span::lines(from.0, to.0)),
+        )
+        },
+    };
 
 /// Where the first reading of the log stands.
 pub const FIRST_READING: Mechanism = Mechanism {

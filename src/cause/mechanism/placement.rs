@@ -3,8 +3,10 @@
 use super::{Mechanism, Reading};
 use crate::cause::nature::on_gpu;
 use crate::cause::reading::foreign;
+use crate::evidence::Span;
 use crate::incident::context::Clue;
 use crate::text;
+use crate::units::GIB;
 
 /// Ranks that share a device which is not theirs.
 pub const RANKS: Mechanism = Mechanism {
@@ -20,7 +22,10 @@ pub const RANKS: Mechanism = Mechanism {
             return Some(
                 Reading::new(
                     "several-load",
-                    text!(en: "several ranks load onto one device", zh: "多个 rank 都加载到同一个设备上"),
+                    text!(
+                        en: "several processes of this job sit on one device",
+                        zh: "本任务的多个进程都在同一个设备上"
+                    ),
                 )
                 .at(*span),
             );
@@ -42,13 +47,54 @@ pub const RANKS: Mechanism = Mechanism {
     },
 };
 
-/// A full device beside idle ones in a printed table.
+/// A full device beside idle ones in a printed table or on one line.
 pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
     id: "idle-neighbours",
-    levels: &["idle"],
+    levels: &["idle", "all-idle-at-first", "others-share-the-first"],
     read: |incident| {
         if !on_gpu(incident) {
             return None;
+        }
+        let failing = incident.event.facts.device.value();
+        if let Some((line, cards)) = &incident.context.cards {
+            let most = cards.iter().map(|card| card.1).fold(0.0, f64::max);
+            let idle = cards.iter().filter(|card| card.1 < most * 0.1 && Some(card.0) != failing).count();
+            let (level, text) = if most >= GIB as f64 && idle > 0 {
+                (
+                    "idle",
+                    text!(
+                        en: "{idle} other devices stand idle on the last line that names them",
+                        zh: "最后一行设备读数中，另有 {idle} 个设备空闲"
+                    ),
+                )
+            } else if most < GIB as f64 {
+                let count = cards.len();
+                (
+                    "all-idle-at-first",
+                    text!(
+                        en: "the program names {count} devices, all of them empty then, and fails on one",
+                        zh: "程序列出 {count} 个设备，当时全部空闲，却在其中一个上失败"
+                    ),
+                )
+            } else {
+                return None;
+            };
+            return Some(Reading::new(level, text).at(Span::line(*line)));
+        }
+        if let Some(span) = incident.context.clues.get(&Clue::SeveralDevices)
+            && failing == Some(0)
+            && incident.event.facts.other_processes.len() >= 2
+        {
+            return Some(
+                Reading::new(
+                    "others-share-the-first",
+                    text!(
+                        en: "the program sees several devices, and several processes share GPU 0",
+                        zh: "程序可见多个设备，而多个进程共用 GPU 0"
+                    ),
+                )
+                .at(*span),
+            );
         }
         let rows = &incident.context.gpus;
         let full = |row: &crate::input::nvidia_smi_table::GpuRow| row.used.bytes > row.total.bytes / 10 * 8;
@@ -85,7 +131,6 @@ mod tests {
     use super::*;
     use crate::cause::trial::{figure, torch, torch_among};
     use crate::dialect::Fact;
-    use crate::evidence::Span;
     use crate::input::nvidia_smi_table::GpuRow;
 
     #[test]

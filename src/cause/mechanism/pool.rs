@@ -5,18 +5,41 @@ use crate::cause::nature::{Asker, asker, on_gpu, takes_share_of_free};
 use crate::cause::reading::{place, request_share, short_of_desired, size};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
-use crate::incident::context::Clue;
+use crate::evidence::Span;
+use crate::incident::Incident;
+use crate::incident::context::{AnnouncedPool, Clue};
 use crate::text;
-use crate::units::{GIB, percent};
+use crate::units::{Bytes, GIB, percent};
 
 /// The share of the device's memory that XLA and TensorFlow reserve at start: 0.75 of the total since jaxlib 0.4.1, 0.9
 /// of what is free before.
 const POOL_SHARES: [f64; 2] = [0.75, 0.9];
 
+/// From this share of the device on, what is set aside decides what the rest gets.
+const LARGE_POOL: f64 = 0.4;
+
+/// The largest pool that the log announces, or the largest cache of keys and values, where it is a large part of the
+/// device, and that part.
+pub(super) fn announced(incident: &Incident, of_keys_and_values: bool) -> Option<(AnnouncedPool, f64)> {
+    let capacity = incident.ledger.capacity.filter(|_| on_gpu(incident))?.middle().max(1) as f64;
+    let pools = incident.context.pools.iter().filter(|pool| pool.of_keys_and_values == of_keys_and_values);
+    let most = pools.max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
+    let share = most.bytes / capacity;
+    (share >= LARGE_POOL).then_some((*most, share))
+}
+
 /// A framework's pool that took, or tries to take, the device.
 pub const POOL: Mechanism = Mechanism {
     id: "pool",
-    levels: &["taken-at-start", "growth-refused", "being-made", "configured", "committed-heap", "share-of-free"],
+    levels: &[
+        "taken-at-start",
+        "growth-refused",
+        "being-made",
+        "configured",
+        "committed-heap",
+        "share-of-free",
+        "announced",
+    ],
     read: |incident| {
         let event = &incident.event;
         if event.has(Sign::PoolCreation) {
@@ -58,6 +81,19 @@ pub const POOL: Mechanism = Mechanism {
             return Some(
                 Reading::new("growth-refused", text!(en: "it is the driver that refused the pool's own growth, not an operation that found the pool full", zh: "被驱动拒绝的是内存池自身的增长，而不是某个算子发现内存池已满"))
                     .at(event.at),
+            );
+        }
+        if let Some((pool, part)) = announced(incident, false) {
+            let (size, part) = (Bytes(pool.bytes as u64), percent(part));
+            return Some(
+                Reading::new(
+                    "announced",
+                    text!(
+                        en: "the program said that it takes {size}, {part} of the device, for a pool of its own",
+                        zh: "程序声明为自己的内存池占用 {size}，即设备的 {part}"
+                    ),
+                )
+                .at(Span::line(pool.line)),
             );
         }
         (event.facts.numbers.contains_key(&Number::PoolConfigured) && !event.has(Sign::RefusedByLimit)).then(|| {

@@ -117,6 +117,15 @@ fn garbage(incident: &crate::incident::Incident) -> bool {
     incident.event.facts.get(Fact::Requested).is_some_and(|requested| requested.bytes >= GARBAGE)
 }
 
+/// True where the failing line of the user's own code makes a tensor from a shape or by broadcasting: then its size was
+/// asked for and is no left-over of memory that was never set.
+fn made_by_shape(incident: &crate::incident::Incident) -> bool {
+    let code = incident.context.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or("");
+    ["ones(", "zeros(", "empty(", "full(", "one_hot(", "eye(", "outer(", "unsqueeze(", "[:, None]", "cdist("]
+        .iter()
+        .any(|call| code.contains(call))
+}
+
 /// A size that only a wrong shape or an overflow makes.
 pub const ABSURD: Mechanism = Mechanism {
     id: "absurd-size",
@@ -128,6 +137,16 @@ pub const ABSURD: Mechanism = Mechanism {
             && event.resource.on_device()
         {
             let bytes = requested.bytes;
+            if made_by_shape(incident) {
+                return Some(
+                    Reading::new("wrong-shape", text!(
+                        en: "a tensor of {bytes} bytes was asked for by its shape: a dimension is larger than meant, \
+                             or enters twice",
+                        zh: "按形状请求了 {bytes} 字节的张量：某一维大于预期，或出现两次"
+                    ))
+                        .at(at),
+                );
+            }
             return Some(
                 Reading::new("garbage", text!(en: "{bytes} bytes are no need of any program: a size that overflowed or was never set", zh: "{bytes} 字节不可能是真实需求：大小溢出或未初始化"))
                     .at(at),

@@ -6,6 +6,7 @@ use crate::domain::Number;
 use crate::evidence::{Known, Span};
 use crate::incident::context::{Clue, Phase};
 use crate::text;
+use crate::units::Bytes;
 
 /// The kind of job.
 pub const JOB: Mechanism = Mechanism {
@@ -89,6 +90,54 @@ pub const PHASE: Mechanism = Mechanism {
         Some(Reading::new(level, text).at(at))
     },
 };
+
+/// Steps of training from which on the memory that they need is known.
+const STEADY: u64 = 3;
+
+/// A phase of its own that failed after steps of training had gone well, or the optimizer's first step.
+pub const APART: Mechanism =
+    Mechanism {
+        id: "phase-apart",
+        levels: &["after-steps", "first-optimizer-step"],
+        read: |incident| {
+            let context = &incident.context;
+            let Known::Seen(phase, at) = context.phase else { return None };
+            if !on_gpu(incident) {
+                return None;
+            }
+            let steps = context.step.value().or(context.epoch.value()).unwrap_or(0);
+            let trends = context.trends.iter().map(|trend| trend.samples.len() as u64).max().unwrap_or(0);
+            match phase {
+            Phase::Validation | Phase::Checkpoint if steps.max(trends) >= STEADY => {
+                let held = incident.ledger.allocated.map(|allocated| allocated.middle_bytes());
+                let reading = match (context.last_reading, held) {
+                    (Some((line, stood)), Some(held)) if held > stood + stood / 10 => {
+                        let (stood, held) = (Bytes(stood), Bytes(held));
+                        Reading::new("after-steps", text!(
+                            en: "training stood at {stood}; {held} were allocated when this phase failed",
+                            zh: "训练时占用为 {stood}；该阶段失败时已分配 {held}"
+                        ))
+                            .at(Span::line(line))
+                    }
+                    _ => Reading::new("after-steps", text!(
+                        en: "steps of training had gone well before: it is this phase that asks for more",
+                        zh: "此前若干训练步都正常：是这个阶段需要更多内存"
+                    )),
+                };
+                Some(reading.at(at))
+            }
+            Phase::OptimizerStep if steps <= 1 && context.has(Clue::OptimizerState) => Some(
+                Reading::new("first-optimizer-step", text!(
+                    en: "the optimizer makes its states in its first step: twice the parameters and more on top of \
+                         what the pass needed",
+                    zh: "优化器在首次更新时创建状态：在前向反向所需之外再加参数量的两倍以上"
+                ))
+                    .at(at),
+            ),
+            _ => None,
+        }
+        },
+    };
 
 /// How far the same work had come before it failed.
 pub const PROGRESS: Mechanism = Mechanism {

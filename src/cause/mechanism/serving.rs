@@ -1,5 +1,6 @@
 //! A serving engine's own account: its share of the device, the weights, the cache.
 
+use super::pool::announced;
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker};
 use crate::cause::reading::{place, request_share, size};
@@ -8,8 +9,9 @@ use crate::domain::Number;
 use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
 use crate::evidence::Span;
 use crate::incident::Incident;
+use crate::incident::context::Clue;
 use crate::text;
-use crate::units::{Bytes, GIB, signed};
+use crate::units::{Bytes, GIB, percent, signed};
 
 /// A share from which on raising it further gains next to nothing.
 const HIGH_SHARE: f64 = 0.88;
@@ -133,6 +135,58 @@ pub const ENGINE_SHARE: Mechanism = Mechanism {
             Reading::new("high", text!(en: "the engine may use {share} of the device: there is hardly more to give", zh: "引擎的份额已达 {share}：几乎没有提高的余地")).at(at)
         } else {
             return None;
+        })
+    },
+};
+
+/// A cache of keys and values in a program that no reader knows as an engine.
+pub const KEYS_AND_VALUES: Mechanism = Mechanism {
+    id: "keys-and-values",
+    levels: &["made-here", "announced", "grows", "passed-on"],
+    read: |incident| {
+        if asker(incident) != Asker::Tensor {
+            return None;
+        }
+        let clue = |clue| incident.context.clues.get(&clue).copied();
+        if let Some(span) = clue(Clue::AllocatesCache) {
+            return Some(
+                Reading::new(
+                    "made-here",
+                    text!(en: "the failing line makes a cache of keys and values", zh: "失败处正在创建 KV cache"),
+                )
+                .at(span),
+            );
+        }
+        if let Some((pool, share)) = announced(incident, true) {
+            let (size, part) = (Bytes(pool.bytes as u64), percent(share));
+            return Some(
+                Reading::new(
+                    "announced",
+                    text!(
+                        en: "the log announces a cache of keys and values of {size}, {part} of the device",
+                        zh: "日志声明 KV cache 为 {size}，即设备的 {part}"
+                    ),
+                )
+                .at(Span::line(pool.line)),
+            );
+        }
+        let span = clue(Clue::ServesWithCache)?;
+        let rises = super::growth::rising(incident);
+        Some(if rises {
+            Reading::new(
+                "grows",
+                text!(
+                    en: "requests are answered with caches of keys and values, and what is held rises",
+                    zh: "请求使用 KV cache 处理，且占用持续上升"
+                ),
+            )
+            .at(span)
+        } else {
+            Reading::new(
+                "passed-on",
+                text!(en: "a cache of keys and values is passed on from token to token", zh: "KV cache 逐 token 传递"),
+            )
+            .at(span)
         })
     },
 };

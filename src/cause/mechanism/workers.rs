@@ -4,6 +4,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
+use crate::incident::context::Clue;
 use crate::text;
 use crate::units::{Bytes, GIB};
 
@@ -31,7 +32,8 @@ pub const DIED: Mechanism = Mechanism {
                 .at(event.at),
             );
         }
-        if event.has(Sign::CompilerKilled) {
+        if event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof) && incident.context.has(Clue::Builds)
+        {
             return Some(
                 Reading::new("build", text!(en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB", zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"))
                     .at(event.at),

@@ -816,7 +816,11 @@ fn push<T>(found: &mut Vec<Setting>, value: Option<T>, make: impl FnOnce(T) -> S
 
 fn batch(stated: &Stated<'_>, found: &mut Vec<Setting>) {
     let pair = &stated.pair;
-    push(found, per_device_remark(pair.rest), Setting::MicroBatch);
+    let each = per_device_remark(pair.rest);
+    // `batch=64 (16 per GPU)` tells over how many devices the total is divided.
+    let devices = whole(pair.value).zip(each).filter(|(all, each)| all > each && all % each == 0);
+    push(found, devices.map(|(all, each)| all / each).filter(|devices| *devices <= 64), Setting::World);
+    push(found, each, Setting::MicroBatch);
     let plain =
         stated.key != "batch" || stated.command || pair.rest.len() == pair.value.len() || !numbered(stated.text, pair);
     push(found, whole(pair.value).filter(|n| plausible_batch(n) && plain), Setting::Batch);

@@ -15,6 +15,7 @@ mod settings;
 mod surroundings;
 mod topics;
 mod traceback;
+mod trends;
 
 pub use given::Given;
 pub use keys::examples as setting_examples;
@@ -22,6 +23,7 @@ pub use reader::ContextReader;
 #[cfg(test)]
 pub use series::Reading;
 pub use series::{Growth, Measure, Series, StepUnit};
+pub use trends::{AnnouncedPool, Card, FreeReading, Trend, Unit};
 
 pub use crate::domain::Trainer;
 
@@ -130,6 +132,20 @@ closed_set! {
         LoadsModel = "loads-model",
         /// A model is loaded more than once.
         LoadedTwice = "loaded-twice",
+        /// The failing frame makes a second copy of a model: `deepcopy(model)`, `teacher = build()`.
+        CopiesModel = "copies-model",
+        /// A line announces a second model of the same kind: an average of the weights, a teacher, a reference.
+        SecondModel = "second-model",
+        /// The failing frame makes a cache of keys and values.
+        AllocatesCache = "allocates-cache",
+        /// The failing frames pass a cache of keys and values on.
+        ServesWithCache = "serves-with-cache",
+        /// Compilers are at work: a build system's own words stand around the failure.
+        Builds = "builds",
+        /// The script or its functions are named for prediction, sampling or a service.
+        Predicts = "predicts",
+        /// The program says how many devices it sees, and it is several.
+        SeveralDevices = "several-devices",
         /// `load_from_checkpoint`/`torch.load` without `map_location`, or several ranks on one device.
         RanksOnOneDevice = "ranks-on-one-device",
         /// `DataParallel`, which gathers on its first device.
@@ -226,6 +242,16 @@ pub struct Context {
     pub frames: Vec<Frame>,
     pub gpus: Vec<GpuRow>,
     pub series: Vec<Series>,
+    /// What the program printed again and again under names that no series has.
+    pub trends: Vec<Trend>,
+    /// What the last line that names several devices says of each, and that line.
+    pub cards: Option<(u64, Vec<Card>)>,
+    /// Pools and caches whose size was announced above the failure.
+    pub pools: Vec<AnnouncedPool>,
+    /// Free memory of numbered devices, wherever the document tells of it.
+    pub free_told: Vec<FreeReading>,
+    /// The last reading of GPU memory before the failure, and its line.
+    pub last_reading: Option<(u64, u64)>,
     pub clues: std::collections::BTreeMap<Clue, Span>,
 }
 
@@ -247,6 +273,9 @@ impl Context {
             self.phase = Known::Seen(phase, at);
         }
         traceback::clues(&frames, &mut self.clues);
+        if let Some(at) = traceback::predicts(&frames) {
+            self.clues.entry(Clue::Predicts).or_insert(at);
+        }
         if !self.program.is_known()
             && let Some(main) = frames
                 .iter()

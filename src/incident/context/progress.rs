@@ -26,8 +26,15 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
         if progress.step.is_none() {
             step(text, &mut progress);
         }
-        if phases && progress.phase.is_none() {
-            progress.phase = announced(text);
+        if phases {
+            // A bar without a line end is followed by whatever is printed next: that is the later of the two.
+            let bar_ends = text.rfind(['[', '|']).and_then(|from| Some(from + text.get(from..)?.find(']')? + 1));
+            let behind = bar_ends.filter(|_| text.contains("%|")).and_then(|at| text.get(at..));
+            if let Some(phase) = behind.and_then(announced) {
+                (progress.phase, progress.step, progress.steps) = (Some(phase), None, None);
+            } else if progress.phase.is_none() {
+                progress.phase = announced(text);
+            }
         }
         if progress.phase.is_none() && (progress.step.is_some() || progress.epoch.is_some()) {
             progress.phase = Some(if phases && mentions_validation(text) { Phase::Validation } else { Phase::Train });
@@ -300,6 +307,11 @@ fn announced(text: &str) -> Option<Phase> {
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if says(&[
         "running evaluation",
+        "starting evaluation",
+        "start evaluation",
+        "evaluating",
+        "computing perplexity",
+        "computing metrics",
         "sanity checking",
         "validating",
         "running validation",
@@ -316,6 +328,9 @@ fn announced(text: &str) -> Option<Phase> {
         "saving the model",
         "save checkpoint",
         "saving state",
+        "writing checkpoint",
+        "gathering state dict",
+        "gathering full state",
     ]) {
         return Some(Phase::Checkpoint);
     }

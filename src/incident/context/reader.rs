@@ -6,6 +6,7 @@ use super::progress::{self, Progress};
 use super::readings::{self, Readings};
 use super::section::Sections;
 use super::settings::{self, Parts, Setting, Source};
+use super::trends::Trends;
 use super::{Clue, Context, Frame, Phase, Precision, Trainer, surroundings, topics, traceback};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
@@ -57,6 +58,7 @@ pub struct ContextReader<'a> {
     statements: Vec<Statement>,
     progress: Vec<ProgressAt>,
     readings: Readings,
+    trends: Trends,
     tables: Tables,
     clues: Vec<(Clue, u64)>,
     trainers: Vec<(Trainer, u64)>,
@@ -77,6 +79,7 @@ impl<'a> ContextReader<'a> {
             statements: Vec::new(),
             progress: Vec::new(),
             readings: Readings::default(),
+            trends: Trends::default(),
             tables: Tables::default(),
             clues: Vec::new(),
             trainers: Vec::new(),
@@ -160,9 +163,6 @@ impl<'a> ContextReader<'a> {
                 if let Some(image) = progress.image {
                     self.keep(Setting::Image(image), Source::Dump, line.number, &mut kept);
                 }
-                if progress.phase == Some(Phase::Load) {
-                    self.loads.push((line.number, without_numbers(text), line.rank));
-                }
                 let state = latest.entry(line.rank).or_default();
                 state.merge(&progress);
                 if let Some(bytes) = progress.gpu_memory {
@@ -177,6 +177,14 @@ impl<'a> ContextReader<'a> {
                     let state = latest.get(&line.rank).or_else(|| latest.get(&None)).copied().unwrap_or_default();
                     self.readings.take(&found, line.number, line.rank, &state);
                 }
+            }
+            if own && !in_frame && topics & (topics::PHASE | topics::SETTING) != 0 && tells_of_a_load(text) {
+                if self.loads.len() < LOADS_AT_MOST {
+                    self.loads.push((line.number, of_a_load(text), line.rank));
+                }
+            }
+            if !message && !advised && !in_frame {
+                self.trends.take(text, line.number, line.rank);
             }
             if topics & topics::GPUS != 0 || Tables::maybe_head(text) {
                 self.tables.take(text, line.number);
@@ -282,6 +290,13 @@ impl<'a> ContextReader<'a> {
         self.apply_progress(&mut context, at, rank, since);
         context.gpus = self.tables.near(at.first);
         context.series = self.readings.between(since, at.last, rank);
+        context.trends = self.trends.between(since, at.first, rank);
+        context.cards = self.trends.cards(since, at.first);
+        context.pools = self.trends.pools(since, at.first);
+        context.free_told = self.trends.free();
+        // A text about a failure tells its message first and what was read before below.
+        let (from, to) = if self.write_up { (0, u64::MAX) } else { (since, at.first) };
+        context.last_reading = self.readings.last_of_device(from, to, rank);
         self.apply_clues(&mut context, at, rank, since);
         context
     }
@@ -341,10 +356,23 @@ impl<'a> ContextReader<'a> {
             .take(PROGRESS_SEARCHED)
             .take_while(|told| told.line >= since)
             .filter(|told| rank.is_none() || told.rank.is_none() || told.rank == rank);
-        let mut phase_told = None;
+        let mut phase_told: Option<(Phase, Span)> = None;
+        // A phase that was announced, as long as no further step was told since: progress bars print theirs again.
+        let mut announced: Option<(Phase, Span)> = None;
+        let (mut last_step, mut step_moved) = (None, false);
         for told in near {
             let span = Span::line(told.line);
             let progress = &told.progress;
+            step_moved |= matches!((last_step, progress.step), (Some(a), Some(b)) if a != b);
+            last_step = last_step.or(progress.step);
+            if announced.is_none()
+                && !step_moved
+                && phase_told.is_none_or(|(phase, _)| phase == Phase::Train)
+                && let Some(phase @ (Phase::Validation | Phase::Checkpoint | Phase::Resume)) = progress.phase
+                && progress.step.is_none()
+            {
+                announced = Some((phase, span));
+            }
             if let Some(epoch) = progress.epoch {
                 context.epoch.note(epoch as u64, span);
             }
@@ -367,7 +395,11 @@ impl<'a> ContextReader<'a> {
             if phase_told.is_none() {
                 phase_told = progress.phase.map(|phase| (phase, span));
             }
-            if context.epoch.is_known() && context.step.is_known() && phase_told.is_some() {
+            if context.epoch.is_known()
+                && context.step.is_known()
+                && phase_told.is_some()
+                && (step_moved || announced.is_some())
+            {
                 break;
             }
         }
@@ -389,7 +421,7 @@ impl<'a> ContextReader<'a> {
                     .or(phase_told);
             }
         }
-        let Some((phase, span)) = phase_told else { return };
+        let Some((phase, span)) = announced.or(phase_told) else { return };
         match context.phase.value() {
             None => context.phase = Known::Seen(phase, span),
             // A forward pass or a loss in a validation loop is validation.
@@ -437,8 +469,6 @@ impl<'a> ContextReader<'a> {
                 context.local_processes.value().unwrap_or(1) == 1 && context.world_size.value().unwrap_or(1) == 1;
             if let Some(first) = loaded.insert((said.as_str(), *of), *line)
                 && (single || of.is_some())
-                && !said.contains('%')
-                && !said.contains("shard")
                 && same_run(first)
             {
                 context.clues.entry(Clue::LoadedTwice).or_insert(Span::lines(first, *line));
@@ -497,9 +527,55 @@ impl Setting {
     }
 }
 
-/// The line without its numbers and time, so that two that say the same are equal.
-fn without_numbers(text: &str) -> String {
-    text.chars().filter(|c| !c.is_ascii_digit()).take(200).collect()
+/// Lines that tell of loads, at most.
+const LOADS_AT_MOST: usize = 4096;
+
+/// True for a line that says that a model is or was loaded, or how many parameters it has.
+fn tells_of_a_load(text: &str) -> bool {
+    if text.len() > 300 {
+        return false;
+    }
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    // A bar is rewritten as it goes, and its end is printed once or twice; it starts once.
+    let under_way = lower.contains('%') && !says(&[" 0%|", " 0% "]);
+    let loads = says(&["load"]) && says(&["model", "weights", "checkpoint", "shard", "safetensors", "pipeline"]);
+    let counts = says(&["number of param", "param count", "total params", "trainable params", " parameters"]);
+    !under_way
+        && (loads
+            && !says(&["dataset", "dataloader", "unload", "offload", "download", "tokenizer", "config", "failed"])
+            || counts && lower.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+/// What a line says of a load: without its time, process and speed, but with the sizes and counts that tell one model
+/// from another.
+fn of_a_load(text: &str) -> String {
+    let mut said = String::new();
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let word = word.trim_matches(|c: char| matches!(c, '{' | '}' | ',' | '"' | '(' | ')' | ':' | '|'));
+        let numbered = word.bytes().any(|byte| byte.is_ascii_digit());
+        let unit = words.peek().map_or("", |next| next.trim_matches(|c: char| !c.is_ascii_alphabetic()));
+        let sized = ["GiB", "GB", "MiB", "MB", "B", "M", "parameters", "params"].contains(&unit);
+        let plain = word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'/' | b'M' | b'B' | b'G'));
+        // Seconds since 1970.
+        let time = word.parse::<f64>().is_ok_and(|value| (1.4e9..2.2e9).contains(&value) && word.contains('.'));
+        let speed = time || word.contains(['[', ']', '<']) || word.ends_with("s/it") || word.ends_with("it/s");
+        if speed
+            || numbered
+                && !(sized && plain || plain && (word.len() >= 5 || word.contains('/')))
+                && !word.contains(".safetensors")
+        {
+            said.extend(word.chars().filter(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '/')).take(64));
+        } else {
+            said.push_str(word);
+        }
+        said.push(' ');
+        if said.len() > 240 {
+            break;
+        }
+    }
+    said
 }
 
 /// Settings of a block that was opened a few lines above.

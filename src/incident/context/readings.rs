@@ -84,6 +84,18 @@ impl Readings {
         }
     }
 
+    /// The last reading of a device's memory between two lines, and its line.
+    pub(super) fn last_of_device(&self, first: u64, last: u64, rank: Option<u32>) -> Option<(u64, u64)> {
+        self.tracks
+            .iter()
+            .filter(|((_, of), track)| {
+                track.measure.on_device() && (rank.is_none() || of.is_none() || *of == rank) && !track.running_maximum
+            })
+            .filter_map(|(_, track)| track.samples.iter().rev().find(|sample| (first..last).contains(&sample.line)))
+            .max_by_key(|sample| sample.line)
+            .map(|sample| (sample.line, sample.bytes))
+    }
+
     /// The series between two lines, for one rank or for lines that name none.
     pub(super) fn between(&self, first: u64, last: u64, rank: Option<u32>) -> Vec<Series> {
         self.tracks

@@ -183,6 +183,39 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "cache_size_gb",
         ]) || says(&["缓存"]) && says(&["内存", "ram"]) && says(&["数据", "样本", "图像", "图片"]) && !says(&["显存"]),
     );
+    add(
+        Clue::SecondModel,
+        says(&[
+            "average of the weights",
+            "averaging the weights",
+            "averaged weights",
+            "ema model",
+            "ema weights",
+            "ema of the",
+            "teacher",
+            "reference model",
+            "ref model",
+            "ref_model",
+            "target network",
+            "target net",
+            "same architecture",
+        ]) && !says(&["teacher_forc", "teacher forc", "teacher-forc", "import "]),
+    );
+    add(
+        Clue::Builds,
+        says(&[
+            "ninja: build stopped",
+            "error: could not compile",
+            "make: *** [",
+            "make[1]: *** [",
+            "make[2]: *** [",
+            "error compiling objects for extension",
+            "cc1plus",
+            "rustc --crate-name",
+            "cmake --build",
+        ]),
+    );
+    add(Clue::SeveralDevices, several_devices(&lower));
     add(Clue::GrowingList, says(&["tcmalloc: large alloc"]));
     add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));
     add(
@@ -199,6 +232,24 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         Clue::VariableShapes,
         says(&["group_by_length", "dynamic_padding", "variable length", "multi_scale", "multiscale", "bucket_batch"]),
     );
+}
+
+/// Words that come before or after a number of devices.
+const DEVICES: [&str; 4] = ["gpus", "gpu(s)", "devices", "gpu"];
+
+/// True for `8 GPUs visible`, `gpus: 4`, `using 2 GPU(s)`: a program that says how many devices it sees, and sees
+/// several.
+fn several_devices(lower: &str) -> bool {
+    let words: Vec<&str> = lower.split([' ', ':', '=', ',', '\t', '"']).filter(|word| !word.is_empty()).collect();
+    let count = |word: &str| word.parse::<u32>().is_ok_and(|count| (2..=64).contains(&count));
+    words.windows(2).any(|pair| match pair {
+        [a, b] => {
+            count(a) && DEVICES.contains(b) && *b != "gpu"
+                || DEVICES[..3].contains(a) && count(b)
+                || *a == "devices" && b.starts_with("[0")
+        }
+        _ => false,
+    })
 }
 
 /// True for a line which shows that the program skipped what failed and went on.

@@ -337,11 +337,14 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     let lower = function.to_ascii_lowercase();
     if lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
         || lower == "evaluate"
+        || (lower == "test" || lower.starts_with("test_")) && !installed
         || lower == "eval"
         || lower.contains("evaluation")
         || lower.starts_with("eval_")
         || lower.ends_with("_eval")
         || lower.contains("sanity_check")
+        || lower.contains("perplexity")
+        || lower == "compute_metrics"
     {
         return Some(Phase::Validation);
     }
@@ -376,8 +379,87 @@ fn moves_model(code: &str) -> bool {
         && !name.contains("input")
 }
 
-/// What the innermost frames show of the kind of allocation.
+/// Names that a second copy of a model goes by.
+const SECOND_MODELS: [&str; 14] = [
+    "teacher",
+    "ema",
+    "ema_model",
+    "average",
+    "averaged",
+    "averaged_model",
+    "swa_model",
+    "shadow",
+    "ref_model",
+    "reference",
+    "reference_model",
+    "target_net",
+    "target_network",
+    "target_model",
+];
+
+/// `copy.deepcopy(model)`, `teacher = build()`, `self.ref_model = AutoModel.from_pretrained(…)`.
+fn copies_model(code: &str) -> bool {
+    let copied = code.find("deepcopy(").and_then(|at| code.get(at + 9..)).is_some_and(|copied| {
+        let name = copied.split([')', ',', '.', '(']).find(|name| *name != "self").unwrap_or("").to_ascii_lowercase();
+        ["model", "net", "policy", "actor", "critic", "encoder"].iter().any(|known| name.contains(known))
+    });
+    let assigned = code.split_once(" = ").is_some_and(|(name, made)| {
+        let name = name.trim().rsplit('.').next().unwrap_or("");
+        SECOND_MODELS.contains(&name) && made.contains('(')
+    });
+    copied || assigned
+}
+
+/// Parts of names of scripts and functions that answer rather than learn.
+const ANSWERS: [&str; 16] = [
+    "infer",
+    "predict",
+    "demo",
+    "sample",
+    "generate",
+    "webui",
+    "gradio",
+    "serve",
+    "server",
+    "translate",
+    "transcribe",
+    "upscale",
+    "enhance",
+    "render",
+    "chat",
+    "txt2img",
+];
+
+/// Where the user's own code is named for prediction, sampling or a service, and nothing in the traceback learns.
+pub(super) fn predicts(frames: &[Frame]) -> Option<Span> {
+    let named = |text: &str, names: &[&str]| {
+        let lower = text.to_ascii_lowercase();
+        lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| names.iter().any(|name| word.starts_with(name)))
+    };
+    let own = || frames.iter().filter(|frame| frame.is_user_code());
+    let learns = ["train", "fit", "finetune", "pretrain", "backward", "optimizer"];
+    let learning = own().any(|frame| named(&frame.function, &learns) || named(file_name(&frame.file), &learns));
+    own()
+        .find(|frame| named(&frame.function, &ANSWERS) || named(file_name(&frame.file), &ANSWERS))
+        .filter(|_| !learning)
+        .map(|frame| frame.at)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// What the innermost frames show of the kind of allocation, and those of the user's own code of what it is for.
 pub(super) fn clues(frames: &[Frame], clues: &mut BTreeMap<Clue, Span>) {
+    for frame in frames {
+        let code = frame.code.as_deref().unwrap_or("");
+        if frame.is_user_code() && copies_model(code) {
+            clues.entry(Clue::CopiesModel).or_insert(frame.at);
+        }
+        if ["past_key_values=", "use_cache=True", "kv_cache=", "cache=cache"].iter().any(|word| code.contains(word)) {
+            clues.entry(Clue::ServesWithCache).or_insert(frame.at);
+        }
+    }
     for frame in frames.iter().rev().take(6) {
         for clue in clues_of(frame) {
             clues.entry(clue).or_insert(frame.at);
@@ -416,6 +498,17 @@ fn clues_of(frame: &Frame) -> Vec<Clue> {
         || code.contains("logits") && (code.contains("float()") || code.contains("softmax"))
     {
         found.push(Clue::VocabularyLogits);
+    }
+    if copies_model(code) {
+        found.push(Clue::CopiesModel);
+    }
+    let makes =
+        ["torch.empty(", "torch.zeros(", "torch.full(", ".new_zeros(", ".new_empty("].iter().any(|m| code.contains(m));
+    let cache = ["kv_cache", "key_cache", "value_cache", "k_cache", "v_cache", "num_blocks", "blocks, ", "cache_shape"];
+    if makes && cache.iter().any(|word| code.contains(word))
+        || any(&["allocate_kv", "_allocate_kv_cache", "init_kv_cache", "initialize_kv_cache", "StaticCache("])
+    {
+        found.push(Clue::AllocatesCache);
     }
     if any(&["exp_avg", "_init_group"]) || code.contains("optimizer.step(") && !code.contains("closure") {
         found.push(Clue::OptimizerState);
