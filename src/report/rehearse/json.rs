@@ -8,6 +8,7 @@ use crate::rehearse::gpus::Gpu;
 use crate::rehearse::launch::Addresses;
 use crate::rehearse::outcome::{End, Outside, Run, Take};
 use crate::rehearse::process::Trap;
+use crate::rehearse::view::changes::Change;
 use crate::report::{json as explain, replay};
 use crate::text::{Lang, Text};
 use crate::units::Interval;
@@ -82,8 +83,36 @@ pub fn render(view: &View<'_>) -> Value {
     if let Some(take) = answer.shown().and_then(|run| run.takes.iter().find(|take| !take.last_words.is_empty())) {
         out.insert("last_words".into(), take.last_words.clone().into());
     }
+    out.insert("files".into(), files(view));
     out.insert("assumed".into(), texts(&wording::assumptions(answer), lang));
     out.insert("seconds".into(), rounded(answer.seconds));
+    Value::Object(out)
+}
+
+/// How the user's files were kept from the program, and what it would have done to them.
+fn files(view: &View<'_>) -> Value {
+    let answer = view.answer;
+    let mut out = Map::new();
+    out.insert("view".into(), answer.view.level.id().into());
+    out.insert("offline".into(), answer.view.offline.into());
+    if let Some(take) = answer.shown().and_then(Run::deciding) {
+        let list = |changes: &[Change]| -> Value {
+            let one = |change: &Change| {
+                json!({
+                    "path": change.path.to_string_lossy(),
+                    "folder": change.folder,
+                    "files": change.files,
+                    "bytes": change.bytes,
+                })
+            };
+            changes.iter().map(one).collect()
+        };
+        out.insert("removed".into(), list(&take.changes.removed));
+        out.insert("overwritten".into(), list(&take.changes.replaced));
+        out.insert("written".into(), list(&take.changes.created));
+        out.insert("unlisted".into(), take.changes.unlisted.into());
+        out.insert("environment_kept_back".into(), take.kept_back.clone().into());
+    }
     Value::Object(out)
 }
 
