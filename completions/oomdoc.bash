@@ -485,7 +485,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__rehearse)
-            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --gpus --world-size --addresses --time-limit --search-limit --env --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --help"
+            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --gpus --world-size --addresses --time-limit --search-limit --env --allow-writes --allow-network --view --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -533,6 +533,10 @@ _oomdoc() {
                     ;;
                 --env)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --view)
+                    COMPREPLY=($(compgen -W "auto overlay landlock agent" -- "${cur}"))
                     return 0
                     ;;
                 --values)

@@ -258,7 +258,11 @@ up\t'Upwards only'
 down\t'Downwards only'"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l time-limit -d 'Longest time of one run' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l search-limit -d 'After this time no further batch is tried' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l env -d 'Environment of the program; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l env -d 'Environment of the program; a name alone lets a variable pass that would be kept back; may be repeated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l view -d 'How your files are kept from the program: auto, overlay (namespaces), landlock, or agent (Python alone)' -r -f -a "auto\t''
+overlay\t''
+landlock\t''
+agent\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l values -d 'What values read from the simulated GPU are: zeros or ones' -r -f -a "zeros\t''
 ones\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l answers -d 'What a program is told that asks what a real GPU is known to answer, such as whether rows are packed or gradients finite: likely (that answer), or none (the values above)' -r -f -a "likely\t''
@@ -279,6 +283,8 @@ always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l find-batch -d 'The largest batch that fits, of any size: short for --batch 1..4096'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l allow-writes -d 'Let the program write, rename and remove your files; otherwise it works on a private view of them'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l allow-network -d 'Let the program reach the network; otherwise it has none, and hubs and loggers are told so'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l show-output -d 'Let the program\'s own output through, to standard error'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s v -l verbose -d 'Everything: whole stacks, all holders, all traps'

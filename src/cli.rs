@@ -11,6 +11,7 @@ use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
 use crate::input::Source;
 use crate::rehearse::launch::Values;
+use crate::rehearse::view::{self, Level};
 use crate::report::rules::Subject;
 use crate::report::{Style, wording};
 use crate::snapshot::diff::Moment;
@@ -29,6 +30,8 @@ pub enum Invocation {
     Rules(RulesOptions),
     /// The process that `probe` lets do what may hang or die.
     CudaChild,
+    /// The process between a rehearsal and its command, which enters the private view.
+    RehearseView,
     Replay(Box<ReplayOptions>),
     Diff(Box<DiffOptions>),
     Simulate(Box<SimulateOptions>),
@@ -217,7 +220,12 @@ pub struct RehearseOptions {
     pub time_limit: Duration,
     /// After this, no further batch is tried.
     pub search_limit: Duration,
-    pub env: Vec<(String, String)>,
+    /// Variables to set; one without a value passes as it is.
+    pub env: Vec<(String, Option<String>)>,
+    /// How files are kept from the program; `None`: the best that there is.
+    pub view: Option<Level>,
+    /// The program may reach the network, and hubs and loggers are not told to stay offline.
+    pub network: bool,
     pub values: Values,
     /// Answer as a real GPU would where a program asks what is known, such as whether rows are packed.
     pub answers: bool,
@@ -332,6 +340,9 @@ pub fn parse() -> Invocation {
     // No subcommand of the grammar: nobody is to see it in the help, in completions or in man pages.
     if std::env::args_os().nth(1).is_some_and(|name| name == child::NAME) {
         return Invocation::CudaChild;
+    }
+    if std::env::args_os().nth(1).is_some_and(|name| name == view::NAME) {
+        return Invocation::RehearseView;
     }
     match Cli::parse().command {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
@@ -898,6 +909,12 @@ impl From<ProbeArgs> for ProbeOptions {
 
 No GPU and no CUDA libraries are needed, only the program's own PyTorch. Kernels do not compute: memory is real, values
 are not. Where the program's memory depends on values, the answer says so.
+
+What is run is your command itself, with all that it does on the processor: it reads your data and runs your code.
+It works on a private view of the files: what it writes, renames or removes is dropped at the end and listed. It has no
+network, no credentials and none of a job's variables (RANK, MASTER_ADDR, SLURM_*); hubs and loggers are told that they
+are offline.
+--allow-writes, --allow-network and --env NAME give each back.
 Exit codes: 0 fits with the headroom asked for, 1 does not, 2 bad usage, 3 cannot tell, 130 interrupted.")]
 struct RehearseArgs {
     /// GPU to play, such as "RTX 3090"; list prints all that are known
@@ -933,9 +950,19 @@ struct RehearseArgs {
     /// After this time no further batch is tried
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30m")]
     search_limit: Duration,
-    /// Environment of the program; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    env: Vec<(String, String)>,
+    /// Environment of the program; a name alone lets a variable pass that would be kept back; may be repeated
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = passed)]
+    env: Vec<(String, Option<String>)>,
+    /// Let the program write, rename and remove your files; otherwise it works on a private view of them
+    #[arg(long)]
+    allow_writes: bool,
+    /// Let the program reach the network; otherwise it has none, and hubs and loggers are told so
+    #[arg(long)]
+    allow_network: bool,
+    /// How your files are kept from the program: auto, overlay (namespaces), landlock, or agent (Python alone)
+    #[arg(long, value_enum, value_name = "HOW", default_value = "auto", hide_possible_values = true)]
+    #[arg(conflicts_with = "allow_writes")]
+    view: ViewArg,
     /// What values read from the simulated GPU are: zeros or ones
     #[arg(long, value_enum, value_name = "VALUES", default_value = "zeros", hide_possible_values = true)]
     values: ValuesArg,
@@ -982,6 +1009,14 @@ enum ValuesArg {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ViewArg {
+    Auto,
+    Overlay,
+    Landlock,
+    Agent,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum AnswersArg {
     Likely,
     None,
@@ -1001,6 +1036,14 @@ impl From<RehearseArgs> for RehearseOptions {
             time_limit: args.time_limit,
             search_limit: args.search_limit,
             env: args.env,
+            view: match args.view {
+                _ if args.allow_writes => Some(Level::Off),
+                ViewArg::Auto => None,
+                ViewArg::Overlay => Some(Level::Overlay),
+                ViewArg::Landlock => Some(Level::Landlock),
+                ViewArg::Agent => Some(Level::Agent),
+            },
+            network: args.allow_network,
             values: match args.values {
                 ValuesArg::Zeros => Values::Zeros,
                 ValuesArg::Ones => Values::Ones,
@@ -1050,10 +1093,12 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+/// `NAME=VALUE`, or `NAME` for a variable that passes as it is.
+fn passed(text: &str) -> Result<(String, Option<String>), String> {
     match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
-        _ => Err("write NAME=VALUE".into()),
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), Some(value.to_string()))),
+        None if !text.is_empty() => Ok((text.to_string(), None)),
+        _ => Err("write NAME=VALUE, or NAME".into()),
     }
 }
 

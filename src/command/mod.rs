@@ -27,7 +27,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
-        Invocation::CudaChild => Lang::En,
+        Invocation::CudaChild | Invocation::RehearseView => Lang::En,
         Invocation::Probe(options) => options.output.style.lang,
         Invocation::Replay(options) => options.output.style.lang,
         Invocation::Diff(options) => options.output.style.lang,
@@ -39,6 +39,16 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
         Invocation::CudaChild => crate::gpu::cuda::child::run(),
+        #[cfg(target_os = "linux")]
+        Invocation::RehearseView => match crate::rehearse::view::stage::run(std::env::args_os().skip(2)) {
+            Err(error) => {
+                complain(&error, lang);
+                Ok(crate::rehearse::launch::VIEW_FAILED)
+            }
+            code => code,
+        },
+        #[cfg(not(target_os = "linux"))]
+        Invocation::RehearseView => Err(anyhow::anyhow!("for Linux only")),
         Invocation::Probe(options) => probe::run(&options),
         Invocation::Replay(options) => replay::run(&options),
         Invocation::Diff(options) => diff::run(&options),

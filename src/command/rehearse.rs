@@ -13,6 +13,7 @@ use crate::rehearse::launch::{self, Addresses, DeviceModel, Exit, LaunchError, L
 use crate::rehearse::outcome::{Answer, End, Outside, Question, Run, Seen, Take};
 use crate::rehearse::process::OomReport;
 use crate::rehearse::search::{Search, Trial};
+use crate::rehearse::view::{self, Level, View as FileView};
 use crate::report::Explanation;
 use crate::report::gate::junit;
 use crate::report::rehearse::{self as report, View};
@@ -25,7 +26,7 @@ use anyhow::{Context, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// What stands for the batch in the command.
@@ -55,8 +56,9 @@ pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
         Err(Stop::LaunchRequest(error)) => return Err(anyhow!("{}", error.text().in_lang(lang))),
     };
     stage.bar.finish_and_clear();
-    let Stage { runs, started, kept, .. } = stage;
-    let answer = Answer::of(question, runs, cut_short, started.elapsed().as_secs_f64());
+    let Stage { runs, started, kept, view, .. } = stage;
+    let mut answer = Answer::of(question.clone(), runs, cut_short, started.elapsed().as_secs_f64());
+    answer.view = view;
     if let Some(folder) = &options.keep {
         keep(folder, &kept).with_context(|| folder.display().to_string())?;
     }
@@ -110,8 +112,8 @@ fn question(options: &RehearseOptions) -> Result<Question, Text> {
         ));
     }
     let command: Vec<String> = options.command.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-    let has_place =
-        command.iter().any(|part| part.contains(PLACE)) || options.env.iter().any(|(_, value)| value.contains(PLACE));
+    let has_place = command.iter().any(|part| part.contains(PLACE))
+        || options.env.iter().filter_map(|(_, value)| value.as_ref()).any(|value| value.contains(PLACE));
     match (&options.batch, has_place) {
         (Some(_), false) => Err(no_place(&command)),
         (None, true) => Err(Text::new(
@@ -177,6 +179,26 @@ enum Stop {
     LaunchRequest(LaunchError),
 }
 
+/// The best private view that can be had, and the folder in which it can.
+fn view(options: &RehearseOptions) -> (FileView, Option<PathBuf>) {
+    let offline = !options.network;
+    // Without its own file nothing can stand between, which the agent can do without.
+    let Ok(program) = std::env::current_exe() else {
+        return (FileView { level: Level::Agent, offline, program: None }, None);
+    };
+    let at = |level| FileView { level, offline, program: Some(program.clone()) };
+    if let Some(level) = options.view.filter(|level| level.redirects() || *level == Level::Off) {
+        return (at(level), None);
+    }
+    let bases = launch::bases();
+    let overlay = bases.iter().find(|base| view::can_be_had(&program, base, Level::Overlay, offline));
+    if overlay.is_some() || options.view == Some(Level::Overlay) {
+        return (at(Level::Overlay), overlay.cloned());
+    }
+    let landlock = bases.first().is_some_and(|base| view::can_be_had(&program, base, Level::Landlock, offline));
+    (at(if landlock { Level::Landlock } else { Level::Agent }), None)
+}
+
 /// How much of the device there is and what is taken before the program starts, in bytes.
 #[derive(Clone, Copy)]
 struct Room {
@@ -190,6 +212,9 @@ struct Stage<'a> {
     options: &'a RehearseOptions,
     question: &'a Question,
     outside: Outside,
+    /// How the user's files are kept from the program, and where its private folders lie.
+    view: FileView,
+    base: Option<PathBuf>,
     runs: Vec<Run>,
     /// The batch and the files of the runs that the report looks into: the largest that fits and the first that ran
     /// out.
@@ -212,10 +237,14 @@ impl<'a> Stage<'a> {
         if drawn {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
+        launch::sweep();
+        let (view, base) = view(options);
         Stage {
             options,
             question,
             outside,
+            view,
+            base,
             runs: Vec::new(),
             kept: Vec::new(),
             records: true,
@@ -357,6 +386,8 @@ impl<'a> Stage<'a> {
         if let End::OutOfMemory(oom) = &take.end {
             take.missing = missing(&oom.message);
         }
+        take.changes = raw.changes.clone();
+        take.kept_back = raw.kept_back.clone();
         take
     }
 
@@ -417,7 +448,13 @@ impl<'a> Stage<'a> {
             values: options.values,
             answers: options.answers,
             quiet: !options.show_output,
-            env: options.env.iter().map(|(name, value)| (name.into(), put(OsStr::new(value)))).collect(),
+            env: options
+                .env
+                .iter()
+                .map(|(name, value)| (name.into(), value.as_ref().map(|value| put(OsStr::new(value)))))
+                .collect(),
+            view: self.view.clone(),
+            base: self.base.clone(),
             torch: options.torch.clone(),
             torch_python: options.torch_python.clone(),
         }

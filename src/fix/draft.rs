@@ -163,14 +163,7 @@ impl<'a> Draft<'a> {
             }
             cures *= reach;
         }
-        Advice::Offer(Offer {
-            frees: self.frees,
-            costs: self.costs,
-            certainty: self.certainty,
-            cures,
-            knobs,
-            why,
-        })
+        Advice::Offer(Offer { frees: self.frees, costs: self.costs, certainty: self.certainty, cures, knobs, why })
     }
 }
 

@@ -1,8 +1,9 @@
 //! Runs a command once on the simulated device and reads back what its processes tell.
 //!
-//! Everything lies in a private folder that is removed afterwards: the simulated device and the libraries that stand
-//! in for NVIDIA's, the agent for the command's Python, the files that both write, and the caches of compilers, whose
-//! entries would be poisoned by timings of kernels that never ran.
+//! The command runs in a private view of the user's files ([`super::view`]) with what of the environment is harmless
+//! ([`super::environment`]). Everything of ours lies in a private folder that is removed afterwards: the simulated
+//! device and the libraries that stand in for NVIDIA's, the agent for the command's Python, the files that both write,
+//! and the caches of compilers, whose entries would be poisoned by timings of kernels that never ran.
 //!
 //! The environment does it all, so it reaches every process that the command starts. Libraries are found through
 //! `LD_LIBRARY_PATH`; PyTorch looks beside itself first (`DT_RPATH`), so the agent loads the stand-ins by their paths
@@ -14,7 +15,9 @@ use super::elf::{self, Symbols};
 use super::process::{self, ProcessReport};
 use super::stubs;
 use super::torch::{self, Missing, Torch};
-use super::{agent, device};
+use super::view::changes::{self, Changes};
+use super::view::{self, Level, View};
+use super::{agent, device, environment};
 use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
@@ -29,7 +32,6 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 closed_set! {
     /// The order in which the driver hands out addresses: no rule is documented, and PyTorch breaks ties by address.
@@ -81,7 +83,11 @@ pub struct LaunchRequest {
     pub answers: bool,
     /// The command's output is not shown; otherwise all of it goes to standard error.
     pub quiet: bool,
-    pub env: Vec<(OsString, OsString)>,
+    /// Variables to set; one without a value passes as it is, even where it would be kept back.
+    pub env: Vec<(OsString, Option<OsString>)>,
+    pub view: View,
+    /// Where the private folder is made; one of the usual places otherwise.
+    pub base: Option<PathBuf>,
     /// The folder of the PyTorch to use, where the command's interpreter should not be asked.
     pub torch: Option<PathBuf>,
     /// The interpreter to ask, where the command does not show it.
@@ -139,7 +145,11 @@ pub struct RawOutcome {
     pub seconds: f64,
     /// Absolute paths.
     pub snapshots: Vec<PathBuf>,
-    folder: TempDir,
+    /// What it wrote and removed in its view.
+    pub changes: Changes,
+    /// Variables of the user's environment that it did not get.
+    pub kept_back: Vec<String>,
+    folder: PrivateFolder,
 }
 
 impl RawOutcome {
@@ -163,6 +173,12 @@ pub enum LaunchError {
         program: OsString,
         error: io::Error,
     },
+    /// Nothing here keeps a program that is no Python from the user's files.
+    Unprotected {
+        program: OsString,
+    },
+    /// The private view broke after it had been tried.
+    View(String),
 }
 
 impl LaunchError {
@@ -182,6 +198,19 @@ impl LaunchError {
                 let program = program.to_string_lossy();
                 text!(en: "{program} does not start: {error}", zh: "无法启动 {program}：{error}")
             }
+            LaunchError::Unprotected { program } => {
+                let program = program.to_string_lossy();
+                text!(
+                    en: "nothing here keeps what {program} writes from your files: this system allows neither user \
+                         namespaces nor Landlock. Start Python directly, or give --allow-writes",
+                    zh: "此处无法让 {program} 的写入避开你的文件：系统既不允许用户命名空间，也不支持 Landlock。\
+                         请直接启动 Python，或使用 --allow-writes"
+                )
+            }
+            LaunchError::View(message) => text!(
+                en: "the private view of the files could not be made: {message}",
+                zh: "无法建立文件的私有视图：{message}"
+            ),
         }
     }
 }
@@ -230,25 +259,88 @@ fn missing_text(missing: &Missing) -> Text {
     }
 }
 
-/// A folder of our own, removed with everything in it when it is dropped: in the first of the usual places that code
-/// may be loaded from.
-fn private_folder() -> io::Result<TempDir> {
+/// How the names of private folders begin.
+const PREFIX: &str = "oomdoc-rehearse-";
+/// Locked as long as the rehearsal of the folder lives.
+const OWNER: &str = "owner";
+
+/// A folder of our own, removed with everything in it when it is dropped.
+#[derive(Debug)]
+struct PrivateFolder {
+    path: PathBuf,
+    _owner: fs::File,
+}
+
+impl PrivateFolder {
+    fn made_in(base: &Path) -> io::Result<PrivateFolder> {
+        let only_for_us = fs::Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix(PREFIX).permissions(only_for_us).tempdir_in(base)?;
+        let owner = fs::File::create(folder.path().join(OWNER))?;
+        // Without locks, as on some network file systems, nobody sweeps.
+        let _ = owner.try_lock();
+        Ok(PrivateFolder { path: folder.keep().canonicalize()?, _owner: owner })
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        remove_all(&self.path);
+    }
+}
+
+/// Removes a folder also where folders in it were left without rights, as overlays and programs leave them.
+fn remove_all(folder: &Path) {
+    if fs::remove_dir_all(folder).is_ok() {
+        return;
+    }
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(path) = open.pop() {
+        let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o700));
+        for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push(entry.path());
+            }
+        }
+    }
+    let _ = fs::remove_dir_all(folder);
+}
+
+/// The usual places for a folder that code may be loaded from, best first.
+pub fn bases() -> Vec<PathBuf> {
     let places = [
         Some(std::env::temp_dir()),
         Some("/dev/shm".into()),
         std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from),
         std::env::home_dir().map(|home| home.join(".cache")),
     ];
-    let mut refusal = io::Error::from(io::ErrorKind::NotFound);
-    for place in places.into_iter().flatten() {
-        let forbids = rustix::fs::statvfs(&place)
-            .is_ok_and(|figures| figures.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
-        if forbids {
-            refusal = io::Error::from(io::ErrorKind::PermissionDenied);
-            continue;
+    let runs_code = |place: &PathBuf| {
+        !rustix::fs::statvfs(place).is_ok_and(|figures| figures.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
+    };
+    places.into_iter().flatten().filter(runs_code).collect()
+}
+
+/// Removes what rehearsals left behind that were killed, and ends what of them still runs.
+pub fn sweep() {
+    for base in bases() {
+        for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+            let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+            let Ok(owner) = fs::File::open(entry.path().join(OWNER)) else { continue };
+            if ours && owner.try_lock().is_ok() {
+                kill_strays(&entry.path());
+                remove_all(&entry.path());
+            }
         }
-        let only_for_us = fs::Permissions::from_mode(0o700);
-        match tempfile::Builder::new().prefix("oomdoc-rehearse-").permissions(only_for_us).tempdir_in(&place) {
+    }
+}
+
+fn private_folder(base: Option<&Path>) -> io::Result<PrivateFolder> {
+    let mut refusal = io::Error::from(io::ErrorKind::PermissionDenied);
+    for place in base.map(Path::to_path_buf).into_iter().chain(bases()) {
+        match PrivateFolder::made_in(&place) {
             Ok(folder) => return Ok(folder),
             Err(error) => refusal = error,
         }
@@ -333,19 +425,40 @@ fn before(folder: &Path, list: Option<OsString>) -> OsString {
     result
 }
 
-fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&Torch>, folder: &Path) {
+/// The environment of the command; returns what was kept back.
+fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&Torch>, folder: &Path) -> Vec<String> {
     let device = &request.device;
-    let of_user = |name: &str| {
-        let own = request.env.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        own.or_else(|| std::env::var_os(name))
-    };
+    let named = |name: &str| request.env.iter().rev().find(|(known, _)| known == name);
+    let of_user = |name: &str| named(name).and_then(|(_, value)| value.clone()).or_else(|| std::env::var_os(name));
+    let mut kept_back = Vec::new();
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if environment::is_kept_back(&text) && named(&text).is_none() {
+            command.env_remove(&name);
+            kept_back.push(text.into_owned());
+        }
+    }
+    kept_back.sort();
+    if request.view.offline {
+        command.envs(environment::OFFLINE.iter().filter(|(name, _)| named(name).is_none()).copied());
+    }
+    if request.view.level.redirects() {
+        command.env("TMPDIR", folder.join(view::TEMPORARY));
+    }
+    command.env("OOMDOC_REHEARSE_VIEW", request.view.level.id()).env("OOMDOC_REHEARSE_VIEW_FOLDER", folder);
+    command.env("OOMDOC_REHEARSE_OFFLINE", if request.view.offline { "1" } else { "0" });
+    command.env("OOMDOC_REHEARSE_OWNER", std::process::id().to_string());
     let libraries = folder.join(LIBRARIES);
     let agent = folder.join(AGENT);
     let results = folder.join(RESULTS);
     let python_path = of_user("PYTHONPATH");
     // The graphics processors of this machine are hidden or chosen by it; the simulated ones are not meant.
     command.env_remove("CUDA_VISIBLE_DEVICES");
-    command.envs(request.env.iter().cloned());
+    for (name, value) in &request.env {
+        if let Some(value) = value.clone().or_else(|| std::env::var_os(name)) {
+            command.env(name, value);
+        }
+    }
     command.env("LD_LIBRARY_PATH", before(&libraries, of_user("LD_LIBRARY_PATH")));
     command.env("PYTHONPATH", before(&agent, python_path.clone()));
     command.env("OOMDOC_REHEARSE_PYTHONPATH", python_path.unwrap_or_default());
@@ -384,6 +497,7 @@ fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&To
     if let Some(world) = request.world_size {
         command.env("OOMDOC_REHEARSE_WORLD", world.to_string());
     }
+    kept_back
 }
 
 /// The end of an output, kept while it passes.
@@ -444,6 +558,9 @@ fn kill_strays(folder: &Path) {
     }
 }
 
+/// The exit code of a stage that could not enter its view; no program of the usual kind ends with it.
+pub const VIEW_FAILED: u8 = 213;
+
 /// How long processes have to end by themselves after they were asked.
 const GRACE: Duration = Duration::from_secs(3);
 /// How long after the time limit the agent may take to write what it knows.
@@ -490,10 +607,17 @@ pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
     let (program, arguments) = request.command.split_first().ok_or(LaunchError::NoCommand)?;
     let prepared = prepare(request, shim)?;
     let (torch, files) = (&prepared.0, &prepared.1);
-    let folder = private_folder().map_err(LaunchError::Folder)?;
+    if request.view.level == Level::Agent && !torch::starts_python(&request.command) {
+        return Err(LaunchError::Unprotected { program: program.clone() });
+    }
+    let folder = private_folder(request.base.as_deref()).map_err(LaunchError::Folder)?;
     write_libraries(&folder.path().join(LIBRARIES), shim, files)
         .and_then(|()| write_agent(&folder.path().join(AGENT)))
-        .and_then(|()| fs::create_dir(folder.path().join(RESULTS)))
+        .and_then(|()| {
+            [RESULTS, view::FOLDER, view::TEMPORARY]
+                .iter()
+                .try_for_each(|name| fs::create_dir(folder.path().join(name)))
+        })
         .map_err(LaunchError::Folder)?;
     let interrupted = Arc::new(AtomicBool::new(false));
     let mut handlers = Vec::new();
@@ -501,9 +625,17 @@ pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
         // Without a handler the folder stays behind when the user interrupts.
         handlers.extend(signal_hook::flag::register(signal, Arc::clone(&interrupted)));
     }
-    let mut command = Command::new(program);
+    let mut command = match &request.view.program {
+        Some(stage) => {
+            let mut command = Command::new(stage);
+            command.args(view::arguments(request.view.level, request.view.offline, folder.path())).arg("--");
+            command.arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    environment(&mut command, request, torch.as_ref(), folder.path());
+    let kept_back = environment(&mut command, request, torch.as_ref(), folder.path());
     let started = Instant::now();
     let outcome = command.spawn().and_then(|mut child| {
         let output = child.stdout.take().map(|output| follow(output, !request.quiet));
@@ -533,13 +665,21 @@ pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
     let (exit, stderr_tail, seconds) =
         outcome.map_err(|error| LaunchError::Start { program: program.clone(), error })?;
     let results = folder.path().join(RESULTS);
+    if let Ok(number) = fs::read_to_string(results.join(view::NOT_STARTED)) {
+        let error = io::Error::from_raw_os_error(number.trim().parse().unwrap_or(0));
+        return Err(LaunchError::Start { program: program.clone(), error });
+    }
+    if request.view.program.is_some() && exit == Exit::Code(i32::from(VIEW_FAILED)) {
+        return Err(LaunchError::View(stderr_tail.trim().to_owned()));
+    }
+    let changes = changes::read(folder.path());
     let processes = process::read_all(&results);
     let named = processes.iter().filter_map(|process| process.snapshot.as_deref());
     // A name only: a process does not choose another folder.
     let snapshots = named.filter_map(|name| Path::new(name).file_name()).map(|name| results.join(name));
     let snapshots = snapshots.filter(|path| path.is_file()).collect();
     let device_calls = device_calls(&results);
-    Ok(RawOutcome { processes, device_calls, exit, stderr_tail, seconds, snapshots, folder })
+    Ok(RawOutcome { processes, device_calls, exit, stderr_tail, seconds, snapshots, changes, kept_back, folder })
 }
 
 /// Counter files that are read at most.

@@ -4,6 +4,8 @@
 //! missing, [`device`] is the simulated CUDA device (`shim/`, a library of its own), [`agent`] runs inside the
 //! program's Python; [`launch`] starts it all and reads back [`process`] and [`counters`].
 //!
+//! [`view`] keeps its files and its network from the user's.
+//!
 //! The whole answer: [`gpus`] knows real GPUs, [`outcome`] judges what the runs say of one, [`search`] finds the
 //! largest batch.
 
@@ -11,6 +13,7 @@ pub mod agent;
 pub mod counters;
 pub mod device;
 pub mod elf;
+mod environment;
 pub mod gpus;
 pub mod launch;
 pub mod outcome;
@@ -18,3 +21,4 @@ pub mod process;
 pub mod search;
 pub mod stubs;
 pub mod torch;
+pub mod view;

@@ -6,6 +6,8 @@
 use super::gpus::{self, Gpu};
 use super::launch::{Addresses, Exit};
 use super::process::{Ended, OomReport, PeakPlace, ProcessReport, Trap};
+use super::view::View;
+use super::view::changes::Changes;
 use crate::domain::{Verdict, named_variants};
 use crate::text;
 use crate::text::Text;
@@ -131,6 +133,10 @@ pub struct Take {
     pub exception: Option<String>,
     /// The last lines that the program wrote to standard error, where it failed.
     pub last_words: Vec<String>,
+    /// What it wrote and removed in its view of the files.
+    pub changes: Changes,
+    /// Variables of the environment that it did not get.
+    pub kept_back: Vec<String>,
 }
 
 /// What the launcher saw of a take.
@@ -185,6 +191,8 @@ impl Take {
             missing: None,
             exception: processes.iter().find_map(|process| process.error.as_ref()).map(|error| error.kind.clone()),
             last_words,
+            changes: Changes::default(),
+            kept_back: Vec::new(),
         }
     }
 
@@ -583,6 +591,8 @@ pub struct Answer {
     /// Why the search ended before it knew.
     pub cut_short: Option<Text>,
     pub seconds: f64,
+    /// How files and network were kept from the program.
+    pub view: View,
 }
 
 impl Answer {
@@ -611,7 +621,7 @@ impl Answer {
                 (verdict, shown)
             }
         };
-        Answer { question, runs, verdict, shown, largest, first_too_large, cut_short, seconds }
+        Answer { question, runs, verdict, shown, largest, first_too_large, cut_short, seconds, view: View::none() }
     }
 
     pub fn shown(&self) -> Option<&Run> {

@@ -106,6 +106,12 @@ fn shebang(path: &Path) -> Option<Vec<OsString>> {
     Some(found.get(..=interpreter)?.iter().map(OsString::from).collect())
 }
 
+/// Whether a command is a Python interpreter, or a script for one: what it does goes through the agent.
+pub fn starts_python(command: &[OsString]) -> bool {
+    let Some(first) = command.first() else { return false };
+    is_interpreter(first) || on_path(first).is_some_and(|path| shebang(&path).is_some())
+}
+
 /// How to start the interpreter that a command uses: `python`, `uv run python`, the one that a console script names,
 /// or the first on the path for commands that hide it, such as shell scripts.
 fn interpreter(command: &[OsString]) -> Option<Vec<OsString>> {

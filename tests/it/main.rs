@@ -32,6 +32,7 @@ mod programs;
 mod readme;
 mod rehearse;
 mod rehearse_agent;
+mod rehearse_files;
 mod rehearse_shim;
 mod replay;
 mod rules;

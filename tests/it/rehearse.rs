@@ -283,7 +283,7 @@ fn an_interrupt_leaves_nothing_behind() {
     let temporary = tempfile::tempdir().unwrap();
     let seen = play.folder.path().join("seen");
     let mut child = process()
-        .args(["rehearse", "--gpu-memory", "24GiB", "--addresses", "up", "--"])
+        .args(["rehearse", "--gpu-memory", "24GiB", "--addresses", "up", "--allow-writes", "--"])
         .args(&play.program)
         .env("TMPDIR", temporary.path())
         .env("SEEN", &seen)

@@ -7,6 +7,7 @@ use oomdoc::rehearse::elf::{self, Import, Library, Symbols};
 use oomdoc::rehearse::launch::{
     Addresses, DeviceCalls, DeviceFigures, DeviceModel, Exit, LaunchRequest, RawOutcome, Values,
 };
+use oomdoc::rehearse::view::View;
 use oomdoc::rehearse::{device, launch, stubs, torch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -416,6 +417,8 @@ fn request(command: &[&str]) -> LaunchRequest {
         answers: true,
         quiet: true,
         env: Vec::new(),
+        view: View::none(),
+        base: None,
         torch: None,
         torch_python: None,
     }
@@ -479,7 +482,8 @@ fn the_end_of_the_errors_is_kept_and_the_users_paths_stay() {
         "-c",
         "echo $PYTHONPATH; yes line | head -n 100000 >&2; echo $PYTHONPATH $LD_LIBRARY_PATH $OOMDOC_REHEARSE_PYTHONPATH >&2",
     ]);
-    request.env = vec![("PYTHONPATH".into(), "/own/python".into()), ("LD_LIBRARY_PATH".into(), "/own/lib".into())];
+    request.env =
+        vec![("PYTHONPATH".into(), Some("/own/python".into())), ("LD_LIBRARY_PATH".into(), Some("/own/lib".into()))];
     let outcome = launch::run(&request).unwrap();
     assert_eq!(outcome.stderr_tail.len(), 64 << 10);
     let last = outcome.stderr_tail.lines().last().unwrap();

@@ -2,10 +2,12 @@
 //! integers; what is not known is absent.
 
 use super::{View, wording};
-use crate::domain::Verdict;
+use crate::domain::{Verdict, closed_set};
 use crate::gpu::products::{self, PRODUCTS};
 use crate::rehearse::launch::Addresses;
 use crate::rehearse::outcome::{self, End};
+use crate::rehearse::view::Level;
+use crate::rehearse::view::changes::{Change, Changes};
 use crate::rehearse::{gpus, process};
 use crate::report::json as explain;
 use crate::report::replay::json::Holder;
@@ -81,11 +83,71 @@ pub struct Document<'a> {
     /// The last lines that a program which failed wrote to standard error.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_words: Option<Vec<Cow<'a, str>>>,
+    #[serde(skip_deserializing)]
+    files: Files<'a>,
+    /// What the program would have done to the user's files, the removed first.
+    #[serde(skip_deserializing)]
+    withheld: Vec<Withheld<'a>>,
     /// What was estimated or taken for granted.
     assumed: Vec<Cow<'a, str>>,
     /// All runs together.
     #[schemars(range(min = 0.0))]
     seconds: f64,
+}
+
+/// How the user's files were kept from the program, and how much it would have done to them.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+struct Files<'a> {
+    view: Option<Level>,
+    /// The program had no network.
+    offline: bool,
+    /// Further changes, and those in folders for temporary files and caches.
+    unlisted: u64,
+    /// Variables of the environment that the program did not get.
+    environment_kept_back: Vec<Cow<'a, str>>,
+}
+
+/// A file or folder that the program changed in its private view only.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Withheld<'a> {
+    path: Cow<'a, str>,
+    what: Deed,
+    folder: bool,
+    /// Files in a folder.
+    files: u64,
+    bytes: u64,
+}
+
+closed_set! {
+    /// What a program does to a file.
+    pub enum Deed {
+        Removed = "removed",
+        /// It exists with other contents.
+        Overwritten = "overwritten",
+        /// It is new.
+        Written = "written",
+    }
+}
+
+impl<'a> Withheld<'a> {
+    fn all(changes: &'a Changes) -> Vec<Withheld<'a>> {
+        let lists = [
+            (Deed::Removed, &changes.removed),
+            (Deed::Overwritten, &changes.replaced),
+            (Deed::Written, &changes.created),
+        ];
+        lists.into_iter().flat_map(|(what, list)| list.iter().map(move |change| Withheld::of(what, change))).collect()
+    }
+
+    fn of(what: Deed, change: &'a Change) -> Withheld<'a> {
+        Withheld {
+            path: change.path.to_string_lossy(),
+            what,
+            folder: change.folder,
+            files: change.files,
+            bytes: change.bytes,
+        }
+    }
 }
 
 /// Batches between which the largest that fits was searched.
@@ -296,6 +358,7 @@ pub fn document<'a>(view: &View<'a>) -> Document<'a> {
     let shown = answer.shown();
     let left = shown.filter(|run| run.oom().is_none()).map(|run| i128::from(answer.capacity()) - run.needed().high);
     let failed = shown.and_then(|run| run.takes.iter().find(|take| !take.last_words.is_empty()));
+    let deciding = shown.and_then(outcome::Run::deciding);
     Document {
         schema: "oomdoc.rehearse/1".into(),
         tool: Tool::this(),
@@ -327,6 +390,13 @@ pub fn document<'a>(view: &View<'a>) -> Document<'a> {
         }),
         because: shown.map(|run| all_said(&run.shortfalls(), lang)).unwrap_or_default(),
         last_words: failed.map(|take| strings(&take.last_words)),
+        files: Files {
+            view: Some(answer.view.level),
+            offline: answer.view.offline,
+            unlisted: deciding.map_or(0, |take| take.changes.unlisted),
+            environment_kept_back: deciding.map(|take| strings(&take.kept_back)).unwrap_or_default(),
+        },
+        withheld: deciding.map(|take| Withheld::all(&take.changes)).unwrap_or_default(),
         assumed: all_said(&wording::assumptions(answer), lang),
         seconds: rounded(answer.seconds),
     }

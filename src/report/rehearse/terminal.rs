@@ -5,6 +5,7 @@ use crate::domain::Verdict;
 use crate::gpu::products::{PRODUCTS, Provenance};
 use crate::rehearse::gpus::Gpu;
 use crate::rehearse::outcome::{Question, Run, trap_texts};
+use crate::rehearse::view::Level;
 use crate::report::layout::{self, Screen, Tone, columns, pad, run, shorten};
 use crate::report::table::{Column, Table};
 use crate::report::{Explanation, Style, replay, wording as common};
@@ -15,6 +16,8 @@ use crate::units::{self, Bytes, Interval};
 
 /// Holders of the peak without `-v`.
 const HOLDERS: usize = 5;
+/// Changed files of a kind without `-v`.
+const CHANGES: usize = 4;
 /// Fixes without `-v`.
 const FIXES: usize = 3;
 /// Runs from which their peaks are drawn.
@@ -29,6 +32,7 @@ pub fn render(view: &View<'_>) -> String {
     page.failure();
     page.peak();
     page.limits();
+    page.files();
     page.screen.render()
 }
 
@@ -414,6 +418,28 @@ impl Page<'_> {
                 runs.push(run(Tone::Faint, format!("  {detail}")));
             }
             self.screen.line(&runs);
+        }
+    }
+
+    /// What became of the user's files: nothing, and what the program would have done to them.
+    fn files(&mut self) {
+        let answer = self.view.answer;
+        let Some(take) = answer.shown().and_then(Run::deciding) else { return };
+        let verbose = self.view.style.verbose;
+        let told = wording::changes(&take.changes, if verbose { usize::MAX } else { CHANGES });
+        let unprotected = answer.view.level == Level::Off;
+        if told.is_empty() && !verbose && !unprotected {
+            return;
+        }
+        self.heading("Your files", "你的文件");
+        let text = self.say(&wording::protection(&answer.view));
+        self.paragraph(Tone::Plain, &text);
+        told.iter().for_each(|text| self.bullet(text));
+        if verbose && !take.kept_back.is_empty() {
+            let names = take.kept_back.join(", ");
+            let text =
+                text!(en: "not passed on: {names} (--env NAME passes one)", zh: "未传递：{names}（--env NAME 可传递）");
+            self.bullet(&text);
         }
     }
 

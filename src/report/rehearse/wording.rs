@@ -5,6 +5,8 @@ use crate::gpu::products::Provenance;
 use crate::rehearse::launch::Addresses;
 use crate::rehearse::outcome::{Answer, Outside, Run, Take};
 use crate::rehearse::process::OomReport;
+use crate::rehearse::view::changes::{Change, Changes};
+use crate::rehearse::view::{Level, View};
 use crate::report::{Explanation, wording};
 use crate::text;
 use crate::text::Text;
@@ -316,6 +318,75 @@ pub fn oom_details(oom: &OomReport, explanation: Option<&Explanation>) -> Text {
             let (title, frees) = ((ranked.fix.title)(), wording::frees(&ranked.offer.frees));
             out.en += &format!("\n{}. {}: {}", i + 1, title.en, frees.en);
             out.zh += &format!("\n{}. {}：{}", i + 1, title.zh, frees.zh);
+        }
+    }
+    out
+}
+
+/// What keeps the user's files and network from the program, in a sentence.
+pub fn protection(view: &View) -> Text {
+    let files = match view.level {
+        Level::Overlay => Text::new(
+            "Nothing of yours was changed: the program ran on a private copy-on-write view of all files",
+            "你的文件没有任何改动：程序在全部文件的私有写时复制视图上运行",
+        ),
+        Level::Landlock => Text::new(
+            "Nothing of yours was changed: the kernel refused all writes; those of Python went into a private folder",
+            "你的文件没有任何改动：内核拒绝了所有写入，Python 的写入转到了私有目录",
+        ),
+        Level::Agent => Text::new(
+            "Nothing of yours was changed: the writes of Python went into a private folder, and programs that could \
+             write past it were not started",
+            "你的文件没有任何改动：Python 的写入转到了私有目录，可能绕过它写入的程序没有启动",
+        ),
+        Level::Off => Text::new(
+            "The program wrote your files themselves (--allow-writes), but for checkpoints",
+            "程序直接写入了你的文件（--allow-writes），检查点除外",
+        ),
+    };
+    match (view.offline, view.level) {
+        (true, Level::Overlay) => {
+            Text::new(format!("{}, without network.", files.en), format!("{}，且没有网络。", files.zh))
+        }
+        (true, _) => Text::new(
+            format!("{}. Python's connections to other machines were refused.", files.en),
+            format!("{}。Python 到其他机器的连接已被拒绝。", files.zh),
+        ),
+        (false, _) => Text::new(format!("{}.", files.en), format!("{}。", files.zh)),
+    }
+}
+
+/// What would have happened to the user's files: removed, replaced, written; `most` of each are named.
+pub fn changes(changes: &Changes, most: usize) -> Vec<Text> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let named = |list: &[Change]| {
+        let name = |change: &Change| {
+            let path = change.path.strip_prefix(&here).unwrap_or(&change.path).display();
+            let (files, size) = (change.files, Bytes(change.bytes));
+            match change.folder {
+                true => text!(en: "{path}/ ({files} files, {size})", zh: "{path}/（{files} 个文件，{size}）"),
+                false => text!(en: "{path} ({size})", zh: "{path}（{size}）"),
+            }
+        };
+        let mut names: Vec<Text> = list.iter().take(most).map(name).collect();
+        if let Some(more) = list.len().checked_sub(most).filter(|more| *more > 0) {
+            names.push(text!(en: "{more} more", zh: "另外 {more} 项"));
+        }
+        let join = |words: Vec<&str>, by: &str| words.join(by);
+        Text::new(
+            join(names.iter().map(|text| text.en.as_str()).collect(), ", "),
+            join(names.iter().map(|text| text.zh.as_str()).collect(), "、"),
+        )
+    };
+    let mut out = Vec::new();
+    for (list, en, zh) in [
+        (&changes.removed, "would have been removed", "本会被删除"),
+        (&changes.replaced, "would have been overwritten", "本会被覆盖"),
+        (&changes.created, "would have been written", "本会被写入"),
+    ] {
+        if !list.is_empty() {
+            let names = named(list);
+            out.push(Text::new(format!("{en}: {}", names.en), format!("{zh}：{}", names.zh)));
         }
     }
     out

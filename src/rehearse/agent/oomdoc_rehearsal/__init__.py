@@ -11,7 +11,8 @@ went in which phase, whether and where it ran out, and what the simulation canno
     world       one rank of a distributed job without the other ranks
     libraries   DataLoader, checkpointing, autocast, transformers: what was used, and the few places that wait for values
     device      the stand-ins for NVIDIA's libraries, loaded before torch looks for the real ones
-    saving      checkpoints, which are not written
+    saving      checkpoints, whose values would be those of a GPU that computes nothing
+    redirect    writes of Python code, where no namespace keeps them from the user's files
     ending      the ends of a process: steps done, time over, exit, error
 
 Every hook runs under `record.guarded` or its own try/except: a hook that fails is noted in the result file under
@@ -25,8 +26,9 @@ def start():
     """Place the import hooks, if this process belongs to a rehearsal."""
     if not os.environ.get("OOMDOC_REHEARSE_DIR"):
         return
-    from . import device, ending, importing, libraries, record, world
+    from . import device, ending, importing, libraries, record, redirect, world
 
+    redirect.install()
     record.run.begin()
     device.load()
     world.set_environment()

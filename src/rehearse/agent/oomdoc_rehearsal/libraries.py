@@ -292,6 +292,7 @@ def install():
     after_import("torch.amp.autocast_mode", _autocast)
     after_import("torch.nn.modules.conv", _convolution)
     after_import("torch.serialization", saving.hook_torch)
+    after_import("torch.jit", saving.hook_jit)
     after_import("safetensors.torch", saving.hook_safetensors)
     after_import("triton.testing", _benchmark)
     if not run.answers:

@@ -56,6 +56,7 @@ class Run:
         self.oom = None
         self.stopped_at = None
         self.snapshot = None
+        self.saved = False  # a checkpoint was written
         self.traps = {}
         self.failures = {}
         self.settings = {}
@@ -113,6 +114,7 @@ class Run:
             "batch": self.batch,
             "settings": self.settings,
             "snapshot": self.snapshot,
+            "saved": self.saved or None,
         }
         if self.torch is not None:
             fields["torch"] = str(getattr(self.torch, "__version__", ""))
