@@ -126,10 +126,10 @@ fn climbs(series: &Series) -> bool {
 /// Memory that rises, or free memory that falls, under names that no series has.
 fn under_other_names(incident: &Incident) -> Option<Reading> {
     let (trend, confidence) = trends(incident)
-        .filter_map(|trend| {
+        .map(|trend| {
             let series = trend.series();
             let few = if climbs(&series) { WEAKLY } else { 0.0 };
-            Some((trend, series.growth().map_or(few, |growth| growth.confidence)))
+            (trend, series.growth().map_or(few, |growth| growth.confidence))
         })
         .filter(|(_, confidence)| *confidence >= WEAKLY)
         .max_by(|a, b| a.1.total_cmp(&b.1))?;

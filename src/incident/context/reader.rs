@@ -178,10 +178,9 @@ impl<'a> ContextReader<'a> {
                     self.readings.take(&found, line.number, line.rank, &state);
                 }
             }
-            if own && !in_frame && topics & (topics::PHASE | topics::SETTING) != 0 && tells_of_a_load(text) {
-                if self.loads.len() < LOADS_AT_MOST {
-                    self.loads.push((line.number, of_a_load(text), line.rank));
-                }
+            let may_load = topics & (topics::PHASE | topics::SETTING) != 0 && self.loads.len() < LOADS_AT_MOST;
+            if own && !in_frame && may_load && tells_of_a_load(text) {
+                self.loads.push((line.number, of_a_load(text), line.rank));
             }
             if !message && !advised && !in_frame {
                 self.trends.take(text, line.number, line.rank);
@@ -561,11 +560,8 @@ fn of_a_load(text: &str) -> String {
         // Seconds since 1970.
         let time = word.parse::<f64>().is_ok_and(|value| (1.4e9..2.2e9).contains(&value) && word.contains('.'));
         let speed = time || word.contains(['[', ']', '<']) || word.ends_with("s/it") || word.ends_with("it/s");
-        if speed
-            || numbered
-                && !(sized && plain || plain && (word.len() >= 5 || word.contains('/')))
-                && !word.contains(".safetensors")
-        {
+        let size_or_share = plain && (sized || word.len() >= 5 || word.contains('/'));
+        if speed || numbered && !size_or_share && !word.contains(".safetensors") {
             said.extend(word.chars().filter(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '/')).take(64));
         } else {
             said.push_str(word);

@@ -88,9 +88,12 @@ impl Trend {
     }
 }
 
+/// What tells one series from another: its label, its unit, whether it counts what is free, its rank.
+type Track = (String, Unit, bool, Option<u32>);
+
 #[derive(Debug, Default)]
 pub(super) struct Trends {
-    tracks: BTreeMap<(String, Unit, bool, Option<u32>), Vec<(u64, f64)>>,
+    tracks: BTreeMap<Track, Vec<(u64, f64)>>,
     cards: Vec<(u64, Vec<Card>)>,
     pools: Vec<AnnouncedPool>,
     free: Vec<FreeReading>,
