@@ -666,3 +666,37 @@ fn the_range_holds_on_real_curves() {
         assert!(asked > 150 && above * 100 <= 3 * asked, "{counted:?}: {above} of {asked}");
     }
 }
+
+/// Figures that others published of real GPUs (`tests/headroom/published.json`): within the range, and none above it
+/// unless it is listed here.
+#[test]
+fn published_figures_lie_within_the_range() {
+    let text =
+        std::fs::read_to_string(format!("{}/tests/headroom/published.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let published: Value = serde_json::from_str(&text).unwrap();
+    let figures = published["figures"].as_array().unwrap();
+    let gpus: std::collections::BTreeSet<&str> = figures.iter().map(|figure| figure["gpu"].as_str().unwrap()).collect();
+    assert!(figures.len() >= 60 && gpus.len() >= 6, "{} figures of {gpus:?}", figures.len());
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    for figure in figures {
+        let mut model = published["models"][figure["model"].as_str().unwrap()].clone();
+        if let Some(quantised) = figure.get("quantization") {
+            model["quantization_config"] = quantised.clone();
+        }
+        let (_folder, path) = config(&model.to_string());
+        let batch = figure["batch"].as_u64().unwrap_or(1).to_string();
+        let given = figure["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+        let args: Vec<&str> = ["--model", &path, "--batch", &batch].into_iter().chain(given).collect();
+        let (_, answer) = json(&args);
+        let end = |name: &str| answer["peak_bytes"][name].as_f64().unwrap() / GIB;
+        let measured = figure["gib"].as_f64().unwrap();
+        if measured > end("high") {
+            above.push(figure.to_string());
+        } else if measured < end("low") {
+            below.push(figure.to_string());
+        }
+    }
+    eprintln!("{} published figures: {} above the range, {} below", figures.len(), above.len(), below.len());
+    assert_eq!(above, [""; 0]);
+    assert!(below.len() * 10 <= figures.len(), "{below:#?}");
+}
