@@ -69,6 +69,7 @@ fn exit_code(findings: &Findings, options: &ProbeOptions) -> u8 {
         .iter()
         .flatten()
         .map(|verdict| verdict.id)
+        .filter(|id| *id != verdict::FITS_NOW)
         .chain(findings.warnings.iter().map(|warning| warning.id));
     let asked = |id: &str| options.fail_on.iter().any(|wanted| wanted == id || wanted == "any");
     let mut parts = findings.cuda.iter().flatten().chain(&findings.cuda_alone);
@@ -157,9 +158,14 @@ fn survey(options: &ProbeOptions) -> anyhow::Result<Survey> {
         std::fs::File::open(path)
             .and_then(|file| file.take(LARGEST_TABLE).read_to_end(&mut text))
             .with_context(|| path.display().to_string())?;
-        let told = nvidia_smi::saved(&String::from_utf8_lossy(&text));
+        let text = String::from_utf8_lossy(&text);
+        let told = nvidia_smi::saved(&text);
         if told.gpus.is_empty() {
             let path = path.display();
+            if let Some(why) = nvidia_smi::why_none(&text) {
+                let why = Text::new(format!("{path}: {}", why.en), format!("{path}：{}", why.zh));
+                bail!("{}", why.in_lang(options.output.style.lang));
+            }
             let text = crate::text!(en: "{path} holds no table of nvidia-smi", zh: "{path} 中没有 nvidia-smi 的表格");
             bail!("{}", text.in_lang(options.output.style.lang));
         }

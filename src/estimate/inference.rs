@@ -36,8 +36,9 @@ impl WeightWidth {
 const BLOCK: u64 = 16;
 /// Tokens that are processed at once while prompts are read (vLLM's usual limit), for activations and logits.
 const BATCHED_TOKENS: f64 = 8192.0;
-/// CUDA graphs, workspaces and the sampler: 0.3 to 2 GiB, not part of any formula.
-const ENGINE: (f64, f64, f64) = (0.3 * GIB as f64, 0.8 * GIB as f64, 2.0 * GIB as f64);
+/// CUDA graphs, workspaces and the sampler, not part of any formula: usual and most. A plain loop over `generate` has
+/// none of them.
+const ENGINE: (f64, f64) = (0.8 * GIB as f64, 2.0 * GIB as f64);
 
 impl Serving {
     fn stack(&self) -> Option<&Transformer> {
@@ -112,9 +113,9 @@ impl Serving {
         let (cache, whole) = (self.windowed_request() * requests, self.request() * requests);
         let fixed = most + self.pass();
         Peak {
-            low: least + cache + ENGINE.0,
-            expected: fixed + cache + ENGINE.1,
-            high: fixed * 1.03 + self.pass() + whole + ENGINE.2,
+            low: least + cache,
+            expected: fixed + cache + ENGINE.0,
+            high: fixed * 1.03 + self.pass() + whole + ENGINE.1,
         }
     }
 

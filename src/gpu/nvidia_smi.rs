@@ -203,3 +203,60 @@ pub fn saved(text: &str) -> Told {
     }
     told
 }
+
+/// Why an output of `nvidia-smi` names no GPU, where it says so itself.
+pub fn why_none(text: &str) -> Option<Text> {
+    let says = |words: &str| text.contains(words);
+    if says("Driver/library version mismatch") {
+        return Some(Text::new(
+            "nvidia-smi failed: the driver in the kernel and its library are of different versions, as after an \
+             update; no CUDA program can start until the machine is rebooted or the nvidia modules are reloaded",
+            "nvidia-smi 失败：内核中的驱动与用户态库版本不一致（通常在更新之后）；重启机器或重新加载 nvidia 模块之前，\
+             任何 CUDA 程序都无法启动",
+        ));
+    }
+    if says("couldn't communicate with the NVIDIA driver") {
+        return Some(Text::new(
+            "nvidia-smi failed: no NVIDIA driver answers in this kernel: is it installed and loaded, and was the \
+             kernel updated since?",
+            "nvidia-smi 失败：内核中没有 NVIDIA 驱动应答：驱动是否已安装并加载？之后是否更新过内核？",
+        ));
+    }
+    if says("No devices were found") {
+        return Some(Text::new(
+            "nvidia-smi found no GPU: the driver runs, but no GPU answers it or none is passed to this container",
+            "nvidia-smi 未找到 GPU：驱动正在运行，但没有 GPU 应答，或没有 GPU 传入此容器",
+        ));
+    }
+    if says("Unable to determine the device handle") || says("GPU is lost") {
+        return Some(Text::new(
+            "nvidia-smi failed: a GPU has fallen off the bus (Xid 79): see the kernel's log; it needs a reboot",
+            "nvidia-smi 失败：有 GPU 已从总线掉线（Xid 79）：请查看内核日志；需要重启",
+        ));
+    }
+    if says("Failed to initialize NVML") {
+        return Some(Text::new(
+            "nvidia-smi failed to initialise the driver's library (NVML): in a container the GPU may have been taken \
+             away since its start",
+            "nvidia-smi 无法初始化驱动库（NVML）：在容器中，GPU 可能在启动之后被收回",
+        ));
+    }
+    if says("used_gpu_memory") || says("used_memory") {
+        return Some(Text::new(
+            "a list of processes without their GPUs (--query-compute-apps): save what nvidia-smi alone prints",
+            "只有进程列表，没有 GPU（--query-compute-apps）：请保存不带参数的 nvidia-smi 的输出",
+        ));
+    }
+    let bare = |line: &str| {
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        let sizes = cells.iter().filter(|cell| cell.trim_end_matches("MiB").trim().parse::<u64>().is_ok()).count();
+        cells.len() >= 2 && sizes >= 2
+    };
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    (lines.peek().is_some() && lines.all(bare)).then(|| {
+        Text::new(
+            "CSV without its header, so that which figure is used and which is free is not known: leave out noheader",
+            "CSV 缺少表头，无法得知哪个是已用、哪个是空闲：请去掉 noheader",
+        )
+    })
+}

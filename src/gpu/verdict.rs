@@ -41,6 +41,9 @@ struct Case<'a> {
     question: FailedJob,
 }
 
+/// The one judgement that finds nothing wrong.
+pub const FITS_NOW: &str = "fits-now";
+
 /// The table. Later rows are tested all the same: more than one thing can be wrong.
 pub const RULES: &[Rule] = &[
     Rule { id: "quota", test: quota },
@@ -54,6 +57,7 @@ pub const RULES: &[Rule] = &[
     Rule { id: "unified-memory", test: unified_memory },
     Rule { id: "fragmentation-candidate", test: fragmentation },
     Rule { id: "demand", test: demand },
+    Rule { id: FITS_NOW, test: fits_now },
 ];
 
 /// All verdicts about a GPU, in the order of the table; faults of the hardware are told before any advice on memory.
@@ -62,7 +66,7 @@ pub fn verdicts(gpu: &Gpu, survey: &Survey, mapping: &Mapping, question: FailedJ
     let mut out: Vec<Judgement> = Vec::new();
     for rule in RULES {
         // The last two are what remains where nothing else holds the memory.
-        let last = matches!(rule.id, "fragmentation-candidate" | "demand");
+        let last = matches!(rule.id, "fragmentation-candidate" | "demand" | FITS_NOW);
         if last && out.iter().any(|verdict| !matches!(verdict.id, "slice" | "unified-memory" | "wrong-device")) {
             continue;
         }
@@ -368,12 +372,60 @@ fn demand(case: &Case) -> Option<Text> {
     if memory.free >= need || case.question.idle.is_some_and(|idle| idle >= need) {
         return None;
     }
-    let (need, free) = (Bytes(need), Bytes(memory.free));
+    let (asked, free) = (Bytes(need), Bytes(memory.free));
+    if need > memory.total {
+        let total = Bytes(memory.total);
+        return Some(crate::text!(
+            en: "{asked} are more than the {total} of this GPU: the job asks for more than there is",
+            zh: "需要 {asked}，超过此 GPU 的 {total}：作业本身需求过大"
+        ));
+    }
+    let own = |pid: u32| case.question.pid == Some(pid);
+    let listed = match &case.gpu.processes {
+        Ok(processes) => processes,
+        Err(reason) => {
+            let (en, zh) = (&reason.why.en, &reason.why.zh);
+            return Some(crate::text!(
+                en: "{free} free for {asked}; who is in the way is not known: {en}",
+                zh: "需要 {asked}，空闲 {free}；占用者未知：{zh}"
+            ));
+        }
+    };
+    let others: Vec<_> = listed.iter().filter(|process| !own(process.pid)).collect();
+    let pids = |of: &[u32]| of.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let untold: Vec<u32> = others.iter().filter(|process| process.bytes.is_err()).map(|process| process.pid).collect();
+    if !untold.is_empty() {
+        let list = pids(&untold);
+        return Some(crate::text!(
+            en: "{free} free for {asked}; who is in the way is not known: the memory of process {list} is not told",
+            zh: "需要 {asked}，空闲 {free}；占用者未知：没有给出进程 {list} 的显存"
+        ));
+    }
+    let held =
+        others.iter().filter_map(|process| process.bytes.as_ref().ok()).fold(0u64, |sum, b| sum.saturating_add(*b));
+    if held > 0 {
+        let together = Bytes(memory.free.saturating_add(held));
+        let (list, held) = (pids(&others.iter().map(|process| process.pid).collect::<Vec<_>>()), Bytes(held));
+        return Some(crate::text!(
+            en: "{free} free for {asked}; process {list} holds {held}, and even without it there would be {together}",
+            zh: "需要 {asked}，空闲 {free}；进程 {list} 占用 {held}，即使没有它也只有 {together}"
+        ));
+    }
     Some(crate::text!(
-        en: "{free} free for {need}, and no limit, neighbour or leftover holds the rest: the job asks for more than \
+        en: "{free} free for {asked}, and no limit, neighbour or leftover holds the rest: the job asks for more than \
              there is",
-        zh: "需要 {need}，空闲 {free}，且没有限制、其他进程或残留占用：作业本身需求过大"
+        zh: "需要 {asked}，空闲 {free}，且没有限制、其他进程或残留占用：作业本身需求过大"
     ))
+}
+
+fn fits_now(case: &Case) -> Option<Text> {
+    let need = case.question.need?;
+    let memory = case.gpu.memory.as_ref().ok()?;
+    if memory.free < need {
+        return None;
+    }
+    let (need, free) = (Bytes(need), Bytes(memory.free));
+    Some(crate::text!(en: "{need} fit now: {free} are free", zh: "{need} 现在放得下：空闲 {free}"))
 }
 
 /// `00000000:3B:00.0` as the kernel writes it: `0000:3b:00.0`.

@@ -48,8 +48,8 @@ pub struct Baseline {
 const OWN: [&str; 4] = ["name", "tolerance", "baseline", "baseline_snapshot"];
 /// Options that make no sense in a budget.
 const REFUSED: [&str; 9] = ["check", "update", "budget", "format", "json", "lang", "color", "width", "explain"];
-/// A file with more budgets is no one's.
-const MOST: usize = 1000;
+/// A file with more budgets is no one's; a list or table of values has no more either.
+const MOST: usize = 100_000;
 
 /// Reads the budgets of a file.
 ///
@@ -67,8 +67,13 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Budget>, Text> {
     let Some(list) = document.get("budget").and_then(Item::as_array_of_tables) else {
         return Err(text!(en: "{file}: no [[budget]] in it", zh: "{file}：其中没有 [[budget]]"));
     };
+    if list.len() > MOST {
+        let count = list.len();
+        return Err(text!(en: "{file}: {count} budgets, {MOST} at most", zh: "{file}：{count} 个预算，最多 {MOST} 个"));
+    }
     let mut budgets: Vec<Budget> = Vec::new();
-    for table in list.iter().take(MOST) {
+    let mut names = std::collections::HashSet::new();
+    for table in list.iter() {
         let line = table.span().map_or(1, |span| line_of(text, span.start));
         let line_of_key = |key: &str| {
             let span = table.key(key).and_then(|key| key.span());
@@ -79,7 +84,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Budget>, Text> {
             None => format!("budget {}", budgets.len() + 1),
             _ => return Err(at(line_of_key("name"), "name must be a text".into(), "name 必须是文本".into())),
         };
-        if budgets.iter().any(|other| other.name == name) {
+        if !names.insert(name.clone()) {
             return Err(at(line, format!("a second budget named {name:?}"), format!("名为 {name:?} 的预算重复")));
         }
         let tolerance = match table.get("tolerance") {

@@ -27,6 +27,8 @@ pub struct Tables {
     rows: Vec<(u64, GpuRow)>,
     /// The first line of a GPU's two: index and name.
     head: Option<(u64, u32, Option<String>)>,
+    /// Within the table of MIG instances, whose rows are parts of the GPUs above.
+    instances: bool,
     /// Columns of a CSV header that is in force: index, name, used, total, free, utilization.
     csv: Option<Vec<Column>>,
 }
@@ -77,6 +79,18 @@ impl Tables {
             return;
         }
         let cells: Vec<&str> = text.split(['|', '│']).map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        if let Some(first) = cells.first() {
+            self.instances = match *first {
+                "MIG devices:" => true,
+                "Processes:" => false,
+                first if first.starts_with("NVIDIA-SMI") => false,
+                _ => self.instances,
+            };
+        }
+        // Their memory lies within the GPU's own, and the second of their two rows is address space, not memory.
+        if self.instances {
+            return;
+        }
         if let Some((used, total)) = cells.iter().find_map(|cell| used_of_total(cell, at)) {
             let utilization = cells.iter().rev().find_map(|cell| percent(cell)).filter(|_| cells.len() >= 2);
             let (index, name) = match self.head.take().filter(|(line, ..)| number.saturating_sub(*line) <= 2) {
@@ -294,6 +308,28 @@ mod tests {
                 Some(Figure { bytes: 30499 * MIB, half_width: MIB / 2, at: Span::line(3) })
             )]
         );
+    }
+
+    #[test]
+    fn instances_of_a_gpu_are_no_further_gpus() {
+        let rows = read(
+            "\
+|   0  NVIDIA A100-SXM4-40GB          On  | 00000000:07:00.0 Off |                   On |
+| N/A   33C    P0              44W / 400W |  12000MiB / 40960MiB |     N/A      Default |
+|                                         |                      |              Enabled |
+| MIG devices:                                                                          |
+| GPU  GI  CI  MIG |                   Memory-Usage |        Vol|      Shared           |
+|      ID  ID  Dev |                     BAR1-Usage | SM     Unc| CE ENC DEC OFA JPG    |
+|  0    1   0   0  |           11990MiB / 19968MiB  | 42      0 |  3   0    2    0    0 |
+|                  |               2MiB / 32767MiB  |           |                       |
+|  0    2   0   1  |              10MiB / 19968MiB  | 42      0 |  3   0    2    0    0 |
+|                  |               0MiB / 32767MiB  |           |                       |
+| Processes:                                                                            |
+|    0    1    0       4242      C   python                                   11980MiB |",
+        );
+        assert_eq!(rows.len(), 1);
+        assert_eq!((rows[0].used.bytes, rows[0].total.bytes), (12000 * MIB, 40960 * MIB));
+        assert_eq!(rows[0].processes.len(), 1);
     }
 
     #[test]

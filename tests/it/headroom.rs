@@ -210,8 +210,16 @@ fn step_of_action() -> String {
 #[cfg(unix)]
 #[test]
 fn the_actions_step_runs_as_the_runner_would_run_it() {
-    for (gpu, code, verdict) in [("RTX 3090", 0, "fits"), ("T4", 1, "tight"), ("RTX 3060 12GB", 1, "does-not-fit")] {
-        let folder = repository(same, |budget| budget.replace("RTX 3090", gpu));
+    for (gpu, was, args, code, verdict) in [
+        ("RTX 3090", "14909702144", "", 0, "fits"),
+        ("RTX 3090", "10909702144", "", 1, "grown"),
+        ("T4", "14909702144", "", 1, "tight"),
+        ("RTX 3060 12GB", "14909702144", "", 1, "does-not-fit"),
+        // Quotes keep words together, and nothing in them is run.
+        ("RTX 3090", "14909702144", "--name 'gpt2-base' --lang \"en\"", 0, "fits"),
+        ("RTX 3090", "14909702144", "--name '$(touch run)'", 2, ""),
+    ] {
+        let folder = repository(same, |budget| budget.replace("RTX 3090", gpu).replace("14909702144", was));
         let at = |name: &str| folder.path().join(name);
         let done = Command::new("bash")
             .args(["-c", &step_of_action()])
@@ -220,7 +228,7 @@ fn the_actions_step_runs_as_the_runner_would_run_it() {
             .env("OOMDOC", env!("CARGO_BIN_EXE_oomdoc"))
             .env("BUDGET", "oomdoc.toml")
             .env("NAME", "")
-            .env("ARGS", "")
+            .env("ARGS", args)
             .env("SARIF", "oomdoc.sarif")
             .env("COMMENT", "comment.md")
             .env("GITHUB_ACTIONS", "true")
@@ -231,11 +239,16 @@ fn the_actions_step_runs_as_the_runner_would_run_it() {
         let printed = String::from_utf8(done.stdout).unwrap() + &String::from_utf8(done.stderr).unwrap();
         assert_eq!(done.status.code(), Some(code), "{printed}");
         assert!(printed.starts_with("::"), "{printed}");
+        assert!(!at("run").exists());
+        assert_eq!(printed.contains("::error"), code != 0 && verdict != "tight" && !verdict.is_empty(), "{printed}");
         let read = |name: &str| std::fs::read_to_string(at(name)).unwrap();
+        assert!(serde_json::from_str::<Value>(&read("oomdoc.sarif")).is_ok());
+        if verdict.is_empty() {
+            continue;
+        }
         assert_eq!(read("output"), format!("verdict={verdict}\n"));
         assert!(read("summary").contains("| gpt2-base |"), "{}", read("summary"));
         assert!(read("comment.md").contains("gpt2-base"));
-        assert!(serde_json::from_str::<Value>(&read("oomdoc.sarif")).is_ok());
     }
 }
 
@@ -665,4 +678,85 @@ fn the_range_holds_on_real_curves() {
         eprintln!("{counted:?}: {above} of {asked} above the range");
         assert!(asked > 150 && above * 100 <= 3 * asked, "{counted:?}: {above} of {asked}");
     }
+}
+
+/// Figures that others published of real GPUs (`tests/headroom/published.json`): within the range, and none above it
+/// unless it is listed here.
+#[test]
+fn published_figures_lie_within_the_range() {
+    let text =
+        std::fs::read_to_string(format!("{}/tests/headroom/published.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let published: Value = serde_json::from_str(&text).unwrap();
+    let figures = published["figures"].as_array().unwrap();
+    let gpus: std::collections::BTreeSet<&str> = figures.iter().map(|figure| figure["gpu"].as_str().unwrap()).collect();
+    assert!(figures.len() >= 60 && gpus.len() >= 6, "{} figures of {gpus:?}", figures.len());
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    for figure in figures {
+        let mut model = published["models"][figure["model"].as_str().unwrap()].clone();
+        if let Some(quantised) = figure.get("quantization") {
+            model["quantization_config"] = quantised.clone();
+        }
+        let (_folder, path) = config(&model.to_string());
+        let batch = figure["batch"].as_u64().unwrap_or(1).to_string();
+        let given = figure["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+        let args: Vec<&str> = ["--model", &path, "--batch", &batch].into_iter().chain(given).collect();
+        let (_, answer) = json(&args);
+        let end = |name: &str| answer["peak_bytes"][name].as_f64().unwrap() / GIB;
+        let measured = figure["gib"].as_f64().unwrap();
+        if measured > end("high") {
+            above.push(figure.to_string());
+        } else if measured < end("low") {
+            below.push(figure.to_string());
+        }
+    }
+    eprintln!("{} published figures: {} above the range, {} below", figures.len(), above.len(), below.len());
+    assert_eq!(above, [""; 0]);
+    assert!(below.len() * 10 <= figures.len(), "{below:#?}");
+}
+
+/// Whatever happens, what a build server reads is a document of its kind, and what it says is what the exit code says.
+#[test]
+fn verdict_and_exit_code_agree_in_every_outcome_and_format() {
+    let grown = |budget: String| budget.replace("14909702144", "10909702144");
+    let broken = |budget: String| budget.replace("peaks.csv", "no-such-file.csv");
+    let outcomes: [(&str, &dyn Fn(String) -> String, i32); 4] = [
+        ("fits", &same, 0),
+        ("grown", &grown, 1),
+        ("does-not-fit", &|budget| budget.replace("RTX 3090", "RTX 3060 12GB"), 1),
+        ("broken", &broken, 2),
+    ];
+    for (outcome, change, code) in outcomes {
+        let folder = repository(same, change);
+        let file = folder.path().join("oomdoc.toml");
+        let run = |format: &str| {
+            let done = headroom(&["--check", "--budget", file.to_str().unwrap(), "--format", format]);
+            assert_eq!(done.status.code(), Some(code), "{outcome} {format}");
+            String::from_utf8(done.stdout).unwrap()
+        };
+        let sarif: Value = serde_json::from_str(&run("sarif")).unwrap();
+        let result = &sarif["runs"][0]["results"][0];
+        assert_eq!(result["kind"] == "pass", code == 0, "{result}");
+        let junit = run("junit");
+        assert!(junit.starts_with("<?xml") && junit.trim_end().ends_with("</testsuites>"), "{junit}");
+        assert!(!junit.contains("-0.000"), "{junit}");
+        assert_eq!(junit.contains("failures=\"0\" errors=\"0\""), code == 0, "{junit}");
+        if code != 2 {
+            let checked: Value = serde_json::from_str(&run("json")).unwrap();
+            assert_eq!(checked["outcome"], outcome);
+            assert!(result["ruleId"].as_str().unwrap().ends_with(outcome), "{result}");
+        }
+    }
+}
+
+#[test]
+fn more_than_a_thousand_budgets_are_all_held() {
+    let budgets: String = (0..1500)
+        .map(|i| format!("[[budget]]\nname = \"job {i}\"\ngpu_memory = \"24GiB\"\nbatch = 8\nmeasure = [\"8=7GiB\"]\n"))
+        .collect();
+    let folder = repository(same, |_| budgets);
+    let (code, text) = check(&folder, &["--json"]);
+    assert_eq!(code, 0);
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer["budgets"].as_array().unwrap().len(), 1500);
+    assert_eq!(answer["budgets"][1499]["name"], "job 1499");
 }

@@ -159,7 +159,7 @@ fn each_row_of_the_verdicts() {
         ("mps-limit", with(""), &["--pid", "7120"], &["quota"]),
         ("bare-metal", with(""), &[], &["neighbour"]),
         ("bare-metal", with(""), &["--need", "50GiB"], &["neighbour"]),
-        ("bare-metal", with(""), &["--need", "1GiB"], &[]),
+        ("bare-metal", with(""), &["--need", "1GiB"], &["fits-now"]),
         ("bare-metal", orphan.clone(), &[], &["unexplained"]),
         ("nobody-holds", with(""), &["--pid", "7120", "--reserved", "38GiB"], &["overhead"]),
         ("nobody-holds", with("").replace("81559", "79000"), &["--pid", "7120"], &["slice"]),
@@ -645,4 +645,54 @@ fn reports_follow_the_schema() {
         ("Ways.*", cuda),
         ("WrongWord.*", cuda),
     ]);
+}
+
+/// A failure of nvidia-smi is told as what it is, not as a missing table.
+#[test]
+fn a_saved_failure_of_nvidia_smi_is_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, part) in [
+        ("Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.54\n", "rebooted"),
+        ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n", "no NVIDIA driver answers"),
+        ("No devices were found\n", "no GPU answers"),
+        ("pid, process_name, used_gpu_memory [MiB]\n4242, python, 20000 MiB\n", "list of processes"),
+        ("0, NVIDIA GeForce RTX 3090, 24576 MiB, 1024 MiB\n1, NVIDIA GeForce RTX 3090, 24576 MiB, 3 MiB\n", "noheader"),
+        ("loss 3.1\n", "no table"),
+    ] {
+        let path = folder.path().join("saved.txt");
+        std::fs::write(&path, text).unwrap();
+        let done = binary::process().args(["probe", "--lang", "en", "--from"]).arg(&path).output().unwrap();
+        let error = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{text}: {error}");
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+/// `--need` answers where it fits, and claims nothing about processes whose memory is not told.
+#[test]
+fn a_need_is_answered_either_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("saved.txt");
+    let table = "\
+|   0  NVIDIA GeForce RTX 3090        Off |   00000000:01:00.0 Off |                  N/A |
+|  0%   45C    P8             25W /  350W |   20480MiB /  24576MiB |      3%      Default |
+| Processes:                                                                              |
+|    0   N/A  N/A            4242      C   python train.py                           N/A |
+";
+    std::fs::write(&path, table).unwrap();
+    let ask = |need: &str| {
+        let done = binary::process()
+            .args(["probe", "--lang", "en", "--width", "200", "--fail-on", "any", "--need", need, "--from"])
+            .arg(&path)
+            .output()
+            .unwrap();
+        (done.status.code(), String::from_utf8(done.stdout).unwrap())
+    };
+    let (code, fits) = ask("2GiB");
+    assert!(code == Some(0) && fits.contains("2.00 GiB fit now: 4.00 GiB are free"), "{fits}");
+    let (code, not) = ask("8GiB");
+    assert!(code == Some(1) && not.contains("the memory of process 4242 is not told"), "{not}");
+    assert!(!not.contains("no limit, neighbour or leftover"), "{not}");
+    let (_, never) = ask("40GiB");
+    assert!(never.contains("more than the 24.00 GiB of this GPU"), "{never}");
 }

@@ -13,6 +13,7 @@ use crate::report::view::to_json;
 use crate::snapshot::diff::{Moment, compare, side};
 use crate::text;
 use crate::text::{Lang, Text};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Places that are named as the cause of a growth.
@@ -133,6 +134,21 @@ fn grown(budget: &Budget, folder: &Path, own: &HeadroomOptions, lang: Lang) -> R
     Ok(grown.map(crate::report::diff::growth_line).collect())
 }
 
+/// Writes a file anew, wholly or not at all: beside it first, then in its place.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    // The file that a link points to, not the link.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    beside.write_all(bytes)?;
+    if let Ok(old) = std::fs::metadata(&path) {
+        beside.as_file().set_permissions(old.permissions())?;
+    }
+    beside.as_file().sync_all()?;
+    beside.persist(&path).map_err(|error| error.error)?;
+    Ok(())
+}
+
 fn update(options: &HeadroomOptions, text: &str, checked: &[(usize, (Checked, HeadroomOptions))]) -> Result<u8, Why> {
     let path = &options.budget.file;
     let mut baselines = Vec::new();
@@ -146,7 +162,7 @@ fn update(options: &HeadroomOptions, text: &str, checked: &[(usize, (Checked, He
         let name = path.display();
         Why::Told(text!(en: "{name}: cannot be written: {error}", zh: "{name}：无法写入：{error}"))
     };
-    std::fs::write(path, new).map_err(|error| unwritable(path, error))?;
+    replace(path, new.as_bytes()).map_err(|error| unwritable(path, error))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let budgets = budget::read(&path.display().to_string(), text)?;
     for (place, (_, own)) in checked {
@@ -155,7 +171,8 @@ fn update(options: &HeadroomOptions, text: &str, checked: &[(usize, (Checked, He
         if let Some((kept, new)) = kept.zip(snapshot_of(own))
             && kept != *new
         {
-            std::fs::copy(new, &kept).map_err(|error| unwritable(&kept, error))?;
+            let bytes = std::fs::read(new).map_err(|error| unwritable(new, error))?;
+            replace(&kept, &bytes).map_err(|error| unwritable(&kept, error))?;
         }
     }
     let lang = options.output.style.lang;

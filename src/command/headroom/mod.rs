@@ -22,9 +22,9 @@ use anyhow::anyhow;
 pub fn run(options: &HeadroomOptions) -> anyhow::Result<u8> {
     let lang = options.output.style.lang;
     if options.budget.check || options.budget.update {
-        return budget::run(options).map_err(|why| why.into_error(lang));
+        return budget::run(options).map_err(|why| refused(why, options));
     }
-    let assessment = answer(options).map_err(|why| why.into_error(lang))?;
+    let assessment = answer(options).map_err(|why| refused(why, options))?;
     let view = report::View { style: options.output.style, explain: options.explain };
     let text = match options.format {
         HeadroomFormat::Json => to_json(&report::json::document(&assessment, view)),
@@ -46,6 +46,19 @@ fn gate(checks: &Checks, format: HeadroomFormat, lang: Lang) -> String {
         HeadroomFormat::Github => super::github_step(checks, lang),
         _ => junit::render(checks, lang),
     }
+}
+
+/// The error, after a document that tells it where a build server is to read one.
+fn refused(why: Why, options: &HeadroomOptions) -> anyhow::Error {
+    let lang = options.output.style.lang;
+    let error = why.into_error(lang);
+    let gates = [HeadroomFormat::Junit, HeadroomFormat::Sarif, HeadroomFormat::Github];
+    if gates.contains(&options.format) {
+        let told = report::unanswered(&Text::same(format!("{error:#}")));
+        // The error itself is what matters; that it could not be printed twice is not.
+        let _ = print(&gate(&told, options.format, lang), &options.output);
+    }
+    error
 }
 
 /// Why there is no answer: unreadable input, or input that is not what it should be.

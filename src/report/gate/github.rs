@@ -5,7 +5,7 @@
 
 use super::{Check, Checks};
 use crate::domain::Verdict;
-use crate::text::Lang;
+use crate::text::{Lang, Text};
 use std::fmt::Write;
 
 /// One annotation a line.
@@ -19,6 +19,8 @@ pub fn annotations(checks: &Checks, lang: Lang) -> String {
 
 fn annotation(out: &mut String, suite: &str, check: &Check, lang: Lang) {
     let level = match check.verdict {
+        // It fails the build as what does not fit.
+        _ if check.grown => "error",
         Verdict::Fits => "notice",
         Verdict::Tight | Verdict::Unknown => "warning",
         Verdict::DoesNotFit => "error",
@@ -71,7 +73,7 @@ pub fn summary(checks: &Checks, lang: Lang) -> String {
             let found = check.figures.iter().find(|(own, _)| own.in_lang(lang) == *label);
             found.map(|(_, value)| cell(value)).unwrap_or_default()
         };
-        let head = [cell(check.name.in_lang(lang)), cell(check.verdict.text().in_lang(lang))];
+        let head = [cell(check.name.in_lang(lang)), cell(verdict(check).in_lang(lang))];
         cells(&mut out, &mut head.into_iter().chain(labels.iter().map(value)));
     }
     for check in &checks.checks {
@@ -88,6 +90,10 @@ pub fn summary(checks: &Checks, lang: Lang) -> String {
         }
     }
     out
+}
+
+fn verdict(check: &Check) -> Text {
+    if check.grown { Text::new("grown", "增长超限") } else { check.verdict.text() }
 }
 
 fn cell(text: &str) -> String {
@@ -108,7 +114,6 @@ fn cell(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Text;
 
     fn checks() -> Checks {
         let mut check =

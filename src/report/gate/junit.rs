@@ -12,7 +12,7 @@ pub fn render(checks: &Checks, lang: Lang) -> String {
     let count = |wanted: fn(Verdict) -> bool| checks.checks.iter().filter(|check| wanted(check.verdict)).count();
     let failures = count(|verdict| matches!(verdict, Verdict::Tight | Verdict::DoesNotFit));
     let errors = count(|verdict| verdict == Verdict::Unknown);
-    let seconds: f64 = checks.checks.iter().filter_map(|check| check.seconds).sum();
+    let seconds: f64 = checks.checks.iter().filter_map(|check| check.seconds).fold(0.0, |sum, seconds| sum + seconds);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let suite = attribute(checks.suite);
     let totals =
@@ -51,7 +51,7 @@ fn case(out: &mut String, suite: &str, check: &Check, lang: Lang) {
             let _ = writeln!(
                 out,
                 "      <{element} type=\"{}\" message=\"{}\">{}</{element}>",
-                check.verdict.id(),
+                check.outcome(),
                 attribute(message),
                 content(&body)
             );
@@ -109,5 +109,7 @@ mod tests {
         assert!(xml.contains("name=\"batch &quot;16&quot;\""), "{xml}");
         assert!(xml.contains("message=\"a &lt; b &amp; &quot;c&quot;\u{fffd}[31m\""), "{xml}");
         assert!(!xml.contains('\u{1b}'));
+        // The sum of no figures is not less than nothing.
+        assert!(!xml.contains("-0.000") && xml.contains("time=\"0.000\""), "{xml}");
     }
 }

@@ -15,6 +15,8 @@ pub struct Check {
     /// What was asked, stable from run to run, so that a build server can follow it.
     pub name: Text,
     pub verdict: Verdict,
+    /// It fits, but grew beyond what its baseline allows, which fails the build all the same.
+    pub grown: bool,
     /// The answer in a sentence or two.
     pub message: Text,
     /// Figures behind it, in the order to show: label and value.
@@ -29,9 +31,28 @@ pub struct Check {
 
 impl Check {
     pub fn new(name: Text, verdict: Verdict, message: Text) -> Check {
-        Check { name, verdict, message, figures: Vec::new(), details: Text::default(), place: None, seconds: None }
+        Check {
+            name,
+            verdict,
+            grown: false,
+            message,
+            figures: Vec::new(),
+            details: Text::default(),
+            place: None,
+            seconds: None,
+        }
     }
 }
+
+impl Check {
+    /// The verdict, or that it grew: what a build server is to follow.
+    pub fn outcome(&self) -> &'static str {
+        if self.grown { GROWN } else { self.verdict.id() }
+    }
+}
+
+/// Of what fits and grew.
+pub const GROWN: &str = "grown";
 
 /// The checks of one call, in the order to show.
 #[derive(Debug, Clone, PartialEq)]

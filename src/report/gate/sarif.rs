@@ -1,20 +1,20 @@
 //! SARIF 2.1.0, the form in which code scanning takes findings in. What fits is a result of kind `pass`.
 
-use super::{Check, Checks};
+use super::{Check, Checks, GROWN};
 use crate::domain::Verdict;
 use crate::text::Lang;
 use serde_json::{Value, json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// Verdicts as rules, in the order of `ruleIndex`.
-const RULES: [Verdict; 4] = [Verdict::Fits, Verdict::Tight, Verdict::DoesNotFit, Verdict::Unknown];
+/// Outcomes as rules, in the order of `ruleIndex`.
+const RULES: [&str; 5] = ["fits", "tight", "does-not-fit", "unknown", GROWN];
 
 pub fn render(checks: &Checks, lang: Lang) -> Value {
-    let rules = RULES.map(|verdict| {
+    let rules = RULES.map(|outcome| {
         json!({
-            "id": format!("memory/{}", verdict.id()),
-            "shortDescription": { "text": format!("{}: {}", checks.suite, verdict.text().in_lang(lang)) },
+            "id": format!("memory/{outcome}"),
+            "shortDescription": { "text": format!("{}: {}", checks.suite, outcome.replace('-', " ")) },
         })
     });
     json!({
@@ -33,6 +33,7 @@ pub fn render(checks: &Checks, lang: Lang) -> Value {
 
 fn result(check: &Check, lang: Lang) -> Value {
     let (kind, level) = match check.verdict {
+        _ if check.grown => ("fail", "error"),
         Verdict::Fits => ("pass", "none"),
         Verdict::Tight => ("fail", "warning"),
         Verdict::DoesNotFit => ("fail", "error"),
@@ -48,8 +49,8 @@ fn result(check: &Check, lang: Lang) -> Value {
         message.push_str(&format!("\n\n{details}"));
     }
     let mut out = json!({
-        "ruleId": format!("memory/{}", check.verdict.id()),
-        "ruleIndex": RULES.iter().position(|verdict| *verdict == check.verdict),
+        "ruleId": format!("memory/{}", check.outcome()),
+        "ruleIndex": RULES.iter().position(|outcome| *outcome == check.outcome()),
         "kind": kind,
         "level": level,
         "message": { "text": message },

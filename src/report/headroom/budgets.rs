@@ -23,6 +23,15 @@ fn tenths(percent: f64) -> f64 {
     (percent * 10.0).round() / 10.0 + 0.0
 }
 
+/// The answer in a line; growth that fails the build comes first.
+fn headline(checked: &Checked) -> Text {
+    let line = wording::headline(&checked.assessment);
+    if !checked.is_grown() {
+        return line;
+    }
+    Text::new(format!("grown beyond its baseline: {}", line.en), format!("超出基线的增长：{}", line.zh))
+}
+
 /// How the peak stands to the baseline.
 fn against_baseline(checked: &Checked) -> Text {
     match (&checked.growth, &checked.baseline) {
@@ -53,7 +62,7 @@ pub fn terminal(all: &[Checked], view: View) -> String {
     for checked in all {
         screen.blank();
         let head = format!("{}: ", checked.name);
-        let line = wording::headline(&checked.assessment);
+        let line = headline(checked);
         screen.paragraph(&[run(Tone::Strong, head)], 2, &[run(tone(checked.verdict()), line.in_lang(lang))]);
         let lines = [wording::peak_line(&checked.assessment), wording::largest(&checked.assessment)];
         for line in lines.into_iter().flatten() {
@@ -77,7 +86,7 @@ pub fn markdown(all: &[Checked], view: View) -> String {
     );
     let mut out = format!("### oomdoc headroom\n\n{}\n| --- | --- | ---: | ---: | --- |\n", heads.in_lang(lang));
     for checked in all {
-        let answer = wording::headline(&checked.assessment);
+        let answer = headline(checked);
         let peak = checked.assessment.peak.map(|peak| wording::bytes(peak.expected).to_string()).unwrap_or_default();
         let largest = checked.assessment.largest.map(|largest| largest.safe.to_string()).unwrap_or_default();
         let _ = writeln!(
@@ -102,9 +111,11 @@ pub fn checks(all: &[Checked]) -> Checks {
     let list = all.iter().map(|checked| {
         let mut check = check(&checked.assessment, Text::same(checked.name.clone()), Some(checked.place.clone()));
         check.verdict = checked.verdict();
+        check.grown = checked.is_grown();
         let against = against_baseline(checked);
-        check.message =
-            Text::new(format!("{}; {}", check.message.en, against.en), format!("{}；{}", check.message.zh, against.zh));
+        // What fails the build is said first.
+        let (first, then) = if checked.is_grown() { (against, check.message) } else { (check.message, against) };
+        check.message = Text::new(format!("{}; {}", first.en, then.en), format!("{}；{}", first.zh, then.zh));
         for place in checked.growth.iter().flat_map(|growth| &growth.places) {
             check.details.en += &format!("{}\n", place.en);
             check.details.zh += &format!("{}\n", place.zh);

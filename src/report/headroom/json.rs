@@ -37,6 +37,8 @@ pub struct Budgets<'a> {
     schema: &'static str,
     /// The worst.
     verdict: Verdict,
+    /// The same, but `grown` where what fits fails for its growth alone.
+    outcome: &'static str,
     budgets: Vec<Budget<'a>>,
 }
 
@@ -215,8 +217,15 @@ pub fn budgets(all: &[Checked], view: View) -> Document<'_> {
     Document::Check(Budgets {
         schema: "oomdoc.headroom-check/1",
         verdict: Verdict::of_all(all.iter().map(Checked::verdict)).unwrap_or(Verdict::Fits),
+        outcome: outcome(all),
         budgets: all.iter().map(|checked| Budget::of(checked, view)).collect(),
     })
+}
+
+/// Of the worst budget; growth alone is less than anything that may not fit.
+fn outcome(all: &[Checked]) -> &'static str {
+    let of = |checked: &&Checked| (checked.verdict(), !checked.is_grown());
+    all.iter().max_by_key(of).map_or(Verdict::Fits.id(), Checked::outcome)
 }
 
 fn whole(value: f64) -> u64 {

@@ -8,7 +8,7 @@ pub mod terminal;
 mod wording;
 
 use super::Style;
-use super::gate::{Check, Checks};
+use super::gate::{Check, Checks, GROWN};
 use crate::domain::Verdict;
 use crate::headroom::Assessment;
 use crate::headroom::budget::Baseline;
@@ -59,6 +59,24 @@ impl Checked {
         let grown = self.growth.as_ref().is_some_and(Growth::exceeded);
         self.assessment.verdict.max(if grown { Verdict::Tight } else { Verdict::Fits })
     }
+}
+
+impl Checked {
+    /// True where it would fit, and fails for its growth alone.
+    pub fn is_grown(&self) -> bool {
+        self.assessment.verdict == Verdict::Fits && self.growth.as_ref().is_some_and(Growth::exceeded)
+    }
+
+    /// The verdict, or that it grew.
+    pub fn outcome(&self) -> &'static str {
+        if self.is_grown() { GROWN } else { self.verdict().id() }
+    }
+}
+
+/// What is told of a question that could not be answered: no document is left empty for whoever reads it next.
+pub fn unanswered(why: &Text) -> Checks {
+    let check = Check::new(Text::new("headroom", "显存余量"), Verdict::Unknown, why.clone());
+    Checks { suite: "oomdoc headroom", headline: why.clone(), checks: vec![check] }
 }
 
 /// An answer as a check of a pipeline.
