@@ -180,4 +180,9 @@ mod tests {
             assert!(Family::ALL.contains(&Family::of(*cause)));
         }
     }
+
+    #[test]
+    fn a_full_process_of_which_nothing_says_why_is_a_family() {
+        assert_eq!(of(&torch(&FULL_CARD)), Conclusion::Family(Family::OwnNeed));
+    }
 }

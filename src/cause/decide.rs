@@ -558,4 +558,12 @@ mod tests {
             assert!(observation.outcomes.len() >= 2, "{}", observation.id);
         }
     }
+
+    #[test]
+    fn a_bare_kill_asks_for_the_kernels_log_first() {
+        let mut kill = host(&[]);
+        kill.event.sign(Sign::KilledWithoutProof);
+        let findings = rank(&kill);
+        assert_eq!(observations(&kill, &findings, Conclusion::Open).first().map(|first| first.id), Some("kernel-log"));
+    }
 }

@@ -228,7 +228,7 @@ impl<'a> Case<'a> {
         self.engine().is_some()
             || matches!(self.phase(), Some(Phase::Inference | Phase::Warmup))
             || self.diffusion()
-            || self.clue(Clue::Predicts) && !self.training()
+            || (self.clue(Clue::Predicts) || self.clue(Clue::Serves)) && !self.training()
     }
 
     pub fn evaluating(&self) -> bool {
@@ -523,7 +523,7 @@ impl Case<'_> {
 
     /// 1 where the log proves training, less where it only does not rule it out.
     pub fn if_training(&self) -> f64 {
-        if self.training() { 1.0 } else { 0.55 }
+        if self.training() { 1.0 } else { 0.45 }
     }
 
     /// True when a language model is at work, by the trainer, the clues or the sequence length.

@@ -37,7 +37,7 @@ fn advise(case: &Case) -> Advice {
     if case.clue(Clue::NoGradVisible) {
         return Advice::Withheld(text!(en: "it runs without gradients already", zh: "已经在无梯度模式下运行"));
     }
-    let weight = if case.evaluating() || case.phase() == Some(Phase::Inference) { 1.0 } else { 0.5 };
+    let weight = if case.evaluating() || case.phase() == Some(Phase::Inference) { 1.0 } else { 0.8 };
     Draft::new(case, &FIX)
         .weight(weight)
         .frees_if(

@@ -407,3 +407,15 @@ fn settings_that_fail_in_the_replay_will_not_help() {
     assert!(why.en.contains("fail all the same, on 1000.00 MiB") && why.zh.contains("依然失败"), "{why:?}");
     assert!(withheld(&plan, "record-a-snapshot"), "there is one");
 }
+
+#[test]
+fn a_request_beyond_the_device_is_cured_where_it_is_made() {
+    let figures = [
+        (Fact::Requested, "72.00 GiB"),
+        (Fact::Capacity, "11.69 GiB"),
+        (Fact::Free, "11.11 GiB"),
+        (Fact::Allocated, "360.00 MiB"),
+    ];
+    let plan = planned(&incident(Program::Pytorch, Resource::Gpu, &figures, Context::default()));
+    assert!(offered(&plan, "fix-the-shape").is_some() && offered(&plan, "chunk-the-operation").is_some());
+}

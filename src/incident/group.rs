@@ -562,4 +562,27 @@ mod tests {
         assert_eq!(clock("E1121 00:01:00.25 x:y"), Some(60.25));
         assert_eq!(clock("a::b 99:99:99"), None);
     }
+
+    #[test]
+    fn processes_of_one_log_that_list_each_other_share_a_device() {
+        let message = |line, own: u64, others: &[(u64, u64)]| {
+            let mut event = with(event(Program::Pytorch, Resource::Gpu, line), Fact::Process, own * MIB);
+            event.facts.device.note(0, event.at);
+            let listed = others.iter().map(|(pid, mib)| crate::dialect::ProcessUse {
+                pid: *pid,
+                figure: Figure { bytes: mib * MIB, half_width: 0, at: event.at },
+            });
+            event.facts.other_processes = listed.collect();
+            event
+        };
+        let groups = |events: Vec<Event>| -> Vec<Group> {
+            let group =
+                |event: Event| Group { ranks: Vec::new(), last: event.at.last, followers: Vec::new(), event, run: 0 };
+            events.into_iter().map(group).collect()
+        };
+        let both = [message(5, 1400, &[(11, 2300)]), message(9, 40, &[(11, 2300), (12, 1400)])];
+        assert_eq!(shared_devices(&groups(both.to_vec())), [0]);
+        let strangers = [message(5, 1400, &[(11, 2300)]), message(9, 1400, &[(11, 2300)])];
+        assert_eq!(shared_devices(&groups(strangers.to_vec())), [] as [u32; 0]);
+    }
 }

@@ -296,4 +296,32 @@ mod tests {
         assert_eq!(level(&SAMPLE_CACHE, &with(Clue::SampleCache, host(&[]))), Some("in-ram"));
         assert_eq!(level(&SAMPLE_CACHE, &with(Clue::SampleCache, torch(&[]))), None, "RAM is no matter of a device");
     }
+
+    #[test]
+    fn memory_that_grows_under_a_name_of_the_programs_own_is_growth() {
+        let trend = |label: &str, unit, free, values: &[f64]| Trend {
+            label: label.into(),
+            unit,
+            free,
+            samples: values.iter().enumerate().map(|(i, value)| (i as u64 + 1, *value)).collect(),
+        };
+        let shown = |mechanism: &Mechanism, trend: Trend| {
+            let mut incident = torch(&FULL_CARD);
+            incident.context.trends = vec![trend];
+            level(mechanism, &incident)
+        };
+        let gib = |all: &[f64]| all.iter().map(|gib| gib * 1024.0 * MIB as f64).collect::<Vec<_>>();
+        let rising = gib(&[4.0, 6.0, 8.0, 10.0, 12.0, 14.0]);
+        assert_eq!(shown(&READINGS, trend("footprint", Unit::Bytes, false, &rising)), Some("rise"));
+        let falling = gib(&[11.0, 9.0, 7.0, 5.0, 3.0, 1.0]);
+        assert_eq!(shown(&READINGS, trend("", Unit::Bytes, true, &falling)), Some("rise"));
+        assert_eq!(shown(&READINGS, trend("gpu", Unit::Percent, false, &[60.0, 70.0, 80.0, 90.0, 97.0])), Some("rise"));
+        assert_eq!(shown(&READINGS, trend("footprint", Unit::Bytes, false, &rising[..3])), Some("rise-weakly"));
+        let beyond = gib(&[64.0, 128.0, 256.0, 512.0, 1024.0]);
+        assert_eq!(shown(&READINGS, trend("mapped", Unit::Bytes, false, &beyond)), None, "no device holds that");
+        assert_eq!(shown(&READINGS, trend("cpu ram", Unit::Bytes, false, &rising)), None, "RAM is no matter of it");
+        let counts = [3.0, 6.0, 9.0, 12.0];
+        assert_eq!(shown(&KEPT_THINGS, trend("history", Unit::Things, false, &counts)), Some("rise"));
+        assert_eq!(shown(&KEPT_THINGS, trend("history", Unit::Things, false, &[3.0, 6.0, 6.0, 12.0])), None);
+    }
 }

@@ -177,4 +177,17 @@ mod tests {
         incident.context.visible_devices.note("3".into(), Span::line(1));
         assert_eq!(level(&CHOSEN, &incident), Some("taken-by-others"));
     }
+
+    #[test]
+    fn devices_on_one_line_show_which_are_idle() {
+        let gib = |gib: u64| (gib * GIB) as f64;
+        let mut incident = torch(&[]);
+        incident.event.facts.device.note(0, Span::line(7));
+        incident.context.cards = Some((5, vec![(0, gib(12)), (1, 0.0)]));
+        assert_eq!(level(&IDLE_NEIGHBOURS, &incident), Some("idle"));
+        incident.context.cards = Some((5, vec![(0, gib(12)), (1, gib(11))]));
+        assert_eq!(level(&IDLE_NEIGHBOURS, &incident), None);
+        incident.context.cards = Some((5, vec![(0, 0.0), (1, 0.0)]));
+        assert_eq!(level(&IDLE_NEIGHBOURS, &incident), Some("all-idle-at-first"));
+    }
 }

@@ -217,4 +217,14 @@ mod tests {
         incident.context.clues.insert(Clue::SecondFramework, Span::line(2));
         assert_eq!(level(&SECOND_FRAMEWORK, &incident), Some("present"));
     }
+
+    #[test]
+    fn an_announced_pool_counts_where_it_is_a_large_part_of_the_device() {
+        let mut incident = torch(&crate::cause::trial::FULL_CARD);
+        let pool = |gib: u64| AnnouncedPool { line: 2, bytes: (gib * GIB) as f64, of_keys_and_values: false };
+        incident.context.pools = vec![pool(2)];
+        assert_eq!(level(&POOL, &incident), None);
+        incident.context.pools = vec![pool(2), pool(11)];
+        assert_eq!(level(&POOL, &incident), Some("announced"));
+    }
 }

@@ -269,4 +269,18 @@ mod tests {
         incident.event.facts.numbers.insert(Number::SquareSide, (40_000.0, crate::evidence::Span::line(3)));
         assert_eq!(level(&SQUARE, &incident), Some("square"));
     }
+
+    #[test]
+    fn a_tensor_that_its_shape_asked_for_is_no_garbage() {
+        let mut incident = torch(&[(Fact::Requested, "12000000.00 GiB"), (Fact::Capacity, "8.00 GiB")]);
+        assert_eq!(level(&ABSURD, &incident), Some("garbage"));
+        incident.context.frames = vec![crate::incident::context::Frame {
+            file: "train.py".into(),
+            line: 4,
+            function: "<module>".into(),
+            code: Some("mask = torch.ones(n, n, device=device)".into()),
+            at: crate::evidence::Span::line(3),
+        }];
+        assert_eq!(level(&ABSURD, &incident), Some("wrong-shape"));
+    }
 }

@@ -344,4 +344,21 @@ mod tests {
         notebook.context.clues.insert(Clue::LongLived, Span::line(1));
         assert_eq!(level(&LONG_LIVED, &notebook), Some("holds-earlier-results"));
     }
+
+    #[test]
+    fn a_phase_after_steps_that_went_well_stands_apart() {
+        let mut incident = settled(event(Program::Pytorch, Resource::Gpu, &crate::cause::trial::FULL_CARD));
+        incident.context.phase.note(Phase::Validation, Span::line(6));
+        assert_eq!(level(&APART, &incident), None, "nothing tells that steps went well");
+        incident.context.step.note(40, Span::line(5));
+        assert_eq!(level(&APART, &incident), Some("after-steps"));
+        incident.context.last_reading = Some((4, 9 << 30));
+        let told = (APART.read)(&incident).unwrap().text.en;
+        assert!(told.starts_with("training stood at 9.00 GiB; 14.90 GiB were allocated"), "{told}");
+        let mut first = at_phase(Phase::OptimizerStep);
+        first.context.clues.insert(Clue::OptimizerState, Span::line(5));
+        assert_eq!(level(&APART, &first), Some("first-optimizer-step"));
+        first.context.step.note(40, Span::line(5));
+        assert_eq!(level(&APART, &first), None);
+    }
 }

@@ -338,4 +338,24 @@ mod tests {
         uneven.sign(Sign::UnevenDevices);
         assert_eq!(level(&ESTIMATE, &settled(uneven)), Some("uneven-devices"));
     }
+
+    #[test]
+    fn a_cache_of_keys_and_values_is_seen_without_an_engine() {
+        let mut incident = torch(&crate::cause::trial::FULL_CARD);
+        assert_eq!(level(&KEYS_AND_VALUES, &incident), None);
+        incident.context.clues.insert(Clue::ServesWithCache, Span::line(5));
+        assert_eq!(level(&KEYS_AND_VALUES, &incident), Some("passed-on"));
+        let samples = (1..9u64).map(|i| (i, (i * GIB) as f64)).collect();
+        let unit = crate::incident::context::Unit::Bytes;
+        incident.context.trends =
+            vec![crate::incident::context::Trend { label: "occupied".into(), unit, free: false, samples }];
+        assert_eq!(level(&KEYS_AND_VALUES, &incident), Some("grows"));
+        let large = |bytes| crate::incident::context::AnnouncedPool { line: 3, bytes, of_keys_and_values: true };
+        incident.context.pools = vec![large(1.0 * GIB as f64)];
+        assert_eq!(level(&KEYS_AND_VALUES, &incident), Some("grows"), "a sixteenth of the device decides nothing");
+        incident.context.pools = vec![large(12.0 * GIB as f64)];
+        assert_eq!(level(&KEYS_AND_VALUES, &incident), Some("announced"));
+        incident.context.clues.insert(Clue::AllocatesCache, Span::line(6));
+        assert_eq!(level(&KEYS_AND_VALUES, &incident), Some("made-here"));
+    }
 }

@@ -144,6 +144,8 @@ closed_set! {
         Builds = "builds",
         /// The script or its functions are named for prediction, sampling or a service.
         Predicts = "predicts",
+        /// A server's words or paths stand around the failure.
+        Serves = "serves",
         /// The program says how many devices it sees, and it is several.
         SeveralDevices = "several-devices",
         /// `load_from_checkpoint`/`torch.load` without `map_location`, or several ranks on one device.

@@ -402,6 +402,10 @@ mod tests {
             ("[Step 300] Memory - Process: 1MB", (None, None, Some(300), None, train)),
             ("为什么第5个Epoch才OOM", (Some(5.0), None, None, None, train)),
             ("250/300 [=====>....] - 5s 2s/step - loss: 1.7", (None, None, Some(250), Some(300), train)),
+            (
+                "Epoch 1:  65%|█▉ | 13/20 [00:00<00:00, 25it/s]Running evaluation",
+                (Some(1.0), None, None, None, Some(Phase::Validation)),
+            ),
             ("Loading checkpoint shards:  50%|█  | 2/4 [00:01<00:01]", (None, None, None, None, Some(Phase::Load))),
         ];
         for (text, want) in rows {

@@ -638,3 +638,28 @@ impl Progress {
         self.phase = later.phase.or(self.phase);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_are_equal_by_what_was_loaded_and_not_by_when() {
+        let same = |a: &str, b: &str| tells_of_a_load(a) && tells_of_a_load(b) && of_a_load(a) == of_a_load(b);
+        assert!(same(
+            "INFO 11-22 06:14:29 run.py:47] Starting to load model...",
+            "INFO 11-22 06:14:31 run.py:47] Starting to load model..."
+        ));
+        assert!(same("number of parameters: 94.83M", "number of parameters: 94.83M"));
+        assert!(!same("number of parameters: 94.83M", "number of parameters: 12.10M"));
+        assert!(same(
+            "{\"ts\": 1795328768.062, \"event\": \"model_loaded\", \"parameters\": 22389640}",
+            "{\"ts\": 1795328769.871, \"event\": \"model_loaded\", \"parameters\": 22389640}"
+        ));
+        assert!(!tells_of_a_load("Loading checkpoint shards: 100%|██████| 3/3 [00:02<00:00]"), "printed once or twice");
+        assert!(same(
+            "Loading checkpoint shards:   0%|      | 0/3 [00:00<?, ?it/s]",
+            "Loading checkpoint shards:   0%|      | 0/3 [00:00<?, ?it/s]"
+        ));
+    }
+}

@@ -215,6 +215,22 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "cmake --build",
         ]),
     );
+    add(
+        Clue::Serves,
+        says(&[
+            "text_generation_server",
+            "text_generation_router",
+            "application startup complete",
+            "uvicorn running",
+            "\"post /",
+            " post /",
+            "lmdeploy/",
+            "openai/api_server",
+            "tritonserver",
+            "gunicorn",
+            "xinference",
+        ]),
+    );
     add(Clue::SeveralDevices, several_devices(&lower));
     add(Clue::GrowingList, says(&["tcmalloc: large alloc"]));
     add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));
@@ -258,4 +274,20 @@ pub(super) fn went_on(text: &str) -> bool {
     ["skipping", "skipped batch", "skip this batch", "retrying with", "falling back to", "ran out of memory, retrying"]
         .iter()
         .any(|word| lower.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_devices_are_several() {
+        for text in ["[0/8] worker on cuda, 8 gpus visible", "using 4 gpu(s)", "gpus: 2", "devices [0,1] devices [0,1]"]
+        {
+            assert!(several_devices(text), "{text}");
+        }
+        for text in ["1 gpu(s): nvidia t4", "gpu 2 is busy", "256 devices of the fleet", "step 4 of 8"] {
+            assert!(!several_devices(text), "{text}");
+        }
+    }
 }
