@@ -719,7 +719,8 @@ fn published_figures_lie_within_the_range() {
 fn verdict_and_exit_code_agree_in_every_outcome_and_format() {
     let grown = |budget: String| budget.replace("14909702144", "10909702144");
     let broken = |budget: String| budget.replace("peaks.csv", "no-such-file.csv");
-    let outcomes: [(&str, &dyn Fn(String) -> String, i32); 4] = [
+    type Change<'a> = &'a dyn Fn(String) -> String;
+    let outcomes: [(&str, Change, i32); 4] = [
         ("fits", &same, 0),
         ("grown", &grown, 1),
         ("does-not-fit", &|budget| budget.replace("RTX 3090", "RTX 3060 12GB"), 1),
