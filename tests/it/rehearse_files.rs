@@ -215,8 +215,10 @@ fn try_all(level: &str) -> Option<Value> {
     Some(serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}\n{err}")))
 }
 
-fn names(report: &Value, kind: &str) -> Vec<String> {
-    let list = report["files"][kind].as_array().unwrap().iter();
+/// The names of what would have been done to files that existed, or of what is new.
+fn names(report: &Value, what: &str, existed: bool) -> Vec<String> {
+    let list = report["withheld"].as_array().unwrap().iter();
+    let list = list.filter(|change| change["what"] == what && change["existed"] == existed);
     list.map(|change| change["path"].as_str().unwrap().rsplit('/').next().unwrap().to_string()).collect()
 }
 
@@ -227,11 +229,11 @@ fn told(report: &Value, more_removed: &[&str], more_replaced: &[&str]) {
         list.sort();
         list
     };
-    let mut removed = names(report, "removed");
+    let mut removed = names(report, "removed", true);
     removed.sort();
     let expected = ["removed.txt", "checkpoint-0", "g", "old", "moved.txt", "child_removed.txt"];
     assert_eq!(removed, sorted(&expected, more_removed));
-    let mut replaced = names(report, "overwritten");
+    let mut replaced = names(report, "written", true);
     replaced.sort();
     let expected = [
         "append.txt",
@@ -248,7 +250,7 @@ fn told(report: &Value, more_removed: &[&str], more_replaced: &[&str]) {
         "truncated.txt",
     ];
     assert_eq!(replaced, sorted(&expected, more_replaced));
-    let mut written = names(report, "written");
+    let mut written = names(report, "written", false);
     written.retain(|name| name != "m.txt");
     written.sort();
     let expected = ["checkpoint-2", "checkpoint-3", "elsewhere.txt", "link", "linked", "new", "renamed.bak"];

@@ -112,6 +112,8 @@ struct Files<'a> {
 struct Withheld<'a> {
     path: Cow<'a, str>,
     what: Deed,
+    /// It is the user's: of what was written, that it existed with other contents.
+    existed: bool,
     folder: bool,
     /// Files in a folder.
     files: u64,
@@ -122,9 +124,6 @@ closed_set! {
     /// What a program does to a file.
     pub enum Deed {
         Removed = "removed",
-        /// It exists with other contents.
-        Overwritten = "overwritten",
-        /// It is new.
         Written = "written",
     }
 }
@@ -132,17 +131,19 @@ closed_set! {
 impl<'a> Withheld<'a> {
     fn all(changes: &'a Changes) -> Vec<Withheld<'a>> {
         let lists = [
-            (Deed::Removed, &changes.removed),
-            (Deed::Overwritten, &changes.replaced),
-            (Deed::Written, &changes.created),
+            (Deed::Removed, true, &changes.removed),
+            (Deed::Written, true, &changes.replaced),
+            (Deed::Written, false, &changes.created),
         ];
-        lists.into_iter().flat_map(|(what, list)| list.iter().map(move |change| Withheld::of(what, change))).collect()
+        let all = lists.into_iter().flat_map(|(what, existed, list)| list.iter().map(move |one| (what, existed, one)));
+        all.map(|(what, existed, change)| Withheld::of(what, existed, change)).collect()
     }
 
-    fn of(what: Deed, change: &'a Change) -> Withheld<'a> {
+    fn of(what: Deed, existed: bool, change: &'a Change) -> Withheld<'a> {
         Withheld {
             path: change.path.to_string_lossy(),
             what,
+            existed,
             folder: change.folder,
             files: change.files,
             bytes: change.bytes,
