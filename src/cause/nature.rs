@@ -98,7 +98,7 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
         || context.has(Clue::OptimizerState)
         || event.has(Sign::DataLoaderWorker)
         || purpose == Some(Purpose::Training);
-    Some(if engine || context.has(Clue::Serves) && !trains && on_gpu(incident) {
+    Some(if engine {
         JobKind::Serving
     } else if !one_piece(incident) {
         JobKind::Compiled
