@@ -206,8 +206,8 @@ impl Growth {
     fn text(&self) -> Text {
         let each = Bytes(self.each);
         let mut text = text!(
-            en: "memory grows by {each} with each step: something keeps the tensors of earlier steps (a loss summed up with \
-                 its graph, a list)",
+            en: "memory grows by {each} with each step: something keeps the tensors of earlier steps (a loss summed \
+                 up with its graph, a list)",
             zh: "每一步显存增长 {each}：有对象保留了之前各步的张量（例如带计算图累加的 loss，或列表）"
         );
         if let Some(step) = self.runs_out {
@@ -399,8 +399,8 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
             None => Default::default(),
         };
         notes.push(text!(
-            en: "the program ran out of memory {count} times, caught the error and went on{en}; the figures are those of \
-                 what came after",
+            en: "the program ran out of memory {count} times, caught the error and went on{en}; the figures are those \
+                 of what came after",
             zh: "程序 {count} 次显存不足，捕获错误后继续运行{zh}；所列为此后的用量"
         ));
     }
@@ -710,7 +710,7 @@ impl Run {
                 _ => Verdict::of(self.needed(), capacity, headroom),
             };
             match (verdict, self.is_whole()) {
-                // It ran to its end within the device, so it is at worst tight; each of several processes had one alone.
+                // It ran to its end within the device, so it is at worst tight; several processes had one each.
                 (Verdict::DoesNotFit, true) if self.takes.iter().all(|take| take.processes < 2) => Verdict::Tight,
                 (verdict, true) => verdict,
                 (Verdict::DoesNotFit, false) => Verdict::DoesNotFit,
