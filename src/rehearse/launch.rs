@@ -18,6 +18,7 @@ use super::torch::{self, Missing, Torch};
 use super::view::changes::{self, Changes};
 use super::view::{self, Level, View};
 use super::{agent, device, environment};
+use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -32,11 +33,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The order in which the driver hands out addresses: no rule is documented, and PyTorch breaks ties by address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Addresses {
-    Up,
-    Down,
+closed_set! {
+    /// The order in which the driver hands out addresses: no rule is documented, and PyTorch breaks ties by address.
+    pub enum Addresses {
+        Up = "up",
+        Down = "down",
+    }
 }
 
 /// What device memory reads as that nobody wrote, since nothing is computed.

@@ -14,7 +14,9 @@ pub mod rules;
 mod sample;
 pub mod simulation;
 pub mod surroundings;
+pub mod table;
 pub mod terminal;
+pub mod view;
 pub mod wording;
 
 use crate::cause::Finding;

@@ -17,6 +17,7 @@ pub mod stage;
 #[cfg(target_os = "linux")]
 mod sys;
 
+use crate::domain::closed_set;
 use std::path::{Path, PathBuf};
 
 /// The argument with which the program starts itself to enter a view.
@@ -28,30 +29,21 @@ pub const TEMPORARY: &str = "tmp";
 /// What the stage writes among the results where the command does not start.
 pub const NOT_STARTED: &str = "not-started";
 
-/// How the user's files are kept from the command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    Overlay,
-    Landlock,
-    Agent,
-    Off,
+closed_set! {
+    /// How the user's files are kept from the command.
+    pub enum Level {
+        /// A copy-on-write overlay in namespaces.
+        Overlay = "overlay",
+        /// The kernel refuses writes, and those of Python are redirected.
+        Landlock = "landlock",
+        /// The writes of Python are redirected.
+        Agent = "agent",
+        /// The files as they are: --allow-writes.
+        Off = "off",
+    }
 }
 
 impl Level {
-    /// The name in the interface and in the environment.
-    pub fn id(self) -> &'static str {
-        match self {
-            Level::Overlay => "overlay",
-            Level::Landlock => "landlock",
-            Level::Agent => "agent",
-            Level::Off => "off",
-        }
-    }
-
-    pub fn named(id: &str) -> Option<Level> {
-        [Level::Overlay, Level::Landlock, Level::Agent, Level::Off].into_iter().find(|level| level.id() == id)
-    }
-
     /// Whether the agent redirects what Python writes.
     pub fn redirects(self) -> bool {
         matches!(self, Level::Landlock | Level::Agent)
