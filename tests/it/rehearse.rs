@@ -544,7 +544,19 @@ fn chinese_reports_are_chinese() {
 }
 
 #[test]
+fn what_a_program_would_have_overwritten_is_told() {
+    let overwrite = "python3 -c \"import sys; open(sys.argv[1], 'w').write('bad')\" \"$(dirname \"$0\")/best.pt\"\n";
+    let play = play(&format!("{overwrite}{TRAINING}"));
+    let path = play.folder.path().join("best.pt");
+    std::fs::write(&path, "good").unwrap();
+    let (_, report) = play.json();
+    assert_eq!(report["files"]["overwritten"][0]["path"].as_str(), path.to_str(), "{}", report["files"]);
+    assert_eq!(report["files"]["overwritten"][0]["bytes"], 3);
+}
+
+#[test]
 fn every_property_of_the_schema_is_in_a_document() {
+    what_a_program_would_have_overwritten_is_told();
     what_is_not_simulated_is_estimated();
     the_largest_batch_is_found_in_few_runs();
     listed_batches_are_each_judged();
