@@ -485,7 +485,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__rehearse)
-            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --gpus --world-size --addresses --time-limit --search-limit --env --allow-writes --allow-network --view --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --help"
+            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --ahead --gpus --world-size --addresses --time-limit --search-limit --env --allow-writes --allow-network --view --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -508,6 +508,10 @@ _oomdoc() {
                     return 0
                     ;;
                 --steps)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ahead)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

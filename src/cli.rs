@@ -215,6 +215,8 @@ pub struct RehearseOptions {
     pub headroom: Headroom,
     /// Optimizer steps to run; 0 = until the program ends.
     pub steps: u32,
+    /// How long the program goes on after them.
+    pub ahead: Duration,
     pub batch: Option<Batches>,
     pub addresses: AddressOrders,
     pub time_limit: Duration,
@@ -935,6 +937,9 @@ struct RehearseArgs {
     /// Optimizer steps to run; 0 runs the program to its end
     #[arg(long, value_name = "N", default_value_t = 3)]
     steps: u32,
+    /// How long the program goes on after these steps, to see evaluation, saving and later steps too
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "15s")]
+    ahead: Duration,
     /// GPUs of the machine [default: the world size, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     gpus: Option<u32>,
@@ -1031,6 +1036,7 @@ impl From<RehearseArgs> for RehearseOptions {
             world_size: args.world_size,
             headroom: args.headroom,
             steps: args.steps,
+            ahead: args.ahead,
             batch: args.batch.or(args.find_batch.then_some(Batches::Between(1, 4096))),
             addresses: args.addresses,
             time_limit: args.time_limit,

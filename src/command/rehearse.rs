@@ -9,8 +9,8 @@ use crate::domain::Verdict;
 use crate::incident::context::{Given, Precision};
 use crate::input::{Document, Source};
 use crate::rehearse::gpus::{self, Gpu};
-use crate::rehearse::launch::{self, Addresses, DeviceModel, Exit, LaunchError, LaunchRequest, RawOutcome};
-use crate::rehearse::outcome::{Answer, End, Outside, Question, Run, Seen, Take};
+use crate::rehearse::launch::{self, Addresses, DeviceModel, Exit, LaunchError, LaunchRequest, RawOutcome, Values};
+use crate::rehearse::outcome::{Answer, Assumed, End, Outside, Question, Run, Seen, Take};
 use crate::rehearse::process::OomReport;
 use crate::rehearse::search::{Search, Trial};
 use crate::rehearse::view::{self, Level, View as FileView};
@@ -215,6 +215,8 @@ struct Stage<'a> {
     /// How the user's files are kept from the program, and where its private folders lie.
     view: FileView,
     base: Option<PathBuf>,
+    /// Whether memory hangs on values that are read, once it was tried.
+    assumed: Option<Assumed>,
     runs: Vec<Run>,
     /// The batch and the files of the runs that the report looks into: the largest that fits and the first that ran
     /// out.
@@ -245,6 +247,7 @@ impl<'a> Stage<'a> {
             outside,
             view,
             base,
+            assumed: None,
             runs: Vec::new(),
             kept: Vec::new(),
             records: true,
@@ -325,7 +328,8 @@ impl<'a> Stage<'a> {
             raws = self.takes(batch, self.as_expected(), false)?;
             takes = raws.iter().map(|(addresses, raw)| self.take(*addresses, raw)).collect();
         }
-        let mut run = Run { batch, takes, pressed: None, verdict: Verdict::Unknown, seconds: 0.0 };
+        let mut run = Run { batch, takes, pressed: None, assumed: None, verdict: Verdict::Unknown, seconds: 0.0 };
+        run.assumed = self.assume(batch, &raws, &run)?;
         if run.cache_decides(capacity, headroom) {
             // The same device without the headroom, and with all estimates at their upper end.
             let outside = run.takes.iter().map(|take| take.outside.sum().high).max().unwrap_or(0);
@@ -354,6 +358,54 @@ impl<'a> Stage<'a> {
         }
         self.runs.push(run);
         Ok(&self.runs[self.runs.len() - 1])
+    }
+
+    /// Where the program read values that nobody computed, the same again with other ones: does memory hang on them?
+    fn assume(
+        &mut self,
+        batch: Option<u64>,
+        raws: &[(Addresses, RawOutcome)],
+        run: &Run,
+    ) -> Result<Option<Assumed>, Stop> {
+        if let Some(Assumed::Same) = self.assumed {
+            return Ok(None);
+        }
+        let (Some((order, raw)), Some(take)) = (raws.first(), run.takes.first()) else { return Ok(None) };
+        let read = raw.device_calls.iter().any(|calls| calls.unknown_reads > 0);
+        let fixed = self.options.values != Values::Zeros;
+        if !read || fixed || run.oom().is_some() || !run.is_whole() {
+            return Ok(None);
+        }
+        let mut request = self.request(batch, *order, self.as_expected(), false);
+        request.values = Values::Large;
+        if !take.stages.whole {
+            request.ahead = Duration::ZERO;
+        }
+        // A loop that waits for a small value ends no more.
+        request.time_limit = request.time_limit.min(Duration::from_secs_f64(raw.seconds.clamp(0.0, 1e6) * 3.0 + 20.0));
+        let other = launch::run(&request).map_err(Stop::LaunchRequest)?;
+        if other.exit == Exit::Interrupted {
+            return Err(Stop::Interrupted);
+        }
+        let seen = self.take(*order, &other);
+        // Of a program that went on, only what lies within the steps asked for is the same work.
+        let complete =
+            raw.processes.iter().filter_map(|process| process.complete).max_by_key(|peak| peak.reserved_bytes);
+        let base = match complete.filter(|_| !take.stages.whole) {
+            Some(peak) => (peak.allocated_bytes, peak.reserved_bytes),
+            None => (take.allocated, take.reserved),
+        };
+        let ended = seen.end == End::Done && seen.steps >= take.steps.min(u64::from(self.options.steps));
+        let same = ended && (seen.allocated, seen.reserved) == base;
+        let assumed = if same {
+            Assumed::Same
+        } else {
+            let reads = take.traps.iter().filter(|trap| trap.kind == "value-read");
+            let places = reads.filter_map(|trap| trap.place.clone()).collect();
+            Assumed::Other { reserved: ended.then_some(seen.reserved), places }
+        };
+        self.assumed = Some(assumed.clone());
+        Ok(Some(assumed))
     }
 
     /// The device as far as is known, the estimates at their middle.
@@ -385,6 +437,9 @@ impl<'a> Stage<'a> {
         let mut take = Take::of(addresses, seen, &self.outside, self.options.steps);
         if let End::OutOfMemory(oom) = &take.end {
             take.missing = missing(&oom.message);
+        }
+        if let Some(growth) = &mut take.growth {
+            growth.fill(self.question.gpu.capacity().saturating_sub(self.outside.simulated()));
         }
         take.changes = raw.changes.clone();
         take.kept_back = raw.kept_back.clone();
@@ -420,6 +475,11 @@ impl<'a> Stage<'a> {
         Ok(raws)
     }
 
+    /// The order of addresses in which the program goes on after the steps asked for.
+    fn first_order(&self) -> Addresses {
+        if self.options.addresses == AddressOrders::Down { Addresses::Down } else { Addresses::Up }
+    }
+
     fn request(&self, batch: Option<u64>, addresses: Addresses, room: Room, records: bool) -> LaunchRequest {
         let gpu = &self.question.gpu;
         let options = self.options;
@@ -440,6 +500,7 @@ impl<'a> Stage<'a> {
             },
             devices: options.gpus,
             steps: options.steps,
+            ahead: if addresses == self.first_order() { options.ahead } else { Duration::ZERO },
             world_size: options.world_size,
             rank: 0,
             addresses,

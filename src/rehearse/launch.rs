@@ -46,6 +46,8 @@ closed_set! {
 pub enum Values {
     Zeros,
     Ones,
+    /// Large numbers of every type: tried to see whether memory hangs on what is read.
+    Large,
 }
 
 /// The device to be simulated. Sizes in bytes.
@@ -72,6 +74,8 @@ pub struct LaunchRequest {
     pub devices: u32,
     /// Optimizer steps after which to stop; 0: run to the end.
     pub steps: u32,
+    /// How long the program goes on after them, to see what comes later.
+    pub ahead: Duration,
     pub world_size: Option<u32>,
     pub rank: u32,
     pub addresses: Addresses,
@@ -477,7 +481,15 @@ fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&To
         ("SMS", device.multiprocessors.to_string()),
         ("NAME", device.name.clone()),
         ("ADDRESSES", if request.addresses == Addresses::Up { "up" } else { "down" }.to_owned()),
-        ("VALUES", if request.values == Values::Zeros { "zeros" } else { "ones" }.to_owned()),
+        (
+            "VALUES",
+            match request.values {
+                Values::Zeros => "zeros",
+                Values::Ones => "ones",
+                Values::Large => "large",
+            }
+            .to_owned(),
+        ),
         ("CUDA", cuda.to_string()),
         ("CUDNN", cudnn.to_string()),
         ("CUDNN_WORKSPACE", device.cudnn_workspace.to_string()),
@@ -488,6 +500,7 @@ fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&To
     command.env("OOMDOC_REHEARSE_DIR", &results).env("OOMDOC_REHEARSE_STEPS", request.steps.to_string());
     command.env("OOMDOC_REHEARSE_RANK", request.rank.to_string());
     command.env("OOMDOC_REHEARSE_TIME", request.time_limit.as_secs_f64().to_string());
+    command.env("OOMDOC_REHEARSE_AHEAD", request.ahead.as_secs_f64().to_string());
     if !request.answers {
         command.env("OOMDOC_REHEARSE_ANSWERS", "none");
     }

@@ -11,7 +11,7 @@ use super::view::changes::Changes;
 use crate::domain::{Verdict, named_variants};
 use crate::text;
 use crate::text::Text;
-use crate::units::{Interval, MIB};
+use crate::units::{Bytes, Interval, MIB};
 
 /// Optimizer steps after which the peak is complete: the first makes the optimizer's state, the second runs beside it.
 const COMPLETE: u64 = 2;
@@ -121,6 +121,11 @@ pub struct Take {
     pub reserved: u64,
     /// Times that the cache was given back because the device was full.
     pub retries: u64,
+    /// Processes that used the fullest device at the same time: the peaks are their sums.
+    pub processes: usize,
+    /// The use grew with each of the last steps.
+    pub growth: Option<Growth>,
+    pub stages: Stages,
     pub outside: Outside,
     pub peak: Option<PeakPlace>,
     pub traps: Vec<Trap>,
@@ -139,6 +144,122 @@ pub struct Take {
     pub kept_back: Vec<String>,
 }
 
+/// The device that holds most, over all processes that used it at the same time.
+#[derive(Default)]
+struct Fullest {
+    device: u32,
+    processes: usize,
+    allocated: u64,
+    reserved: u64,
+}
+
+impl Fullest {
+    fn of(processes: &[ProcessReport]) -> Fullest {
+        // Processes that chose different GPUs of the real machine are given the same simulated one.
+        let chosen = |process: &ProcessReport| process.settings.get("visible_devices").cloned();
+        let mut best = Fullest::default();
+        for from in processes {
+            for device in &from.devices {
+                let index = device.device;
+                let used = |process: &&ProcessReport| {
+                    chosen(process) == chosen(from)
+                        && process.devices.iter().any(|row| row.device == index && row.peak_reserved_bytes > 0)
+                };
+                // At the moment in which this process began: every pair that overlaps does so when one of them begins.
+                let at_once = |process: &&ProcessReport| match (from.used_from, process.used_from, process.used_until) {
+                    (Some(moment), Some(began), Some(until)) => began <= moment && moment < until,
+                    _ => true,
+                };
+                let mut sum = Fullest { device: index, ..Fullest::default() };
+                for process in processes.iter().filter(used).filter(at_once) {
+                    sum.processes += 1;
+                    for row in process.devices.iter().filter(|row| row.device == index) {
+                        sum.allocated = sum.allocated.saturating_add(row.peak_allocated_bytes);
+                        sum.reserved = sum.reserved.saturating_add(row.peak_reserved_bytes);
+                    }
+                }
+                if (sum.reserved, sum.allocated) > (best.reserved, best.allocated) {
+                    best = sum;
+                }
+            }
+        }
+        best
+    }
+}
+
+/// Memory in use that grows with each step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Growth {
+    /// Bytes a step.
+    pub each: u64,
+    /// The last step that was seen, and the most in use during it.
+    pub step: u64,
+    pub used: u64,
+    /// The step in which the device is full, where its size is known.
+    pub runs_out: Option<u64>,
+}
+
+impl Growth {
+    /// Notes the step in which `room` bytes are used up.
+    pub fn fill(&mut self, room: u64) {
+        self.runs_out = Some(self.step + room.saturating_sub(self.used) / self.each.max(1) + 1);
+    }
+
+    fn text(&self) -> Text {
+        let each = Bytes(self.each);
+        let mut text = text!(
+            en: "memory grows by {each} with each step: something keeps the tensors of earlier steps (a loss summed \
+                 up with its graph, a list)",
+            zh: "每一步显存增长 {each}：有对象保留了之前各步的张量（例如带计算图累加的 loss，或列表）"
+        );
+        if let Some(step) = self.runs_out {
+            text.en += &format!("; it would run out at step {step}");
+            text.zh += &format!("；到第 {step} 步将耗尽");
+        }
+        text
+    }
+}
+
+/// Steps in a row that have to grow alike.
+const GROWING: usize = 5;
+
+/// Growth of the last steps by the same amount, within a quarter.
+fn growth(processes: &[ProcessReport]) -> Option<Growth> {
+    let rows = processes.iter().flat_map(|process| &process.devices).map(|device| &device.last_steps);
+    rows.filter_map(|rows| {
+        let last = rows.get(rows.len().checked_sub(GROWING + 1)?..)?;
+        let steps: Vec<u64> = last.windows(2).map(|pair| pair[1].1.saturating_sub(pair[0].1)).collect();
+        let (least, most) = (*steps.iter().min()?, *steps.iter().max()?);
+        let each = steps.iter().sum::<u64>() / steps.len() as u64;
+        let (step, used) = *last.last()?;
+        (least > 0 && most - least <= each / 4).then_some(Growth { each, step, used, runs_out: None })
+    })
+    .max_by_key(|growth| growth.each)
+}
+
+/// What of the program was seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// It ended by itself: there is no more.
+    pub whole: bool,
+    pub evaluated: bool,
+    pub saved: bool,
+    /// An optimizer was made, and none made a step.
+    pub idle: bool,
+}
+
+impl Stages {
+    fn of(processes: &[ProcessReport], done: u64, exit: Exit) -> Stages {
+        let by_itself = |process: &ProcessReport| process.ended == Some(Ended::Exit) || process.devices.is_empty();
+        Stages {
+            whole: exit == Exit::Code(0) && processes.iter().all(by_itself),
+            evaluated: processes.iter().any(|process| process.evaluated),
+            saved: processes.iter().any(|process| process.saved),
+            idle: done == 0 && processes.iter().any(|process| !process.optimizers.is_empty()),
+        }
+    }
+}
+
 /// What the launcher saw of a take.
 pub struct Seen<'a> {
     pub processes: &'a [ProcessReport],
@@ -152,23 +273,20 @@ impl Take {
     pub fn of(addresses: Addresses, seen: Seen<'_>, outside: &Outside, steps: u32) -> Take {
         let processes = seen.processes;
         let devices = || processes.iter().flat_map(|process| &process.devices);
-        let largest = devices().max_by_key(|device| (device.peak_reserved_bytes, device.peak_allocated_bytes));
+        let fullest = Fullest::of(processes);
         let main = processes
             .iter()
             .max_by_key(|process| process.devices.iter().map(|device| device.peak_reserved_bytes).max().unwrap_or(0));
         let mut notes = Vec::new();
-        let sharing =
-            |index: u32| devices().filter(|device| device.device == index && device.peak_reserved_bytes > 0).count();
-        if let Some(device) = largest
-            && sharing(device.device) > 1
-        {
-            let (count, index) = (sharing(device.device), device.device);
+        if fullest.processes > 1 {
+            let (count, index) = (fullest.processes, fullest.device);
             notes.push(text!(
-                en: "{count} processes used GPU {index}; the figures are those of the largest, not their sum",
-                zh: "有 {count} 个进程使用 GPU {index}；所列为其中最大者，而非合计"
+                en: "{count} processes used GPU {index} at the same time: their peaks are added up",
+                zh: "有 {count} 个进程同时使用 GPU {index}：所列为各自峰值之和"
             ));
         }
         let done = processes.iter().map(|process| process.steps).max().unwrap_or(0);
+        let stages = Stages::of(processes, done, seen.exit);
         let end = end(&seen, done, steps, &mut notes);
         let last_words = match end {
             End::Failed(_) => last_lines(seen.stderr_tail),
@@ -179,8 +297,11 @@ impl Take {
             end,
             seconds: seen.seconds,
             steps: done,
-            allocated: largest.map_or(0, |device| device.peak_allocated_bytes),
-            reserved: largest.map_or(0, |device| device.peak_reserved_bytes),
+            allocated: fullest.allocated,
+            reserved: fullest.reserved,
+            processes: fullest.processes,
+            growth: growth(processes).filter(|_| !stages.whole),
+            stages,
             retries: devices().map(|device| device.retries).sum(),
             outside: outside.clone().seen_in(processes),
             peak: main.and_then(|process| process.peak.clone()),
@@ -206,7 +327,9 @@ impl Take {
     pub fn needed(&self) -> Interval {
         let spared = if self.outside.cudnn.is_some() { self.reserved as f64 * WORKSPACE_SPARES } else { 0.0 };
         let low = i128::from(self.reserved.saturating_sub(spared as u64));
-        Interval::between(low, i128::from(self.reserved)) + self.outside.sum()
+        let reserved = Interval::between(low, i128::from(self.reserved));
+        // Each process has a context and libraries of its own.
+        (0..self.processes.max(1)).fold(reserved, |sum, _| sum + self.outside.sum())
     }
 
     /// Why the figures are only a lower bound; empty where they are whole.
@@ -221,7 +344,14 @@ impl Take {
                     zh: "时间用尽时只完成 {steps} 步，峰值尚不完整"
                 ));
             }
+            End::Done if self.stages.idle => out.push(Text::new(
+                "an optimizer was made but made no step: the program ended before it trained",
+                "创建了优化器但没有任何更新：程序在训练之前就结束了",
+            )),
             End::Done | End::OutOfMemory(_) => {}
+        }
+        if let Some(growth) = &self.growth {
+            out.push(growth.text());
         }
         out.extend(trap_texts(self.traps.iter().filter(|trap| !trap.keeps_memory())));
         out
@@ -258,19 +388,36 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
         (process.ended == Some(Ended::Oom) || !oom.message.is_empty()).then_some((oom, process.ended))
     });
     if let Some((oom, ended)) = oom {
-        if ended == Some(Ended::Oom) || !reached {
+        // One that it survives leads to a good end: the steps done, or its own with some.
+        let survived =
+            matches!(ended, Some(Ended::Steps | Ended::Exit)) && (reached || done > 0) && seen.exit == Exit::Code(0);
+        if !survived || !oom.caught {
             return End::OutOfMemory(oom.clone());
         }
         let count = oom.count.unwrap_or(1);
+        let batch = processes.iter().find_map(|process| process.batch.as_ref()?.observed);
+        let (en, zh) = match batch {
+            Some(batch) => (format!(" with batch {batch}"), format!("，批大小为 {batch}")),
+            None => Default::default(),
+        };
         notes.push(text!(
-            en: "the program caught {count} out-of-memory errors and went on",
-            zh: "程序捕获了 {count} 次显存不足错误并继续运行"
+            en: "the program ran out of memory {count} times, caught the error and went on{en}; the figures are those \
+                 of what came after",
+            zh: "程序 {count} 次显存不足，捕获错误后继续运行{zh}；所列为此后的用量"
         ));
     }
     let error = processes.iter().find_map(|process| process.error.as_ref());
     if let Some(error) = error.filter(|_| processes.iter().any(|process| process.ended == Some(Ended::Error))) {
         let (kind, message) = (&error.kind, first_line(&error.message));
         let place = error.stack.first().map(|frame| format!(" ({frame})")).unwrap_or_default();
+        if reached {
+            notes.push(text!(
+                en: "after {done} steps the program failed for another reason, and what comes later was not seen: \
+                     {kind}: {message}{place}",
+                zh: "{done} 步之后程序因其他原因失败，之后的部分没有看到：{kind}: {message}{place}"
+            ));
+            return End::Done;
+        }
         return End::Failed(text!(
             en: "the program failed after {done} steps for another reason: {kind}: {message}{place}",
             zh: "程序在 {done} 步之后因其他原因失败：{kind}: {message}{place}"
@@ -305,7 +452,7 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
         }
         Exit::Stopped | Exit::Interrupted => {}
     }
-    if done == 0 {
+    if done == 0 && !processes.iter().any(|process| !process.optimizers.is_empty()) {
         notes.push(Text::new(
             "no optimizer step was seen: the peak is that of the whole program",
             "未看到优化器更新：峰值为整个程序的峰值",
@@ -422,6 +569,38 @@ fn trap_text(kind: &str) -> Text {
     }
 }
 
+/// The same program with other values in place of those that are not computed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Assumed {
+    /// It needs the same memory.
+    Same,
+    /// It took another way: reserved bytes, `None` where it did not end well.
+    Other { reserved: Option<u64>, places: Vec<String> },
+}
+
+impl Assumed {
+    fn text(&self) -> Option<Text> {
+        let Assumed::Other { reserved, places } = self else { return None };
+        let named = places.iter().take(PLACES).map(|place| short_place(place)).collect::<Vec<_>>().join(", ");
+        let at = if named.is_empty() { String::new() } else { format!(" ({named})") };
+        Some(match reserved {
+            Some(reserved) => {
+                let reserved = Bytes(*reserved);
+                text!(
+                    en: "memory depends on values that are read from the GPU, which computed none{at}: \
+                         {reserved} reserved where they are large",
+                    zh: "显存取决于从 GPU 读取的数值，而这里没有计算{at}：数值较大时保留 {reserved}"
+                )
+            }
+            None => text!(
+                en: "what the program does depends on values that are read from the GPU, which computed none{at}: with \
+                     large ones it takes another way",
+                zh: "程序的行为取决于从 GPU 读取的数值，而这里没有计算{at}：数值较大时走另一条路径"
+            ),
+        })
+    }
+}
+
 /// All takes of one batch, and what follows from them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -431,6 +610,8 @@ pub struct Run {
     /// Whether a further pair of takes ran: without the headroom, where the cache filled what was there; or with the
     /// estimates at their kind end, where memory ran out by less than what they may be wrong.
     pub pressed: Option<bool>,
+    /// What came of the take in which unknown values were assumed to be large; `None` where none was needed.
+    pub assumed: Option<Assumed>,
     pub verdict: Verdict,
     /// From start to end; takes may have run at once.
     pub seconds: f64,
@@ -480,7 +661,10 @@ impl Run {
     pub fn shortfalls(&self) -> Vec<Text> {
         match self.takes.iter().find(|take| matches!(take.end, End::Failed(_))) {
             Some(failed) => failed.shortfalls(),
-            None => each_once(self.takes.iter().flat_map(Take::shortfalls)),
+            None => {
+                let assumed = self.assumed.as_ref().and_then(Assumed::text);
+                each_once(self.takes.iter().flat_map(Take::shortfalls).chain(assumed))
+            }
         }
     }
 
@@ -528,8 +712,8 @@ impl Run {
                 _ => Verdict::of(self.needed(), capacity, headroom),
             };
             match (verdict, self.is_whole()) {
-                // It ran to its end within the device, so it is at worst tight.
-                (Verdict::DoesNotFit, true) => Verdict::Tight,
+                // It ran to its end within the device, so it is at worst tight; several processes had one each.
+                (Verdict::DoesNotFit, true) if self.takes.iter().all(|take| take.processes < 2) => Verdict::Tight,
                 (verdict, true) => verdict,
                 (Verdict::DoesNotFit, false) => Verdict::DoesNotFit,
                 // More than was seen can only leave less.

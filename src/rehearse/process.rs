@@ -47,6 +47,15 @@ pub struct ProcessReport {
     pub failures: Vec<String>,
     /// File name of the snapshot, in the same folder.
     pub snapshot: Option<String>,
+    /// A checkpoint was written.
+    pub saved: bool,
+    /// The model was switched to evaluation after a backward pass.
+    pub evaluated: bool,
+    /// The peaks until the steps asked for were done, where the program went on.
+    pub complete: Option<CompletePeak>,
+    /// Since when, and until when it was last known to, the process uses a device: seconds since 1970.
+    pub used_from: Option<f64>,
+    pub used_until: Option<f64>,
 }
 
 /// Why a process came to its end.
@@ -79,6 +88,16 @@ pub struct DevicePeak {
     pub ooms: u64,
     /// Times that the cache was given back because the device was full.
     pub retries: u64,
+    /// The last steps, each with the most in use during it.
+    pub last_steps: Vec<(u64, u64)>,
+}
+
+/// The peaks of the fullest device at the end of the steps asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct CompletePeak {
+    pub allocated_bytes: u64,
+    pub reserved_bytes: u64,
 }
 
 /// The peak up to the end of one step.
@@ -160,12 +179,13 @@ impl Trap {
     }
 }
 
-/// An optimizer that made steps.
+/// An optimizer of the program.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 pub struct OptimizerReport {
     /// `AdamW`.
     pub class: String,
+    pub steps: u64,
 }
 
 /// The batch that the program was seen to use.

@@ -322,6 +322,103 @@ fn snapshots_are_kept_where_asked() {
     assert!(names[0].to_str().unwrap().starts_with("batch-4-snapshot-"), "{names:?}");
 }
 
+/// The counters of a process that read one unknown value.
+const READ_ONE: &str = r#"{ printf 'OOMSIM\001\000'; printf '\007\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0'
+head -c 5216 /dev/zero; } | head -c 5248 > "$OOMDOC_REHEARSE_DIR/device-$$.bin"
+"#;
+
+#[test]
+fn memory_that_hangs_on_values_that_were_read_is_never_promised() {
+    let reads = format!("allocated=$((2000 * mib)) reserved=$allocated\n{READ_ONE}");
+    let told = r#"tell steps ', "traps": [{"kind": "value-read", "where": "train.py:6 pad", "memory": "same"}]'"#;
+    let (code, report) = play(&format!("{reads}{told}")).json();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "it needs the same with other values: {report}");
+    let larger = "[ \"$OOMDOC_SIM_VALUES\" = large ] && allocated=$((9000 * mib)) reserved=$((9000 * mib))\n";
+    let (code, report) = play(&format!("{reads}{larger}{told}")).json();
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
+    let because = report["because"][0].as_str().unwrap();
+    assert!(because.contains("train.py:6 pad") && because.contains("8.79 GiB"), "{because}");
+    assert_eq!(report["peak"]["lower_bound"], true);
+    let another_way = "[ \"$OOMDOC_SIM_VALUES\" = large ] && steps=1\n";
+    assert_eq!(play(&format!("{reads}{another_way}{told}")).json().0, 3);
+    // Nothing was read: nothing is tried.
+    let unread = format!("allocated=$((2000 * mib)) reserved=$allocated\n{larger}{told}");
+    assert_eq!(play(&unread).json().0, 0);
+}
+
+#[test]
+fn an_optimizer_that_never_steps_is_no_training_that_was_seen() {
+    let script = "allocated=$((2000 * mib)) reserved=$allocated steps=0\n";
+    let (code, report) = play(&format!("{script}tell exit ', \"optimizers\": [{{\"class\": \"AdamW\"}}]'")).json();
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
+    assert!(report["message"].as_str().unwrap().contains("made no step"), "{report}");
+    // Inference has none.
+    assert_eq!(play(&format!("{script}tell exit ''")).json().0, 0);
+}
+
+#[test]
+fn processes_that_use_a_gpu_at_the_same_time_are_added_up() {
+    let two = |first: &str, second: &str| {
+        let one = |name: &str, span: &str| {
+            format!(
+                "tell exit ', {span}'\nmv \"$OOMDOC_REHEARSE_DIR/process-$$.json\" \
+                 \"$OOMDOC_REHEARSE_DIR/process-{name}.json\"\n"
+            )
+        };
+        let script = "allocated=$((13000 * mib)) reserved=$allocated\n";
+        play(&format!("{script}{}{}", one("1", first), one("2", second))).json()
+    };
+    let (code, report) = two("\"used_from\": 10, \"used_until\": 30", "\"used_from\": 20, \"used_until\": 40");
+    assert_eq!((code, report["verdict"].as_str()), (1, Some("does-not-fit")), "{report}");
+    assert_eq!(report["peak"]["allocated_bytes"], 26000 * MIB);
+    let (code, report) = two("\"used_from\": 10, \"used_until\": 20", "\"used_from\": 20, \"used_until\": 40");
+    assert_eq!((code, report["peak"]["allocated_bytes"].as_u64()), (0, Some(13000 * MIB)), "one after the other");
+}
+
+#[test]
+fn an_error_that_the_program_survives_is_told_with_its_batch() {
+    let script = r#"allocated=$((9000 * mib)) reserved=$allocated steps=2
+tell exit ', "oom": {"message": "CUDA out of memory. Tried to allocate 20.00 GiB.", "caught": true, "count": 3},
+ "batch": {"observed": 8, "from": "find_executable_batch_size"}'"#;
+    let (code, report) = play(script).json();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "{report}");
+    let notes = report["runs"][0]["notes"].to_string();
+    assert!(notes.contains("3 times") && notes.contains("with batch 8"), "{notes}");
+    let uncaught = script.replace("\"caught\": true", "\"caught\": false");
+    assert_eq!(play(&uncaught).json().0, 1);
+}
+
+#[test]
+fn memory_that_grows_with_each_step_is_told_with_the_step_of_its_end() {
+    let grow = |last: &str| {
+        let mib = |n: u64| (n * MIB).to_string();
+        let rows: Vec<String> = [2000, 3000, 4000, 5000, 6000].iter().map(|n| mib(*n)).collect();
+        let rows: Vec<String> = rows.iter().enumerate().map(|(i, used)| format!("[{}, {used}]", i + 1)).collect();
+        format!(
+            "allocated=$((7000 * mib)) reserved=$allocated steps=6\n\
+             tell steps ''\nsed -i 's/\"ooms\"/\"last_steps\": [{}, [6, {last}]], \"ooms\"/' \
+             \"$OOMDOC_REHEARSE_DIR/process-$$.json\"",
+            rows.join(", ")
+        )
+    };
+    let (code, report) = play(&grow(&(7000 * MIB).to_string())).json();
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
+    let message = report["message"].as_str().unwrap();
+    assert!(message.contains("grows by 1000.00 MiB") && message.contains("run out at step 24"), "{message}");
+    assert_eq!(play(&grow(&(6000 * MIB).to_string())).json().0, 0, "the last step needs no more");
+}
+
+#[test]
+fn an_error_after_the_steps_asked_for_is_told_and_no_verdict() {
+    let script = r#"allocated=$((2000 * mib)) reserved=$allocated steps=9
+tell error ', "error": {"type": "ZeroDivisionError", "message": "division by zero", "stack": ["eval.py:3 accuracy"]}'
+exit 1"#;
+    let (code, report) = play(script).json();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "{report}");
+    assert!(report["runs"][0]["notes"].to_string().contains("ZeroDivisionError"), "{report}");
+    assert!(report["message"].as_str().unwrap().contains("not seen: evaluation, saving"), "{report}");
+}
+
 #[test]
 fn other_errors_and_programs_without_a_gpu_are_not_judged() {
     let script = r#"allocated=$((2000 * mib)) reserved=$allocated steps=1
@@ -447,7 +544,19 @@ fn chinese_reports_are_chinese() {
 }
 
 #[test]
+fn what_a_program_would_have_overwritten_is_told() {
+    let overwrite = "python3 -c \"import sys; open(sys.argv[1], 'w').write('bad')\" \"$(dirname \"$0\")/best.pt\"\n";
+    let play = play(&format!("{overwrite}{TRAINING}"));
+    let path = play.folder.path().join("best.pt");
+    std::fs::write(&path, "good").unwrap();
+    let (_, report) = play.json();
+    assert_eq!(report["files"]["overwritten"][0]["path"].as_str(), path.to_str(), "{}", report["files"]);
+    assert_eq!(report["files"]["overwritten"][0]["bytes"], 3);
+}
+
+#[test]
 fn every_property_of_the_schema_is_in_a_document() {
+    what_a_program_would_have_overwritten_is_told();
     what_is_not_simulated_is_estimated();
     the_largest_batch_is_found_in_few_runs();
     listed_batches_are_each_judged();

@@ -154,6 +154,52 @@ fn training_stops_after_the_steps_asked_for() {
 }
 
 #[test]
+fn a_program_goes_on_after_the_steps_asked_for_and_later_needs_are_seen() {
+    let script = "
+import torch
+torch.take(100)
+model, optimizer = torch.nn.Module(), torch.optim.SGD()
+for step in range(20):
+    torch.take(200); torch.Tensor().backward(); torch.give(200); optimizer.step()
+model.eval()
+torch.take(700)
+";
+    let Some(run) = rehearse(script, &[("OOMDOC_REHEARSE_AHEAD", "30")]) else { return };
+    let report = run.only();
+    assert_eq!((report.ended, report.steps, report.evaluated), (Some(Ended::Exit), 20, true), "{}", run.stderr());
+    assert_eq!(report.devices[0].peak_allocated_bytes, 800);
+    assert_eq!(report.complete.map(|peak| peak.allocated_bytes), Some(300), "until the third step");
+
+    let endless =
+        script.replace("range(20)", "iter(int, 1)").replace("optimizer.step()", "optimizer.step(); time.sleep(.01)");
+    let Some(run) = rehearse(&format!("import time{endless}"), &[("OOMDOC_REHEARSE_AHEAD", "0.5")]) else { return };
+    assert_eq!((run.only().ended, run.output.status.code()), (Some(Ended::Steps), Some(0)), "{}", run.stderr());
+    assert!(run.only().steps > 3);
+}
+
+#[test]
+fn what_a_failed_attempt_took_is_no_need_of_a_program_that_goes_on() {
+    let script = "
+import torch
+optimizer = torch.optim.SGD()
+for size in (800, 400, 200):
+    try:
+        torch.take(300)
+        torch.take(size)
+        break
+    except RuntimeError:
+        torch.give(300)
+torch.Tensor().backward(); optimizer.step()
+torch.take(50)
+torch.Tensor().backward(); optimizer.step()
+";
+    let Some(run) = rehearse(script, &[]) else { return };
+    let report = run.only();
+    assert!(report.oom.as_ref().is_some_and(|oom| oom.caught && oom.count == Some(1)), "{}", run.stderr());
+    assert_eq!(report.devices[0].peak_allocated_bytes, 750);
+}
+
+#[test]
 fn a_step_is_over_when_every_optimizer_has_stepped() {
     let script = "
 import torch

@@ -407,6 +407,7 @@ fn request(command: &[&str]) -> LaunchRequest {
             cudnn_workspace: 0,
         },
         devices: 1,
+        ahead: Duration::ZERO,
         steps: 3,
         world_size: None,
         rank: 0,

@@ -29,6 +29,8 @@ pub struct Settings {
     pub cudnn_workspace: u64,
     /// Unknown device memory reads as ones, not zeros.
     pub ones: bool,
+    /// Unknown device memory reads as large numbers of every type.
+    pub large: bool,
     /// The folder of the counters.
     pub report: Option<std::ffi::OsString>,
 }
@@ -58,6 +60,7 @@ pub fn settings() -> &'static Settings {
             cudnn: number("OOMDOC_SIM_CUDNN", 91_900) as i32,
             cudnn_workspace: number("OOMDOC_SIM_CUDNN_WORKSPACE", 0),
             ones: std::env::var("OOMDOC_SIM_VALUES").is_ok_and(|values| values == "ones"),
+            large: std::env::var("OOMDOC_SIM_VALUES").is_ok_and(|values| values == "large"),
             report: std::env::var_os("OOMDOC_SIM_REPORT").filter(|folder| !folder.is_empty()),
         }
     })

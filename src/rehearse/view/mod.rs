@@ -30,15 +30,15 @@ pub const TEMPORARY: &str = "tmp";
 pub const NOT_STARTED: &str = "not-started";
 
 closed_set! {
-    /// How the user's files are kept from the command; the words are those of the interface and of the environment.
+    /// How the user's files are kept from the command.
     pub enum Level {
-        /// Copy-on-write in namespaces.
+        /// A copy-on-write overlay in namespaces.
         Overlay = "overlay",
-        /// The kernel refuses writes; those of Python are redirected.
+        /// The kernel refuses writes, and those of Python are redirected.
         Landlock = "landlock",
-        /// Writes of Python are redirected.
+        /// The writes of Python are redirected.
         Agent = "agent",
-        /// --allow-writes.
+        /// The files as they are: --allow-writes.
         Off = "off",
     }
 }

@@ -31,7 +31,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> anyhow::Result<u8> {
         bail!("not for use by hand")
     };
     ensure!(dashes == "--", "not for use by hand");
-    let level = level.to_str().and_then(|level| level.parse::<Level>().ok()).context("no such level")?;
+    let level = level.to_str().and_then(|id| id.parse::<Level>().ok()).context("no such level")?;
     let folder = Path::new(folder);
     match level {
         Level::Overlay => enter_namespaces(folder, network == "offline", command)?,

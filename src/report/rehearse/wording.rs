@@ -106,8 +106,42 @@ pub fn headline(answer: &Answer) -> Text {
     }
 }
 
-/// The verdict on one run in a sentence or two.
+/// What of the program was seen, and what was not.
+pub fn seen(run: &Run) -> Text {
+    let Some(take) = run.takes.iter().max_by_key(|take| (take.stages.whole, take.steps)) else {
+        return Text::default();
+    };
+    if take.stages.whole {
+        return Text::new("The whole program was seen.", "看到了整个程序。");
+    }
+    let steps = take.steps;
+    let mut seen = text!(en: "Seen: {steps} training steps", zh: "已看到：{steps} 个训练步");
+    let mut unseen = Text::default();
+    for (was, en, zh) in [(take.stages.evaluated, "evaluation", "评估"), (take.stages.saved, "saving", "保存")] {
+        let list = if was { &mut seen } else { &mut unseen };
+        let (comma, zh_comma) = if list.is_empty() { ("", "") } else { (", ", "、") };
+        list.en += &format!("{comma}{en}");
+        list.zh += &format!("{zh_comma}{zh}");
+    }
+    let (comma, zh_comma) = if unseen.is_empty() { ("", "") } else { (", ", "、") };
+    Text::new(
+        format!("{}; not seen: {}{comma}what comes later.", seen.en, unseen.en),
+        format!("{}；未看到：{}{zh_comma}之后的部分。", seen.zh, unseen.zh),
+    )
+}
+
+/// The verdict on one run in a sentence or two, and what it rests on.
 pub fn verdict(answer: &Answer, run: &Run) -> Text {
+    let mut out = bare_verdict(answer, run);
+    if matches!(run.verdict, Verdict::Fits | Verdict::Tight) && run.oom().is_none() {
+        let seen = seen(run);
+        out.en += &format!(" {}", seen.en);
+        out.zh += &seen.zh;
+    }
+    out
+}
+
+fn bare_verdict(answer: &Answer, run: &Run) -> Text {
     let gpu = &answer.question.gpu.name;
     let spare = headroom(answer);
     let (capacity, needed) = (Bytes(answer.capacity()), span(run.needed()));

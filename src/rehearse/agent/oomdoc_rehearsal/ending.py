@@ -40,6 +40,26 @@ def finish(ended, exit_code=None):
         run.write()
 
 
+def look_ahead():
+    """The steps asked for are done. True when the time is over in which the program may go on to what comes later."""
+    if run.complete_at is None:
+        run.complete_at = time.time()
+        for function in _complete:
+            with guarded("complete." + function.__name__):
+                function()
+        deadline = run.complete_at + run.ahead
+        threading.Thread(target=_watch, args=(deadline, os.getpid(), "steps"), name="oomdoc-ahead", daemon=True).start()
+    return time.time() - run.complete_at >= run.ahead
+
+
+_complete = []  # functions to call when the steps asked for are done and the program goes on
+
+
+def when_complete(function):
+    """Register what belongs to the steps asked for alone."""
+    _complete.append(function)
+
+
 def stop(ended):
     """Finish and leave at once. The script needs no change: daemon workers end with their parent, exit code 0."""
     finish(ended, 0)
@@ -109,7 +129,7 @@ def _script_exits(code=0):
         _exit(code)
 
 
-def _watch(deadline, pid):
+def _watch(deadline, pid, ended="time"):
     main = threading.main_thread().ident
     while True:
         left = deadline - time.time()
@@ -120,11 +140,13 @@ def _watch(deadline, pid):
         if _OWNER and not os.path.exists("/proc/" + _OWNER):
             _exit(1)  # the rehearsal was killed: nobody waits for a result
         time.sleep(min(left, 0.5))
+    if ended == "time" and run.complete_at is not None:
+        ended = "steps"
     with guarded("time"):
         frame = sys._current_frames().get(main)
         if frame is not None:
             run.stopped_at = {"stack": record.stack(frame)}
-    stop("time")
+    stop(ended)
 
 
 def watch_time(_torch=None):

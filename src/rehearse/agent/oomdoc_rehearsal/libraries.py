@@ -284,9 +284,50 @@ def _outside(frame):
     return record.place(frame) if frame is not None else "?"
 
 
+def _batch_finder(module):
+    """accelerate's search for a batch that fits: the one in use is noted."""
+    find = module.find_executable_batch_size
+
+    @functools.wraps(find)
+    def noting(function=None, *args, **kwargs):
+        if function is None:
+            return functools.partial(noting, *args, **kwargs)
+
+        @functools.wraps(function)
+        def noted(batch_size, *values, **named):
+            run.batch = {"observed": int(batch_size), "from": "find_executable_batch_size"}
+            return function(batch_size, *values, **named)
+
+        return find(noted, *args, **kwargs)
+
+    module.find_executable_batch_size = noting
+
+
+def _trainer(module):
+    """transformers' Trainer: after the steps asked for it evaluates and saves, if it would at all, so that both are seen."""
+    handler = module.CallbackHandler
+    on_step_end = handler.on_step_end
+
+    @functools.wraps(on_step_end)
+    def ended(self, args, state, control):
+        control = on_step_end(self, args, state, control)
+        with guarded("Trainer"):
+            if run.ahead > 0 and run.wanted_steps and state.global_step == run.wanted_steps:
+                strategy = getattr(args, "eval_strategy", getattr(args, "evaluation_strategy", "no"))
+                if str(getattr(strategy, "value", strategy)) != "no":
+                    control.should_evaluate = True
+                if str(getattr(args.save_strategy, "value", args.save_strategy)) != "no":
+                    control.should_save = True
+        return control
+
+    handler.on_step_end = ended
+
+
 def install():
     """Wait for the libraries; nothing is imported here."""
     run.parts.append(_settings)
+    after_import("accelerate.utils.memory", _batch_finder)
+    after_import("transformers.trainer_callback", _trainer)
     after_import("torch.utils.data.dataloader", _data_loader)
     after_import("torch.utils.checkpoint", _checkpoint)
     after_import("torch.amp.autocast_mode", _autocast)

@@ -6,6 +6,7 @@ since ITS last reset and what the allocator says now.
 """
 import os
 import sys
+import time
 
 from . import ending, record
 from .record import guarded, on_fork, run
@@ -24,11 +25,27 @@ class Peaks:
         self._seen_by_script = {}  # device -> highest peaks since the script's own last reset
         self.devices = {}  # device -> highest peaks and last values of the run
         self.rows = {}  # (step, device, phase) -> peaks
+        self.step_peaks = {}  # device -> peak of the step in progress
+        self.growth = {}  # device -> peaks of the last steps
+        self.survived = False  # an out-of-memory error was caught: what was seen until then is no need
+
+    def end_step(self, step):
+        """Note how high each device went in this step."""
+        for device, peak in self.step_peaks.items():
+            rows = self.growth.setdefault(device, [])
+            rows.append((step, peak))
+            del rows[:-64]
+        self.step_peaks = {}
+
+    def failed(self):
+        """An out-of-memory error: if the script goes on, its need is what comes after."""
+        self.survived = True
 
     def forget(self):
         self._seen_by_script.clear()
         self.devices.clear()
         self.rows.clear()
+        self.growth.clear()
 
     def script_stats(self, device):
         """What the script gets from `torch._C._cuda_memoryStats`."""
@@ -53,6 +70,15 @@ class Peaks:
         step = position.step if step is None else step
         if phase == "setup":
             step = 0
+        if self.survived and not run.finished:
+            # what the failed attempt left in the counters goes with it
+            self.survived = False
+            self.devices.clear()
+            self.rows.clear()
+            self.growth.clear()
+            self.step_peaks.clear()
+            for device in range(self.torch.cuda.device_count()):
+                self._reset(device)
         for device in range(self.torch.cuda.device_count()):
             stats = self._stats(device)
             allocated, reserved = stats["allocated_bytes"]["all"], stats["reserved_bytes"]["all"]
@@ -62,6 +88,7 @@ class Peaks:
             if allocated["peak"] > seen["peak_allocated"]:
                 seen["peak_allocated"], seen["at"] = allocated["peak"], (step, phase)
             seen["peak_reserved"] = max(seen["peak_reserved"], reserved["peak"])
+            self.step_peaks[device] = max(self.step_peaks.get(device, 0), allocated["peak"])
             seen["allocated"], seen["reserved"] = allocated["current"], reserved["current"]
             seen["ooms"], seen["retries"] = stats.get("num_ooms", 0), stats.get("num_alloc_retries", 0)
             key = (step, device, phase)
@@ -91,6 +118,7 @@ class Peaks:
                 "reserved_bytes": seen.get("reserved", 0),
                 "ooms": seen.get("ooms", 0),
                 "retries": seen.get("retries", 0),
+                "last_steps": self.growth.get(device, []),
             })
         rows = [
             {"step": step, "device": device, "peak_allocated_bytes": row[0], "peak_reserved_bytes": row[1], "phase": phase}
@@ -137,6 +165,7 @@ def _cuda_ready():
     with guarded("start of CUDA"):
         forked = not run.is_first and not _has_time_thread()
         run.uses_cuda = True
+        run.began_cuda = time.time()
         if forked:
             ending.watch_time()
     if run.wants_snapshot:
@@ -162,6 +191,19 @@ def _record_history(torch):
         recording("all", context="alloc", stacks="python", max_entries=MAX_HISTORY)
     except TypeError:  # torch 2.0 has the older parameters
         recording(True, trace_alloc_max_entries=MAX_HISTORY, trace_alloc_record_context=True)
+
+
+def _stop_recording():
+    """What comes after the steps asked for is not recorded: the history would lose them."""
+    rows = peaks.devices.values()
+    run.complete = {
+        "allocated_bytes": max((row["peak_allocated"] for row in rows), default=0),
+        "reserved_bytes": max((row["peak_reserved"] for row in rows), default=0),
+    }
+    _dump_snapshot()
+    if run.wants_snapshot and run.uses_cuda:
+        run.wants_snapshot = False
+        run.torch.cuda.memory._record_memory_history(enabled=None)
 
 
 def _dump_snapshot():
@@ -193,6 +235,9 @@ def _watch_out_of_memory(torch):
 def _note_out_of_memory(message, frame):
     if run.pid != os.getpid():
         return
+    if peaks is not None:
+        peaks.failed()
+        run.batch = None  # the one that it settles on is of interest
     if run.oom is not None:  # the first is the one to explain; a script that goes on may meet many
         run.oom["count"] += 1
         return
@@ -212,6 +257,7 @@ def install(torch):
     _follow_accelerator(torch)
     ending.before_end(_last_phase)
     ending.before_end(_dump_snapshot)
+    ending.when_complete(_stop_recording)
     with guarded("out of memory"):
         _watch_out_of_memory(torch)
     torch.cuda._lazy_call(_cuda_ready)
@@ -225,5 +271,5 @@ def _follow_accelerator(torch):
 
 
 def _last_phase():
-    if run.ended != "steps":  # that end lies at the end of a step, whose peaks are booked
+    if run.ended != "steps" or run.complete_at is not None:  # that end lies at the end of a step, whose peaks are booked
         peaks.close(position.phase)

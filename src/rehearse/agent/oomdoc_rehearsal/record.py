@@ -38,6 +38,7 @@ class Run:
         self.wanted_steps = int(_number("OOMDOC_REHEARSE_STEPS"))
         self.wants_snapshot = os.environ.get("OOMDOC_REHEARSE_SNAPSHOT") == "1"
         self.time_limit = _number("OOMDOC_REHEARSE_TIME")
+        self.ahead = _number("OOMDOC_REHEARSE_AHEAD")  # seconds to go on after the steps asked for
         self.answers = os.environ.get("OOMDOC_REHEARSE_ANSWERS") != "none"
         self.world_size = int(_number("OOMDOC_REHEARSE_WORLD"))  # 0: nothing to pretend
         self.rank = int(_number("OOMDOC_REHEARSE_RANK"))
@@ -57,6 +58,10 @@ class Run:
         self.stopped_at = None
         self.snapshot = None
         self.saved = False  # a checkpoint was written
+        self.evaluated = False  # a pass without gradients lay after the first step
+        self.complete_at = None  # when the steps asked for were done
+        self.complete = None  # the peaks until then
+        self.began_cuda = None
         self.traps = {}
         self.failures = {}
         self.settings = {}
@@ -115,6 +120,10 @@ class Run:
             "settings": self.settings,
             "snapshot": self.snapshot,
             "saved": self.saved or None,
+            "evaluated": self.evaluated or None,
+            "complete": self.complete,
+            "used_from": self.began_cuda,
+            "used_until": time.time() if self.began_cuda else None,
         }
         if self.torch is not None:
             fields["torch"] = str(getattr(self.torch, "__version__", ""))

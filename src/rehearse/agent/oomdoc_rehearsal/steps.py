@@ -27,6 +27,7 @@ class _Steps:
         self.backwards = 0
         self.evaluating = False
         self.in_train_call = False
+        self.written = 0.0
         self.depth = 0  # backward passes nest (double backward, checkpointing)
 
 
@@ -88,9 +89,13 @@ def _after_step(optimizer, args, kwargs):
             memory.position.step = max(memory.position.step, done)
         wanted = run.wanted_steps
         stop = wanted > 0 and (min(others, default=done) >= wanted or done >= PATIENCE * wanted)
-        if not stop:
+        if stop and run.ahead > 0:
+            stop = ending.look_ahead()
+        memory.peaks.end_step(max(others, default=done))
+        if not stop and (run.complete_at is None or time.time() - _state.written > 0.5):
+            _state.written = time.time()
             run.write()
-            if run.world is not None:
+            if run.world is not None and run.complete_at is None:
                 time.sleep(COLLECTED)
     if stop and run.pid == os.getpid():
         ending.stop("steps")
@@ -141,7 +146,7 @@ def _hook_backward(torch):
     @functools.wraps(backward)
     def entered(*args, **kwargs):
         outermost = _state.depth == 0
-        if outermost and _enough_by_hand():
+        if outermost and _enough_by_hand() and (run.ahead <= 0 or ending.look_ahead()):
             ending.stop("steps")
         _state.depth += 1
         if outermost:
@@ -182,6 +187,8 @@ def _hook_modes(torch):
 
 def _mode_switched(training):
     position = memory.position
+    if not training and _state.backwards:
+        run.evaluated = True
     if _state.evaluating == (not training):
         return
     _state.evaluating = not training

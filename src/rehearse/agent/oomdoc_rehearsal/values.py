@@ -18,6 +18,9 @@ LOOP_READS = 400  # reads at one place within one step that are taken for a loop
 _ANSWER = "_oomdoc_answer"  # attribute of a tensor whose value we know better than the device
 
 _ONES = os.environ.get("OOMDOC_SIM_VALUES") == "ones"  # what unknown memory reads as
+_LARGE = os.environ.get("OOMDOC_SIM_VALUES") == "large"
+_PATTERNS = {int("42" * size, 16) for size in (1, 2, 4, 8)}  # what the device gives for unknown integers then
+_ASSUMED = 1000  # a number in their place that a size can have
 _LINEAR_ALGEBRA = (
     "qr svd svdvals eigh eigvalsh eig eigvals inv inv_ex solve solve_ex cholesky cholesky_ex lstsq det slogdet pinv matrix_rank"
     " lu lu_factor ldl_factor solve_triangular matrix_exp"
@@ -38,6 +41,8 @@ def _read(tensor):
         answer = tensor.detach().to("cpu").item()
         if run.answers and isinstance(answer, float) and not _plausible(answer):
             answer = 0.0
+        if _LARGE and isinstance(answer, int) and answer in _PATTERNS:
+            answer = _ASSUMED
         with guarded("value read"):
             _note_read(answer)
     return answer
@@ -105,6 +110,63 @@ def _count_rows(torch, name, owner):
 
 
 _plain = ()  # the exact tensor types that hold real memory: no fake tensor of a compiler is answered for
+
+
+def _tell_copies(torch):
+    """Values that the script takes to the host as a whole: it may decide by them."""
+
+    def told(name, original):
+        @functools.wraps(original)
+        def copied(self, *args, **kwargs):
+            if type(self) in _plain and self.is_cuda and self.numel() <= _FEW and not _known(self):
+                with guarded(name):
+                    run.trap("value-read", record.place(), "values of the device were copied to the host (%s)" % name)
+            return original(self, *args, **kwargs)
+
+        return copied
+
+    for name in ("tolist", "cpu"):
+        setattr(torch.Tensor, name, told(name, getattr(torch.Tensor, name)))
+
+
+_FEW = 1 << 16  # what is more than that is saved or offloaded, not decided by
+
+
+def _answer_nan(torch):
+    """`isnan` and `isinf` as `isfinite` below: no."""
+
+    def answered(function):
+        @functools.wraps(function)
+        def asked(*args, **kwargs):
+            result = function(*args, **kwargs)
+            source = args[0] if args else kwargs.get("input")
+            if type(source) in _plain and source.is_cuda:
+                with guarded("isnan"):
+                    setattr(result, _ANSWER, False)
+                    run.trap("isfinite", record.place(), "values are not computed; the check is answered with no")
+            return result
+
+        return asked
+
+    def carried(function):
+        @functools.wraps(function)
+        def asked(*args, **kwargs):
+            result = function(*args, **kwargs)
+            tensors = [value for value in args if isinstance(value, torch.Tensor)]
+            if tensors and all(_known(value) is False for value in tensors):
+                with guarded("isnan"):
+                    setattr(result, _ANSWER, False)
+            return result
+
+        return asked
+
+    for owner in (torch, torch.Tensor):
+        for name in ("isnan", "isinf"):
+            setattr(owner, name, answered(getattr(owner, name)))
+        for name in ("any", "logical_or"):
+            setattr(owner, name, carried(getattr(owner, name)))
+    for name in ("__or__",):
+        setattr(torch.Tensor, name, carried(getattr(torch.Tensor, name)))
 
 
 def _answer_finite(torch):
@@ -205,6 +267,8 @@ def install(torch):
             _count_rows(torch, name, torch.Tensor)
     with guarded("values.linear_algebra"):
         _tell_linear_algebra(torch)
-    for hook in (_answer_finite, _answer_grad_scaler) if run.answers else ():
+    with guarded("values.copies"):
+        _tell_copies(torch)
+    for hook in (_answer_finite, _answer_nan, _answer_grad_scaler) if run.answers else ():
         with guarded("values." + hook.__name__):
             hook(torch)
