@@ -60,7 +60,7 @@ const NARROWEST: usize = 20;
 
 /// True for a line that begins with a time, a date, a count of milliseconds or seconds, a bracket, or a number that is
 /// followed by what follows no part of a size.
-fn begins_with_stamp(line: &str) -> bool {
+pub(super) fn begins_with_stamp(line: &str) -> bool {
     let line = line.trim_start();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {

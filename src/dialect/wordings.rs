@@ -242,6 +242,11 @@ const TRIGGERS: &[&str] = &[
     "cudaErrorLaunchOutOfResources",
 ];
 
+/// True for an event of this table, which looks at one line.
+pub(super) fn read_on_one_line(event: &Event) -> bool {
+    ROWS.iter().any(|row| row.slug == event.wording())
+}
+
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     if line.len() > 16 << 10 {
