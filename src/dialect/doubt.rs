@@ -12,6 +12,8 @@ use crate::units::{self, Base, Figure, Locale};
 
 /// Lines of a figure that are looked at.
 const LINES: usize = 24;
+/// Lines around a figure's own that are looked at where it does not stand on those.
+const NEAR: usize = 8;
 /// Of a longer line only the beginning and the end are looked at.
 const LONGEST: usize = 8 << 10;
 /// Numbers of a line that are looked at.
@@ -57,15 +59,24 @@ pub(super) fn settle(document: &Document, event: &mut Event) {
 fn is_part(document: &Document, figure: &Figure) -> bool {
     let from = document.lines.partition_point(|line| line.number < figure.at.first);
     let to = document.lines.partition_point(|line| line.number <= figure.at.last).min(from + LINES);
-    let mut part = false;
-    for position in from..to {
-        let readings = of_line(document, position, to > position + 1 && figure.at.last > figure.at.first);
-        if readings.whole.iter().any(|reading| reading.gives(figure)) {
-            return false;
+    let spans = to > from + 1 && figure.at.last > figure.at.first;
+    let told = |lines: std::ops::Range<usize>| {
+        let mut part = false;
+        for position in lines {
+            let readings = of_line(document, position, spans);
+            if readings.whole.iter().any(|reading| reading.gives(figure)) {
+                return Some(false);
+            }
+            part |= readings.parts.iter().any(|reading| reading.gives(figure));
         }
-        part |= readings.parts.iter().any(|reading| reading.gives(figure));
-    }
-    part
+        part.then_some(true)
+    };
+    // Some readers give a message's first line as the place of all its figures.
+    let around = || {
+        let near = from.saturating_sub(NEAR)..(to + NEAR).min(document.lines.len());
+        if figure.half_width == 0 { told(near) } else { None }
+    };
+    told(from..to).or_else(around).unwrap_or(false)
 }
 
 impl Reading {

@@ -460,7 +460,7 @@ impl Look {
                 Some(_) if mended.doubtful || event.standing != Standing::Failure => false,
                 Some(known) if known.has(Sign::Generic) && !event.has(Sign::Generic) => true,
                 Some(known) if !known.has(Sign::Generic) && event.has(Sign::Generic) => false,
-                Some(known) => event.facts.sizes.len() >= known.facts.sizes.len(),
+                Some(known) => known.same_wording(&event) || event.facts.sizes.len() >= known.facts.sizes.len(),
             };
             if better {
                 event.at.last = event.at.last.max(mended.last);

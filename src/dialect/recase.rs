@@ -52,7 +52,7 @@ static KNOWN: LazyLock<Words> = LazyLock::new(|| {
     let markers = Program::LISTED.iter().flat_map(|program| program.markers()).copied();
     let mut printed: Vec<String> = super::literals()
         .into_iter()
-        .filter(|literal| !literal.starts_with("(?i)"))
+        .map(|literal| literal.trim_start_matches("(?i)"))
         .chain(markers)
         .chain(WORDS.iter().copied())
         .filter(|word| word.bytes().any(|byte| byte.is_ascii_uppercase()))

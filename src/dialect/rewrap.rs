@@ -45,7 +45,7 @@ fn width(line: &Line) -> usize {
 /// True for a line that is the beginning of a message, whatever stands before it.
 fn begins(line: &str) -> bool {
     let starts_anew = ["[", "Traceback", "File \"", "Error:", "ERROR", "WARN", "INFO", "***", "---", "==="];
-    line.trim().is_empty()
+    line.trim().bytes().all(|byte| byte.is_ascii_digit())
         || line.starts_with(char::is_whitespace)
         || line.trim_start().starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(line)
         || starts_anew.iter().any(|start| line.starts_with(start))
@@ -62,6 +62,11 @@ impl Broken {
             // A blank that stood at the break is gone with the end of the line.
             Broken::AtColumn(column) => long == column || long + 1 == column && !next.text.starts_with(' '),
             Broken::BetweenWords(column) => {
+                // A number that goes on was not broken between words.
+                let number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+                if line.text.trim_end().ends_with(number) && next.text.starts_with(number) {
+                    return false;
+                }
                 let word = next.text.split_whitespace().next().map_or(0, |word| word.chars().count());
                 long <= column && long + 1 + word > column && !begins(&next.text)
             }

@@ -149,14 +149,15 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     match event.dialect {
         "lammps-accelerator" => lammps_device(document, position, &mut event),
         "aer-insufficient-memory" => {
-            // `max memory: 128747M (Host) + 40536M (GPU)`: with a GPU both hold the state.
+            // `max memory: 128747M (Host) + 40536M (GPU)`: with a GPU both hold the state, and no figure is printed for
+            // both.
             let max = notice.text.after("maxmemory:", 0).and_then(|at| notice.text.count_at(at));
             let host = max.map_or(0, |(count, _)| count);
             let gpu = notice.text.after("M(Host)+", 0).and_then(|at| notice.text.count_at(at)).map_or(0, |(n, _)| n);
             if gpu == 0 {
                 event.resource = Resource::Host;
             }
-            if let Some(bytes) = host.checked_add(gpu).and_then(|n| n.checked_mul(MIB)).filter(|n| *n > 0) {
+            if let Some(bytes) = host.checked_mul(MIB).filter(|n| *n > 0 && gpu == 0) {
                 event.facts.note(Fact::Capacity, Figure { bytes, half_width: MIB, at: event.at });
             }
         }
