@@ -12,6 +12,8 @@ use crate::units::{self, Base, Figure, Locale};
 
 /// Lines of a figure that are looked at.
 const LINES: usize = 24;
+/// Less than this is the size of nothing that a program runs out of.
+const FEW: u64 = 1000;
 /// Lines around a figure's own that are looked at where it does not stand on those.
 const NEAR: usize = 8;
 /// Of a longer line only the beginning and the end are looked at.
@@ -60,11 +62,11 @@ fn is_part(document: &Document, figure: &Figure) -> bool {
     let from = document.lines.partition_point(|line| line.number < figure.at.first);
     let to = document.lines.partition_point(|line| line.number <= figure.at.last).min(from + LINES);
     let spans = to > from + 1 && figure.at.last > figure.at.first;
-    let told = |lines: std::ops::Range<usize>| {
+    let told = |lines: std::ops::Range<usize>, few: bool| {
         let mut part = false;
         for position in lines {
             let readings = of_line(document, position, spans);
-            if readings.whole.iter().any(|reading| reading.gives(figure)) {
+            if !few && readings.whole.iter().any(|reading| reading.gives(figure)) {
                 return Some(false);
             }
             part |= readings.parts.iter().any(|reading| reading.gives(figure));
@@ -74,16 +76,20 @@ fn is_part(document: &Document, figure: &Figure) -> bool {
     // Some readers give a message's first line as the place of all its figures.
     let around = || {
         let near = from.saturating_sub(NEAR)..(to + NEAR).min(document.lines.len());
-        if figure.half_width == 0 { told(near) } else { None }
+        // So few bytes stand on many a line as something else.
+        let few = (1..FEW).contains(&figure.bytes);
+        if figure.half_width == 0 { told(near, few) } else { None }
     };
-    told(from..to).or_else(around).unwrap_or(false)
+    told(from..to, false).or_else(around).unwrap_or(false)
 }
 
 impl Reading {
     /// True where the number, times its unit or any, is the figure.
     fn gives(&self, figure: &Figure) -> bool {
         const ANY: [&str; 10] = ["B", "KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB", "TB", "PB"];
-        let close = |size: Option<units::Size>| size.is_some_and(|size| size.bytes.abs_diff(figure.bytes) <= 1);
+        let close = |size: Option<units::Size>| {
+            size.is_some_and(|size| size.bytes.abs_diff(figure.bytes) <= figure.half_width.min(1))
+        };
         let with = |unit: &str| {
             [Base::Binary, Base::Decimal].iter().any(|base| {
                 [Locale::Point, Locale::Comma]
@@ -180,6 +186,11 @@ fn of_line(document: &Document, position: usize, spans: bool) -> Readings {
         // A unit of one letter at the end of what breaks off may be the first of two.
         let torn_unit = unit.as_ref().is_some_and(|unit| gap.len() == unit.len() && unit.len() == 1);
         let whole = Reading { number: number.clone(), unit: unit.clone().filter(|_| !torn_unit) };
+        let in_word = text[..from].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        if in_word {
+            first = last + 1;
+            continue;
+        }
         if from == 0 && cut_before || at_end && cut_behind {
             out.parts.push(Reading { number, unit: whole.unit });
         } else {

@@ -416,11 +416,12 @@ impl Joined {
     }
 
     /// The whole number that starts at `offset`, with the offset after it. Marks between groups of digits are passed
-    /// over in a figure in kB; elsewhere a comma ends the number.
+    /// over where there are several, and in a figure in kB; elsewhere a comma ends the number.
     pub fn count_at(&self, offset: usize) -> Option<(u64, usize)> {
         let (numeral, end) = self.numeral_at(offset)?;
         let kilobytes = self.squeezed.get(end..).is_some_and(|rest| rest.starts_with("kB"));
-        if let Some(count) = numeral.filter(|_| kilobytes).and_then(|numeral| numeral.whole()) {
+        let sure = |numeral: &Numeral| kilobytes || !numeral.ambiguous && numeral.decimals == 0;
+        if let Some(count) = numeral.filter(sure).and_then(|numeral| numeral.whole()) {
             return Some((count, end));
         }
         let rest = self.squeezed.get(offset..end)?;

@@ -47,7 +47,6 @@ fn begins(line: &str) -> bool {
     let starts_anew = ["[", "Traceback", "File \"", "Error:", "ERROR", "WARN", "INFO", "***", "---", "==="];
     line.trim().bytes().all(|byte| byte.is_ascii_digit())
         || line.starts_with(char::is_whitespace)
-        || line.trim_start().starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(line)
         || starts_anew.iter().any(|start| line.starts_with(start))
 }
 
@@ -55,6 +54,9 @@ impl Broken {
     /// True where the end of one line was made by the break.
     fn between(self, line: &Line, next: &Line) -> bool {
         if line.rank != next.rank || line.text.trim().is_empty() {
+            return false;
+        }
+        if next.text.starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(&next.text) {
             return false;
         }
         let long = width(line);
