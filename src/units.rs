@@ -290,6 +290,9 @@ fn product(number: Numeral, unit: u64) -> Option<Size> {
         return None;
     }
     let scale = 10u128.checked_pow(number.decimals)?;
+    if unit == 1 && !number.digits.is_multiple_of(scale) {
+        return None;
+    }
     let scaled = number.digits.checked_mul(u128::from(unit))?;
     let bytes = scaled.checked_add(scale / 2)? / scale;
     let half_width = if unit == 1 { 0 } else { u128::from(unit).div_ceil(2 * scale) };

@@ -15,9 +15,17 @@ pub fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
 /// The digits that `text` begins with, as a number; `None` when it begins with something else or does not fit.
 pub fn leading_number(text: &str) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let numeral = units::numeral(text, Locale::Unknown);
     // `9,682` is nine thousand or the first two of a list.
-    let grouped = units::numeral(text, Locale::Unknown).is_some_and(|numeral| numeral.ambiguous);
-    if grouped { None } else { text[..end].parse().ok() }
+    if numeral.is_some_and(|numeral| numeral.ambiguous) {
+        return None;
+    }
+    // `6 079 635 171`, `6,079,635,171`
+    let grouped = numeral.filter(|numeral| numeral.decimals == 0 && numeral.length > end && end > 0);
+    match grouped.filter(|numeral| text[..numeral.length].bytes().all(|byte| !byte.is_ascii_alphabetic())) {
+        Some(numeral) => numeral.whole(),
+        None => text[..end].parse().ok(),
+    }
 }
 
 /// The number behind the first `label` that has one.
@@ -171,6 +179,7 @@ mod tests {
         assert_eq!(size_after("memory:  25Mi", "memory:", Base::Decimal).map(|s| s.bytes), Some(25 << 20));
         assert_eq!(leading_size("9.5 GB of 10 GB", Base::Binary).map(|s| s.bytes), Some(10_200_547_328));
         assert_eq!(leading_number("99999999999999999999999"), None);
+        assert_eq!(leading_number("6 079 635 171)"), Some(6_079_635_171));
         assert_eq!(quoted("  a \t b  "), "a b");
         assert_eq!(quoted(&"é".repeat(700)).chars().count(), 601);
     }

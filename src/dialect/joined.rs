@@ -60,7 +60,7 @@ const NARROWEST: usize = 20;
 
 /// True for a line that begins with a time, a date, a count of milliseconds or seconds, a bracket, or a number that is
 /// followed by what follows no part of a size.
-fn begins_with_stamp(line: &str) -> bool {
+pub(super) fn begins_with_stamp(line: &str) -> bool {
     let line = line.trim_start();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {
@@ -416,11 +416,12 @@ impl Joined {
     }
 
     /// The whole number that starts at `offset`, with the offset after it. Marks between groups of digits are passed
-    /// over in a figure in kB; elsewhere a comma ends the number.
+    /// over where there are several, and in a figure in kB; elsewhere a comma ends the number.
     pub fn count_at(&self, offset: usize) -> Option<(u64, usize)> {
         let (numeral, end) = self.numeral_at(offset)?;
         let kilobytes = self.squeezed.get(end..).is_some_and(|rest| rest.starts_with("kB"));
-        if let Some(count) = numeral.filter(|_| kilobytes).and_then(|numeral| numeral.whole()) {
+        let sure = |numeral: &Numeral| kilobytes || !numeral.ambiguous && numeral.decimals == 0;
+        if let Some(count) = numeral.filter(sure).and_then(|numeral| numeral.whole()) {
             return Some((count, end));
         }
         let rest = self.squeezed.get(offset..end)?;

@@ -82,13 +82,17 @@ fn out_of_memory(notice: &Notice, from: usize) -> Option<Event> {
                     keep(Fact::Cached, notice.size_at(cached));
                 }
             }
+            // A parenthesis that is cut off hides what the first figure is.
+            _ if inner => {}
             _ => {
                 keep(Fact::Allocated, Some((usage, open)));
             }
         }
     }
-    // 3.x; with the pool's split it says the same or the pool's sum.
-    keep(Fact::Allocated, notice.size("CUDAallocatorusage:", from));
+    // 3.x without a pool.
+    if pool.is_none() {
+        keep(Fact::Allocated, notice.size("CUDAallocatorusage:", from));
+    }
     keep(Fact::Limit, notice.size("Hardmemorylimit:", from).or_else(|| notice.size("hardlimit:", from)));
     let mut event = notice.event("julia-out-of-gpu-memory", Program::Julia, Resource::Gpu, from, end);
     for (fact, figure) in figures {

@@ -78,14 +78,14 @@ impl Labelled {
             |word: &str, base| self.text.number_of(at, word, base).filter(|(_, after)| self.is_whole(at, *after));
         match unit {
             Unit::Of(bytes) | Unit::Counted(bytes, _) => {
-                let (count, after) = counted("", Base::Binary)?;
+                let (count, after) = counted("KiB", Base::Binary)?;
                 let whole = whole_number(self.text.squeezed.get(at..after)?)?;
                 if let Unit::Counted(_, word) = unit
                     && !self.lower[after..].starts_with(word)
                 {
                     return None;
                 }
-                Some((Figure { bytes: whole.checked_mul(bytes)?, ..count }, after))
+                Some((Figure { bytes: whole.checked_mul(bytes)?, half_width: 0, ..count }, after))
             }
             Unit::In(word) => counted(word, Base::Binary),
             Unit::Printed(base) => printed(base),

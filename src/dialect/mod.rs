@@ -8,6 +8,7 @@ pub mod containers;
 pub mod cuda;
 pub mod cupy;
 pub mod dataloader;
+mod doubt;
 pub mod engines;
 pub mod field;
 pub mod joined;
@@ -33,6 +34,8 @@ pub mod proof;
 pub mod pytorch;
 pub mod rapids;
 pub mod ray;
+mod recase;
+mod rewrap;
 pub mod runtimes;
 pub mod rust_gpu;
 pub mod schedulers;
@@ -370,40 +373,14 @@ pub fn events(document: &Document) -> Vec<Event> {
         asked.dedup();
         // The net looks far ahead: of a flood it is asked about the beginning and the end.
         let spent = looks > MOST_LOOKS && position + LAST_EVENTS < document.lines.len();
-        let mut event = asked
-            .iter()
-            .filter(|i| {
-                let net = std::ptr::eq(DIALECTS[**i], &net::DIALECT);
-                looks += usize::from(net);
-                !(net && spent)
-            })
-            .find_map(|i| (DIALECTS[*i].read)(document, position));
-        if let Some(event) = event.as_mut().filter(|_| events.len() < INSIDE_ENGINES) {
-            engines::complete(document, event);
-        }
-        if let Some(event) = event.as_mut().filter(|event| event.program.kind() == Kind::GpuApi) {
-            // The interface's own error: whoever called it is named by the lines around.
-            let line = field::text(document, position);
-            let by_others = event.program == Program::Cuda;
-            let caller = match by_others {
-                // What stands around NCCL's message is as often another rank's, or the launcher's.
-                true if event.has(Sign::Nccl) => naming::exception(line),
-                true => naming::caller(document, position),
-                false => naming::on_line(line),
-            };
-            event.program = caller.unwrap_or(event.program);
-            if event.resource == Resource::Gpu && net::asks_host(line) {
-                event.resource = Resource::Host;
-                event.sign(Sign::PinnedHost);
-            }
-        }
-        if let Some(event) = event.as_mut().filter(|event| !spent && net::survived(document, position, event)) {
-            event.standing = Standing::Harmless;
-            event.sign(Sign::CaughtAndContinued);
-            event.harmless_because = Some(net::got_over());
-        }
-        if let Some(event) = event.as_mut().filter(|event| event.message.contains("NCCL")) {
-            event.sign(Sign::Nccl);
+        looks += usize::from(asked.iter().any(|i| std::ptr::eq(DIALECTS[*i], &net::DIALECT)));
+        let look = Look { inside_engine: events.len() < INSIDE_ENGINES, spent };
+        let mut event = look.read(document, position, &asked);
+        let lowered = |event: &Event| !event.message.bytes().any(|byte| byte.is_ascii_uppercase());
+        let poor = |event: &Event| event.has(Sign::Generic) || wordings::read_on_one_line(event) || lowered(event);
+        if !spent && event.as_ref().is_none_or(poor) {
+            looks += 1;
+            event = look.mended(document, position, event);
         }
         if let Some(event) = event
             && !events.iter().rev().take(16).any(|earlier| {
@@ -421,6 +398,91 @@ pub fn events(document: &Document) -> Vec<Event> {
     }
     net::yield_to_known(&mut events);
     events
+}
+
+/// How closely a line is looked at.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    /// Whether an engine's settings are looked for around an event.
+    inside_engine: bool,
+    /// The net is asked no more.
+    spent: bool,
+}
+
+impl Look {
+    /// The event that the first of the dialects that were asked for reads at a line.
+    fn read(self, document: &Document, position: usize, asked: &[usize]) -> Option<Event> {
+        let is_net = |i: &usize| std::ptr::eq(DIALECTS[*i], &net::DIALECT);
+        let mut event = asked
+            .iter()
+            .filter(|i| !(self.spent && is_net(i)))
+            .find_map(|i| (DIALECTS[*i].read)(document, position))?;
+        if self.inside_engine {
+            engines::complete(document, &mut event);
+        }
+        if event.program.kind() == Kind::GpuApi {
+            // The interface's own error: whoever called it is named by the lines around.
+            let line = field::text(document, position);
+            let by_others = event.program == Program::Cuda;
+            let caller = match by_others {
+                // What stands around NCCL's message is as often another rank's, or the launcher's.
+                true if event.has(Sign::Nccl) => naming::exception(line),
+                true => naming::caller(document, position),
+                false => naming::on_line(line),
+            };
+            event.program = caller.unwrap_or(event.program);
+            if event.resource == Resource::Gpu && net::asks_host(line) {
+                event.resource = Resource::Host;
+                event.sign(Sign::PinnedHost);
+            }
+        }
+        if !self.spent && net::survived(document, position, &event) {
+            event.standing = Standing::Harmless;
+            event.sign(Sign::CaughtAndContinued);
+            event.harmless_because = Some(net::got_over());
+        }
+        if event.message.contains("NCCL") {
+            event.sign(Sign::Nccl);
+        }
+        doubt::settle(document, &mut event);
+        Some(event)
+    }
+
+    /// What the line tells in the case in which programs print it, or as a part of a paragraph that was broken, where
+    /// that is more than it tells alone.
+    fn mended(self, document: &Document, position: usize, alone: Option<Event>) -> Option<Event> {
+        let mut best = alone;
+        for mended in recase::mended(document, position).into_iter().chain(rewrap::mended(document, position)) {
+            let asked = askers_of(&mended.document.lines[mended.position].text);
+            let Some(mut event) = self.read(&mended.document, mended.position, &asked) else { continue };
+            let better = match &best {
+                None => true,
+                Some(_) if mended.doubtful || event.standing != Standing::Failure => false,
+                Some(known) if known.has(Sign::Generic) && !event.has(Sign::Generic) => true,
+                Some(known) if !known.has(Sign::Generic) && event.has(Sign::Generic) => false,
+                Some(known) => known.same_wording(&event) || event.facts.sizes.len() >= known.facts.sizes.len(),
+            };
+            if better {
+                event.at.last = event.at.last.max(mended.last);
+                best = Some(event);
+                break;
+            }
+        }
+        best
+    }
+}
+
+/// The dialects, by their position in [`DIALECTS`], whose triggers stand in a text.
+fn askers_of(text: &str) -> Vec<usize> {
+    let Triggers { reader, askers } = &*TRIGGERS;
+    let mut asked = Vec::new();
+    let _ = reader.literals().search(text.as_bytes(), |hit| {
+        asked.extend(askers.get(hit.literal).into_iter().flatten());
+        ControlFlow::Continue(())
+    });
+    asked.sort_unstable();
+    asked.dedup();
+    asked
 }
 
 /// The trigger literals that a wrap tore in two: they begin at the end of the line at `position` and go on in the next

@@ -18,7 +18,7 @@ const BANNER: usize = 40;
 const LONGEST: usize = 4 << 10;
 
 /// All markers of the listed programs, searched in one pass.
-static MARKERS: LazyLock<(Option<AhoCorasick>, Vec<Program>)> = LazyLock::new(|| {
+static MARKERS: LazyLock<Markers> = LazyLock::new(|| {
     let mut words = Vec::new();
     let mut programs = Vec::new();
     for program in Program::LISTED {
@@ -27,8 +27,22 @@ static MARKERS: LazyLock<(Option<AhoCorasick>, Vec<Program>)> = LazyLock::new(||
             programs.push(*program);
         }
     }
-    (AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(words).ok(), programs)
+    let search = |any_case: bool| {
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(any_case)
+            .build(&words)
+            .ok()
+    };
+    Markers { as_printed: search(false), lowered: search(true), programs }
 });
+
+struct Markers {
+    as_printed: Option<AhoCorasick>,
+    /// For lines that were put in lower case.
+    lowered: Option<AhoCorasick>,
+    programs: Vec<Program>,
+}
 
 /// The program whose message stands at `position`, as far as anything names it.
 pub fn program(document: &Document, position: usize) -> Option<Program> {
@@ -57,9 +71,11 @@ pub fn on_line(line: &str) -> Option<Program> {
 
 /// The listed program whose marker stands on a line; of several the longest.
 pub fn marker(line: &str) -> Option<Program> {
-    let (search, programs) = &*MARKERS;
-    let found = search.as_ref()?.find_iter(head(line)).max_by_key(|found| found.len())?;
-    programs.get(found.pattern().as_usize()).copied()
+    let line = head(line);
+    let lowered = !line.bytes().any(|byte| byte.is_ascii_uppercase());
+    let search = if lowered { &MARKERS.lowered } else { &MARKERS.as_printed };
+    let found = search.as_ref()?.find_iter(line).max_by_key(|found| found.len())?;
+    MARKERS.programs.get(found.pattern().as_usize()).copied()
 }
 
 fn head(text: &str) -> &str {

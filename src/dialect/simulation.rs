@@ -86,7 +86,6 @@ const PHRASES: [Phrase; 14] = [
         and: &["Requiredmemory:"],
         dialect: "aer-insufficient-memory",
         program: Program::Qiskit,
-        sizes: &[(Fact::Requested, "Requiredmemory:")],
         lines: 2,
         ..PHRASE
     },
@@ -149,14 +148,21 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     match event.dialect {
         "lammps-accelerator" => lammps_device(document, position, &mut event),
         "aer-insufficient-memory" => {
-            // `max memory: 128747M (Host) + 40536M (GPU)`: with a GPU both hold the state.
+            // `max memory: 128747M (Host) + 40536M (GPU)`: with a GPU both hold the state, and no figure is printed for
+            // both.
             let max = notice.text.after("maxmemory:", 0).and_then(|at| notice.text.count_at(at));
             let host = max.map_or(0, |(count, _)| count);
+            let required = notice.text.after("Requiredmemory:", 0).and_then(|at| notice.text.count_at(at));
+            // Whole MiB: a mark in the number stands between groups of digits, if anything.
+            let required = required.filter(|(_, end)| notice.text.squeezed[*end..].starts_with('M'));
+            if let Some(bytes) = required.and_then(|(count, _)| count.checked_mul(MIB)) {
+                event.facts.note(Fact::Requested, Figure { bytes, half_width: MIB, at: event.at });
+            }
             let gpu = notice.text.after("M(Host)+", 0).and_then(|at| notice.text.count_at(at)).map_or(0, |(n, _)| n);
             if gpu == 0 {
                 event.resource = Resource::Host;
             }
-            if let Some(bytes) = host.checked_add(gpu).and_then(|n| n.checked_mul(MIB)).filter(|n| *n > 0) {
+            if let Some(bytes) = host.checked_mul(MIB).filter(|n| *n > 0 && gpu == 0) {
                 event.facts.note(Fact::Capacity, Figure { bytes, half_width: MIB, at: event.at });
             }
         }

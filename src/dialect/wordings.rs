@@ -105,7 +105,15 @@ const ROWS: &[Wording] = &[
     ),
     row(&["Buffer overflow when allocating memory for"], "flashinfer-workspace", Program::FlashInfer, Gpu),
     row(&["PxgCudaDeviceMemoryAllocator fail to allocate", "Result = 2"], "physx-device", Program::IsaacSim, Gpu),
-    row(&["would exceed memory (size="], "xla-tpu-allocation", Program::Jax, Gpu),
+    row(&["greater than the maximum allowed buffer size"], "mlx-buffer-size", Program::Mlx, Gpu)
+        .shows(&[Sign::BufferSizeLimit]),
+    row(&["vkCreateImage failed -1000069000"], "ncnn-device", Program::Ncnn, Gpu),
+    row(&["no such memory type"], "ncnn-memory-type", Program::Ncnn, Gpu),
+    row(&["Requested amount of memory (", "could not be allocated"], "tensorrt-request", Program::TensorRt, Gpu),
+    row(&["Failed to allocate scratch buffer for BLAS"], "blender-raytracing", Program::Blender, Gpu),
+    row(&["No enough free memory blocks"], "lmdeploy-no-blocks", Program::Lmdeploy, KvCache),
+    row(&["Uncaptured WebGPU error", "OutOfMemory"], "webgpu-uncaptured", Program::WebGpu, Gpu),
+    row(&["CatBoostError", "bad_alloc"], "catboost-host", Program::Catboost, Host),
     row(&["failed to find a memory slot for batch"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
     row(&["exceeds the available context size"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache),
     row(&["Context size has been exceeded"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache),
@@ -151,6 +159,10 @@ const ROWS: &[Wording] = &[
     row(&["cumem_allocator", "out of memory"], "vllm-cumem", Program::Vllm, Gpu).shows(&[Sign::Disguised]),
     row(&["CUresult error", "cu_mem_create"], "memory-saver", Program::Sglang, Gpu).shows(&[Sign::Disguised]),
     // What the program gets over by itself.
+    row(&["mimalloc: warning: unable to allocate OS memory"], "mimalloc-retries", Program::Generic, Host).survived(),
+    row(&["pinned memory pool will not be available"], "triton-no-pinned-pool", Program::TritonServer, Host).survived(),
+    row(&["requires more system memory than is currently available, evicting"], "ollama-evicts", Program::Ollama, Host)
+        .survived(),
     row(&["select_algorithm", "No valid triton configs"], "inductor-autotuner", Program::Pytorch, CudaSharedMemory)
         .survived(),
     row(&["switched to slice attention"], "comfyui-sliced-attention", Program::Pytorch, Gpu).survived(),
@@ -198,7 +210,17 @@ const TRIGGERS: &[&str] = &[
     "Failed to truncate the file. No space left on device",
     "Buffer overflow when allocating memory for",
     "PxgCudaDeviceMemoryAllocator fail to allocate",
-    "would exceed memory (size=",
+    "greater than the maximum allowed buffer size",
+    "vkCreateImage failed -1000069000",
+    "no such memory type",
+    "Requested amount of memory (",
+    "Failed to allocate scratch buffer for BLAS",
+    "No enough free memory blocks",
+    "Uncaptured WebGPU error",
+    "CatBoostError",
+    "mimalloc: warning: unable to allocate OS memory",
+    "pinned memory pool will not be available",
+    "requires more system memory than is currently available, evicting",
     "failed to find a memory slot for batch",
     "exceeds the available context size",
     "Context size has been exceeded",
@@ -242,6 +264,11 @@ const TRIGGERS: &[&str] = &[
     "cudaErrorLaunchOutOfResources",
 ];
 
+/// True for an event of this table, which looks at one line.
+pub(super) fn read_on_one_line(event: &Event) -> bool {
+    ROWS.iter().any(|row| row.slug == event.wording())
+}
+
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
     if line.len() > 16 << 10 {
@@ -268,6 +295,17 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::{self, Fact};
+
+    #[test]
+    fn a_figure_is_not_glued_to_the_time_that_begins_the_next_line_of_its_width() {
+        let line = "2018-04-19 09:42:36.892837: W ./core/pool_allocator.h:195] could not allocate pinned host memory of size: 2304\n";
+        let events = dialect::events(&Document::from_text("-", &line.repeat(3)));
+        for event in &events {
+            assert!(event.facts.get(Fact::Requested).is_none_or(|figure| figure.bytes == 2304), "{event:?}");
+        }
+        assert!(!events.is_empty());
+    }
 
     #[test]
     fn every_row_is_led_to_by_a_literal() {

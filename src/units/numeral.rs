@@ -83,6 +83,11 @@ pub fn numeral(text: &str, locale: Locale) -> Option<Numeral> {
         marks.push(mark);
         at = next;
     }
+    if marks.is_empty()
+        && let Some(number) = grouped_by_blanks(text, groups.first()?.1)
+    {
+        return Some(number);
+    }
     let three = |groups: &[(usize, usize)]| groups.iter().all(|(from, to)| to - from == 3);
     let first = groups.first()?;
     let starts_group = first.1 - first.0 <= 3;
@@ -147,6 +152,33 @@ pub fn numeral(text: &str, locale: Locale) -> Option<Numeral> {
     }
     let comma = marks.first() == Some(&',');
     Some(Numeral { length, digits, decimals: decimals as u32, ambiguous }.in_locale(locale, comma))
+}
+
+/// `1 234 567`: groups of three digits behind single blanks, two of them at least, for one may be another number. `first`
+/// is where the first group ends.
+fn grouped_by_blanks(text: &str, first: usize) -> Option<Numeral> {
+    if !(1..=3).contains(&first) || text.starts_with('0') {
+        return None;
+    }
+    let mut end = first;
+    let digits_at = |at: usize| text.as_bytes().iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count();
+    while text[end..].starts_with(' ') && digits_at(end + 1) == 3 {
+        end += 4;
+    }
+    if end < first + 8 {
+        return None;
+    }
+    let mut number: String = text[..end].chars().filter(char::is_ascii_digit).collect();
+    let mut decimals = 0;
+    if text[end..].starts_with(['.', ',']) {
+        decimals = digits_at(end + 1).min(MOST_DECIMALS);
+        number.push_str(&text[end + 1..end + 1 + decimals]);
+        end += if decimals > 0 { 1 + digits_at(end + 1) } else { 0 };
+    }
+    if number.len() > MOST_DIGITS {
+        return None;
+    }
+    Some(Numeral { length: end, digits: number.parse().ok()?, decimals: decimals as u32, ambiguous: false })
 }
 
 /// The power of ten that a text begins with, such as `e+09`, and the bytes that it takes.
@@ -239,6 +271,9 @@ mod tests {
         assert_eq!(read("0x1000 bytes"), Some((4096, 0, 6)));
         assert_eq!(read("1.5e+09"), Some((1_500_000_000, 0, 7)));
         assert_eq!(read("2.1.0"), None);
+        assert_eq!(read("724 383 005 bytes"), Some((724_383_005, 0, 11)));
+        assert_eq!(read("7 024 383,25 MB"), Some((702_438_325, 2, 12)));
+        assert_eq!(read("12 345 of"), Some((12, 0, 2)));
         assert_eq!(read("nan"), None);
         assert_eq!(read("1e400"), Some((1, 0, 1)));
         assert_eq!(read(&"9".repeat(60)), None);

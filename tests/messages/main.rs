@@ -221,4 +221,11 @@ fn print(judged: &[Judged]) {
 fn figures_are_exact_or_unknown() {
     let judged = sweep();
     print(&judged);
+    let wrong: Vec<String> = judged
+        .iter()
+        .flat_map(|shape| shape.by_mutation.iter().map(move |(mutation, tally)| (shape, mutation, tally)))
+        .filter(|(_, _, tally)| tally.wrong > 0)
+        .map(|(shape, mutation, _)| format!("{} {}", shape.id, mutation.name()))
+        .collect();
+    assert!(wrong.is_empty(), "figures silently wrong: {wrong:?}");
 }

@@ -131,11 +131,12 @@ fn figures(got: &BTreeMap<String, Vec<u64>>, variant: &Variant, verdict: &mut Ve
         }
     }
     let mut any = None;
+    let of_shapes = tensors(&variant.printed);
     for (fact, values) in got {
         for value in values {
             // A figure under a key that the shape does not ask for may still be one that stands in the message.
             let right = match printed.get(fact.as_str()) {
-                Some(printed) => printed.iter().any(|printed| close(*printed, *value)),
+                Some(printed) => printed.iter().chain(&of_shapes).any(|printed| close(*printed, *value)),
                 None => any.get_or_insert_with(|| numbers(variant)).iter().any(|printed| close(*printed, *value)),
             };
             // The same quantity twice in one message under one key: said of a peak and of a sum, of each of two pools.
@@ -193,12 +194,18 @@ fn numbers(variant: &Variant) -> Vec<u64> {
             _ => {}
         }
     }
-    // A tensor's shape tells its size for elements of 1 to 8 bytes.
+    out.extend(tensors(text));
+    out.extend(variant.figures.iter().flatten().map(|figure| figure.value));
+    out
+}
+
+/// What the shapes of tensors in a text tell of their sizes, for elements of 1 to 8 bytes.
+fn tensors(text: &str) -> Vec<u64> {
+    let mut out = Vec::new();
     for list in text.split(['[', '(']).skip(1).filter_map(|rest| rest.split([']', ')']).next()) {
         let sides: Option<Vec<u64>> = list.split(',').map(|side| side.trim().parse().ok()).collect();
         let elements = sides.and_then(|sides| sides.iter().try_fold(1_u64, |a, b| a.checked_mul(*b)));
         out.extend(elements.into_iter().flat_map(|elements| [1, 2, 4, 8].map(|size| elements.saturating_mul(size))));
     }
-    out.extend(variant.figures.iter().flatten().map(|figure| figure.value));
     out
 }

@@ -205,6 +205,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "以免",
         "если",
         "falls ",
+        "can result",
+        "found for",
+        " 0 workers",
         "pour éviter",
         "para evitar",
         "чтобы",
@@ -243,7 +246,22 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "warnings.",
         "raises(",
         "console.",
+        "fix ",
+        "=== run",
+        "--- pass",
     ];
+    // States, causes of a collector's run, and refusals that the kernel notes without killing anybody.
+    const NOTED: &[&str] = &[
+        "__vm_enough_memory",
+        "vmalloc: allocation failure",
+        "(allocation failure)",
+        "hasinsufficientmemory",
+        "has insufficient memory available",
+    ];
+    let lower = line.to_lowercase();
+    if NOTED.iter().any(|words| lower.contains(words)) {
+        return false;
+    }
     let start = before.trim_start();
     if CODE.iter().any(|code| start.starts_with(code))
         || line.contains(" in str(")
@@ -280,6 +298,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let option = word.starts_with("--")
         || word.starts_with("-x")
         || word.starts_with("-d")
+        || word.starts_with("test")
         || word.contains("test_")
         || word.contains("::test");
     if option || word.contains("on_") || word.contains("num_") || word.contains("max_") || word.contains("is_") {
@@ -556,7 +575,7 @@ fn interface(document: &Document, position: usize, lower: &str, resource: Resour
             Some(Program::Rocm)
         } else if any(&["opencl", "cl_mem_", "cl_out_", "clcreate", "clenqueue"]) {
             Some(Program::OpenCl)
-        } else if any(&["vulkan", "vk_error", "vkallocate", "erroroutofdevicememory"]) {
+        } else if any(&["vulkan", "vk_error", "vkallocate", "vk::", "outofdevicememory", "outofhostmemory"]) {
             Some(Program::Vulkan)
         } else if any(&["sycl", "ur_result", "ze_result", "pi_error", "level zero", "level-zero", "oneapi"]) {
             Some(Program::Sycl)
@@ -569,7 +588,8 @@ fn interface(document: &Document, position: usize, lower: &str, resource: Resour
     if let Some(program) = of(lower) {
         return program;
     }
-    if lower.contains("memoryerror") {
+    let own_word = |at: usize| !lower[..at].ends_with(|c: char| c.is_alphanumeric());
+    if lower.match_indices("memoryerror").any(|(at, _)| own_word(at)) {
         return Program::Python;
     }
     let near = field::before(position, AROUND).chain(field::behind(document, position, AROUND));
@@ -740,7 +760,8 @@ pub(super) fn survived(document: &Document, position: usize, event: &Event) -> b
 }
 
 /// Words by which the line behind a refusal says that it is tried in another way.
-const AGAIN: &[&str] = &["retrying", "retry with", "tiling", "merging on the cpu", "skipping tactic"];
+const AGAIN: &[&str] =
+    &["failed setup for format", "retrying", "retry with", "tiling", "merging on the cpu", "skipping tactic"];
 
 /// What the net caught says nothing new beside a message that another reader knows: it follows from it.
 pub fn yield_to_known(events: &mut [Event]) {

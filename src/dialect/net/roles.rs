@@ -1,6 +1,7 @@
 //! Which quantity a figure is, by the words around it. One that the words do not tell is left out.
 
 use crate::dialect::Fact;
+use crate::dialect::joined::begins_with_stamp;
 use crate::evidence::Span;
 use crate::units::{self, Base, Figure, Locale};
 
@@ -282,7 +283,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         let size = match unit {
             Some((word, _)) => units::size_in(number, word, base, locale),
             None => {
-                let continues = rest.trim().is_empty() && (cut || next.starts_with(|c: char| c.is_ascii_digit()));
+                let continues = rest.trim().is_empty()
+                    && (cut || next.starts_with(|c: char| c.is_ascii_digit()) && !begins_with_stamp(next));
                 let whole = numeral.whole().filter(|whole| *whole >= LEAST_BARE && !continues && numeral.decimals == 0);
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
@@ -319,6 +321,10 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     let between = lower.get(at + length..)?;
     let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
     let tied = between.contains([':', '=', '：']);
+    // `limit: soft = 9 GiB, hard = 10 GiB`: what is passed in the end is the second.
+    if fact == Fact::Limit && between.contains("soft") {
+        return None;
+    }
     let words = between
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty() && !FILLERS.contains(word))
@@ -356,7 +362,10 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
         let end = places.get(i + 1).map_or(line.len(), |place| place.from);
         let (Some(before), Some(after)) = (line.get(start..place.from), line.get(place.to..end)) else { continue };
         let first = i == 0 || start == 0;
-        let ahead = label_before(last_chars(before, 80));
+        // `free memory/total memory: 3/8`: the first label is the first figure's.
+        let pair = last_chars(before, 80).split_once('/').filter(|_| after.trim() == "/" || after.starts_with('/'));
+        let pair = pair.and_then(|(first, second)| label_before(second).and(label_before(first)));
+        let ahead = pair.map(|(fact, ..)| (fact, true, 0)).or_else(|| label_before(last_chars(before, 80)));
         let behind = label_after(first_chars(after, 48));
         let joint = before.trim().trim_end_matches(['(', '[']).trim();
         // `3 of 8 GiB`, `3 GiB / 8 GiB`: the second is the whole.

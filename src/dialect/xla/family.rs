@@ -87,7 +87,9 @@ impl Surroundings {
     fn device(&mut self, text: &str, at: Span) {
         use crate::dialect::field::{after, number_after, size_after};
         let size = |label: &str| size_after(text, label, Base::Binary).map(|size| size.at(at));
-        if let Some(total) = size("Total memory: ").or_else(|| size("totalMemory: ")) {
+        // `Free memory/Total memory: 3/8` is the asynchronous allocator's, and read with its message.
+        let alone = !text.contains("/Total memory:");
+        if let Some(total) = size("Total memory: ").filter(|_| alone).or_else(|| size("totalMemory: ")) {
             self.total = Some(total);
             self.free = size("freeMemory: ").or(self.free);
         }

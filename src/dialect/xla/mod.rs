@@ -33,6 +33,7 @@ pub const DIALECT: Dialect = Dialect {
         "onvolution algorithm",
         "cudnn handle",
         "OUT_OF_",
+        "would exceed memory (size=",
     ],
     read,
 };

@@ -25,10 +25,6 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         if let Some((sparse, end)) = notice.size("SparseCoreHbmusage", end) {
             event.facts.numbers.insert(Number::Sparsecore, (sparse.bytes as f64, sparse.at));
             event.at.last = event.at.last.max(text.span(from, end).last);
-            if let Some(bytes) = dense.bytes.checked_add(sparse.bytes) {
-                let half_width = dense.half_width + sparse.half_width;
-                event.facts.note(Fact::Needed, crate::units::Figure { bytes, half_width, at: event.at });
-            }
         }
         if let Some((capacity, end)) = notice.size("exceedingavailablebytes:", from) {
             event.facts.note(Fact::Capacity, capacity);

@@ -1,0 +1,158 @@
+//! Lines that a terminal or a mail program broke, put together again for readers that look at one line.
+//!
+//! Most readers join lines themselves where their message may be wrapped ([`super::joined`]). For the others a line that
+//! seems broken is read once more as a part of the paragraph that it belongs to: where nothing was found in the line
+//! alone, or only by the net.
+
+use super::joined::begins_with_stamp;
+use crate::input::{Document, Line};
+
+/// No terminal is narrower, and nobody wraps at more.
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=240;
+/// Lines of a paragraph before and behind the one that was hit.
+const BACK: usize = 4;
+const AHEAD: usize = 7;
+/// Lines around a paragraph that tell its width.
+const AROUND: usize = 6;
+/// Lines around it that are kept for what stands there.
+const KEPT_BEFORE: usize = 400;
+const KEPT_BEHIND: usize = 200;
+
+/// How a text was broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Broken {
+    /// At a column, inside of words.
+    AtColumn(usize),
+    /// Between words, at a column or before it.
+    BetweenWords(usize),
+}
+
+/// A document in which the paragraph around a line is one line.
+pub(super) struct Mended {
+    pub document: Document,
+    /// Where that line stands.
+    pub position: usize,
+    /// The number of the paragraph's last line.
+    pub last: u64,
+    /// Nothing but its width tells that the line was broken.
+    pub doubtful: bool,
+}
+
+fn width(line: &Line) -> usize {
+    line.text.trim_end().chars().count()
+}
+
+/// True for a line that is the beginning of a message, whatever stands before it.
+fn begins(line: &str) -> bool {
+    let starts_anew = ["[", "Traceback", "File \"", "Error:", "ERROR", "WARN", "INFO", "***", "---", "==="];
+    line.trim().bytes().all(|byte| byte.is_ascii_digit())
+        || line.starts_with(char::is_whitespace)
+        || starts_anew.iter().any(|start| line.starts_with(start))
+}
+
+impl Broken {
+    /// True where the end of one line was made by the break.
+    fn between(self, line: &Line, next: &Line) -> bool {
+        if line.rank != next.rank || line.text.trim().is_empty() {
+            return false;
+        }
+        if next.text.starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(&next.text) {
+            return false;
+        }
+        let long = width(line);
+        match self {
+            // A blank that stood at the break is gone with the end of the line.
+            Broken::AtColumn(column) => long == column || long + 1 == column && !next.text.starts_with(' '),
+            Broken::BetweenWords(column) => {
+                // A number that goes on was not broken between words.
+                let number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+                if line.text.trim_end().ends_with(number) && next.text.starts_with(number) {
+                    return false;
+                }
+                let word = next.text.split_whitespace().next().map_or(0, |word| word.chars().count());
+                long <= column && long + 1 + word > column && !begins(&next.text)
+            }
+        }
+    }
+
+    fn glue(self, line: &Line) -> &'static str {
+        match self {
+            Broken::AtColumn(column) if width(line) == column => "",
+            _ => " ",
+        }
+    }
+}
+
+/// The documents in which the paragraph around `position` is one line, as far as it seems broken: at a column first.
+pub(super) fn mended(document: &Document, position: usize) -> impl Iterator<Item = Mended> {
+    let from = position.saturating_sub(AROUND);
+    let to = (position + AROUND + 1).min(document.lines.len());
+    let lines = document.lines.get(from..to).unwrap_or_default();
+    let widest = lines.iter().map(width).max().unwrap_or(0);
+    let near = |at: usize| document.lines.get(at).map_or(0, width);
+    // The paragraph's own width may be less than that of a longer line somewhere around.
+    let own = [near(position), position.checked_sub(1).map_or(0, near)].into_iter().max().unwrap_or(0);
+    let again = |column: usize| lines.iter().filter(|line| width(line) == column).count() > 1;
+    let ways = [
+        Some((Broken::AtColumn(own), true)).filter(|_| again(own)),
+        Some((Broken::BetweenWords(widest), true)),
+        Some((Broken::AtColumn(own), false)).filter(|_| own == widest && !again(own)),
+    ];
+    ways.into_iter().flatten().filter_map(move |(way, proved)| {
+        let mended = mend(document, position, way)?;
+        Some(Mended { doubtful: mended.doubtful || !proved, ..mended })
+    })
+}
+
+/// One way of putting the paragraph together.
+fn mend(document: &Document, position: usize, way: Broken) -> Option<Mended> {
+    let (Broken::AtColumn(column) | Broken::BetweenWords(column)) = way;
+    if !WIDTHS.contains(&column) {
+        return None;
+    }
+    let line = |at: usize| document.lines.get(at);
+    let seam = |at: usize| line(at).zip(line(at + 1)).is_some_and(|(one, next)| way.between(one, next));
+    let mut first = position;
+    while first > 0 && position - first < BACK && seam(first - 1) {
+        first -= 1;
+    }
+    let mut last = position;
+    while last < position + AHEAD && seam(last) {
+        last += 1;
+    }
+    if first == last {
+        return None;
+    }
+    let mut whole = line(first)?.clone();
+    for at in first + 1..=last {
+        let glue = way.glue(line(at - 1)?);
+        let kept = whole.text.trim_end().len();
+        whole.text.truncate(kept);
+        whole.text.push_str(glue);
+        whole.text.push_str(line(at)?.text.trim_start_matches(if glue.is_empty() { '\0' } else { ' ' }));
+    }
+    let start = first.saturating_sub(KEPT_BEFORE);
+    let end = (last + 1 + KEPT_BEHIND).min(document.lines.len());
+    let mut lines = document.lines.get(start..first)?.to_vec();
+    lines.push(whole);
+    lines.extend_from_slice(document.lines.get(last + 1..end)?);
+    let mended = Document {
+        source: document.source.clone(),
+        bytes: document.bytes,
+        line_count: document.line_count,
+        encoding: document.encoding.clone(),
+        repairs: document.repairs.clone(),
+        lines,
+        open_ended: document.open_ended && end == document.lines.len(),
+    };
+    // What goes on in lower case, with a number or behind a bracket is no beginning.
+    let goes_on = |at: usize| {
+        let start = line(at).and_then(|line| line.text.chars().next());
+        start.is_some_and(|c| !c.is_uppercase() && (c.is_alphanumeric() || matches!(c, '(' | ',' | '.' | ')' | '/')))
+    };
+    let doubtful = match way {
+        Broken::AtColumn(_) => false,
+        Broken::BetweenWords(_) => !(first + 1..=last).all(goes_on),
+    };
+    Some(Mended { document: mended, position: first - start, last: line(last)?.number, doubtful })
+}
