@@ -33,6 +33,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('probe', 'probe', [CompletionResultType]::ParameterValue, 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply')
             [CompletionResult]::new('headroom', 'headroom', [CompletionResultType]::ParameterValue, 'Does batch N fit a GPU with room to spare, and what is the largest that does')
             [CompletionResult]::new('rehearse', 'rehearse', [CompletionResultType]::ParameterValue, 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run a job unchanged, and be there when its memory ends')
             break
         }
         'oomdoc;explain' {
@@ -246,6 +247,15 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Everything: whole stacks, all holders, all traps')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Everything: whole stacks, all holders, all traps')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;run' {
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('--die-with-me', '--die-with-me', [CompletionResultType]::ParameterName, 'Kill the job when oomdoc itself is killed')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

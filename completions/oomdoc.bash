@@ -37,6 +37,9 @@ _oomdoc() {
             oomdoc,rules)
                 cmd="oomdoc__subcmd__rules"
                 ;;
+            oomdoc,run)
+                cmd="oomdoc__subcmd__run"
+                ;;
             oomdoc,simulate)
                 cmd="oomdoc__subcmd__simulate"
                 ;;
@@ -47,7 +50,7 @@ _oomdoc() {
 
     case "${cmd}" in
         oomdoc)
-            opts="-h -V --help --version explain rules replay diff simulate probe headroom rehearse"
+            opts="-h -V --help --version explain rules replay diff simulate probe headroom rehearse run"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -659,6 +662,32 @@ _oomdoc() {
                     COMPREPLY=($(compgen -W "terminal markdown" -- "${cur}"))
                     return 0
                     ;;
+                --lang)
+                    COMPREPLY=($(compgen -W "auto en zh" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        oomdoc__subcmd__run)
+            opts="-h --die-with-me --lang --color --width --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --lang)
                     COMPREPLY=($(compgen -W "auto en zh" -- "${cur}"))
                     return 0

@@ -30,6 +30,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand probe 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
             cand headroom 'Does batch N fit a GPU with room to spare, and what is the largest that does'
             cand rehearse 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch'
+            cand run 'Run a job unchanged, and be there when its memory ends'
         }
         &'oomdoc;explain'= {
             cand -f 'What to print: terminal, json or markdown'
@@ -235,6 +236,14 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --json 'Short for --format json'
             cand -v 'Everything: whole stacks, all holders, all traps'
             cand --verbose 'Everything: whole stacks, all holders, all traps'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'oomdoc;run'= {
+            cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
+            cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
+            cand --width 'Columns to fill [default: those of the terminal, else 80]'
+            cand --die-with-me 'Kill the job when oomdoc itself is killed'
             cand -h 'Print help'
             cand --help 'Print help'
         }

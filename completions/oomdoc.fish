@@ -34,6 +34,7 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "simulate" -d 'Run a l
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "probe" -d 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "headroom" -d 'Does batch N fit a GPU with room to spare, and what is the largest that does'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rehearse" -d 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "run" -d 'Run a job unchanged, and be there when its memory ends'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
@@ -275,3 +276,12 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l show-output -
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s v -l verbose -d 'Everything: whole stacks, all holders, all traps'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l die-with-me -d 'Kill the job when oomdoc itself is killed'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -s h -l help -d 'Print help'

@@ -35,6 +35,8 @@ mod rehearse_agent;
 mod rehearse_shim;
 mod replay;
 mod rules;
+#[cfg(target_os = "linux")]
+mod run;
 mod several_logs;
 mod simulate;
 mod snapshot_proof;
