@@ -1,5 +1,6 @@
 //! A tiny process of the job's group. It answers which signals the whole group has got, so that they are not passed on
-//! a second time; it wakes oomdoc where the job goes on by itself; and it keeps copying the output where oomdoc is gone.
+//! a second time; it wakes oomdoc where the job goes on by itself; and it keeps copying the output where oomdoc is
+//! gone.
 //!
 //! The control socket is its standard input. From oomdoc: first the outlets (as file descriptors), then a byte for each
 //! request; from the sentinel: the answers. The end of the socket is oomdoc's end.
