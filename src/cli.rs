@@ -19,7 +19,7 @@ use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 pub use headroom::{HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
-pub use run::RunOptions;
+pub use run::{AttachOptions, RunOptions, WatchOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,6 +38,7 @@ pub enum Invocation {
     Headroom(Box<HeadroomOptions>),
     Rehearse(Box<RehearseOptions>),
     Run(Box<RunOptions>),
+    Attach(Box<AttachOptions>),
     /// The process beside a job of `run` that tells what the group gets.
     RunSentinel,
     /// The process that becomes a job of `run`.
@@ -351,6 +352,7 @@ pub fn parse() -> Invocation {
         Command::Headroom(args) => Invocation::Headroom(Box::new((*args).into())),
         Command::Rehearse(args) => Invocation::Rehearse(Box::new((*args).into())),
         Command::Run(args) => Invocation::Run(Box::new((*args).into())),
+        Command::Attach(args) => Invocation::Attach(Box::new((*args).into())),
     }
 }
 
@@ -404,6 +406,8 @@ enum Command {
     Rehearse(Box<RehearseArgs>),
     /// Run a job unchanged, and be there when its memory ends
     Run(Box<run::RunArgs>),
+    /// Watch a process that already runs, as run does, until it ends
+    Attach(Box<run::AttachArgs>),
 }
 
 #[derive(Args)]

@@ -11,6 +11,7 @@ pub mod rehearse;
 pub mod replay;
 mod reproduce;
 pub mod rules;
+#[cfg_attr(not(target_os = "linux"), path = "run_elsewhere.rs")]
 pub mod run;
 pub mod simulate;
 
@@ -36,6 +37,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Headroom(options) => options.output.style.lang,
         Invocation::Rehearse(options) => options.output.style.lang,
         Invocation::Run(options) => options.output.style.lang,
+        Invocation::Attach(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
@@ -48,6 +50,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Headroom(options) => headroom::run(&options),
         Invocation::Rehearse(options) => rehearse::run(&options),
         Invocation::Run(options) => run::run(&options),
+        Invocation::Attach(options) => run::attach(&options),
         Invocation::RunSentinel => run::sentinel(),
         Invocation::RunChild(arguments) => run::become_job(&arguments),
     };

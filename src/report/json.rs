@@ -45,6 +45,9 @@ pub fn render(explanation: &Explanation, lang: Lang) -> Value {
         });
         out.insert("snapshots".into(), snapshots.collect());
     }
+    if !explanation.watched.is_empty() {
+        out.insert("timeline".into(), super::timeline::json(&explanation.watched));
+    }
     let harmless = explanation.harmless.iter().map(|event| message(event, lang)).collect();
     out.insert("harmless".into(), harmless);
     Value::Object(out)

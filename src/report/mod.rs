@@ -15,6 +15,7 @@ mod sample;
 pub mod simulation;
 pub mod surroundings;
 pub mod terminal;
+pub mod timeline;
 pub mod wording;
 
 use crate::cause::Finding;
@@ -22,9 +23,10 @@ use crate::cause::conclusion::Conclusion;
 use crate::cause::decide::Observation;
 use crate::dialect::Event;
 use crate::fix::Plan;
-use crate::incident::Incident;
+use crate::incident::{Incident, Timeline};
 use crate::input::{Document, Repair};
 use crate::text::Lang;
+use std::sync::Arc;
 
 /// One incident, diagnosed.
 pub struct Diagnosis {
@@ -92,6 +94,8 @@ pub struct Explanation {
     /// Messages about memory that are no failure, with the reason.
     pub harmless: Vec<Event>,
     pub snapshots: Vec<SnapshotSummary>,
+    /// What `oomdoc run` saw, with the name of each record.
+    pub watched: Vec<(String, Arc<Timeline>)>,
 }
 
 impl Explanation {

@@ -3,6 +3,7 @@
 use super::relay::{End, pump};
 use super::sentinel::Sentinel;
 use super::signals::{self, Forwarder};
+use super::tape::Tape;
 use super::terminal;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
@@ -10,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The argument with which the program starts itself to become a job that ends with oomdoc.
 pub const NAME: &str = "run-child";
@@ -55,11 +56,11 @@ impl NotStarted {
     }
 }
 
-/// Runs the job to its end and copies its output. `started` gets its process id.
+/// Runs the job to its end and copies its output, also to the tape. `started` gets its process id.
 ///
 /// # Errors
 /// Where it cannot be started.
-pub fn supervise(job: &Job, started: &mut dyn FnMut(Pid)) -> Result<Ending, NotStarted> {
+pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) -> Result<Ending, NotStarted> {
     let caught = signals::catch().map_err(NotStarted::of)?;
     let outputs = terminal::open().map_err(|error| NotStarted::of(error.into()))?;
     let mirrors = outputs.outlets.iter().filter_map(|outlet| outlet.mirror.clone()).collect();
@@ -82,9 +83,10 @@ pub fn supervise(job: &Job, started: &mut dyn FnMut(Pid)) -> Result<Ending, NotS
         .outlets
         .into_iter()
         .map(|outlet| {
-            let (ending, sentinel) = (Arc::clone(&ending), sentinel.clone());
+            let (ending, sentinel, tape) = (Arc::clone(&ending), sentinel.clone(), Arc::clone(tape));
             std::thread::spawn(move || {
-                let end = pump(outlet, &ending, &mut |_| {});
+                let mut keep = |bytes: &[u8]| tape.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+                let end = pump(outlet, &ending, &mut keep);
                 if let (End::Unread, Some(sentinel)) = (end, &sentinel) {
                     sentinel.let_go();
                 }
