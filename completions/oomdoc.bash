@@ -64,7 +64,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__diff)
-            opts="-f -h --at --fail-on --format --top --lang --color --width --help"
+            opts="-f -h --at --fail-on --format --json --top --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -590,7 +590,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__replay)
-            opts="-f -v -h --format --device --top --verbose --no-what-if --conf --capacity --torch --lang --color --width --help"
+            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --torch --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -644,7 +644,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__rules)
-            opts="-f -h --only --format --lang --color --width --help"
+            opts="-f -h --only --format --json --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -655,11 +655,11 @@ _oomdoc() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal json markdown" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "terminal markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal json markdown" -- "${cur}"))
                     return 0
                     ;;
                 --lang)
@@ -708,7 +708,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__simulate)
-            opts="-f -h --capacity --context --others --hidden --nvml --device --conf --torch --fraction --streams --no-caching --stop-on-oom --fail-on --format --lang --color --width --help"
+            opts="-f -h --capacity --context --others --hidden --nvml --device --conf --torch --fraction --streams --no-caching --stop-on-oom --fail-on --format --json --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -62,11 +62,12 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
         }
         &'oomdoc;rules'= {
             cand --only 'List only causes or only fixes'
-            cand -f 'What to print: terminal or markdown'
-            cand --format 'What to print: terminal or markdown'
+            cand -f 'What to print: terminal, json or markdown'
+            cand --format 'What to print: terminal, json or markdown'
             cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
             cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
             cand --width 'Columns to fill [default: those of the terminal, else 80]'
+            cand --json 'Short for --format json'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -81,6 +82,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
             cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
             cand --width 'Columns to fill [default: those of the terminal, else 80]'
+            cand --json 'Short for --format json'
             cand -v 'Everything: all notes, whole stacks'
             cand --verbose 'Everything: all notes, whole stacks'
             cand --no-what-if 'Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either'
@@ -96,6 +98,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
             cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
             cand --width 'Columns to fill [default: those of the terminal, else 80]'
+            cand --json 'Short for --format json'
             cand -h 'Print help'
             cand --help 'Print help'
         }
@@ -118,6 +121,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --width 'Columns to fill [default: those of the terminal, else 80]'
             cand --no-caching 'Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1'
             cand --stop-on-oom 'Stop at the first out-of-memory error; otherwise the failed request is skipped'
+            cand --json 'Short for --format jsonl'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }

@@ -71,7 +71,8 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s v -l verbose -
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l only -d 'List only causes or only fixes' -r -f -a "causes\t''
 fixes\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -s f -l format -d 'What to print: terminal or markdown' -r -f -a "terminal\t'Wrapped for the terminal'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'Wrapped for the terminal'
+json\t'For programs: docs/rules.schema.json'
 markdown\t'As it stands in docs/causes.md and docs/fixes.md'"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
@@ -80,6 +81,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l color -d 'When t
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s f -l format -d 'What to print: terminal, json, markdown or html' -r -f -a "terminal\t'For people'
 json\t'For programs: docs/replay.schema.json'
@@ -97,6 +99,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l color -d 'When 
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s v -l verbose -d 'Everything: all notes, whole stacks'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l no-what-if -d 'Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s h -l help -d 'Print help'
@@ -104,7 +107,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l at -d 'Which mome
 peak\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l fail-on -d 'Growth that makes the exit code 1: growth>5%, growth>200MiB, reserved>5%' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'For people'
-json\t'For programs'
+json\t'For programs: docs/diff.schema.json'
 markdown\t'For the comment on a pull request'"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l top -d 'Places to list' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
@@ -114,6 +117,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l color -d 'When to
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l capacity -d 'Memory of the device' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l context -d 'Memory that the CUDA context of this process takes' -r
@@ -137,6 +141,7 @@ never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l no-caching -d 'Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l stop-on-oom -d 'Stop at the first out-of-memory error; otherwise the failed request is skipped'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l json -d 'Short for --format jsonl'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l gpu -d 'GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l watch -d 'Read again every so many seconds' -r

@@ -129,7 +129,7 @@ pub struct DiffOptions {
 pub enum DiffFormat {
     /// For people
     Terminal,
-    /// For programs
+    /// For programs: docs/diff.schema.json
     Json,
     /// For the comment on a pull request
     Markdown,
@@ -289,6 +289,8 @@ pub struct RulesOptions {
 pub enum RulesFormat {
     /// Wrapped for the terminal
     Terminal,
+    /// For programs: docs/rules.schema.json
+    Json,
     /// As it stands in docs/causes.md and docs/fixes.md
     Markdown,
 }
@@ -324,6 +326,7 @@ pub enum SimulateFormat {
     /// Peaks, errors and fragmentation for people
     Summary,
     /// One JSON object for each request and one for the end
+    #[value(alias = "json")]
     Jsonl,
 }
 
@@ -550,6 +553,9 @@ struct ReplayArgs {
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
     #[arg(help = "What to print: terminal, json, markdown or html")]
     format: ReplayFormat,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Only this device
     #[arg(long, value_name = "N")]
     device: Option<u32>,
@@ -599,6 +605,9 @@ struct DiffArgs {
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
     #[arg(help = "What to print: terminal, json or markdown")]
     format: DiffFormat,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Places to list
     #[arg(long, value_name = "N", default_value = "12", value_parser = clap::value_parser!(u16).range(1..=1000))]
     top: u16,
@@ -628,8 +637,11 @@ struct RulesArgs {
     only: Option<Subject>,
     /// What to print
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
-    #[arg(help = "What to print: terminal or markdown")]
+    #[arg(help = "What to print: terminal, json or markdown")]
     format: RulesFormat,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -695,6 +707,9 @@ struct SimulateArgs {
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "summary", hide_possible_values = true)]
     #[arg(help = "What to print: summary or jsonl")]
     format: SimulateFormat,
+    /// Short for --format jsonl
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -722,7 +737,7 @@ impl From<SimulateArgs> for SimulateOptions {
             no_caching: args.no_caching,
             stop_on_oom: args.stop_on_oom,
             fail_on_oom: args.fail_on.is_some(),
-            format: args.format,
+            format: if args.json { SimulateFormat::Jsonl } else { args.format },
             output: args.output.plain(false),
         }
     }
@@ -1081,7 +1096,7 @@ impl From<ReplayArgs> for ReplayOptions {
     fn from(args: ReplayArgs) -> ReplayOptions {
         ReplayOptions {
             sources: args.files.into_iter().map(source).collect(),
-            format: args.format,
+            format: if args.json { ReplayFormat::Json } else { args.format },
             device: args.device,
             top: args.top.into(),
             what_if: WhatIfOptions {
@@ -1104,7 +1119,7 @@ impl From<DiffArgs> for DiffOptions {
                 MomentArg::End => Moment::End,
                 MomentArg::Peak => Moment::Peak,
             },
-            format: args.format,
+            format: if args.json { DiffFormat::Json } else { args.format },
             top: args.top.into(),
             fail_on: args.fail_on,
             output: args.output.plain(false),
@@ -1167,7 +1182,12 @@ impl From<GivenArgs> for Given {
 
 impl From<RulesArgs> for RulesOptions {
     fn from(args: RulesArgs) -> RulesOptions {
-        RulesOptions { id: args.id, subject: args.only, format: args.format, output: args.output.plain(false) }
+        RulesOptions {
+            id: args.id,
+            subject: args.only,
+            format: if args.json { RulesFormat::Json } else { args.format },
+            output: args.output.plain(false),
+        }
     }
 }
 

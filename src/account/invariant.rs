@@ -3,100 +3,51 @@
 
 use super::{Entry, Holder, Ledger};
 use crate::dialect::{Event, Fact, Sign};
+use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Interval, MIB, signed};
 
-/// A rule of arithmetic that a message can break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Invariant {
-    /// A printed figure is a size.
-    FigureIsASize,
-    /// A process that allocates on a device holds at least its context there.
-    ProcessHoldsItsContext,
-    /// A process is listed under its own pid.
-    OwnPid,
-    /// A process is listed once.
-    PidListedOnce,
-    /// The parts are no more than the whole.
-    PartsWithinWhole,
-    FreeWithinCapacity,
-    AllocatedWithinReserved,
-    /// The driver counts at least what the framework has reserved.
-    ProcessHoldsReserved,
-    /// A request that free memory would serve is served.
-    FreeServesRequest,
-    RequestWithinCapacity,
-    HeldWithinLimit,
-    /// A limit refuses only what would exceed it.
-    LimitRefusesBeyondIt,
-    /// On a device that is not taken, a process holds something before it fails.
-    SomethingIsHeld,
-}
-
-impl Invariant {
-    pub const ALL: [Invariant; 13] = [
-        Invariant::FigureIsASize,
-        Invariant::ProcessHoldsItsContext,
-        Invariant::OwnPid,
-        Invariant::PidListedOnce,
-        Invariant::PartsWithinWhole,
-        Invariant::FreeWithinCapacity,
-        Invariant::AllocatedWithinReserved,
-        Invariant::ProcessHoldsReserved,
-        Invariant::FreeServesRequest,
-        Invariant::RequestWithinCapacity,
-        Invariant::HeldWithinLimit,
-        Invariant::LimitRefusesBeyondIt,
-        Invariant::SomethingIsHeld,
-    ];
-
-    /// As JSON names it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Invariant::FigureIsASize => "figure-is-a-size",
-            Invariant::ProcessHoldsItsContext => "process-holds-its-context",
-            Invariant::OwnPid => "own-pid",
-            Invariant::PidListedOnce => "pid-listed-once",
-            Invariant::PartsWithinWhole => "parts-within-whole",
-            Invariant::FreeWithinCapacity => "free-within-capacity",
-            Invariant::AllocatedWithinReserved => "allocated-within-reserved",
-            Invariant::ProcessHoldsReserved => "process-holds-reserved",
-            Invariant::FreeServesRequest => "free-serves-request",
-            Invariant::RequestWithinCapacity => "request-within-capacity",
-            Invariant::HeldWithinLimit => "held-within-limit",
-            Invariant::LimitRefusesBeyondIt => "limit-refuses-beyond-it",
-            Invariant::SomethingIsHeld => "something-is-held",
-        }
+closed_set! {
+    /// A rule of arithmetic that a message can break.
+    pub enum Invariant {
+        /// A printed figure is a size.
+        FigureIsASize = "figure-is-a-size",
+        /// A process that allocates on a device holds at least its context there.
+        ProcessHoldsItsContext = "process-holds-its-context",
+        /// A process is listed under its own pid.
+        OwnPid = "own-pid",
+        /// A process is listed once.
+        PidListedOnce = "pid-listed-once",
+        /// The parts are no more than the whole.
+        PartsWithinWhole = "parts-within-whole",
+        FreeWithinCapacity = "free-within-capacity",
+        AllocatedWithinReserved = "allocated-within-reserved",
+        /// The driver counts at least what the framework has reserved.
+        ProcessHoldsReserved = "process-holds-reserved",
+        /// A request that free memory would serve is served.
+        FreeServesRequest = "free-serves-request",
+        RequestWithinCapacity = "request-within-capacity",
+        HeldWithinLimit = "held-within-limit",
+        /// A limit refuses only what would exceed it.
+        LimitRefusesBeyondIt = "limit-refuses-beyond-it",
+        /// On a device that is not taken, a process holds something before it fails.
+        SomethingIsHeld = "something-is-held",
     }
 }
 
-/// A part of a message that can be in doubt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
-    Free,
-    /// What the framework's allocator says of itself.
-    Framework,
-    /// What the driver says of this process.
-    Process,
-    /// What the driver says of other processes.
-    Others,
-    /// The counters, tables and lists of host memory.
-    HostCounters,
-}
-
-impl Part {
-    pub const ALL: [Part; 5] = [Part::Free, Part::Framework, Part::Process, Part::Others, Part::HostCounters];
-
-    /// As JSON names it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Part::Free => "free",
-            Part::Framework => "framework",
-            Part::Process => "process",
-            Part::Others => "others",
-            Part::HostCounters => "host-counters",
-        }
+closed_set! {
+    /// A part of a message that can be in doubt.
+    pub enum Part {
+        Free = "free",
+        /// What the framework's allocator says of itself.
+        Framework = "framework",
+        /// What the driver says of this process.
+        Process = "process",
+        /// What the driver says of other processes.
+        Others = "others",
+        /// The counters, tables and lists of host memory.
+        HostCounters = "host-counters",
     }
 }
 
@@ -377,7 +328,7 @@ mod tests {
             }
         }
         for invariant in Invariant::ALL {
-            assert!(cases.iter().any(|(case, ..)| *case == invariant), "{invariant:?} has no case");
+            assert!(cases.iter().any(|(case, ..)| case == invariant), "{invariant:?} has no case");
         }
     }
 

@@ -16,6 +16,7 @@ pub mod proof;
 mod property_tests;
 
 use crate::dialect::{Event, Fact};
+use crate::domain::named_variants;
 use crate::text::Text;
 use crate::units::Interval;
 pub(crate) use device::looks_like_wddm;
@@ -23,49 +24,51 @@ pub use identity::Identity;
 pub use invariant::{Contradiction, Invariant, Part};
 pub use loader::{LoaderAccount, LoaderSettings};
 
-/// Whom a part of the device belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Holder {
-    /// Handed out by the framework's allocator: tensors, workspaces.
-    Allocated,
-    /// Held by the framework's allocator, free inside its default pools.
-    Cached,
-    /// Free blocks inside private pools (CUDA graphs, MemPool).
-    PrivatePools,
-    /// This process, outside the framework's allocator: context, NCCL, other libraries.
-    NonFramework,
-    /// All of this process, where the message does not say what of it the framework holds.
-    ThisProcess,
-    /// Another process that the message names.
-    OtherProcess(u64),
-    /// Context, libraries and other processes together, where the message does not separate them.
-    Outside,
-    /// Free.
-    Free,
-    /// Neither free nor held by anyone the message names.
-    Unexplained,
-    /// Host: the process that was killed or failed, its private pages.
-    Victim,
-    /// Host: private pages of the other tasks that share the limit.
-    OtherTasks,
-    /// Host: files in /dev/shm and tmpfs.
-    SharedFiles,
-    /// Host: page tables and kernel objects.
-    Kernel,
-    /// Host: file pages that can be dropped.
-    FileCache,
-    /// Host: in use, but by none of the processes listed.
-    Unlisted,
-    /// Host, computed: the training processes that the loaders belong to.
-    TrainingProcesses,
-    /// Host, computed: private pages of the loaders' workers.
-    Workers,
-    /// Host, computed: prefetched batches in shared memory.
-    PrefetchedBatches,
-    /// Host, computed: pinned copies of batches.
-    PinnedBatches,
-    /// Host, computed: samples kept by the processes that read them.
-    SampleCaches,
+named_variants! {
+    /// Whom a part of the device belongs to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Holder {
+        /// Handed out by the framework's allocator: tensors, workspaces.
+        Allocated = "allocated",
+        /// Held by the framework's allocator, free inside its default pools.
+        Cached = "cached",
+        /// Free blocks inside private pools (CUDA graphs, MemPool).
+        PrivatePools = "private-pools",
+        /// This process, outside the framework's allocator: context, NCCL, other libraries.
+        NonFramework = "non-framework",
+        /// All of this process, where the message does not say what of it the framework holds.
+        ThisProcess = "this-process",
+        /// Another process that the message names.
+        OtherProcess(u64) = "other-process",
+        /// Context, libraries and other processes together, where the message does not separate them.
+        Outside = "outside",
+        /// Free.
+        Free = "free",
+        /// Neither free nor held by anyone the message names.
+        Unexplained = "unexplained",
+        /// Host: the process that was killed or failed, its private pages.
+        Victim = "victim",
+        /// Host: private pages of the other tasks that share the limit.
+        OtherTasks = "other-tasks",
+        /// Host: files in /dev/shm and tmpfs.
+        SharedFiles = "shared-files",
+        /// Host: page tables and kernel objects.
+        Kernel = "kernel",
+        /// Host: file pages that can be dropped.
+        FileCache = "file-cache",
+        /// Host: in use, but by none of the processes listed.
+        Unlisted = "unlisted",
+        /// Host, computed: the training processes that the loaders belong to.
+        TrainingProcesses = "training-processes",
+        /// Host, computed: private pages of the loaders' workers.
+        Workers = "workers",
+        /// Host, computed: prefetched batches in shared memory.
+        PrefetchedBatches = "prefetched-batches",
+        /// Host, computed: pinned copies of batches.
+        PinnedBatches = "pinned-batches",
+        /// Host, computed: samples kept by the processes that read them.
+        SampleCaches = "sample-caches",
+    }
 }
 
 /// One line of the account.

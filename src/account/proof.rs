@@ -7,79 +7,42 @@
 
 use super::{Identity, Ledger};
 use crate::dialect::{Event, Fact, Sign};
+use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval};
 
-/// Whether a statement follows from the figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Holds {
-    Certain,
-    Refuted,
-    /// Within the rounding, both are possible, or a figure is missing.
-    Open,
-}
-
-impl Holds {
-    /// As JSON names it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Holds::Certain => "certain",
-            Holds::Refuted => "refuted",
-            Holds::Open => "open",
-        }
+closed_set! {
+    /// Whether a statement follows from the figures.
+    pub enum Holds {
+        Certain = "certain",
+        Refuted = "refuted",
+        /// Within the rounding, both are possible, or a figure is missing.
+        Open = "open",
     }
 }
 
-/// What a proof is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ProofKind {
-    /// One request is larger than the whole device.
-    RequestExceedsDevice,
-    /// One request is larger than the limit or pool it is served from.
-    RequestExceedsLimit,
-    /// The request is larger than all that would be there if this process held nothing: what is free and its own.
-    RequestExceedsAllButOthers,
-    /// Without the other processes, the request would have fitted.
-    FitsWithoutOthers,
-    /// What is free and what is cached would have held the request, and what is free alone would not.
-    FitsInFreeAndCached,
-    /// The cache of the default pools alone would have held it.
-    FitsInCache,
-    /// A limit below the device refused what the device had free.
-    RefusedByLimit,
-    /// What this process holds outside its framework, beyond a context, would have held what was missing.
-    FitsWithoutNonFramework,
-    /// The states of the model are larger than the device.
-    StatesExceedDevice,
-}
-
-impl ProofKind {
-    pub const ALL: [ProofKind; 9] = [
-        ProofKind::RequestExceedsDevice,
-        ProofKind::RequestExceedsLimit,
-        ProofKind::RequestExceedsAllButOthers,
-        ProofKind::FitsWithoutOthers,
-        ProofKind::FitsInFreeAndCached,
-        ProofKind::FitsInCache,
-        ProofKind::RefusedByLimit,
-        ProofKind::FitsWithoutNonFramework,
-        ProofKind::StatesExceedDevice,
-    ];
-
-    /// As JSON names it.
-    pub fn id(self) -> &'static str {
-        match self {
-            ProofKind::RequestExceedsDevice => "request-exceeds-device",
-            ProofKind::RequestExceedsLimit => "request-exceeds-limit",
-            ProofKind::RequestExceedsAllButOthers => "request-exceeds-all-but-others",
-            ProofKind::FitsWithoutOthers => "fits-without-others",
-            ProofKind::FitsInFreeAndCached => "fits-in-free-and-cached",
-            ProofKind::FitsInCache => "fits-in-cache",
-            ProofKind::RefusedByLimit => "refused-by-limit",
-            ProofKind::FitsWithoutNonFramework => "fits-without-non-framework",
-            ProofKind::StatesExceedDevice => "states-exceed-device",
-        }
+closed_set! {
+    /// What a proof is about.
+    pub enum ProofKind {
+        /// One request is larger than the whole device.
+        RequestExceedsDevice = "request-exceeds-device",
+        /// One request is larger than the limit or pool it is served from.
+        RequestExceedsLimit = "request-exceeds-limit",
+        /// The request is larger than all that would be there if this process held nothing: what is free and its own.
+        RequestExceedsAllButOthers = "request-exceeds-all-but-others",
+        /// Without the other processes, the request would have fitted.
+        FitsWithoutOthers = "fits-without-others",
+        /// What is free and what is cached would have held the request, and what is free alone would not.
+        FitsInFreeAndCached = "fits-in-free-and-cached",
+        /// The cache of the default pools alone would have held it.
+        FitsInCache = "fits-in-cache",
+        /// A limit below the device refused what the device had free.
+        RefusedByLimit = "refused-by-limit",
+        /// What this process holds outside its framework, beyond a context, would have held what was missing.
+        FitsWithoutNonFramework = "fits-without-non-framework",
+        /// The states of the model are larger than the device.
+        StatesExceedDevice = "states-exceed-device",
     }
 }
 

@@ -3,34 +3,25 @@
 use super::nature::{Asker, asker};
 use super::{CauseId, Finding, decide};
 use crate::dialect::Sign;
+use crate::domain::{closed_set, named_variants};
 use crate::incident::Incident;
 use crate::text::Text;
 
-/// Causes of which one would look for the same kind of remedy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
-    OwnNeed,
-    SomebodyElse,
-    OutsideTheAllocator,
-    ASetting,
-    Pieces,
-    Host,
-    SharedMemory,
-    Unrelated,
+closed_set! {
+    /// Causes of which one would look for the same kind of remedy.
+    pub enum Family {
+        OwnNeed = "own need",
+        SomebodyElse = "somebody else",
+        OutsideTheAllocator = "outside the allocator",
+        ASetting = "a setting",
+        Pieces = "pieces",
+        Host = "host",
+        SharedMemory = "shared memory",
+        Unrelated = "unrelated",
+    }
 }
 
 impl Family {
-    pub const ALL: [Family; 8] = [
-        Family::OwnNeed,
-        Family::SomebodyElse,
-        Family::OutsideTheAllocator,
-        Family::ASetting,
-        Family::Pieces,
-        Family::Host,
-        Family::SharedMemory,
-        Family::Unrelated,
-    ];
-
     /// The family of a cause.
     pub const fn of(cause: CauseId) -> Family {
         match cause {
@@ -47,20 +38,6 @@ impl Family {
             CauseId::HostMemory | CauseId::HostWorkers => Family::Host,
             CauseId::SharedMemory => Family::SharedMemory,
             CauseId::DriverOrUnrelated => Family::Unrelated,
-        }
-    }
-
-    /// The name in JSON.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Family::OwnNeed => "own need",
-            Family::SomebodyElse => "somebody else",
-            Family::OutsideTheAllocator => "outside the allocator",
-            Family::ASetting => "a setting",
-            Family::Pieces => "pieces",
-            Family::Host => "host",
-            Family::SharedMemory => "shared memory",
-            Family::Unrelated => "unrelated",
         }
     }
 
@@ -83,30 +60,22 @@ impl Family {
     }
 }
 
-/// What can be concluded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conclusion {
-    /// Arithmetic or a replay leaves no doubt about the first cause.
-    Proved,
-    /// The first cause stands out.
-    Likely,
-    /// Only the family of the cause is known.
-    Family(Family),
-    /// Nothing decides.
-    Open,
+named_variants! {
+    /// What can be concluded.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Conclusion {
+        /// Arithmetic or a replay leaves no doubt about the first cause.
+        Proved = "proved",
+        /// The first cause stands out.
+        Likely = "likely",
+        /// Only the family of the cause is known.
+        Family(Family) = "family",
+        /// Nothing decides.
+        Open = "open",
+    }
 }
 
 impl Conclusion {
-    /// The name in JSON.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Conclusion::Proved => "proved",
-            Conclusion::Likely => "likely",
-            Conclusion::Family(_) => "family",
-            Conclusion::Open => "open",
-        }
-    }
-
     /// True where an observation should decide before anything is changed.
     pub const fn is_undecided(self) -> bool {
         matches!(self, Conclusion::Family(_) | Conclusion::Open)

@@ -2,56 +2,32 @@
 //! the mechanisms that depends on a program stands here.
 
 use crate::dialect::{Resource, Sign};
+use crate::domain::closed_set;
 use crate::domain::program::{DeviceUse, Kind};
 use crate::domain::trainer::{Purpose, Trainer};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 
-/// The kinds of failure, by who asked whom for memory. Priors are set for each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Asker {
-    /// A program asked its device for a tensor or buffer: PyTorch, Paddle, CuPy, CUDA.jl, MLX …
-    Tensor,
-    /// The same under a framework that takes most of the device at start and serves from its own pool: XLA, TensorFlow.
-    PooledTensor,
-    /// An inference engine that sizes a pool: vLLM, SGLang, TensorRT-LLM, LMDeploy, TGI.
-    Engine,
-    /// A program that loads weights into fixed buffers and splits them over devices: llama.cpp, Ollama, ExLlama.
-    WeightBuffers,
-    /// The key/value cache of an engine.
-    KvCache,
-    /// RAM of the machine or of a container.
-    Host,
-    /// /dev/shm.
-    Shm,
-    /// Shared memory on the chip, per thread block.
-    OnChip,
-}
-
-impl Asker {
-    pub const ALL: [Asker; 8] = [
-        Asker::Tensor,
-        Asker::PooledTensor,
-        Asker::Engine,
-        Asker::WeightBuffers,
-        Asker::KvCache,
-        Asker::Host,
-        Asker::Shm,
-        Asker::OnChip,
-    ];
-
-    /// The name in the file of weights.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Asker::Tensor => "tensor",
-            Asker::PooledTensor => "pooled-tensor",
-            Asker::Engine => "engine",
-            Asker::WeightBuffers => "weight-buffers",
-            Asker::KvCache => "kv-cache",
-            Asker::Host => "host",
-            Asker::Shm => "shm",
-            Asker::OnChip => "on-chip",
-        }
+closed_set! {
+    /// The kinds of failure, by who asked whom for memory. Priors are set for each.
+    pub enum Asker {
+        /// A program asked its device for a tensor or buffer: PyTorch, Paddle, CuPy, CUDA.jl, MLX …
+        Tensor = "tensor",
+        /// The same under a framework that takes most of the device at start and serves from its own pool: XLA,
+        /// TensorFlow.
+        PooledTensor = "pooled-tensor",
+        /// An inference engine that sizes a pool: vLLM, SGLang, TensorRT-LLM, LMDeploy, TGI.
+        Engine = "engine",
+        /// A program that loads weights into fixed buffers and splits them over devices: llama.cpp, Ollama, ExLlama.
+        WeightBuffers = "weight-buffers",
+        /// The key/value cache of an engine.
+        KvCache = "kv-cache",
+        /// RAM of the machine or of a container.
+        Host = "host",
+        /// /dev/shm.
+        Shm = "shm",
+        /// Shared memory on the chip, per thread block.
+        OnChip = "on-chip",
     }
 }
 
@@ -75,32 +51,19 @@ pub fn on_gpu(incident: &Incident) -> bool {
     matches!(asker(incident), Asker::Tensor | Asker::PooledTensor | Asker::Engine | Asker::WeightBuffers)
 }
 
-/// The kind of job, as its user would name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum JobKind {
-    Training,
-    Inference,
-    /// A server that answers requests.
-    Serving,
-    /// A program planned as a whole by a compiler.
-    Compiled,
-    /// A program of the machine without a device.
-    Host,
-    /// A job, pod or container whose scheduler reports it.
-    Scheduler,
-}
-
-impl JobKind {
-    /// The name in JSON.
-    pub const fn id(self) -> &'static str {
-        match self {
-            JobKind::Training => "training",
-            JobKind::Inference => "inference",
-            JobKind::Serving => "serving",
-            JobKind::Compiled => "compiled",
-            JobKind::Host => "host",
-            JobKind::Scheduler => "scheduler",
-        }
+closed_set! {
+    /// The kind of job, as its user would name it.
+    pub enum JobKind {
+        Training = "training",
+        Inference = "inference",
+        /// A server that answers requests.
+        Serving = "serving",
+        /// A program planned as a whole by a compiler.
+        Compiled = "compiled",
+        /// A program of the machine without a device.
+        Host = "host",
+        /// A job, pod or container whose scheduler reports it.
+        Scheduler = "scheduler",
     }
 }
 

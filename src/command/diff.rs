@@ -5,6 +5,7 @@ use super::replay::read;
 use crate::cli::{DiffFormat, DiffOptions};
 use crate::input::Source;
 use crate::report::diff;
+use crate::report::view::to_json;
 use crate::snapshot::diff::{Side, compare, side};
 
 /// Reads both, compares and prints. The exit code: 0 compared, 1 it grew more than allowed.
@@ -39,7 +40,7 @@ pub fn run(options: &DiffOptions) -> anyhow::Result<u8> {
     let style = options.output.style;
     let text = match options.format {
         DiffFormat::Terminal => diff::terminal(&report, style),
-        DiffFormat::Json => format!("{:#}\n", diff::json(&report)),
+        DiffFormat::Json => to_json(&diff::document(&report)),
         DiffFormat::Markdown => diff::markdown(&report, style.lang),
     };
     super::print(&text, &options.output)?;

@@ -10,6 +10,7 @@ use crate::domain::Sign;
 use crate::incident::context::Given;
 use crate::incident::{Incident, Timeline, job, observed};
 use crate::input::Source;
+use crate::report::view::to_json;
 use crate::report::{self, Diagnosis, Explanation, InputSummary};
 use crate::text::{Lang, Text};
 use crate::{cause, dialect, fix, incident, input, input::Document};
@@ -74,7 +75,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     }
     failed.iter().for_each(|error| super::complain(error, style.lang));
     let text = match options.format {
-        ExplainFormat::Json => format!("{:#}\n", report::json::render(&explanation, style.lang)),
+        ExplainFormat::Json => to_json(&report::json::document(&explanation, style.lang)),
         ExplainFormat::Terminal => report::terminal::render(&explanation, style),
         ExplainFormat::Markdown => report::markdown::render(&explanation, style.lang),
     };

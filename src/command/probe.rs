@@ -11,6 +11,7 @@ use crate::gpu::{Driver, Gpu, Source, Survey, amd, nvidia_smi};
 use crate::host::{Host, Root, processes, warnings};
 use crate::reading::{Unavailable, unavailable};
 use crate::report::probe::{self as report, Findings};
+use crate::report::view::{to_json, to_json_line};
 use crate::text::Text;
 use anyhow::{Context, bail};
 use std::io::{IsTerminal, Read, Write};
@@ -56,7 +57,7 @@ pub fn run(options: &ProbeOptions) -> anyhow::Result<u8> {
 fn rendered(findings: &Findings, options: &ProbeOptions) -> String {
     let style = options.output.style;
     match options.format {
-        ExplainFormat::Json => format!("{:#}\n", report::json::render(findings, style.lang)),
+        ExplainFormat::Json => to_json(&report::json::document(findings, style.lang)),
         ExplainFormat::Terminal => report::terminal::render(findings, style),
         ExplainFormat::Markdown => report::markdown::render(findings, style.lang),
     }
@@ -327,7 +328,7 @@ fn watch(options: &ProbeOptions, every: Duration) -> anyhow::Result<u8> {
         code = code.max(exit_code(&findings, options));
         let style = options.output.style;
         let text = match options.format {
-            ExplainFormat::Json => format!("{}\n", report::json::render(&findings, style.lang)),
+            ExplainFormat::Json => to_json_line(&report::json::document(&findings, style.lang)),
             _ if in_place => {
                 let table = report::watch::table(&findings, style);
                 // Up to the table's first line, and everything below is cleared.

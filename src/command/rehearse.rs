@@ -16,6 +16,7 @@ use crate::rehearse::search::{Search, Trial};
 use crate::report::Explanation;
 use crate::report::gate::junit;
 use crate::report::rehearse::{self as report, View};
+use crate::report::view::to_json;
 use crate::snapshot::analysis::SnapshotAnalysis;
 use crate::text;
 use crate::text::Text;
@@ -40,7 +41,7 @@ pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
     let lang = options.output.style.lang;
     if options.like.as_deref() == Some("list") {
         let text = match options.format {
-            RehearseFormat::Json => format!("{:#}\n", report::json::gpus()),
+            RehearseFormat::Json => to_json(&report::json::gpus()),
             _ => report::terminal::gpus(options.output.style),
         };
         super::print(&text, &options.output)?;
@@ -75,7 +76,7 @@ fn print(view: &View<'_>, options: &RehearseOptions) -> anyhow::Result<()> {
     let lang = view.style.lang;
     let text = match options.format {
         RehearseFormat::Terminal => report::terminal::render(view),
-        RehearseFormat::Json => format!("{:#}\n", report::json::render(view)),
+        RehearseFormat::Json => to_json(&report::json::document(view)),
         RehearseFormat::Junit => junit::render(&report::checks(view), lang),
         RehearseFormat::Github => super::github_step(&report::checks(view), lang),
     };

@@ -5,6 +5,7 @@ use crate::allocator::config::Config;
 use crate::allocator::version::Version;
 use crate::cli::{Output, ReplayFormat, ReplayOptions, WhatIfOptions};
 use crate::input::{self, Source};
+use crate::report::view::to_json;
 use crate::report::{Style, replay};
 use crate::snapshot::analysis::{self, DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::Sites;
@@ -44,7 +45,7 @@ pub fn run(options: &ReplayOptions) -> anyhow::Result<u8> {
     failures.iter().for_each(|error| super::complain(error, style.lang));
     let view = replay::View { top: options.top, style };
     let text = match options.format {
-        ReplayFormat::Json => format!("{:#}\n", replay::json::render(&analyses, view)),
+        ReplayFormat::Json => to_json(&replay::json::document(&analyses, view)),
         ReplayFormat::Terminal => replay::terminal::render(&analyses, view),
         ReplayFormat::Markdown => replay::markdown::render(&analyses, view),
         ReplayFormat::Html => replay::html::render(&analyses, view),

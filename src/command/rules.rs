@@ -2,6 +2,7 @@
 
 use crate::cli::{RulesFormat, RulesOptions};
 use crate::report::rules;
+use crate::report::view::to_json;
 use anyhow::bail;
 
 /// Lists the rules or prints the documentation of one. Always exit code 0.
@@ -13,14 +14,17 @@ pub fn run(options: &RulesOptions) -> anyhow::Result<u8> {
     let text = match &options.id {
         None => match options.format {
             RulesFormat::Terminal => rules::list(options.subject, style),
+            RulesFormat::Json => to_json(&rules::document(options.subject, style.lang)),
             RulesFormat::Markdown => rules::list_markdown(options.subject, style.lang),
         },
         Some(id) if rules::is_alloc_conf(id) => match options.format {
             RulesFormat::Terminal => rules::show_alloc_conf(style),
+            RulesFormat::Json => to_json(&rules::alloc_conf_document(style.lang)),
             RulesFormat::Markdown => rules::alloc_conf_markdown(style.lang),
         },
         Some(id) => match (rules::find(id), options.format) {
             (Some(rule), RulesFormat::Terminal) => rules::show(&rule, style),
+            (Some(rule), RulesFormat::Json) => to_json(&rules::document_of(&rule, style.lang)),
             (Some(rule), RulesFormat::Markdown) => rules::markdown(&rule, style.lang),
             (None, _) => {
                 let near = rules::nearest(id);

@@ -1,7 +1,7 @@
 //! Reading labelled values out of one message, without regular expressions.
 
+use crate::dialect::Event;
 use crate::dialect::joined::Joined;
-use crate::dialect::{Event, Fact};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
@@ -140,14 +140,6 @@ pub fn event(
     event.message = quoted(text(document, position));
     event.rank = document.lines.get(position).and_then(|line| line.rank);
     event
-}
-
-/// Notes an exact size printed in plain bytes.
-pub fn note_bytes(event: &mut Event, fact: Fact, bytes: Option<u64>) {
-    if let Some(bytes) = bytes {
-        let at = event.at;
-        event.facts.note(fact, Figure { bytes, half_width: 0, at });
-    }
 }
 
 /// Notes the process that died.

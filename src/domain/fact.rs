@@ -43,7 +43,7 @@ closed_set! {
         Used = "used_bytes",
         /// A need that an engine computed: the KV cache for one full-length request, a buffer, a model.
         Needed = "needed_bytes",
-        /// What an engine found available for that need. One that is printed negative is [`Number::KvAvailable`].
+        /// What an engine found available for that need. One that is printed negative is `kv_available_bytes`.
         Available = "available_bytes",
         /// Memory asked for by a setting: `gpu_memory_utilization`, a pool size.
         Desired = "desired_bytes",

@@ -29,8 +29,9 @@ macro_rules! closed_set {
     ($(#[$meta:meta])* $vis:vis enum $Set:ident { $($(#[$doc:meta])* $Word:ident = $id:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         $vis enum $Set {
-            $($(#[$doc])* $Word),+
+            $($(#[$doc])* #[serde(rename = $id)] $Word),+
         }
 
         impl $Set {
@@ -61,15 +62,56 @@ macro_rules! closed_set {
                 }
             }
         }
+    };
+}
+pub(crate) use closed_set;
+
+/// An enum whose variants have ids and may hold more than JSON shows: the type, `id()`, and its way to JSON.
+macro_rules! named_variants {
+    ($(#[$meta:meta])* $vis:vis enum $Set:ident {
+        $($(#[doc = $doc:literal])* $Word:ident $(($($inside:ty),+))? = $id:literal),+ $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis enum $Set {
+            $($(#[doc = $doc])* $Word $(($($inside),+))?),+
+        }
+
+        impl $Set {
+            /// The name in JSON.
+            pub const fn id(&self) -> &'static str {
+                match self {
+                    $($Set::$Word { .. } => $id),+
+                }
+            }
+        }
 
         impl serde::Serialize for $Set {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.id())
             }
         }
+
+        impl schemars::JsonSchema for $Set {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($Set).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::domain::schema_of_words(&[$(($id, concat!($($doc),*))),+])
+            }
+        }
     };
 }
-pub(crate) use closed_set;
+pub(crate) use named_variants;
+
+/// The schema of a word out of a list, with what is said of each.
+pub(crate) fn schema_of_words(words: &[(&str, &str)]) -> schemars::Schema {
+    let words = words.iter().map(|(id, doc)| match doc.trim() {
+        "" => schemars::json_schema!({"type": "string", "const": id}),
+        doc => schemars::json_schema!({"description": doc, "type": "string", "const": id}),
+    });
+    schemars::json_schema!({"oneOf": words.collect::<Vec<_>>()})
+}
 
 /// A text that is no id of the set it was read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -810,6 +810,23 @@ impl serde::Serialize for Program {
     }
 }
 
+impl schemars::JsonSchema for Program {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Program".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let known: Vec<_> = Program::LISTED.iter().map(Program::id).collect();
+        schemars::json_schema!({
+            "description": "A program by its lower-case name: one of the examples, or another that a kernel's or a \
+                            scheduler's report names.",
+            "type": "string",
+            "minLength": 1,
+            "examples": known,
+        })
+    }
+}
+
 /// Longest name of a program that is in no list, in bytes. The kernel cuts names of tasks at 15.
 const LONGEST: usize = 32;
 

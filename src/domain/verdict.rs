@@ -21,6 +21,13 @@ closed_set! {
     }
 }
 
+/// Nothing is known until something is.
+impl Default for Verdict {
+    fn default() -> Verdict {
+        Verdict::Unknown
+    }
+}
+
 impl Verdict {
     /// `needed` against a device of `capacity` bytes of which the share `headroom` (0 to 1) is to stay free.
     pub fn of(needed: Interval, capacity: u64, headroom: f64) -> Verdict {

@@ -3,7 +3,7 @@
 //! Each part is the tensor that an operation saves: a linear layer its input (unless its weights are frozen), a norm
 //! its input, softmax and ReLU their result, dropout a mask of one byte. Under autocast every linear layer makes a
 //! 16-bit copy of its own of a 32-bit input, and the residual stream stays 32 bit. Held against measured slopes in
-//! `tests/headroom.rs`.
+//! `tests/it/headroom.rs`.
 
 use super::architecture::{Activation, ConvolutionStyle, Convolutions, Style, Transformer};
 use super::training::{Attention, Lora, Precision, Setup};

@@ -49,7 +49,8 @@ impl Line {
     }
 
     /// The circumstance that it depends on.
-    pub fn circumstance(&self) -> Option<&'static str> {
+    #[cfg(test)]
+    pub(crate) fn circumstance(&self) -> Option<&'static str> {
         self.only.map(|(circumstance, _)| circumstance)
     }
 

@@ -1,5 +1,6 @@
 //! GPUs of other makers, as far as plain files tell of them.
 
+use crate::domain::closed_set;
 use crate::host::Root;
 use crate::reading::{Reading, unavailable};
 use crate::text::Text;
@@ -18,20 +19,14 @@ pub struct Other {
     pub mapped_used: Reading<u64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Maker {
-    Amd,
-    Apple,
+closed_set! {
+    pub enum Maker {
+        Amd = "amd",
+        Apple = "apple",
+    }
 }
 
 impl Maker {
-    pub fn id(self) -> &'static str {
-        match self {
-            Maker::Amd => "amd",
-            Maker::Apple => "apple",
-        }
-    }
-
     /// What is read of it, and what is not.
     pub fn text(self) -> Text {
         match self {

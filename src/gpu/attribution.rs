@@ -1,6 +1,7 @@
 //! Memory that no listed process holds: how much it is, and what it most likely is.
 
 use super::{Gpu, GpuProcess, Kind, Memory};
+use crate::domain::closed_set;
 use crate::host::processes::Holders;
 use crate::reading::{Reading, unavailable};
 use crate::text::Text;
@@ -26,32 +27,17 @@ pub struct Attribution {
     pub text: Text,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    Rounding,
-    Instances,
-    Moves,
-    InvisibleProcesses,
-    Orphan,
-    OwnNode,
-    DriversOwn,
-    Unreleased,
-    OpenFilesUnseen,
-}
-
-impl Reason {
-    pub fn id(self) -> &'static str {
-        match self {
-            Reason::Rounding => "rounding",
-            Reason::Instances => "mig-instances",
-            Reason::Moves => "moves",
-            Reason::InvisibleProcesses => "invisible-processes",
-            Reason::Orphan => "orphan",
-            Reason::OwnNode => "numa-node",
-            Reason::DriversOwn => "driver",
-            Reason::Unreleased => "unreleased",
-            Reason::OpenFilesUnseen => "open-files-unseen",
-        }
+closed_set! {
+    pub enum Reason {
+        Rounding = "rounding",
+        Instances = "mig-instances",
+        Moves = "moves",
+        InvisibleProcesses = "invisible-processes",
+        Orphan = "orphan",
+        OwnNode = "numa-node",
+        DriversOwn = "driver",
+        Unreleased = "unreleased",
+        OpenFilesUnseen = "open-files-unseen",
     }
 }
 

@@ -13,6 +13,7 @@ pub mod twin;
 pub mod verdict;
 pub mod visibility;
 
+use crate::domain::{closed_set, named_variants};
 use crate::host::Host;
 use crate::host::processes::Holders;
 use crate::reading::Reading;
@@ -39,26 +40,17 @@ pub struct Survey {
     pub notes: Vec<platform::Note>,
 }
 
-/// Who told about the GPUs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    Nvml,
-    /// `nvidia-smi`, because NVML could not be loaded.
-    NvidiaSmi,
-    /// A file with the output of `nvidia-smi`.
-    File(String),
-    /// Nobody.
-    None,
-}
-
-impl Source {
-    pub fn id(&self) -> &str {
-        match self {
-            Source::Nvml => "nvml",
-            Source::NvidiaSmi => "nvidia-smi",
-            Source::File(_) => "file",
-            Source::None => "none",
-        }
+named_variants! {
+    /// Who told about the GPUs.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum Source {
+        Nvml = "nvml",
+        /// `nvidia-smi`, because NVML could not be loaded.
+        NvidiaSmi = "nvidia-smi",
+        /// A file with the output of `nvidia-smi`.
+        File(String) = "file",
+        /// Nobody.
+        None = "none",
     }
 }
 
@@ -193,23 +185,13 @@ impl GpuProcess {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Compute,
-    Graphics,
-    /// A client of the multi-process service.
-    Mps,
-    Unknown,
-}
-
-impl Kind {
-    pub fn id(self) -> &'static str {
-        match self {
-            Kind::Compute => "compute",
-            Kind::Graphics => "graphics",
-            Kind::Mps => "mps",
-            Kind::Unknown => "unknown",
-        }
+closed_set! {
+    pub enum Kind {
+        Compute = "compute",
+        Graphics = "graphics",
+        /// A client of the multi-process service.
+        Mps = "mps",
+        Unknown = "unknown",
     }
 }
 
@@ -253,84 +235,46 @@ pub struct Window {
     pub used: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ComputeMode {
-    Default,
-    ExclusiveThread,
-    Prohibited,
-    ExclusiveProcess,
-}
-
-impl ComputeMode {
-    pub fn id(self) -> &'static str {
-        match self {
-            ComputeMode::Default => "default",
-            ComputeMode::ExclusiveThread => "exclusive-thread",
-            ComputeMode::Prohibited => "prohibited",
-            ComputeMode::ExclusiveProcess => "exclusive-process",
-        }
+closed_set! {
+    pub enum ComputeMode {
+        Default = "default",
+        ExclusiveThread = "exclusive-thread",
+        Prohibited = "prohibited",
+        ExclusiveProcess = "exclusive-process",
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Virtualization {
-    None,
-    PassThrough,
-    /// A slice of a GPU in a virtual machine.
-    VGpu,
-    Host,
-}
-
-impl Virtualization {
-    pub fn id(self) -> &'static str {
-        match self {
-            Virtualization::None => "none",
-            Virtualization::PassThrough => "pass-through",
-            Virtualization::VGpu => "vgpu",
-            Virtualization::Host => "host",
-        }
+closed_set! {
+    pub enum Virtualization {
+        None = "none",
+        PassThrough = "pass-through",
+        /// A slice of a GPU in a virtual machine.
+        VGpu = "vgpu",
+        Host = "host",
     }
 }
 
-/// Whether ordinary host memory can be addressed by the GPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Addressing {
-    None,
-    Hmm,
-    Ats,
-}
-
-impl Addressing {
-    pub fn id(self) -> &'static str {
-        match self {
-            Addressing::None => "none",
-            Addressing::Hmm => "hmm",
-            Addressing::Ats => "ats",
-        }
+closed_set! {
+    /// Whether ordinary host memory can be addressed by the GPU.
+    pub enum Addressing {
+        None = "none",
+        Hmm = "hmm",
+        Ats = "ats",
     }
 }
 
-/// Why clocks are lower than asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Throttle {
-    PowerCap,
-    HardwareSlowdown,
-    Thermal,
-    HardwareThermal,
-    PowerBrake,
+closed_set! {
+    /// Why clocks are lower than asked for.
+    pub enum Throttle {
+        PowerCap = "power-cap",
+        HardwareSlowdown = "hardware-slowdown",
+        Thermal = "thermal",
+        HardwareThermal = "hardware-thermal",
+        PowerBrake = "power-brake",
+    }
 }
 
 impl Throttle {
-    pub fn id(self) -> &'static str {
-        match self {
-            Throttle::PowerCap => "power-cap",
-            Throttle::HardwareSlowdown => "hardware-slowdown",
-            Throttle::Thermal => "thermal",
-            Throttle::HardwareThermal => "hardware-thermal",
-            Throttle::PowerBrake => "power-brake",
-        }
-    }
-
     pub fn text(self) -> Text {
         match self {
             Throttle::PowerCap => Text::new("power limit reached", "达到功耗上限"),

@@ -1,41 +1,29 @@
 //! States in which GPUs cannot be read, or only in part, and surroundings that change how their figures are to be read.
 
 use super::{Addressing, Gpu};
+use crate::domain::named_variants;
 use crate::host::Root;
 use crate::text::Text;
 
-/// Why the NVIDIA driver tells nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Degraded {
-    NoDriver,
-    LibraryMissing,
-    NotLoaded,
-    NoDevice,
-    Stub,
-    VersionMismatch,
-    NoPermission,
-    GpuLost,
-    ResetRequired,
-    /// Another error of `nvmlInit`.
-    Failed(u32),
+named_variants! {
+    /// Why the NVIDIA driver tells nothing.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Degraded {
+        NoDriver = "no-driver",
+        LibraryMissing = "library-missing",
+        NotLoaded = "driver-not-loaded",
+        NoDevice = "no-device",
+        Stub = "stub-library",
+        VersionMismatch = "version-mismatch",
+        NoPermission = "no-permission",
+        GpuLost = "gpu-lost",
+        ResetRequired = "reset-required",
+        /// Another error of `nvmlInit`.
+        Failed(u32) = "nvml-failed",
+    }
 }
 
 impl Degraded {
-    pub fn id(self) -> &'static str {
-        match self {
-            Degraded::NoDriver => "no-driver",
-            Degraded::LibraryMissing => "library-missing",
-            Degraded::NotLoaded => "driver-not-loaded",
-            Degraded::NoDevice => "no-device",
-            Degraded::Stub => "stub-library",
-            Degraded::VersionMismatch => "version-mismatch",
-            Degraded::NoPermission => "no-permission",
-            Degraded::GpuLost => "gpu-lost",
-            Degraded::ResetRequired => "reset-required",
-            Degraded::Failed(_) => "nvml-failed",
-        }
-    }
-
     /// What it means and what to do.
     pub fn text(self) -> Text {
         match self {

@@ -9,6 +9,7 @@
 //! are lower bounds.
 
 use crate::allocator::{LARGE_SEGMENT, QUANTUM};
+use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB};
@@ -265,31 +266,21 @@ pub struct Prediction {
     pub ways: Ways,
 }
 
-/// What three ways prove.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FailureMode {
-    /// Expandable segments would have let the request through.
-    Fragmentation,
-    /// Only smaller pages than PyTorch's would have.
-    PiecesBelowPage,
-    /// No way leads through: too little memory, however it lies.
-    Exhaustion,
-    /// The state alone does not explain the failure.
-    FitsPlainly,
+closed_set! {
+    /// What three ways prove.
+    pub enum FailureMode {
+        /// Expandable segments would have let the request through.
+        Fragmentation = "fragmentation",
+        /// Only smaller pages than PyTorch's would have.
+        PiecesBelowPage = "pieces-below-page",
+        /// No way leads through: too little memory, however it lies.
+        Exhaustion = "exhaustion",
+        /// The state alone does not explain the failure.
+        FitsPlainly = "fits-plainly",
+    }
 }
 
 impl FailureMode {
-    /// The id in JSON.
-    pub fn id(self) -> &'static str {
-        match self {
-            FailureMode::Fragmentation => "fragmentation",
-            FailureMode::PiecesBelowPage => "pieces-below-page",
-            FailureMode::Exhaustion => "exhaustion",
-            FailureMode::FitsPlainly => "fits-plainly",
-        }
-    }
-
     pub fn text(self) -> Text {
         match self {
             FailureMode::Fragmentation => text!(

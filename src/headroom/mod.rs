@@ -1,7 +1,7 @@
 //! Does a batch fit a device with room to spare, and what is the largest that does?
 //!
-//! * [`measurements`] reads measured peaks from options, tables and logs, [`rehearsal`] what a rehearsal printed,
-//!   [`model_file`] the headers of files with weights; none of them opens a file.
+//! * [`measurements`] reads measured peaks from options, tables and logs, [`model_file`] the headers of files with
+//!   weights; none of them opens a file.
 //! * [`Curve`] answers for any batch, whatever it rests on; [`assess`] holds it against the device. [`host`] does the
 //!   same for the data loaders.
 //! * [`budget`] keeps a repository's limits, [`remedies`] tries what would make room.
@@ -10,10 +10,9 @@ pub mod budget;
 pub mod host;
 pub mod measurements;
 pub mod model_file;
-pub mod rehearsal;
 pub mod remedies;
 
-use crate::domain::{Headroom, Verdict};
+use crate::domain::{Headroom, Verdict, closed_set};
 use crate::estimate::batch::{BEYOND_A_FAILURE, first_try};
 use crate::estimate::fit::{Counted, Fit};
 use crate::estimate::inference::Serving;
@@ -26,26 +25,17 @@ use crate::units::{Bytes, Interval};
 use host::HostAnswer;
 use remedies::Remedy;
 
-/// What an answer rests on, the strongest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Basis {
-    Rehearsal,
-    Snapshot,
-    Measurements,
-    Model,
+closed_set! {
+    /// What an answer rests on, the strongest first.
+    pub enum Basis {
+        Rehearsal = "rehearsal",
+        Snapshot = "snapshot",
+        Measurements = "measurements",
+        Model = "model",
+    }
 }
 
 impl Basis {
-    /// As JSON names it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Basis::Rehearsal => "rehearsal",
-            Basis::Snapshot => "snapshot",
-            Basis::Measurements => "measurements",
-            Basis::Model => "model",
-        }
-    }
-
     pub fn text(self) -> Text {
         match self {
             Basis::Rehearsal => Text::new("a rehearsal", "预演"),

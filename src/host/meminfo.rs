@@ -1,6 +1,7 @@
 //! RAM, swap and commit charge (`/proc/meminfo`, `/proc/sys/vm`), memory pressure (`/proc/pressure/memory`).
 
 use super::Root;
+use crate::domain::closed_set;
 use crate::reading::{Reading, unavailable};
 use crate::text::Text;
 
@@ -24,22 +25,13 @@ pub struct Memory {
     pub overcommit: Reading<Overcommit>,
 }
 
-/// `vm.overcommit_memory`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overcommit {
-    Heuristic,
-    Always,
-    /// Allocations beyond the commit limit fail at once.
-    Never,
-}
-
-impl Overcommit {
-    pub fn id(self) -> &'static str {
-        match self {
-            Overcommit::Heuristic => "heuristic",
-            Overcommit::Always => "always",
-            Overcommit::Never => "never",
-        }
+closed_set! {
+    /// `vm.overcommit_memory`.
+    pub enum Overcommit {
+        Heuristic = "heuristic",
+        Always = "always",
+        /// Allocations beyond the commit limit fail at once.
+        Never = "never",
     }
 }
 

@@ -3,30 +3,23 @@
 //!
 //! A plain value. The command reads the snapshot and fills it in; causes weigh it, fixes take their arithmetic from it.
 
+use crate::domain::named_variants;
 use crate::snapshot::holders::{Category, Certainty};
 use crate::snapshot::what_if::Change;
 use crate::text;
 use crate::text::Text;
 use crate::units::Bytes;
 
-/// How a snapshot stands to the incident.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
-    /// It recorded this very failure.
-    SameFailure,
-    /// It recorded no failed request: what it tells is of its peak, and proves nothing about the failure.
-    NoFailure,
-    /// It is of another failure or device; why, with both figures.
-    Other(Text),
-}
-
-impl Standing {
-    pub fn id(&self) -> &'static str {
-        match self {
-            Standing::SameFailure => "same-failure",
-            Standing::NoFailure => "no-failure",
-            Standing::Other(_) => "other",
-        }
+named_variants! {
+    /// How a snapshot stands to the incident.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum Standing {
+        /// It recorded this very failure.
+        SameFailure = "same-failure",
+        /// It recorded no failed request: what it tells is of its peak, and proves nothing about the failure.
+        NoFailure = "no-failure",
+        /// It is of another failure or device; why, with both figures.
+        Other(Text) = "other",
     }
 }
 

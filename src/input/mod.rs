@@ -16,6 +16,7 @@ pub(crate) mod scan;
 mod source;
 mod terminal;
 
+use crate::domain::closed_set;
 use crate::text::Text;
 pub use scan::Literals;
 pub use source::{ReadError, expand, expand_snapshots, read_text};
@@ -34,51 +35,35 @@ pub struct Line {
     pub rank: Option<u32>,
 }
 
-/// Something about the input that was mended before it was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Repair {
-    /// Decompressed from gzip.
-    Gzip,
-    /// A gzip stream that ends early: read as far as it goes.
-    GzipTruncated,
-    /// Terminal escape sequences removed.
-    Ansi,
-    /// Progress bars that rewrite their line with carriage returns, split into lines.
-    CarriageReturns,
-    /// UTF-8 that was read as a one-byte code page once or twice, put right.
-    Mojibake,
-    /// Quote or comment marks in front of the lines removed.
-    Quoting,
-    /// `\n` and `\"` escapes of a JSON string or a Python literal, or entities of HTML, undone.
-    Escapes,
-    /// Rank prefixes taken off the lines.
-    RankPrefixes,
-    /// NUL or other control bytes removed.
-    ControlBytes,
-    /// Lines longer than the limit cut.
-    LongLines,
-    /// Part of a large log was passed over unread but for trigger literals.
-    Sampled,
+closed_set! {
+    /// Something about the input that was mended before it was read.
+    pub enum Repair {
+        /// Decompressed from gzip.
+        Gzip = "gzip",
+        /// A gzip stream that ends early: read as far as it goes.
+        GzipTruncated = "gzip-truncated",
+        /// Terminal escape sequences removed.
+        Ansi = "ansi",
+        /// Progress bars that rewrite their line with carriage returns, split into lines.
+        CarriageReturns = "carriage-returns",
+        /// UTF-8 that was read as a one-byte code page once or twice, put right.
+        Mojibake = "mojibake",
+        /// Quote or comment marks in front of the lines removed.
+        Quoting = "quoting",
+        /// `\n` and `\"` escapes of a JSON string or a Python literal, or entities of HTML, undone.
+        Escapes = "escapes",
+        /// Rank prefixes taken off the lines.
+        RankPrefixes = "rank-prefixes",
+        /// NUL or other control bytes removed.
+        ControlBytes = "control-bytes",
+        /// Lines longer than the limit cut.
+        LongLines = "long-lines",
+        /// Part of a large log was passed over unread but for trigger literals.
+        Sampled = "sampled",
+    }
 }
 
 impl Repair {
-    /// The name used in JSON.
-    pub fn id(self) -> &'static str {
-        match self {
-            Repair::Gzip => "gzip",
-            Repair::GzipTruncated => "gzip-truncated",
-            Repair::Ansi => "ansi",
-            Repair::CarriageReturns => "carriage-returns",
-            Repair::Mojibake => "mojibake",
-            Repair::Quoting => "quoting",
-            Repair::Escapes => "escapes",
-            Repair::RankPrefixes => "rank-prefixes",
-            Repair::ControlBytes => "control-bytes",
-            Repair::LongLines => "long-lines",
-            Repair::Sampled => "sampled",
-        }
-    }
-
     pub fn text(self) -> Text {
         match self {
             Repair::Gzip => Text::new("gzip unpacked", "已解压 gzip"),

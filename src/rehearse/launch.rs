@@ -15,6 +15,7 @@ use super::process::{self, ProcessReport};
 use super::stubs;
 use super::torch::{self, Missing, Torch};
 use super::{agent, device};
+use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -30,11 +31,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The order in which the driver hands out addresses: no rule is documented, and PyTorch breaks ties by address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Addresses {
-    Up,
-    Down,
+closed_set! {
+    /// The order in which the driver hands out addresses: no rule is documented, and PyTorch breaks ties by address.
+    pub enum Addresses {
+        Up = "up",
+        Down = "down",
+    }
 }
 
 /// What device memory reads as that nobody wrote, since nothing is computed.

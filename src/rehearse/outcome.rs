@@ -6,7 +6,7 @@
 use super::gpus::{self, Gpu};
 use super::launch::{Addresses, Exit};
 use super::process::{Ended, OomReport, PeakPlace, ProcessReport, Trap};
-use crate::domain::Verdict;
+use crate::domain::{Verdict, named_variants};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Interval, MIB};
@@ -92,17 +92,19 @@ fn cuda_major(torch: &str) -> Option<u32> {
     digits.get(..2)?.parse().ok()
 }
 
-/// How a take ended.
-#[derive(Debug, Clone, PartialEq)]
-pub enum End {
-    /// The steps asked for were done, or the program ended by itself without an error.
-    Done,
-    /// An out-of-memory error ended it, or kept it from its steps.
-    OutOfMemory(OomReport),
-    /// Something else; why, and the last lines that it wrote.
-    Failed(Text),
-    /// The time was up before the peak was complete.
-    TimeUp,
+named_variants! {
+    /// How a take ended.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum End {
+        /// The steps asked for were done, or the program ended by itself without an error.
+        Done = "done",
+        /// An out-of-memory error ended it, or kept it from its steps.
+        OutOfMemory(OomReport) = "out-of-memory",
+        /// Something else; why, and the last lines that it wrote.
+        Failed(Text) = "failed",
+        /// The time was up before the peak was complete.
+        TimeUp = "time-up",
+    }
 }
 
 /// One run with one order of addresses.

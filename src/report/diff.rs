@@ -4,10 +4,12 @@ use super::Style;
 use super::layout::{Screen, Tone, run};
 use super::markdown::escape;
 use crate::snapshot::diff::{DeviceDiff, Entry, Moment, Sides};
+use crate::snapshot::holders::Category;
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::{Bytes, signed};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write;
 
 /// What was compared and what came of it.
@@ -154,48 +156,105 @@ pub fn markdown(report: &Report, lang: Lang) -> String {
     out
 }
 
+/// Bytes are integers.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "oomdoc diff --format json")]
+pub struct Document<'a> {
+    #[schemars(extend("const" = "oomdoc.diff/1"))]
+    schema: &'static str,
+    /// Path of the first snapshot as given.
+    before: &'a str,
+    after: &'a str,
+    at: Moment,
+    /// Devices that either snapshot records.
+    devices: Vec<Device<'a>>,
+}
+
+/// What one device holds on both sides.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Device<'a> {
+    device: u32,
+    before_bytes: u64,
+    after_bytes: u64,
+    /// Negative where it shrank.
+    growth_bytes: i64,
+    /// Growth as a share of what was held before; absent where that was nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    growth_fraction: Option<f64>,
+    before_reserved_bytes: u64,
+    after_reserved_bytes: u64,
+    /// Places that differ, the largest change first.
+    places: Vec<Place<'a>>,
+    /// Places that differ and are not listed.
+    further_places: usize,
+    unchanged_places: usize,
+}
+
+/// A place in the program and what it holds on both sides.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Place<'a> {
+    /// Innermost frame of the program's own code; absent without a stack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<&'a str>,
+    /// What that line ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inner_frame: Option<&'a str>,
+    /// Its frame before, where its line moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<&'a str>,
+    category: Category,
+    before_bytes: u64,
+    after_bytes: u64,
+    /// Negative where it shrank.
+    growth_bytes: i64,
+    before_count: u64,
+    after_count: u64,
+}
+
+fn growth(sides: Sides) -> i64 {
+    i64::try_from(sides.growth()).unwrap_or(0)
+}
+
 /// For programs.
-pub fn json(report: &Report) -> Value {
-    let devices = report.devices.iter().map(|device| {
-        let entries = device.entries.iter().take(report.top).map(|entry| {
-            let mut out = Map::new();
-            if !entry.label.is_empty() {
-                out.insert("frame".into(), entry.label.as_str().into());
-            }
-            if let Some(inner) = &entry.inner {
-                out.insert("inner_frame".into(), inner.as_str().into());
-            }
-            if let Some(old) = &entry.moved_from {
-                out.insert("moved_from".into(), old.as_str().into());
-            }
-            out.insert("category".into(), entry.category.id().into());
-            out.insert("before_bytes".into(), entry.sides.before.into());
-            out.insert("after_bytes".into(), entry.sides.after.into());
-            out.insert("growth_bytes".into(), i64::try_from(entry.sides.growth()).unwrap_or(0).into());
-            out.insert("before_count".into(), entry.sides.before_count.into());
-            out.insert("after_count".into(), entry.sides.after_count.into());
-            Value::Object(out)
-        });
-        let mut out = Map::new();
-        out.insert("device".into(), device.ordinal.into());
-        out.insert("before_bytes".into(), device.total.before.into());
-        out.insert("after_bytes".into(), device.total.after.into());
-        out.insert("growth_bytes".into(), i64::try_from(device.total.growth()).unwrap_or(0).into());
-        if let Some(share) = device.share() {
-            out.insert("growth_fraction".into(), ((share * 1e6).round() / 1e6).into());
+pub fn document(report: &Report) -> Document<'_> {
+    Document {
+        schema: "oomdoc.diff/1",
+        before: &report.before,
+        after: &report.after,
+        at: report.moment,
+        devices: report.devices.iter().map(|device| Device::of(device, report.top)).collect(),
+    }
+}
+
+impl Device<'_> {
+    fn of(device: &DeviceDiff, top: usize) -> Device<'_> {
+        Device {
+            device: device.ordinal,
+            before_bytes: device.total.before,
+            after_bytes: device.total.after,
+            growth_bytes: growth(device.total),
+            growth_fraction: device.share().map(|share| (share * 1e6).round() / 1e6),
+            before_reserved_bytes: device.reserved.0,
+            after_reserved_bytes: device.reserved.1,
+            places: device.entries.iter().take(top).map(Place::of).collect(),
+            further_places: device.entries.len().saturating_sub(top),
+            unchanged_places: device.unchanged,
         }
-        out.insert("before_reserved_bytes".into(), device.reserved.0.into());
-        out.insert("after_reserved_bytes".into(), device.reserved.1.into());
-        out.insert("places".into(), entries.collect());
-        out.insert("further_places".into(), device.entries.len().saturating_sub(report.top).into());
-        out.insert("unchanged_places".into(), device.unchanged.into());
-        Value::Object(out)
-    });
-    json!({
-        "schema": "oomdoc.diff/1",
-        "before": report.before,
-        "after": report.after,
-        "at": match report.moment { Moment::End => "end", Moment::Peak => "peak" },
-        "devices": devices.collect::<Vec<_>>(),
-    })
+    }
+}
+
+impl Place<'_> {
+    fn of(entry: &Entry) -> Place<'_> {
+        Place {
+            frame: Some(entry.label.as_str()).filter(|label| !label.is_empty()),
+            inner_frame: entry.inner.as_deref(),
+            moved_from: entry.moved_from.as_deref(),
+            category: entry.category,
+            before_bytes: entry.sides.before,
+            after_bytes: entry.sides.after,
+            growth_bytes: growth(entry.sides),
+            before_count: entry.sides.before_count,
+            after_count: entry.sides.after_count,
+        }
+    }
 }

@@ -2,25 +2,33 @@
 //!
 //! Bytes are integers. What is not known is absent: never 0, never a guess.
 
-use super::{Diagnosis, Explanation, InputSummary, surroundings, wording};
-use crate::account::proof::Holds;
-use crate::account::{Entry, Holder, LoaderAccount};
+use super::view::{Quantity, Range, Tool, keyed, texts};
+use super::{Diagnosis, Explanation, InputSummary, surroundings};
+use crate::account::proof::{Holds, Proof, ProofKind};
+use crate::account::{self, Invariant, LoaderAccount, Part};
 use crate::cause::conclusion::{Conclusion, Family};
 use crate::cause::decide::Observation;
-use crate::cause::{mechanism, nature};
-use crate::dialect::{Event, Fact, Facts};
-use crate::evidence::Evidence;
-use crate::fix::{Fix, Frees, Ranked};
-use crate::incident::context::Series;
-use crate::incident::recording::{Trial, Verdict};
-use crate::incident::{Context, Incident, Recording};
+use crate::cause::nature::{Asker, JobKind};
+use crate::cause::{CauseId, mechanism, nature};
+use crate::dialect::{Event, Facts};
+use crate::domain::{Fact, Number, Program, Resource, Sign, Target};
+use crate::evidence::{self, Span};
+use crate::fix::{Certainty, Class, Fix, Frees, Numerics, Ranked};
+use crate::incident::context::{self, Clue, Measure, StepUnit};
+use crate::incident::{self, recording};
+use crate::input::Repair;
+use crate::snapshot::holders::{Category, Certainty as HolderCertainty};
+use crate::snapshot::what_if::Change;
 use crate::text::{Lang, Text};
-use crate::units::Interval;
-use serde_json::{Map, Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Readings of one series that are printed at most; longer ones are thinned evenly, first and last kept.
 const READINGS: usize = 200;
 
+<<<<<<< HEAD
 /// The explanation as one JSON document, its prose in `lang`.
 pub fn render(explanation: &Explanation, lang: Lang) -> Value {
     let mut out = Map::new();
@@ -51,284 +59,185 @@ pub fn render(explanation: &Explanation, lang: Lang) -> Value {
     let harmless = explanation.harmless.iter().map(|event| message(event, lang)).collect();
     out.insert("harmless".into(), harmless);
     Value::Object(out)
+=======
+/// Bytes are integers. A field that is not known is absent: never 0, never a guess. Fields may be added; none will be
+/// renamed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "oomdoc explain --format json")]
+pub struct Document<'a> {
+    #[schemars(extend("const" = "oomdoc.explain/1"))]
+    schema: &'static str,
+    tool: Tool,
+    /// The first input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Input<'a>>,
+    /// All inputs, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<Input<'a>>,
+    /// In the order of the log.
+    incidents: Vec<Incident<'a>>,
+    /// Memory snapshots given with --snapshot.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    snapshots: Vec<SnapshotInput<'a>>,
+    /// Messages about memory that are no failure.
+    harmless: Vec<Message<'a>>,
+>>>>>>> main
 }
 
-fn input(summary: &InputSummary) -> Value {
-    json!({
-        "source": summary.source,
-        "bytes": summary.bytes,
-        "lines": summary.lines,
-        "encoding": summary.encoding,
-        "repairs": summary.repairs.iter().map(|repair| repair.id()).collect::<Vec<_>>(),
-    })
+/// Where the text came from.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Input<'a> {
+    /// The path as given, or - for standard input.
+    source: &'a str,
+    bytes: u64,
+    lines: u64,
+    /// `snapshot` for a memory snapshot in the place of a log.
+    encoding: &'a str,
+    /// What was put right before reading.
+    repairs: &'a [Repair],
 }
 
-fn incident(explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) -> Value {
-    let event = &diagnosis.incident.event;
-    let mut out = Map::new();
-    out.insert("primary".into(), diagnosis.incident.primary.into());
-    out.insert("framework".into(), event.program.id().into());
-    if let Some(program) = nature::program(&diagnosis.incident) {
-        out.insert("program".into(), program.into());
-    }
-    if let Some(kind) = nature::job_kind(&diagnosis.incident) {
-        out.insert("kind".into(), kind.id().into());
-    }
-    out.insert("asker".into(), nature::asker(&diagnosis.incident).id().into());
-    out.insert("dialect".into(), event.wording().into());
-    out.insert("resource".into(), event.resource.id().into());
-    if explanation.inputs.len() > 1
-        && let Some(summary) = explanation.inputs.get(diagnosis.input)
-    {
-        out.insert("source".into(), summary.source.as_str().into());
-    }
-    if !event.at.is_given() {
-        out.insert("line".into(), event.at.first.into());
-        out.insert("last_line".into(), event.at.last.into());
-    }
-    if let Some(rank) = event.rank {
-        out.insert("rank".into(), rank.into());
-    }
-    out.insert("message".into(), event.message.as_str().into());
-    out.insert("facts".into(), facts(&event.facts));
-    if !event.signs.is_empty() {
-        let signs = event.signs.iter().map(|(sign, at)| json!({"id": sign, "line": at.first}));
-        out.insert("signs".into(), signs.collect());
-    }
-    if let Some(versions) = event.versions {
-        let mut range = Map::new();
-        let version = |(major, minor): (u16, u16)| Value::from(format!("{major}.{minor}"));
-        if let Some(from) = versions.from {
-            range.insert("from".into(), version(from));
-        }
-        if let Some(to) = versions.to {
-            range.insert("to".into(), version(to));
-        }
-        out.insert("versions".into(), Value::Object(range));
-    }
-    out.insert("derived".into(), derived(&diagnosis.incident, lang));
-    out.insert("context".into(), context(&diagnosis.incident.context));
-    if let Some(recording) = &diagnosis.incident.recording {
-        out.insert("snapshot".into(), snapshot(recording, lang));
-    }
-    if !diagnosis.incident.ranks.is_empty() {
-        let ranks = diagnosis.incident.ranks.iter().map(|fall| {
-            let mut out = Map::new();
-            if let Some(rank) = fall.rank {
-                out.insert("rank".into(), rank.into());
-            }
-            if let Some(device) = fall.device {
-                out.insert("device".into(), device.into());
-            }
-            if explanation.inputs.len() > 1
-                && let Some(summary) = explanation.inputs.get(fall.file)
-            {
-                out.insert("source".into(), summary.source.as_str().into());
-            }
-            out.insert("line".into(), fall.line.into());
-            Value::Object(out)
-        });
-        out.insert("ranks".into(), ranks.collect());
-    }
-    if !diagnosis.incident.followers.is_empty() {
-        let followers = diagnosis.incident.followers.iter().map(|event| message(event, lang)).collect();
-        out.insert("followers".into(), followers);
-    }
-    let causes = diagnosis.findings.iter().map(|finding| {
-        json!({
-            "id": finding.cause.id.id(),
-            "title": (finding.cause.title)().in_lang(lang),
-            // Cut, not rounded, so that the shares never add up to more than 1.
-            "confidence": (finding.confidence * 1e4).floor() / 1e4,
-            "proved": finding.proved,
-            "evidence": finding.evidence.iter().map(|e| evidence(e, lang)).collect::<Vec<_>>(),
-            "refute": finding.refute.in_lang(lang),
-        })
-    });
-    out.insert("conclusion".into(), diagnosis.conclusion.id().into());
-    if let Some(first) = diagnosis.findings.first() {
-        let family = match diagnosis.conclusion {
-            Conclusion::Family(family) => family,
-            _ => Family::of(first.cause.id),
-        };
-        out.insert("family".into(), family.id().into());
-    }
-    out.insert("causes".into(), causes.collect());
-    if !diagnosis.decide.is_empty() {
-        out.insert("decide".into(), diagnosis.decide.iter().map(|observation| decide(observation, lang)).collect());
-    }
-    out.insert("mechanisms".into(), mechanisms(&diagnosis.incident, lang));
-    out.insert("fixes".into(), diagnosis.plan.offers.iter().map(|ranked| offer(ranked, lang)).collect());
-    out.insert("wont_help".into(), dismissed(&diagnosis.plan.wont_help, lang));
-    if !diagnosis.plan.withheld.is_empty() {
-        out.insert("withheld".into(), dismissed(&diagnosis.plan.withheld, lang));
-    }
-    Value::Object(out)
+/// A memory snapshot that was read beside the logs.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SnapshotInput<'a> {
+    source: &'a str,
+    bytes: u64,
+    /// Devices that it records.
+    devices: &'a [u32],
+    /// True when it recorded one of the failures.
+    proves: bool,
 }
 
-/// An observation that would decide, with what each outcome means.
-fn decide(observation: &Observation, lang: Lang) -> Value {
-    let outcomes = observation.outcomes.iter();
-    let outcomes: Vec<Value> =
-        outcomes.map(|outcome| json!({"see": outcome.see.in_lang(lang), "then": outcome.then.id()})).collect();
-    json!({
-        "id": observation.id,
-        "do": observation.act.in_lang(lang),
-        "for": observation.target,
-        "if": outcomes,
-    })
+/// One failure and its diagnosis.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Incident<'a> {
+    /// True for exactly one incident: the failure that the job died of.
+    primary: bool,
+    /// Lower-case name of the program whose memory ran out.
+    framework: Program,
+    /// The application, trainer or engine around the framework.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<&'a str>,
+    /// The kind of job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<JobKind>,
+    /// Who asked whom for memory: what the priors of the causes depend on.
+    asker: Asker,
+    /// Slug of the message's shape.
+    #[schemars(length(min = 1))]
+    dialect: &'a str,
+    resource: Resource,
+    /// The input it stands in, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    /// 1-based line of the input. Absent for a failure that only a memory snapshot tells of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    line: Option<u64>,
+    /// Last line of the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    last_line: Option<u64>,
+    /// Rank, replica or node, where the log tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<u32>,
+    /// The message as printed, on one line.
+    message: &'a str,
+    facts: Printed<'a>,
+    /// What the message shows beyond figures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    signs: Vec<Noted<Sign>>,
+    /// Versions of the program that print this wording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    versions: Option<Versions>,
+    derived: Derived<'a>,
+    context: Context<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<Snapshot<'a>>,
+    /// Ranks that died of the same failure, in the order in which they fell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranks: Vec<FallenRank<'a>>,
+    /// Messages that only followed from it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    followers: Vec<Message<'a>>,
+    /// What the causes amount to.
+    conclusion: Conclusion,
+    /// The family of the first cause, or the one that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<Family>,
+    /// Most likely first; confidence adds up to at most 1.
+    causes: Vec<Cause<'a>>,
+    /// Observations that would decide between the causes, the cheapest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    decide: Vec<Decide<'a>>,
+    /// All that was read to tell causes apart, whether or not it speaks for one.
+    mechanisms: Vec<Mechanism>,
+    /// Best first.
+    fixes: Vec<Offer<'a>>,
+    /// What people try and what would not help here.
+    wont_help: Vec<Dismissed<'a>>,
+    /// Considered and not offered: in force already, or unsupported here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    withheld: Vec<Dismissed<'a>>,
 }
 
-/// Everything that was read off the incident to tell causes apart, whether or not it speaks for one.
-fn mechanisms(incident: &Incident, lang: Lang) -> Value {
-    mechanism::readings(incident)
-        .into_iter()
-        .map(|(mechanism, reading)| {
-            json!({
-                "id": mechanism.id,
-                "level": reading.level,
-                "text": reading.text.in_lang(lang),
-                "lines": reading.lines,
-            })
-        })
-        .collect()
+/// Something that was noticed, and where.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "{W}Noted")]
+struct Noted<W> {
+    id: W,
+    /// 1-based line of the input; 0 for what the user gave.
+    line: u64,
 }
 
-/// What a memory snapshot says about an incident.
-fn snapshot(recording: &Recording, lang: Lang) -> Value {
-    let mut out = Map::new();
-    out.insert("source".into(), recording.source.as_str().into());
-    out.insert("device".into(), recording.device.into());
-    out.insert("match".into(), recording.standing.id().into());
-    out.insert("about".into(), recording.about().in_lang(lang).into());
-    out.insert("events".into(), recording.events.into());
-    for (name, value) in [
-        ("requested_bytes", recording.requested),
-        ("device_free_bytes", recording.device_free),
-        ("active_bytes", Some(recording.active)),
-        ("reserved_bytes", Some(recording.reserved)),
-        ("cached_bytes", Some(recording.cached)),
-        ("cached_in_private_pools_bytes", Some(recording.cached_in_private_pools)),
-        ("pieces", Some(recording.pieces)),
-        ("largest_piece_bytes", Some(recording.largest_piece)),
-        ("least_bytes", Some(recording.least)),
-        ("taken_meanwhile_bytes", recording.taken_meanwhile()),
-        ("event", recording.event.map(u64::from)),
-    ] {
-        if let Some(value) = value {
-            out.insert(name.into(), value.into());
-        }
-    }
-    if let Some((low, high)) = recording.budget {
-        let mut budget = Map::new();
-        budget.insert("low".into(), low.into());
-        if let Some(high) = high {
-            budget.insert("high".into(), high.into());
-        }
-        out.insert("budget".into(), Value::Object(budget));
-    }
-    if let Some(conf) = &recording.conf {
-        out.insert("conf".into(), conf.as_str().into());
-    }
-    out.insert("faithful".into(), recording.faithful.into());
-    out.insert("trials".into(), recording.trials.iter().map(|entry| trial(entry, lang)).collect());
-    if let Some(rise) = &recording.growth {
-        let places = rise.places.iter().map(|(place, bytes)| json!({"place": place.in_lang(lang), "bytes": bytes}));
-        let growth = json!({
-            "by_steps": rise.by_steps,
-            "first_bytes": rise.first,
-            "last_bytes": rise.last,
-            "windows": rise.windows,
-            "per_window_bytes": rise.per_window,
-            "places": places.collect::<Vec<_>>(),
-        });
-        out.insert("growth".into(), growth);
-    }
-    let holders = recording.holders.iter().map(|held| {
-        json!({
-            "place": held.place.in_lang(lang),
-            "own_code": held.own_code,
-            "bytes": held.bytes,
-            "blocks": held.blocks,
-            "category": held.category.id(),
-            "certainty": held.certainty.id(),
-        })
-    });
-    out.insert("holders".into(), holders.collect());
-    out.insert("notes".into(), recording.notes.iter().map(|note| note.in_lang(lang)).collect());
-    Value::Object(out)
+/// A range of versions, such as 2.1; an open end is absent.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Versions {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
 }
 
-fn trial(trial: &Trial, lang: Lang) -> Value {
-    let mut out = Map::new();
-    out.insert("change".into(), trial.change.id().into());
-    out.insert("name".into(), trial.name.in_lang(lang).into());
-    out.insert("conf".into(), trial.conf.as_str().into());
-    let outcome = match &trial.verdict {
-        Verdict::Serves { peak_reserved, to_the_end } => {
-            out.insert("peak_reserved_bytes".into(), (*peak_reserved).into());
-            out.insert("to_the_end".into(), (*to_the_end).into());
-            "serves"
-        }
-        Verdict::Fails { bytes } => {
-            out.insert("fails_on_bytes".into(), (*bytes).into());
-            "fails"
-        }
-        Verdict::Unclear => "unclear",
-        Verdict::Refused(why) => {
-            out.insert("why".into(), why.in_lang(lang).into());
-            "refused"
-        }
-    };
-    out.insert("outcome".into(), outcome.into());
-    if let Some(saves) = trial.saves {
-        out.insert("saves_bytes".into(), signed_number(saves));
-    }
-    Value::Object(out)
+/// Printed figures only.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    sizes: ContractSizes<'a>,
+    /// Index as the program sees it, after CUDA_VISIBLE_DEVICES.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_processes: Vec<OtherProcess>,
+    /// The process that failed or was killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cgroup: Option<&'a str>,
+    #[serde(skip_serializing_if = "Extra::is_empty")]
+    extra: Extra<'a>,
 }
 
-fn signed_number(bytes: i128) -> Value {
-    i64::try_from(bytes).unwrap_or(if bytes < 0 { i64::MIN } else { i64::MAX }).into()
+impl Printed<'_> {
+    fn is_empty(&self) -> bool {
+        let Printed { sizes, device, other_processes, pid, process_name, cgroup, extra } = self;
+        sizes.0.keys().all(|fact| !in_contract(*fact))
+            && device.is_none()
+            && other_processes.is_empty()
+            && pid.is_none()
+            && process_name.is_none()
+            && cgroup.is_none()
+            && extra.is_empty()
+    }
 }
 
-fn evidence(evidence: &Evidence, lang: Lang) -> Value {
-    let lines: Vec<u64> = evidence.lines.iter().copied().filter(|line| *line > 0).collect();
-    let mut out = json!({
-        "id": evidence.id,
-        "text": evidence.text.in_lang(lang),
-        "lines": lines,
-        "log_odds": round(evidence.weight, 3),
-    });
-    if let (Some(entry), Some(out)) = (&evidence.entry, out.as_object_mut()) {
-        let mut place = Map::new();
-        place.insert("source".into(), entry.source.as_str().into());
-        if let Some(event) = entry.event {
-            place.insert("event".into(), event.into());
-        }
-        out.insert("snapshot".into(), Value::Object(place));
-    }
-    out
-}
-
-/// A message other than the failure itself, in short.
-fn message(event: &Event, lang: Lang) -> Value {
-    let mut out = Map::new();
-    out.insert("line".into(), event.at.first.into());
-    out.insert("framework".into(), event.program.id().into());
-    out.insert("dialect".into(), event.wording().into());
-    out.insert("resource".into(), event.resource.id().into());
-    if let Some(rank) = event.rank {
-        out.insert("rank".into(), rank.into());
-    }
-    out.insert("message".into(), event.message.as_str().into());
-    if let Some(why) = &event.harmless_because {
-        out.insert("why".into(), why.in_lang(lang).into());
-    }
-    let facts = facts(&event.facts);
-    if facts.as_object().is_some_and(|facts| !facts.is_empty()) {
-        out.insert("facts".into(), facts);
-    }
-    Value::Object(out)
+/// A process that holds memory of the device.
+#[derive(Debug, Serialize, JsonSchema)]
+struct OtherProcess {
+    pid: u64,
+    bytes: u64,
 }
 
 /// Facts whose keys the contract fixes; the others go under `extra`.
@@ -353,45 +262,827 @@ fn in_contract(fact: Fact) -> bool {
     )
 }
 
-fn facts(facts: &Facts) -> Value {
-    let mut out = Map::new();
-    let mut extra = Map::new();
-    for (fact, figure) in &facts.sizes {
-        let place = if in_contract(*fact) { &mut out } else { &mut extra };
-        place.insert(fact.id().into(), figure.bytes.into());
-    }
-    if let Some(device) = facts.device.value() {
-        out.insert("device".into(), device.into());
-    }
-    if !facts.other_processes.is_empty() {
-        let list = facts.other_processes.iter().map(|p| json!({"pid": p.pid, "bytes": p.figure.bytes})).collect();
-        out.insert("other_processes".into(), Value::Array(list));
-    }
-    if let Some(pid) = facts.pid.value() {
-        out.insert("pid".into(), pid.into());
-    }
-    if let Some(name) = facts.process_name.get() {
-        out.insert("process_name".into(), name.as_str().into());
-    }
-    if let Some(cgroup) = facts.cgroup.get() {
-        out.insert("cgroup".into(), cgroup.as_str().into());
-    }
-    for (name, (value, _)) in &facts.numbers {
-        extra.insert(name.id().into(), number(*value));
-    }
-    if !facts.unreadable.is_empty() {
-        let names = facts.unreadable.keys().map(|fact| fact.id()).collect::<Vec<_>>();
-        extra.insert("unreadable".into(), json!(names));
-    }
-    if !extra.is_empty() {
-        out.insert("extra".into(), Value::Object(extra));
-    }
-    Value::Object(out)
+fn is_contract_key(key: &str) -> bool {
+    key.parse().is_ok_and(in_contract)
 }
 
-/// A count as an integer, a ratio as a fraction.
-fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
+type Sizes = BTreeMap<Fact, crate::units::Figure>;
+
+/// The printed sizes whose keys the contract fixes.
+#[derive(Debug)]
+struct ContractSizes<'a>(&'a Sizes);
+
+impl Serialize for ContractSizes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let sizes = self.0.iter().filter(|(fact, _)| in_contract(**fact));
+        serializer.collect_map(sizes.map(|(fact, figure)| (fact, figure.bytes)))
+    }
+}
+
+impl JsonSchema for ContractSizes<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "ContractSizes".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        keyed::<Fact>(generator, is_contract_key, |generator, _| generator.subschema_for::<u64>())
+    }
+}
+
+/// The figures that have no key of their own in the contract.
+#[derive(Debug)]
+struct Extra<'a>(&'a Facts);
+
+impl Extra<'_> {
+    fn is_empty(&self) -> bool {
+        let Facts { sizes, numbers, unreadable, .. } = self.0;
+        sizes.keys().all(|fact| in_contract(*fact)) && numbers.is_empty() && unreadable.is_empty()
+    }
+}
+
+impl Serialize for Extra<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let Facts { sizes, numbers, unreadable, .. } = self.0;
+        let mut out = serializer.serialize_map(None)?;
+        for (fact, figure) in sizes.iter().filter(|(fact, _)| !in_contract(**fact)) {
+            out.serialize_entry(fact, &figure.bytes)?;
+        }
+        for (number, (value, _)) in numbers {
+            out.serialize_entry(number, &Quantity(*value))?;
+        }
+        if !unreadable.is_empty() {
+            out.serialize_entry("unreadable", &unreadable.keys().collect::<Vec<_>>())?;
+        }
+        out.end()
+    }
+}
+
+impl JsonSchema for Extra<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "Extra".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let sizes =
+            keyed::<Fact>(generator, |key| !is_contract_key(key), |generator, _| generator.subschema_for::<u64>());
+        let numbers = keyed::<Number>(
+            generator,
+            |_| true,
+            |_, key| {
+                let unit = key.parse().map_or("", |number: Number| number.unit().id());
+                json_schema!({"type": "number", "unit": unit})
+            },
+        );
+        let mut unreadable = generator.subschema_for::<Vec<Fact>>();
+        unreadable.insert("description".into(), "Facts whose text was there but can be no size.".into());
+        let mut properties = serde_json::Map::new();
+        for part in [sizes, numbers] {
+            properties.extend(part.get("properties").and_then(|part| part.as_object()).cloned().unwrap_or_default());
+        }
+        properties.insert("unreadable".into(), unreadable.into());
+        json_schema!({
+            "description": "Figures outside the fixed keys, each in its unit.",
+            "type": "object",
+            "properties": properties,
+        })
+    }
+}
+
+/// What follows by arithmetic, each amount with its rounding error.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Derived<'a> {
+    /// The device's memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capacity: Option<Range>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested: Option<Range>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free: Option<Range>,
+    /// Handed out by the framework's allocator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allocated: Option<Range>,
+    /// Held by the framework's allocator, handed out or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reserved: Option<Range>,
+    /// Reserved and not handed out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached: Option<Range>,
+    /// Of this process, outside the framework's allocator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    non_framework: Option<Range>,
+    /// In use outside the framework's allocator: context, libraries and other processes together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outside: Option<Range>,
+    /// Other processes that the message names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<Range>,
+    /// In use by nobody that the message names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unexplained: Option<Range>,
+    /// What the request lacks if only free memory may serve it; negative where it fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short_of_free: Option<Range>,
+    /// The same with the allocator's cache given back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short_of_free_and_cached: Option<Range>,
+    /// The most that the framework's allocator may hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cap: Option<Range>,
+    /// On the host: the limit that was hit or the machine's RAM, which the account's parts are held against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<Range>,
+    /// The pid under which the failing process itself is listed as another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    self_listed_as_pid: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loader: Option<Loader>,
+    /// The parts of the capacity; they add up to it within their bounds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    account: Vec<Entry<'a>>,
+    /// Figures of the message that contradict each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    contradictions: Vec<Contradiction<'a>>,
+    /// False where figures contradict each other and nothing tells which is right; what is in doubt is left out.
+    consistent: bool,
+    /// The parts of the message that are not relied upon.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    in_doubt: Vec<Part>,
+    /// What follows by logic alone, at every end of the rounding.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    proofs: Vec<Proved>,
+}
+
+/// A part of the capacity.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Entry<'a> {
+    holder: account::Holder,
+    /// Of another process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u64>,
+    #[serde(flatten)]
+    amount: Range,
+    /// How it was arrived at.
+    basis: &'a str,
+}
+
+/// Something in the message that contradicts itself or does not mean what it seems to.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Contradiction<'a> {
+    /// The rule of arithmetic that the message breaks.
+    id: Invariant,
+    text: &'a str,
+    /// 1-based lines of the input.
+    #[schemars(inner(range(min = 1)))]
+    lines: &'a [u64],
+    /// True where the text tells why, and the account allows for it.
+    resolved: bool,
+}
+
+/// A statement that the figures decide.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Proved {
+    id: ProofKind,
+    /// For `refuted`, the text tells the contrary.
+    holds: Holds,
+    /// What is held against the other amount: the request, or the memory that would have served.
+    amount: Range,
+    against: Range,
+    text: String,
+    /// 1-based lines of the input.
+    #[schemars(inner(range(min = 1)))]
+    lines: Vec<u64>,
+}
+
+/// What the data loaders take by their settings, and what would fit.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Loader {
+    processes: u64,
+    /// Workers of each process.
+    workers: u64,
+    /// False where 1 stands for an unknown batch size, which makes the amounts lower bounds.
+    batch_known: bool,
+    limit: Range,
+    without_caches: Range,
+    after_one_epoch: Range,
+    in_the_end: Range,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workers_that_fit: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch_that_fits: Option<u64>,
+    /// Bytes of a cache that each process keeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_per_process_that_fits: Option<u64>,
+    /// Bytes of one cache that all share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_cache_that_fits: Option<u64>,
+}
+
+/// What the log or the user says about the run.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Context<'a> {
+    #[serde(flatten)]
+    settings: surroundings::Settings,
+    /// The traceback, outermost frame first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    frames: Vec<Frame<'a>>,
+    /// Rows of nvidia-smi's table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gpus: Vec<Gpu<'a>>,
+    /// Readings of memory over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    series: Vec<Series>,
+    /// What the lines around the failure show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    clues: Vec<Noted<Clue>>,
+}
+
+/// A frame of a traceback.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Frame<'a> {
+    file: &'a str,
+    file_line: u64,
+    function: &'a str,
+    /// The line of source, where the traceback shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'a str>,
+    /// 1-based line of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    line: Option<u64>,
+}
+
+/// A GPU as nvidia-smi listed it in the log.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Gpu<'a> {
+    index: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    used_bytes: u64,
+    total_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 100))]
+    utilization_percent: Option<u8>,
+    /// 1-based line of the input.
+    #[schemars(range(min = 1))]
+    line: u64,
+}
+
+/// Readings of one quantity, in the order of the log.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Series {
+    measure: Measure,
+    /// What the steps count.
+    per: StepUnit,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<u32>,
+    /// Readings in the log; at most 200 of them are listed, thinned evenly.
+    count: usize,
+    readings: Vec<Reading>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Reading {
+    /// 1-based line of the input.
+    #[schemars(range(min = 1))]
+    line: u64,
+    /// Step or epoch, where the log tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<Quantity>,
+    bytes: u64,
+}
+
+/// What a memory snapshot says about this failure, by replaying it through the simulated allocator.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Snapshot<'a> {
+    /// Path of the snapshot as given.
+    source: &'a str,
+    device: u32,
+    /// same-failure: it recorded this very failure. no-failure: it recorded none, and its figures are of its peak.
+    /// other: it is of another failure or device and proves nothing.
+    r#match: &'a recording::Standing,
+    /// The same in a sentence with the figures.
+    about: String,
+    /// Entries of the trace.
+    events: usize,
+    /// The failed request, rounded as the trace has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_free_bytes: Option<u64>,
+    /// Blocks in use at that moment.
+    active_bytes: u64,
+    reserved_bytes: u64,
+    /// Free inside of what is reserved.
+    cached_bytes: u64,
+    cached_in_private_pools_bytes: u64,
+    /// Free pieces.
+    pieces: u64,
+    largest_piece_bytes: u64,
+    /// What no allocator can do without at that moment: all that the program asked for, the failed request included.
+    least_bytes: u64,
+    /// What the allocator had before and could not get any more when it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken_meanwhile_bytes: Option<u64>,
+    /// Entry of the trace, counted from 0: the failed request, else the peak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<Budget>,
+    /// Settings of the allocator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conf: Option<&'a str>,
+    /// True when the simulator fails on the same requests as the record; only then do the trials prove anything.
+    faithful: bool,
+    /// The recorded requests under other circumstances.
+    trials: Vec<Trial<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    growth: Option<Growth<'a>>,
+    /// Who held memory at that moment, the largest first.
+    holders: Vec<SnapshotHolder<'a>>,
+    /// What is missing of the record.
+    notes: Vec<Cow<'a, str>>,
+}
+
+/// What the allocator could have of the device.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Budget {
+    low: u64,
+    /// Absent where its limit was never reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    high: Option<u64>,
+}
+
+/// The recorded requests under another circumstance.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Trial<'a> {
+    change: &'a Change,
+    /// The change in words.
+    name: &'a str,
+    /// Settings of the allocator in force.
+    conf: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_reserved_bytes: Option<u64>,
+    /// True when every later request is served as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_the_end: Option<bool>,
+    /// The request that fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fails_on_bytes: Option<u64>,
+    /// Why PyTorch refuses the settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+    outcome: TrialOutcome,
+    /// Reserved memory less than the recorded settings would have needed; negative when more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saves_bytes: Option<i64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum TrialOutcome {
+    /// The request that failed is served.
+    Serves,
+    /// A request fails, this one or an earlier one.
+    Fails,
+    /// The limit of the device is known too roughly, or the simulation was given up.
+    Unclear,
+    /// PyTorch refuses the settings.
+    Refused,
+}
+
+/// Memory that grows over the recording.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Growth<'a> {
+    /// Steps of the optimizer, or equal stretches of the trace.
+    by_steps: bool,
+    /// Least in use in the first window.
+    first_bytes: u64,
+    /// Least in use in the last window.
+    last_bytes: u64,
+    windows: usize,
+    per_window_bytes: u64,
+    places: Vec<Place<'a>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Place<'a> {
+    place: &'a str,
+    bytes: u64,
+}
+
+/// A place in the program and what it held.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SnapshotHolder<'a> {
+    place: &'a str,
+    /// True where a line of the program's own code is named.
+    own_code: bool,
+    bytes: u64,
+    blocks: u64,
+    category: Category,
+    certainty: HolderCertainty,
+}
+
+/// A rank that died of the same failure.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FallenRank<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<u32>,
+    /// The log it stands in, where several were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    /// 1-based line of that input.
+    #[schemars(range(min = 1))]
+    line: u64,
+}
+
+/// A message other than the failure itself, in short.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Message<'a> {
+    /// 1-based line of the input.
+    #[schemars(range(min = 1))]
+    line: u64,
+    framework: Program,
+    #[schemars(length(min = 1))]
+    dialect: &'a str,
+    resource: Resource,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<u32>,
+    message: &'a str,
+    /// For a harmless message: why it is no failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+    #[serde(skip_serializing_if = "Printed::is_empty")]
+    facts: Printed<'a>,
+}
+
+/// A cause with its evidence.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Cause<'a> {
+    id: CauseId,
+    title: String,
+    /// Above 0.9 only where it is proved.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    confidence: f64,
+    /// True where arithmetic or a replay leaves no doubt.
+    proved: bool,
+    evidence: Vec<Evidence<'a>>,
+    /// How to prove it wrong.
+    refute: &'a str,
+}
+
+/// A reason for or against a cause.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Evidence<'a> {
+    /// The mechanism that was read, or prior.
+    #[schemars(length(min = 1))]
+    id: &'a str,
+    #[schemars(length(min = 1))]
+    text: &'a str,
+    /// 1-based lines of the input; empty for what follows from the absence of something.
+    #[schemars(inner(range(min = 1)))]
+    lines: Vec<u64>,
+    /// Natural-log odds; negative speaks against.
+    log_odds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<TraceEntry<'a>>,
+}
+
+/// The entry of a memory snapshot that it rests on.
+#[derive(Debug, Serialize, JsonSchema)]
+struct TraceEntry<'a> {
+    source: &'a str,
+    /// Counted from 0; absent for the snapshot as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<u32>,
+}
+
+/// An observation that would decide, with what each outcome means.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Decide<'a> {
+    id: &'a str,
+    /// A command, a setting for one run, or what to print.
+    #[schemars(length(min = 1))]
+    r#do: &'a str,
+    /// Whose command it is.
+    r#for: &'a str,
+    r#if: Vec<Outcome<'a>>,
+}
+
+/// One outcome of an observation.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Outcome<'a> {
+    #[schemars(length(min = 1))]
+    see: &'a str,
+    /// The cause that it then is.
+    then: CauseId,
+}
+
+/// What was read of one mechanism.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Mechanism {
+    id: &'static str,
+    level: &'static str,
+    #[schemars(length(min = 1))]
+    text: String,
+    /// 1-based lines of the input.
+    #[schemars(inner(range(min = 1)))]
+    lines: Vec<u64>,
+}
+
+/// A change worth trying.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Offer<'a> {
+    #[schemars(length(min = 1))]
+    id: &'a str,
+    title: String,
+    class: Class,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frees_bytes: Option<Range>,
+    /// The formula with this incident's figures in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frees_formula: Option<&'a str>,
+    /// Stands in place of frees_bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frees_unknown_because: Option<&'a str>,
+    throughput_cost: Cost,
+    numerics: Numerics,
+    certainty: Certainty,
+    /// Probability that this change alone cures the incident.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    cures: f64,
+    /// What to change, for the incident's own program first.
+    how: Vec<Knob<'a>>,
+    why: &'a str,
+}
+
+/// Share of throughput lost; negative where it gets faster.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Cost {
+    low: f64,
+    high: f64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Knob<'a> {
+    /// Whose setting it is.
+    r#for: Target,
+    /// Ready to paste.
+    r#do: &'a str,
+}
+
+/// A fix that is not offered.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Dismissed<'a> {
+    #[schemars(length(min = 1))]
+    id: &'a str,
+    title: String,
+    why: &'a str,
+}
+
+/// The explanation as one JSON document, its prose in `lang`.
+pub fn document(explanation: &Explanation, lang: Lang) -> Document<'_> {
+    let several = explanation.inputs.len() > 1;
+    let snapshots = explanation.snapshots.iter().map(|snapshot| SnapshotInput {
+        source: &snapshot.source,
+        bytes: snapshot.bytes,
+        devices: &snapshot.devices,
+        proves: snapshot.proves,
+    });
+    Document {
+        schema: "oomdoc.explain/1",
+        tool: Tool::this(),
+        input: explanation.inputs.first().map(Input::of),
+        inputs: if several { explanation.inputs.iter().map(Input::of).collect() } else { Vec::new() },
+        incidents: explanation.diagnoses.iter().map(|diagnosis| incident(explanation, diagnosis, lang)).collect(),
+        snapshots: snapshots.collect(),
+        harmless: explanation.harmless.iter().map(|event| Message::of(event, lang)).collect(),
+    }
+}
+
+impl Input<'_> {
+    fn of(summary: &InputSummary) -> Input<'_> {
+        Input {
+            source: &summary.source,
+            bytes: summary.bytes,
+            lines: summary.lines,
+            encoding: &summary.encoding,
+            repairs: &summary.repairs,
+        }
+    }
+}
+
+/// The first line of a place in the input.
+fn line_of(at: Span) -> Option<u64> {
+    (!at.is_given()).then_some(at.first)
+}
+
+fn incident<'a>(explanation: &'a Explanation, diagnosis: &'a Diagnosis, lang: Lang) -> Incident<'a> {
+    let found = &diagnosis.incident;
+    let event = &found.event;
+    // The input by its number, where there are several to tell apart.
+    let source = |input: usize| {
+        let summary = explanation.inputs.get(input).filter(|_| explanation.inputs.len() > 1);
+        summary.map(|summary| summary.source.as_str())
+    };
+    let version = |(major, minor): (u16, u16)| format!("{major}.{minor}");
+    let ranks = found.ranks.iter().map(|fall| FallenRank {
+        rank: fall.rank,
+        device: fall.device,
+        source: source(fall.file),
+        line: fall.line,
+    });
+    let causes = diagnosis.findings.iter().map(|finding| Cause {
+        id: finding.cause.id,
+        title: (finding.cause.title)().in_lang(lang).to_string(),
+        // Cut, not rounded, so that the shares never add up to more than 1.
+        confidence: (finding.confidence * 1e4).floor() / 1e4,
+        proved: finding.proved,
+        evidence: finding.evidence.iter().map(|evidence| Evidence::of(evidence, lang)).collect(),
+        refute: finding.refute.in_lang(lang),
+    });
+    let family = diagnosis.findings.first().map(|first| match diagnosis.conclusion {
+        Conclusion::Family(family) => family,
+        _ => Family::of(first.cause.id),
+    });
+    Incident {
+        primary: found.primary,
+        framework: event.program,
+        program: nature::program(found),
+        kind: nature::job_kind(found),
+        asker: nature::asker(found),
+        dialect: event.wording(),
+        resource: event.resource,
+        source: source(diagnosis.input),
+        line: line_of(event.at),
+        last_line: (!event.at.is_given()).then_some(event.at.last),
+        rank: event.rank,
+        message: &event.message,
+        facts: Printed::of(&event.facts),
+        signs: event.signs.iter().map(|(sign, at)| Noted { id: *sign, line: at.first }).collect(),
+        versions: event
+            .versions
+            .map(|versions| Versions { from: versions.from.map(version), to: versions.to.map(version) }),
+        derived: Derived::of(found, lang),
+        context: Context::of(&found.context),
+        snapshot: found.recording.as_ref().map(|recording| Snapshot::of(recording, lang)),
+        ranks: ranks.collect(),
+        followers: found.followers.iter().map(|event| Message::of(event, lang)).collect(),
+        conclusion: diagnosis.conclusion,
+        family,
+        causes: causes.collect(),
+        decide: diagnosis.decide.iter().map(|observation| Decide::of(observation, lang)).collect(),
+        mechanisms: mechanism::readings(found).into_iter().map(|read| Mechanism::of(read, lang)).collect(),
+        fixes: diagnosis.plan.offers.iter().map(|ranked| Offer::of(ranked, lang)).collect(),
+        wont_help: dismissed(&diagnosis.plan.wont_help, lang),
+        withheld: dismissed(&diagnosis.plan.withheld, lang),
+    }
+}
+
+impl Printed<'_> {
+    fn of(facts: &Facts) -> Printed<'_> {
+        let others = facts.other_processes.iter();
+        Printed {
+            sizes: ContractSizes(&facts.sizes),
+            device: facts.device.value(),
+            other_processes: others.map(|other| OtherProcess { pid: other.pid, bytes: other.figure.bytes }).collect(),
+            pid: facts.pid.value(),
+            process_name: facts.process_name.get().map(String::as_str),
+            cgroup: facts.cgroup.get().map(String::as_str),
+            extra: Extra(facts),
+        }
+    }
+}
+
+impl Snapshot<'_> {
+    fn of(recording: &incident::Recording, lang: Lang) -> Snapshot<'_> {
+        let growth = recording.growth.as_ref().map(|rise| Growth {
+            by_steps: rise.by_steps,
+            first_bytes: rise.first,
+            last_bytes: rise.last,
+            windows: rise.windows,
+            per_window_bytes: rise.per_window,
+            places: rise
+                .places
+                .iter()
+                .map(|(place, bytes)| Place { place: place.in_lang(lang), bytes: *bytes })
+                .collect(),
+        });
+        let holders = recording.holders.iter().map(|held| SnapshotHolder {
+            place: held.place.in_lang(lang),
+            own_code: held.own_code,
+            bytes: held.bytes,
+            blocks: held.blocks,
+            category: held.category,
+            certainty: held.certainty,
+        });
+        Snapshot {
+            source: &recording.source,
+            device: recording.device,
+            r#match: &recording.standing,
+            about: recording.about().in_lang(lang).to_string(),
+            events: recording.events,
+            requested_bytes: recording.requested,
+            device_free_bytes: recording.device_free,
+            active_bytes: recording.active,
+            reserved_bytes: recording.reserved,
+            cached_bytes: recording.cached,
+            cached_in_private_pools_bytes: recording.cached_in_private_pools,
+            pieces: recording.pieces,
+            largest_piece_bytes: recording.largest_piece,
+            least_bytes: recording.least,
+            taken_meanwhile_bytes: recording.taken_meanwhile(),
+            event: recording.event,
+            budget: recording.budget.map(|(low, high)| Budget { low, high }),
+            conf: recording.conf.as_deref(),
+            faithful: recording.faithful,
+            trials: recording.trials.iter().map(|trial| Trial::of(trial, lang)).collect(),
+            growth,
+            holders: holders.collect(),
+            notes: texts(&recording.notes, lang),
+        }
+    }
+}
+
+impl Trial<'_> {
+    fn of(trial: &recording::Trial, lang: Lang) -> Trial<'_> {
+        let mut out = Trial {
+            change: &trial.change,
+            name: trial.name.in_lang(lang),
+            conf: &trial.conf,
+            peak_reserved_bytes: None,
+            to_the_end: None,
+            fails_on_bytes: None,
+            why: None,
+            outcome: TrialOutcome::Unclear,
+            saves_bytes: trial.saves.map(|bytes| bytes.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
+        };
+        match &trial.verdict {
+            recording::Verdict::Serves { peak_reserved, to_the_end } => {
+                out.outcome = TrialOutcome::Serves;
+                out.peak_reserved_bytes = Some(*peak_reserved);
+                out.to_the_end = Some(*to_the_end);
+            }
+            recording::Verdict::Fails { bytes } => {
+                out.outcome = TrialOutcome::Fails;
+                out.fails_on_bytes = Some(*bytes);
+            }
+            recording::Verdict::Unclear => {}
+            recording::Verdict::Refused(why) => {
+                out.outcome = TrialOutcome::Refused;
+                out.why = Some(why.in_lang(lang));
+            }
+        }
+        out
+    }
+}
+
+impl Decide<'_> {
+    fn of(observation: &Observation, lang: Lang) -> Decide<'_> {
+        let outcomes = observation.outcomes.iter();
+        Decide {
+            id: observation.id,
+            r#do: observation.act.in_lang(lang),
+            r#for: observation.target,
+            r#if: outcomes.map(|outcome| Outcome { see: outcome.see.in_lang(lang), then: outcome.then }).collect(),
+        }
+    }
+}
+
+impl Mechanism {
+    fn of((mechanism, reading): (&mechanism::Mechanism, mechanism::Reading), lang: Lang) -> Mechanism {
+        let text = reading.text.in_lang(lang).to_string();
+        Mechanism { id: mechanism.id, level: reading.level, text, lines: reading.lines }
+    }
+}
+
+impl Evidence<'_> {
+    fn of(evidence: &evidence::Evidence, lang: Lang) -> Evidence<'_> {
+        Evidence {
+            id: evidence.id,
+            text: evidence.text.in_lang(lang),
+            lines: evidence.lines.iter().copied().filter(|line| *line > 0).collect(),
+            log_odds: round(evidence.weight, 3),
+            snapshot: evidence.entry.as_ref().map(|entry| TraceEntry { source: &entry.source, event: entry.event }),
+        }
+    }
+}
+
+impl Message<'_> {
+    fn of(event: &Event, lang: Lang) -> Message<'_> {
+        Message {
+            line: event.at.first,
+            framework: event.program,
+            dialect: event.wording(),
+            resource: event.resource,
+            rank: event.rank,
+            message: &event.message,
+            why: event.harmless_because.as_ref().map(|why| why.in_lang(lang)),
+            facts: Printed::of(&event.facts),
+        }
+    }
 }
 
 fn round(value: f64, digits: i32) -> f64 {
@@ -399,224 +1090,161 @@ fn round(value: f64, digits: i32) -> f64 {
     (value * scale).round() / scale
 }
 
-fn bytes(amount: i128) -> Value {
-    match u64::try_from(amount) {
-        Ok(n) => n.into(),
-        Err(_) => i64::try_from(amount).unwrap_or(if amount < 0 { i64::MIN } else { i64::MAX }).into(),
-    }
-}
-
-fn range(interval: Interval) -> Value {
-    json!({"low": bytes(interval.low), "high": bytes(interval.high)})
-}
-
-fn derived(incident: &Incident, lang: Lang) -> Value {
-    let ledger = &incident.ledger;
-    let mut out = Map::new();
-    let amounts = [
-        ("capacity", ledger.capacity),
-        ("requested", ledger.requested),
-        ("free", ledger.free),
-        ("allocated", ledger.allocated),
-        ("reserved", ledger.reserved),
-        ("cached", ledger.cached),
-        ("non_framework", ledger.non_framework),
-        ("outside", ledger.outside),
-        ("others", ledger.others),
-        ("unexplained", ledger.unexplained),
-        ("short_of_free", ledger.short_of_free),
-        ("short_of_free_and_cached", ledger.short_of_free_and_cached),
-        ("cap", ledger.cap),
-        ("bound", ledger.bound),
-    ];
-    for (name, amount) in amounts {
-        if let Some(amount) = amount {
-            out.insert(name.into(), range(amount));
+impl Derived<'_> {
+    fn of(incident: &incident::Incident, lang: Lang) -> Derived<'_> {
+        let ledger = &incident.ledger;
+        let decided = incident.proofs().into_iter().filter(|proof| proof.holds != Holds::Open);
+        Derived {
+            capacity: ledger.capacity.map(Range::from),
+            requested: ledger.requested.map(Range::from),
+            free: ledger.free.map(Range::from),
+            allocated: ledger.allocated.map(Range::from),
+            reserved: ledger.reserved.map(Range::from),
+            cached: ledger.cached.map(Range::from),
+            non_framework: ledger.non_framework.map(Range::from),
+            outside: ledger.outside.map(Range::from),
+            others: ledger.others.map(Range::from),
+            unexplained: ledger.unexplained.map(Range::from),
+            short_of_free: ledger.short_of_free.map(Range::from),
+            short_of_free_and_cached: ledger.short_of_free_and_cached.map(Range::from),
+            cap: ledger.cap.map(Range::from),
+            bound: ledger.bound.map(Range::from),
+            self_listed_as_pid: ledger.self_listed_as,
+            loader: ledger.loader.as_ref().map(Loader::of),
+            account: ledger.entries.iter().map(|entry| Entry::of(entry, lang)).collect(),
+            contradictions: ledger
+                .contradictions
+                .iter()
+                .map(|found| Contradiction {
+                    id: found.id,
+                    text: found.text.in_lang(lang),
+                    lines: &found.lines,
+                    resolved: found.resolved,
+                })
+                .collect(),
+            consistent: ledger.consistent(),
+            in_doubt: ledger.in_doubt(),
+            proofs: decided.map(|proof| Proved::of(proof, lang)).collect(),
         }
     }
-    if let Some(pid) = ledger.self_listed_as {
-        out.insert("self_listed_as_pid".into(), pid.into());
-    }
-    if let Some(account) = &ledger.loader {
-        out.insert("loader".into(), loader(account));
-    }
-    if !ledger.entries.is_empty() {
-        out.insert("account".into(), ledger.entries.iter().map(|e| entry(e, lang)).collect());
-    }
-    if !ledger.contradictions.is_empty() {
-        let list = ledger
-            .contradictions
-            .iter()
-            .map(|c| json!({"id": c.id.id(), "text": c.text.in_lang(lang), "lines": c.lines, "resolved": c.resolved}));
-        out.insert("contradictions".into(), list.collect());
-    }
-    out.insert("consistent".into(), ledger.consistent().into());
-    let in_doubt = ledger.in_doubt();
-    if !in_doubt.is_empty() {
-        out.insert("in_doubt".into(), in_doubt.iter().map(|part| part.id()).collect());
-    }
-    let proofs = incident.proofs().into_iter().filter(|proof| proof.holds != Holds::Open);
-    let proofs: Vec<Value> = proofs
-        .map(|proof| {
-            json!({
-                "id": proof.kind.id(),
-                "holds": proof.holds.id(),
-                "amount": range(proof.amount),
-                "against": range(proof.against),
-                "text": proof.statement.in_lang(lang),
-                "lines": proof.lines,
-            })
-        })
-        .collect();
-    if !proofs.is_empty() {
-        out.insert("proofs".into(), proofs.into());
-    }
-    Value::Object(out)
 }
 
-/// What the data loaders need by their settings, and what would fit.
-fn loader(account: &LoaderAccount) -> Value {
-    let LoaderAccount { loader, need, .. } = account;
-    let mut out = Map::new();
-    out.insert("processes".into(), loader.processes.into());
-    out.insert("workers".into(), loader.workers.into());
-    out.insert("batch_known".into(), account.batch_known.into());
-    out.insert("limit".into(), range(account.limit));
-    out.insert("without_caches".into(), range(need.without_caches()));
-    out.insert("after_one_epoch".into(), range(need.after_one_epoch()));
-    out.insert("in_the_end".into(), range(need.in_the_end()));
-    let fitting = [
-        ("workers_that_fit", account.workers_that_fit),
-        ("batch_that_fits", account.batch_that_fits),
-        ("cache_per_process_that_fits", account.cache_that_fits),
-        ("shared_cache_that_fits", account.shared_cache_that_fits),
-    ];
-    for (name, value) in fitting {
-        if let Some(value) = value {
-            out.insert(name.into(), value.into());
+impl Proved {
+    fn of(proof: Proof, lang: Lang) -> Proved {
+        Proved {
+            id: proof.kind,
+            holds: proof.holds,
+            amount: proof.amount.into(),
+            against: proof.against.into(),
+            text: proof.statement.in_lang(lang).to_string(),
+            lines: proof.lines,
         }
     }
-    Value::Object(out)
 }
 
-fn entry(entry: &Entry, lang: Lang) -> Value {
-    let mut out = Map::new();
-    out.insert("holder".into(), wording::holder_id(entry.holder).into());
-    if let Holder::OtherProcess(pid) = entry.holder {
-        out.insert("pid".into(), pid.into());
+impl Loader {
+    fn of(account: &LoaderAccount) -> Loader {
+        let LoaderAccount { loader, need, .. } = account;
+        Loader {
+            processes: loader.processes,
+            workers: loader.workers,
+            batch_known: account.batch_known,
+            limit: account.limit.into(),
+            without_caches: need.without_caches().into(),
+            after_one_epoch: need.after_one_epoch().into(),
+            in_the_end: need.in_the_end().into(),
+            workers_that_fit: account.workers_that_fit,
+            batch_that_fits: account.batch_that_fits,
+            cache_per_process_that_fits: account.cache_that_fits,
+            shared_cache_that_fits: account.shared_cache_that_fits,
+        }
     }
-    out.insert("low".into(), bytes(entry.amount.low));
-    out.insert("high".into(), bytes(entry.amount.high));
-    out.insert("basis".into(), entry.basis.in_lang(lang).into());
-    Value::Object(out)
 }
 
-fn context(context: &Context) -> Value {
-    let mut out = Map::new();
-    for row in surroundings::rows(context) {
-        let place = match row.line {
-            Some(line) => json!({"value": row.value, "line": line}),
-            None => json!({"value": row.value, "given": true}),
+impl Entry<'_> {
+    fn of(entry: &account::Entry, lang: Lang) -> Entry<'_> {
+        let pid = match entry.holder {
+            account::Holder::OtherProcess(pid) => Some(pid),
+            _ => None,
         };
-        out.insert(row.key.into(), place);
+        Entry { holder: entry.holder, pid, amount: entry.amount.into(), basis: entry.basis.in_lang(lang) }
     }
-    if !context.frames.is_empty() {
-        let frames = context.frames.iter().map(|frame| {
-            let mut out = Map::new();
-            out.insert("file".into(), frame.file.as_str().into());
-            out.insert("file_line".into(), frame.line.into());
-            out.insert("function".into(), frame.function.as_str().into());
-            if let Some(code) = &frame.code {
-                out.insert("code".into(), code.as_str().into());
-            }
-            if !frame.at.is_given() {
-                out.insert("line".into(), frame.at.first.into());
-            }
-            Value::Object(out)
+}
+
+impl Context<'_> {
+    fn of(context: &context::Context) -> Context<'_> {
+        let frames = context.frames.iter().map(|frame| Frame {
+            file: &frame.file,
+            file_line: frame.line,
+            function: &frame.function,
+            code: frame.code.as_deref(),
+            line: line_of(frame.at),
         });
-        out.insert("frames".into(), frames.collect());
-    }
-    if !context.gpus.is_empty() {
-        let gpus = context.gpus.iter().map(|gpu| {
-            let mut out = Map::new();
-            out.insert("index".into(), gpu.index.into());
-            if let Some(name) = &gpu.name {
-                out.insert("name".into(), name.as_str().into());
-            }
-            out.insert("used_bytes".into(), gpu.used.bytes.into());
-            out.insert("total_bytes".into(), gpu.total.bytes.into());
-            if let Some(utilization) = gpu.utilization {
-                out.insert("utilization_percent".into(), utilization.into());
-            }
-            out.insert("line".into(), gpu.used.at.first.into());
-            Value::Object(out)
+        let gpus = context.gpus.iter().map(|gpu| Gpu {
+            index: gpu.index,
+            name: gpu.name.as_deref(),
+            used_bytes: gpu.used.bytes,
+            total_bytes: gpu.total.bytes,
+            utilization_percent: gpu.utilization,
+            line: gpu.used.at.first,
         });
-        out.insert("gpus".into(), gpus.collect());
-    }
-    if !context.series.is_empty() {
-        out.insert("series".into(), context.series.iter().map(series).collect());
-    }
-    if !context.clues.is_empty() {
-        let clues = context.clues.iter().map(|(clue, at)| json!({"id": clue, "line": at.first}));
-        out.insert("clues".into(), clues.collect());
-    }
-    Value::Object(out)
-}
-
-fn series(series: &Series) -> Value {
-    let mut out = Map::new();
-    out.insert("measure".into(), series.measure.id().into());
-    out.insert("per".into(), series.per.id().into());
-    if let Some(rank) = series.rank {
-        out.insert("rank".into(), rank.into());
-    }
-    let count = series.readings.len();
-    out.insert("count".into(), count.into());
-    let picked = (0..count.min(READINGS)).filter_map(|i| {
-        let position = if count <= READINGS { i } else { i * (count - 1) / (READINGS - 1) };
-        series.readings.get(position)
-    });
-    let readings = picked.map(|reading| {
-        let mut out = Map::new();
-        out.insert("line".into(), reading.line.into());
-        if let Some(step) = reading.step {
-            out.insert("step".into(), number(step));
-        }
-        out.insert("bytes".into(), reading.bytes.into());
-        Value::Object(out)
-    });
-    out.insert("readings".into(), readings.collect());
-    Value::Object(out)
-}
-
-fn offer(ranked: &Ranked, lang: Lang) -> Value {
-    let offer = &ranked.offer;
-    let mut out = Map::new();
-    out.insert("id".into(), ranked.fix.id.into());
-    out.insert("title".into(), (ranked.fix.title)().in_lang(lang).into());
-    out.insert("class".into(), ranked.fix.class.id().into());
-    match &offer.frees {
-        Frees::Bytes { range: amount, formula } => {
-            out.insert("frees_bytes".into(), range(*amount));
-            out.insert("frees_formula".into(), formula.in_lang(lang).into());
-        }
-        Frees::Unknown(why) => {
-            out.insert("frees_unknown_because".into(), why.in_lang(lang).into());
+        Context {
+            settings: surroundings::Settings::of(context),
+            frames: frames.collect(),
+            gpus: gpus.collect(),
+            series: context.series.iter().map(Series::of).collect(),
+            clues: context.clues.iter().map(|(clue, at)| Noted { id: *clue, line: at.first }).collect(),
         }
     }
-    let (low, high) = offer.costs.slows;
-    out.insert("throughput_cost".into(), json!({"low": round(low, 4), "high": round(high, 4)}));
-    out.insert("numerics".into(), offer.costs.numerics.id().into());
-    out.insert("certainty".into(), offer.certainty.id().into());
-    out.insert("cures".into(), round(offer.cures, 4).into());
-    let how = offer.knobs.iter().map(|knob| json!({"for": knob.target, "do": knob.line.in_lang(lang)}));
-    out.insert("how".into(), how.collect());
-    out.insert("why".into(), offer.why.in_lang(lang).into());
-    Value::Object(out)
 }
 
-fn dismissed(list: &[(&'static Fix, Text)], lang: Lang) -> Value {
+impl Series {
+    fn of(series: &context::Series) -> Series {
+        let count = series.readings.len();
+        let picked = (0..count.min(READINGS)).filter_map(|i| {
+            let position = if count <= READINGS { i } else { i * (count - 1) / (READINGS - 1) };
+            series.readings.get(position)
+        });
+        let readings = picked.map(|reading| Reading {
+            line: reading.line,
+            step: reading.step.map(Quantity),
+            bytes: reading.bytes,
+        });
+        Series { measure: series.measure, per: series.per, rank: series.rank, count, readings: readings.collect() }
+    }
+}
+
+impl Offer<'_> {
+    fn of(ranked: &Ranked, lang: Lang) -> Offer<'_> {
+        let offer = &ranked.offer;
+        let (frees_bytes, frees_formula, frees_unknown_because) = match &offer.frees {
+            Frees::Bytes { range, formula } => (Some((*range).into()), Some(formula.in_lang(lang)), None),
+            Frees::Unknown(why) => (None, None, Some(why.in_lang(lang))),
+        };
+        let (low, high) = offer.costs.slows;
+        Offer {
+            id: ranked.fix.id,
+            title: (ranked.fix.title)().in_lang(lang).to_string(),
+            class: ranked.fix.class,
+            frees_bytes,
+            frees_formula,
+            frees_unknown_because,
+            throughput_cost: Cost { low: round(low, 4), high: round(high, 4) },
+            numerics: offer.costs.numerics,
+            certainty: offer.certainty,
+            cures: round(offer.cures, 4),
+            how: offer.knobs.iter().map(|knob| Knob { r#for: knob.target, r#do: knob.line.in_lang(lang) }).collect(),
+            why: offer.why.in_lang(lang),
+        }
+    }
+}
+
+fn dismissed<'a>(list: &'a [(&'static Fix, Text)], lang: Lang) -> Vec<Dismissed<'a>> {
     list.iter()
-        .map(|(fix, why)| json!({"id": fix.id, "title": (fix.title)().in_lang(lang), "why": why.in_lang(lang)}))
+        .map(|(fix, why)| Dismissed {
+            id: fix.id,
+            title: (fix.title)().in_lang(lang).to_string(),
+            why: why.in_lang(lang),
+        })
         .collect()
 }

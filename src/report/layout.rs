@@ -2,6 +2,7 @@
 //!
 //! Everything that is printed for people passes through [`Screen`], which knows the width and never exceeds it.
 
+use super::table::Table;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What a piece of text is, which decides its colour.
@@ -151,7 +152,8 @@ fn clings_to_right(c: char) -> bool {
     matches!(c, '（' | '「' | '『' | '【' | '《' | '“' | '‘')
 }
 
-fn is_unit(word: &str) -> bool {
+/// True for a unit, closing punctuation behind it or not.
+pub(super) fn is_unit(word: &str) -> bool {
     let word = word.trim_end_matches([',', '.', ';', ':', ')', '，', '。', '；', '）']);
     matches!(word, "B" | "KiB" | "MiB" | "GiB" | "TiB" | "KB" | "MB" | "GB" | "TB" | "%")
 }
@@ -357,6 +359,15 @@ impl Screen {
             }
         }
         self.rows.push(row);
+    }
+
+    /// A table, indented.
+    pub fn table(&mut self, indent: usize, table: &Table) {
+        for line in table.lines(self.width.saturating_sub(indent), self.unicode) {
+            let mut runs = vec![run(Tone::Plain, " ".repeat(indent))];
+            runs.extend(line);
+            self.line(&runs);
+        }
     }
 
     /// Cells in as many columns as fit, each indented.

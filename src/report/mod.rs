@@ -14,8 +14,10 @@ pub mod rules;
 mod sample;
 pub mod simulation;
 pub mod surroundings;
+pub mod table;
 pub mod terminal;
 pub mod timeline;
+pub mod view;
 pub mod wording;
 
 use crate::cause::Finding;

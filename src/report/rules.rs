@@ -2,18 +2,24 @@
 //! it.
 
 use super::Style;
-use super::layout::{Run, Screen, Tone, columns, pad, run};
+use super::layout::{Run, Screen, Tone, run};
+use super::table::{Column, Table};
+use super::view::Tool;
 use super::wording;
 use crate::allocator::config::{OPTIONS, OptionRule};
 use crate::cause::{CAUSES, CauseId};
 use crate::fix::work::Work;
 use crate::fix::{Class, FIXES, Fix};
 use crate::text::{Lang, Text};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A kind of rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, JsonSchema)]
 pub enum Subject {
+    #[serde(rename = "cause")]
     Causes,
+    #[serde(rename = "fix")]
     Fixes,
 }
 
@@ -107,6 +113,85 @@ fn of_fix(fix: &Fix) -> Text {
     Text::new(en.join("\n\n"), zh.join("\n\n"))
 }
 
+/// Prose is in the language of the report, documentation in Markdown.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "oomdoc rules --format json")]
+pub struct Document {
+    #[schemars(extend("const" = "oomdoc.rules/1"))]
+    schema: &'static str,
+    tool: Tool,
+    /// The rules asked for: every cause, then every fix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rules: Option<Vec<Described>>,
+    /// Of alloc-conf: the options of PyTorch's allocator, in place of rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    options: Option<Vec<DescribedOption>>,
+}
+
+/// A cause or a fix.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Described {
+    kind: Subject,
+    id: &'static str,
+    /// Of a fix: the kind of change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<Class>,
+    title: String,
+    doc: String,
+}
+
+/// An option of PyTorch's allocator.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DescribedOption {
+    option: &'static str,
+    /// First release of PyTorch that accepts it.
+    since: String,
+    values: &'static str,
+    default: &'static str,
+    effect: String,
+}
+
+impl Document {
+    fn of(rules: Option<Vec<Described>>, options: Option<Vec<DescribedOption>>) -> Document {
+        Document { schema: "oomdoc.rules/1", tool: Tool::this(), rules, options }
+    }
+}
+
+impl Described {
+    fn of(rule: &Rule, lang: Lang) -> Described {
+        Described {
+            kind: rule.subject,
+            id: rule.id,
+            class: rule.class,
+            title: rule.title.in_lang(lang).to_string(),
+            doc: rule.doc.in_lang(lang).trim().to_string(),
+        }
+    }
+}
+
+/// All rules, or those of one kind, for programs.
+pub fn document(subject: Option<Subject>, lang: Lang) -> Document {
+    let wanted = all().into_iter().filter(|rule| subject.is_none_or(|subject| subject == rule.subject));
+    Document::of(Some(wanted.map(|rule| Described::of(&rule, lang)).collect()), None)
+}
+
+/// One rule, for programs.
+pub fn document_of(rule: &Rule, lang: Lang) -> Document {
+    Document::of(Some(vec![Described::of(rule, lang)]), None)
+}
+
+/// The options of PyTorch's allocator, for programs.
+pub fn alloc_conf_document(lang: Lang) -> Document {
+    let options = OPTIONS.iter().map(|rule| DescribedOption {
+        option: rule.key,
+        since: format!("{}.{}", rule.since.0, rule.since.1),
+        values: rule.values,
+        default: rule.default,
+        effect: (rule.effect)().in_lang(lang).to_string(),
+    });
+    Document::of(None, Some(options.collect()))
+}
+
 /// True for the name under which the options of PyTorch's allocator are documented.
 pub fn is_alloc_conf(id: &str) -> bool {
     normal(id) == "alloc-conf"
@@ -198,14 +283,14 @@ fn of(subject: Option<Subject>) -> impl Iterator<Item = (Subject, Vec<Rule>)> {
 /// All ids with their titles, one line each.
 pub fn list(subject: Option<Subject>, style: Style) -> String {
     let mut screen = Screen::new(style.width, style.unicode);
-    let ids = all().iter().map(|rule| columns(rule.id)).max().unwrap_or(0);
     for (kind, rules) in of(subject) {
         screen.blank();
         screen.line(&[run(Tone::Strong, heading(kind).in_lang(style.lang))]);
+        let mut table = Table::new(&[Column::Left, Column::Text]);
         for rule in rules {
-            let head = [run(Tone::Command, format!("  {}", pad(rule.id, ids))), run(Tone::Plain, "  ")];
-            screen.paragraph(&head, ids + 4, &[run(Tone::Plain, rule.title.in_lang(style.lang))]);
+            table.row(vec![vec![run(Tone::Command, rule.id)], vec![run(Tone::Plain, rule.title.in_lang(style.lang))]]);
         }
+        screen.table(2, &table);
     }
     screen.blank();
     let more = Text::new(

@@ -1,7 +1,8 @@
 //! What a simulated run of the allocator did: a JSON object for each request, or a summary.
 
 use super::Style;
-use super::layout::{Run, Screen, Tone, run};
+use super::layout::{Screen, Tone, run};
+use super::table::{Column, Table};
 use crate::allocator::caching::AllocError;
 use crate::allocator::config::Remark;
 use crate::allocator::replay::{Done, ReplayOutcome, Step};
@@ -178,16 +179,11 @@ pub fn summary(summary: &Summary<'_>, style: Style) -> String {
     if summary.errors > 0 {
         rows.push((label("other errors", "其他错误"), summary.errors.to_string()));
     }
-    let cells: Vec<Vec<Run>> = rows
-        .into_iter()
-        .flat_map(|(label, value)| [vec![run(Tone::Faint, label.in_lang(lang))], vec![run(Tone::Plain, value)]])
-        .collect();
-    for pair in cells.chunks(2) {
-        let [label, value] = pair else { continue };
-        let text: String = label.iter().map(|run| run.text.as_str()).collect();
-        let head = [run(Tone::Faint, super::layout::pad(&text, LABEL_COLUMNS)), run(Tone::Plain, "  ")];
-        screen.paragraph(&head, LABEL_COLUMNS + 2, value);
+    let mut table = Table::new(&[Column::Left, Column::Left]);
+    for (label, value) in rows {
+        table.row(vec![vec![run(Tone::Faint, label.in_lang(lang))], vec![run(Tone::Plain, value)]]);
     }
+    screen.table(0, &table);
     for refusal in summary.refusals {
         screen.blank();
         let title = crate::text!(
@@ -217,8 +213,6 @@ pub fn summary(summary: &Summary<'_>, style: Style) -> String {
     remarks(&mut screen, summary.remarks, lang);
     screen.render()
 }
-
-const LABEL_COLUMNS: usize = 34;
 
 fn remarks(screen: &mut Screen, remarks: &[Remark], lang: Lang) {
     if remarks.is_empty() {

@@ -8,7 +8,10 @@ use crate::incident::Context;
 use crate::incident::context::Platform;
 use crate::text::Text;
 use crate::units::{Bytes, Figure};
-use serde_json::{Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::borrow::Cow;
 
 /// One known value.
 pub struct Row {
@@ -22,32 +25,46 @@ pub struct Row {
     pub line: Option<u64>,
 }
 
-struct Rows(Vec<Row>);
+/// The schema of one value with its place.
+type Describe = fn(&mut SchemaGenerator) -> Schema;
+
+/// The known values in a fixed order, and the keys of all that can be known.
+#[derive(Default)]
+struct Rows {
+    known: Vec<Row>,
+    keys: Vec<(&'static str, Text, Describe)>,
+}
 
 impl Rows {
-    fn add<T>(&mut self, key: &'static str, label: Text, known: &Known<T>, read: impl Fn(&T) -> (Value, Text)) {
+    fn add<T, V: Serialize + JsonSchema>(
+        &mut self,
+        key: &'static str,
+        label: Text,
+        known: &Known<T>,
+        read: impl Fn(&T) -> (V, Text),
+    ) {
+        self.keys.push((key, label.clone(), |generator| generator.subschema_for::<Setting<V>>()));
         if let Known::Seen(value, at) = known {
             let (value, shown) = read(value);
-            self.0.push(Row { key, label, value, shown, line: (!at.is_given()).then_some(at.first) });
+            let value = serde_json::to_value(value).unwrap_or_default();
+            self.known.push(Row { key, label, value, shown, line: (!at.is_given()).then_some(at.first) });
         }
     }
 
     fn number(&mut self, key: &'static str, label: Text, known: &Known<u64>) {
-        self.add(key, label, known, |n| (json!(n), Text::same(n.to_string())));
+        self.add(key, label, known, |n| (*n, Text::same(n.to_string())));
     }
 
     fn word(&mut self, key: &'static str, label: Text, known: &Known<String>) {
-        self.add(key, label, known, |word| (json!(word), Text::same(word.clone())));
+        self.add(key, label, known, |word| (word.clone(), Text::same(word.clone())));
     }
 
     fn flag(&mut self, key: &'static str, label: Text, known: &Known<bool>) {
-        self.add(key, label, known, |flag| {
-            (json!(flag), if *flag { Text::new("yes", "是") } else { Text::new("no", "否") })
-        });
+        self.add(key, label, known, |flag| (*flag, if *flag { Text::new("yes", "是") } else { Text::new("no", "否") }));
     }
 
     fn figure(&mut self, key: &'static str, label: Text, known: &Known<Figure>) {
-        self.add(key, label, known, |figure| (json!(figure.bytes), Text::same(Bytes(figure.bytes).to_string())));
+        self.add(key, label, known, |figure| (figure.bytes, Text::same(Bytes(figure.bytes).to_string())));
     }
 }
 
@@ -64,24 +81,95 @@ fn alloc_conf_remarks(context: &Context) -> Known<Vec<Remark>> {
     if remarks.is_empty() { Known::default() } else { Known::Seen(remarks, *at) }
 }
 
+/// A value, and the line it was read from or that the user gave it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "known_{V}")]
+struct Setting<V> {
+    value: V,
+    /// 1-based line of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    line: Option<u64>,
+    /// True for a value that the user gave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given: Option<bool>,
+}
+
+/// Things batched under another name.
+#[derive(Debug, Serialize, JsonSchema)]
+struct OtherBatch {
+    name: String,
+    count: u64,
+}
+
+/// What PyTorch makes of an option, in both languages.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ConfRemark {
+    /// Empty for the settings as a whole.
+    option: String,
+    /// PyTorch does not start with these settings.
+    fatal: bool,
+    en: String,
+    zh: String,
+}
+
+/// The known values as an object of JSON.
+#[derive(Debug)]
+pub struct Settings(Vec<(&'static str, Setting<Value>)>);
+
+impl Settings {
+    pub fn of(context: &Context) -> Settings {
+        let rows = rows(context).into_iter();
+        let setting =
+            |row: Row| Setting { value: row.value, line: row.line, given: row.line.is_none().then_some(true) };
+        Settings(rows.map(|row| (row.key, setting(row))).collect())
+    }
+}
+
+impl Serialize for Settings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, setting)| (key, setting)))
+    }
+}
+
+impl JsonSchema for Settings {
+    fn schema_name() -> Cow<'static, str> {
+        "Settings".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = serde_json::Map::new();
+        for (key, label, describe) in all(&Context::default()).keys {
+            let mut schema = describe(generator);
+            schema.insert("description".into(), label.en.into());
+            properties.insert(key.into(), schema.into());
+        }
+        json_schema!({"type": "object", "properties": properties})
+    }
+}
+
 /// The known values in a fixed order.
 pub fn rows(context: &Context) -> Vec<Row> {
-    let mut rows = Rows(Vec::new());
+    all(context).known
+}
+
+fn all(context: &Context) -> Rows {
+    let mut rows = Rows::default();
     rows.word("program", Text::new("program", "程序"), &context.program);
     rows.word("command", Text::new("command", "启动命令"), &context.command);
-    rows.add("trainer", Text::new("trainer", "训练框架"), &context.trainer, |t| (json!(t), Text::same(t.name())));
+    rows.add("trainer", Text::new("trainer", "训练框架"), &context.trainer, |t| (*t, Text::same(t.name())));
     rows.word("model", Text::new("model", "模型"), &context.model);
     rows.add("parameters", Text::new("parameters", "参数量"), &context.parameters, |n| {
         let shown = if *n >= 1e9 { format!("{:.2}B", n / 1e9) } else { format!("{:.1}M", n / 1e6) };
-        (json!(n), Text::same(shown))
+        (*n, Text::same(shown))
     });
     rows.word("torch_version", Text::new("PyTorch", "PyTorch 版本"), &context.torch_version);
     rows.add("platform", Text::new("platform", "平台"), &context.platform, |p| {
-        (json!(p), Text::same(wording::platform(*p)))
+        (*p, Text::same(wording::platform(*p)))
     });
     rows.flag("container", Text::new("container", "容器"), &context.container);
 
-    rows.add("phase", Text::new("phase", "阶段"), &context.phase, |p| (json!(p), wording::phase(*p)));
+    rows.add("phase", Text::new("phase", "阶段"), &context.phase, |p| (*p, wording::phase(*p)));
     rows.number("epoch", Text::new("epoch", "epoch"), &context.epoch);
     rows.number("epochs", Text::new("epochs in all", "总 epoch 数"), &context.epochs);
     rows.number("step", Text::new("step", "步"), &context.step);
@@ -93,7 +181,7 @@ pub fn rows(context: &Context) -> Vec<Row> {
     rows.number("sequence_length", Text::new("sequence length", "序列长度"), &context.sequence_length);
     rows.number("image_size", Text::new("image size", "图像尺寸"), &context.image_size);
     rows.add("other_batch", Text::new("batched otherwise", "其他批量"), &context.other_batch, |(name, n)| {
-        (json!({"name": name, "count": n}), Text::same(format!("{n} {name}")))
+        (OtherBatch { name: name.clone(), count: *n }, Text::same(format!("{n} {name}")))
     });
 
     rows.number("workers", Text::new("loader workers", "加载进程数"), &context.workers);
@@ -106,10 +194,10 @@ pub fn rows(context: &Context) -> Vec<Row> {
 
     rows.number("world_size", Text::new("processes in all", "总进程数"), &context.world_size);
     rows.number("local_processes", Text::new("processes on this node", "本机进程数"), &context.local_processes);
-    rows.add("rank", Text::new("rank", "rank"), &context.rank, |n| (json!(n), Text::same(n.to_string())));
+    rows.add("rank", Text::new("rank", "rank"), &context.rank, |n| (*n, Text::same(n.to_string())));
 
     rows.add("precision", Text::new("precision", "精度"), &context.precision, |p| {
-        (json!(wording::precision(*p)), Text::same(wording::precision(*p)))
+        (*p, Text::same(wording::precision(*p)))
     });
     rows.word("optimizer", Text::new("optimizer", "优化器"), &context.optimizer);
     rows.flag(
@@ -121,7 +209,7 @@ pub fn rows(context: &Context) -> Vec<Row> {
     rows.flag("lora", Text::new("LoRA", "LoRA"), &context.lora);
     rows.flag("quantized", Text::new("quantized", "量化"), &context.quantized);
     rows.add("zero_stage", Text::new("ZeRO stage", "ZeRO 阶段"), &context.zero_stage, |n| {
-        (json!(n), Text::same(n.to_string()))
+        (*n, Text::same(n.to_string()))
     });
     rows.flag("fsdp", Text::new("FSDP", "FSDP"), &context.fsdp);
     rows.flag("cpu_offload", Text::new("CPU offload", "CPU 卸载"), &context.cpu_offload);
@@ -129,14 +217,17 @@ pub fn rows(context: &Context) -> Vec<Row> {
 
     rows.word("alloc_conf", Text::new("allocator settings", "分配器配置"), &context.alloc_conf);
     rows.add("alloc_conf_remarks", Text::new("about them", "配置说明"), &alloc_conf_remarks(context), |remarks| {
-        let value = remarks.iter().map(|remark| {
-            json!({"option": remark.option, "fatal": remark.fatal, "en": remark.text.en, "zh": remark.text.zh})
+        let value = remarks.iter().map(|remark| ConfRemark {
+            option: remark.option.clone(),
+            fatal: remark.fatal,
+            en: remark.text.en.clone(),
+            zh: remark.text.zh.clone(),
         });
         let all = |pick: fn(&Remark) -> &str| remarks.iter().map(pick).collect::<Vec<_>>().join("; ");
-        (value.collect(), Text::new(all(|remark| &remark.text.en), all(|remark| &remark.text.zh)))
+        (value.collect::<Vec<_>>(), Text::new(all(|remark| &remark.text.en), all(|remark| &remark.text.zh)))
     });
     rows.word("visible_devices", Text::new("visible devices", "可见设备"), &context.visible_devices);
     rows.figure("memory_limit_bytes", Text::new("memory limit of the job", "作业内存限额"), &context.memory_limit);
     rows.figure("host_total_bytes", Text::new("RAM of the machine", "主机内存"), &context.host_total);
-    rows.0
+    rows
 }

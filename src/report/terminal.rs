@@ -2,6 +2,7 @@
 //! `--verbose`.
 
 use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
+use super::table::{Column, Table};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::account::{Holder, Ledger};
 use crate::cause::conclusion::is_bare;
@@ -930,9 +931,8 @@ impl Page {
             true => Text::new("What is known about the run", "已知的运行信息"),
             false => Text::new("What the log says about the run", "日志中的运行信息"),
         });
-        let width = rows.iter().map(|row| columns(self.say(&row.label))).max().unwrap_or(0);
+        let mut table = Table::new(&[Column::Left, Column::Text]);
         for row in &rows {
-            let label = pad(self.say(&row.label), width);
             let mut body = vec![run(Tone::Plain, one_line(self.say(&row.shown)))];
             let place = match row.line {
                 Some(line) => self.places(&[line]).unwrap_or_default(),
@@ -940,8 +940,9 @@ impl Page {
                 None => self.say(&Text::new("[as you said]", "[由你给出]")).to_string(),
             };
             body.push(run(Tone::Faint, format!(" {place}")));
-            self.screen.paragraph(&[run(Tone::Faint, format!("  {label}  "))], width + 4, &body);
+            table.row(vec![vec![run(Tone::Faint, self.say(&row.label))], body]);
         }
+        self.screen.table(2, &table);
         if let Some(versions) = versions {
             let framework = diagnosis.incident.event.program;
             let text = text!(

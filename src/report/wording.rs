@@ -154,32 +154,6 @@ pub fn holder_meaning(holder: Holder) -> Text {
     }
 }
 
-/// The name of a holder in JSON.
-pub fn holder_id(holder: Holder) -> &'static str {
-    match holder {
-        Holder::Allocated => "allocated",
-        Holder::Cached => "cached",
-        Holder::PrivatePools => "private-pools",
-        Holder::NonFramework => "non-framework",
-        Holder::ThisProcess => "this-process",
-        Holder::OtherProcess(_) => "other-process",
-        Holder::Outside => "outside",
-        Holder::Free => "free",
-        Holder::Unexplained => "unexplained",
-        Holder::Victim => "victim",
-        Holder::OtherTasks => "other-tasks",
-        Holder::SharedFiles => "shared-files",
-        Holder::Kernel => "kernel",
-        Holder::FileCache => "file-cache",
-        Holder::Unlisted => "unlisted",
-        Holder::TrainingProcesses => "training-processes",
-        Holder::Workers => "workers",
-        Holder::PrefetchedBatches => "prefetched-batches",
-        Holder::PinnedBatches => "pinned-batches",
-        Holder::SampleCaches => "sample-caches",
-    }
-}
-
 /// The place that was too small, as the subject of "… ran out".
 pub fn place(resource: Resource, device: Option<u32>) -> Text {
     match (resource, device) {

@@ -6,10 +6,13 @@ use super::model::{BlockState, Snapshot};
 use super::predict;
 use super::space::{self, Rules, Wanted};
 use super::store::Action;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Which moment of each snapshot is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Moment {
     /// What is held when the snapshot is taken.
     #[default]

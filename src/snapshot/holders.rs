@@ -3,45 +3,25 @@
 use super::history::{Allocation, History};
 use super::model::Snapshot;
 use super::store::NumberMap;
+use crate::domain::closed_set;
 use crate::text::Text;
 use std::collections::HashMap;
 
-/// What kind of memory an allocation most likely is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Category {
-    Parameters,
-    Gradients,
-    Optimizer,
-    Activations,
-    Temporary,
-    /// Workspaces of libraries such as cuBLAS.
-    Workspace,
-    Unknown,
+closed_set! {
+    /// What kind of memory an allocation most likely is.
+    pub enum Category {
+        Parameters = "parameters",
+        Gradients = "gradients",
+        Optimizer = "optimizer",
+        Activations = "activations",
+        Temporary = "temporary",
+        /// Workspaces of libraries such as cuBLAS.
+        Workspace = "workspace",
+        Unknown = "unknown",
+    }
 }
 
 impl Category {
-    pub const ALL: [Category; 7] = [
-        Category::Parameters,
-        Category::Gradients,
-        Category::Optimizer,
-        Category::Activations,
-        Category::Temporary,
-        Category::Workspace,
-        Category::Unknown,
-    ];
-
-    pub fn id(self) -> &'static str {
-        match self {
-            Category::Parameters => "parameters",
-            Category::Gradients => "gradients",
-            Category::Optimizer => "optimizer",
-            Category::Activations => "activations",
-            Category::Temporary => "temporary",
-            Category::Workspace => "workspace",
-            Category::Unknown => "unknown",
-        }
-    }
-
     pub fn text(self) -> Text {
         match self {
             Category::Parameters => Text::new("parameters", "模型参数"),
@@ -55,26 +35,19 @@ impl Category {
     }
 }
 
-/// How far a category can be relied on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Certainty {
-    /// Only by how long it lives, or by what ran around it.
-    Guess,
-    /// The stack says so in the usual case.
-    Likely,
-    /// The stack names it.
-    Sure,
+closed_set! {
+    /// How far a category can be relied on.
+    pub enum Certainty {
+        /// Only by how long it lives, or by what ran around it.
+        Guess = "guess",
+        /// The stack says so in the usual case.
+        Likely = "likely",
+        /// The stack names it.
+        Sure = "sure",
+    }
 }
 
 impl Certainty {
-    pub fn id(self) -> &'static str {
-        match self {
-            Certainty::Guess => "guess",
-            Certainty::Likely => "likely",
-            Certainty::Sure => "sure",
-        }
-    }
-
     pub fn text(self) -> Text {
         match self {
             Certainty::Guess => Text::new("a guess", "推测"),

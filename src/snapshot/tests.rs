@@ -50,7 +50,7 @@ fn put_through(snapshot: &Snapshot) -> String {
     }];
     let style = Style { lang: Lang::Zh, width: 60, verbose: true, unicode: false };
     let view = View { top: 3, style };
-    let mut out = json::render(&analyses, view).to_string();
+    let mut out = crate::report::view::to_json(&json::document(&analyses, view));
     out += &terminal::render(&analyses, view);
     out += &markdown::render(&analyses, view);
     out + &html::render(&analyses, view)

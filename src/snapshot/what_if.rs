@@ -9,6 +9,7 @@ use crate::allocator::block::{self, BlockId};
 use crate::allocator::caching::{CachingAllocator, Surroundings};
 use crate::allocator::config::{Config, TorchPlatform};
 use crate::allocator::version::Version;
+use crate::domain::named_variants;
 use crate::gpu::context_size;
 use crate::text::Text;
 use rayon::prelude::*;
@@ -27,30 +28,20 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Requests between two looks at the clock.
 const CLOCK: usize = 4096;
 
-/// What is different from the record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
-    /// Other settings of the allocator.
-    Settings,
-    /// Another version of PyTorch.
-    Torch,
-    /// A device of this many bytes.
-    Capacity(u64),
-    /// Activations and temporaries of half the size.
-    HalfBatch,
-    /// Nothing is allocated at one site.
-    Without(u32),
-}
-
-impl Change {
-    pub fn id(&self) -> &'static str {
-        match self {
-            Change::Settings => "settings",
-            Change::Torch => "torch",
-            Change::Capacity(_) => "capacity",
-            Change::HalfBatch => "half-batch",
-            Change::Without(_) => "without-holder",
-        }
+named_variants! {
+    /// What is different from the record.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum Change {
+        /// Other settings of the allocator.
+        Settings = "settings",
+        /// Another version of PyTorch.
+        Torch = "torch",
+        /// A device of this many bytes.
+        Capacity(u64) = "capacity",
+        /// Activations and temporaries of half the size.
+        HalfBatch = "half-batch",
+        /// Nothing is allocated at one site.
+        Without(u32) = "without-holder",
     }
 }
 

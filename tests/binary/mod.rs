@@ -3,8 +3,9 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+pub mod schema;
+
 use assert_cmd::Command;
-use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -103,120 +104,3 @@ capacity of 31.36 GiB of which 1.91 GiB is free. Including non-PyTorch memory, t
 Of the allocated memory 24.18 GiB is allocated by PyTorch, and 4.73 GiB is reserved by PyTorch but unallocated. If \
 reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid \
 fragmentation.";
-
-/// Checks a value against the parts of JSON Schema that the schemas in `docs` use. Stricter than the standard in one
-/// point: an object may hold no property that the schema does not describe, so that nothing stays undocumented.
-pub fn conforms(value: &Value, schema: &Value, root: &Value, at: &str, wrong: &mut Vec<String>) {
-    let Some(rules) = schema.as_object() else { panic!("{at}: the schema is no object") };
-    for (keyword, rule) in rules {
-        match keyword.as_str() {
-            "$ref" => {
-                let name = rule.as_str().unwrap().strip_prefix("#/$defs/").expect("a local reference");
-                conforms(value, &root["$defs"][name], root, at, wrong);
-            }
-            "type" => {
-                let fits = match rule.as_str().unwrap() {
-                    "object" => value.is_object(),
-                    "array" => value.is_array(),
-                    "string" => value.is_string(),
-                    "boolean" => value.is_boolean(),
-                    "integer" => value.is_i64() || value.is_u64(),
-                    "number" => value.is_number(),
-                    "null" => value.is_null(),
-                    other => panic!("{at}: unknown type {other}"),
-                };
-                if !fits {
-                    wrong.push(format!("{at}: {value} is no {rule}"));
-                }
-            }
-            "const" if value != rule => wrong.push(format!("{at}: {value} is not {rule}")),
-            "enum" if !rule.as_array().unwrap().contains(value) => {
-                wrong.push(format!("{at}: {value} is none of {rule}"))
-            }
-            "minimum" if value.as_f64() < rule.as_f64() => wrong.push(format!("{at}: {value} is below {rule}")),
-            "maximum" if value.as_f64() > rule.as_f64() => wrong.push(format!("{at}: {value} is above {rule}")),
-            "minLength" if value.as_str().is_some_and(|text| (text.len() as u64) < rule.as_u64().unwrap()) => {
-                wrong.push(format!("{at}: empty"));
-            }
-            "oneOf" => {
-                let fits = |choice: &&Value| {
-                    let mut complaints = Vec::new();
-                    conforms(value, choice, root, at, &mut complaints);
-                    complaints.is_empty()
-                };
-                if rule.as_array().unwrap().iter().filter(fits).count() != 1 {
-                    wrong.push(format!("{at}: {value} fits none or several choices"));
-                }
-            }
-            "required" => {
-                for name in rule.as_array().unwrap().iter().filter_map(Value::as_str) {
-                    if value.get(name).is_none() {
-                        wrong.push(format!("{at}: {name} is missing"));
-                    }
-                }
-            }
-            "properties" => {
-                for (name, inner) in value.as_object().into_iter().flatten() {
-                    match (rule.get(name), rules.get("additionalProperties")) {
-                        (Some(described), _) | (None, Some(described)) => {
-                            conforms(inner, described, root, &format!("{at}/{name}"), wrong);
-                        }
-                        (None, None) => wrong.push(format!("{at}: {name} is not described")),
-                    }
-                }
-            }
-            "items" => {
-                for (i, inner) in value.as_array().into_iter().flatten().enumerate() {
-                    conforms(inner, rule, root, &format!("{at}/{i}"), wrong);
-                }
-            }
-            "$schema" | "$id" | "$defs" | "title" | "description" | "additionalProperties" => {}
-            "const" | "enum" | "minimum" | "maximum" | "minLength" => {}
-            other => panic!("{at}: the check does not know the keyword {other}"),
-        }
-    }
-}
-
-/// Checks a report against the parts of JSON Schema that the schema uses.
-pub fn check(schema: &Value, whole: &Value, value: &Value, at: &str) {
-    if let Some(name) = schema["$ref"].as_str() {
-        return check(&whole["$defs"][name.trim_start_matches("#/$defs/")], whole, value, at);
-    }
-    if let Some(options) = schema["anyOf"].as_array() {
-        let fits = options.iter().any(|option| {
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(option, whole, value, at))).is_ok()
-        });
-        assert!(fits, "{at}: {value} fits none");
-        return;
-    }
-    let is = |kind: &str| match kind {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        other => panic!("{other}"),
-    };
-    match &schema["type"] {
-        Value::String(kind) => assert!(is(kind), "{at}: {value} is no {kind}"),
-        Value::Array(kinds) => assert!(kinds.iter().any(|kind| is(kind.as_str().unwrap())), "{at}: {value}"),
-        _ => {}
-    }
-    if let Some(allowed) = schema["enum"].as_array() {
-        assert!(allowed.contains(value), "{at}: {value}");
-    }
-    for name in schema["required"].as_array().into_iter().flatten() {
-        assert!(value.get(name.as_str().unwrap()).is_some(), "{at}: {name} is missing");
-    }
-    if let (Some(properties), Some(object)) = (schema["properties"].as_object(), value.as_object()) {
-        for (name, part) in object {
-            let known = properties.get(name).unwrap_or_else(|| panic!("{at}: {name} is not in the schema"));
-            check(known, whole, part, &format!("{at}.{name}"));
-        }
-    }
-    for part in value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object()) {
-        check(&schema["items"], whole, part, at);
-    }
-}

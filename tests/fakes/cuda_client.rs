@@ -1,7 +1,7 @@
 //! A program that uses the CUDA runtime as PyTorch's libraries do: linked against it, with versioned references. The
 //! first argument names what it tries; it prints what it saw.
 //!
-//! Compiled by `tests/rehearse_shim.rs`; no dependency.
+//! Compiled by `tests/it/rehearse_shim.rs`; no dependency.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::io::Write;

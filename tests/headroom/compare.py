@@ -132,7 +132,7 @@ def main():
     say()
     say(f"{len(results['cases'])} models and ways to train them, {count} peaks that PyTorch {results['torch']} counted while training them for three steps")
     say(f"(transformers {results['transformers']}, random weights, fixed shapes, one process a peak). `tests/headroom/models.py` measures them,")
-    say("`tests/headroom/compare.py` writes this page, and `tests/headroom_accuracy.rs` holds the program to it.")
+    say("`tests/headroom/compare.py` writes this page, and `tests/it/headroom_accuracy.rs` holds the program to it.")
     say("The truth is `max_memory_reserved` on a GPU with room to spare: an upper bound of what a smaller GPU would need. The error is that of the")
     say("expected peak; *unsafe* counts peaks above what was said to be safe (of the estimators of others: above their figure).")
     say("The formulas were written from what each layer keeps and then looked at beside these models; the held-out ones were measured afterwards.")

@@ -275,7 +275,7 @@ fn rows_after(line: &str) -> Vec<(&'static str, String)> {
 #[test]
 fn every_setting_reaches_the_json_under_a_key_of_its_schema() {
     let schema: Value = serde_json::from_str(include_str!("../../docs/explain.schema.json")).expect("JSON");
-    let known = &schema["$defs"]["incident"]["properties"]["context"]["properties"];
+    let known = &schema["$defs"]["Context"]["properties"];
     // A total says nothing without the batch of one process, nor a limit for each CPU without their number.
     let parts = ["per_device_train_batch_size: 2", "#SBATCH --cpus-per-task=4", "#SBATCH --mem-per-cpu=4G"];
     for (name, line) in setting_examples() {

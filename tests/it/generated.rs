@@ -9,10 +9,13 @@ mod page;
 mod shapes;
 
 use clap_complete::Shell;
-use oomdoc::domain::{Fact, Number, Sign};
 use oomdoc::report::rules::{Subject, page};
+use oomdoc::report::{diff, headroom, json, probe, rehearse, replay, rules};
 use oomdoc::text::Lang;
-use serde_json::{Map, Value, json};
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -75,32 +78,63 @@ fn docs_of_the_rules() {
     compare("docs", generated, |name| pages.iter().any(|(page, _, _)| name == Path::new(page)));
 }
 
-/// The parts of the schema of `explain` that list words of the domain.
+/// The schema of a document, as it is committed.
+fn schema_of<T: JsonSchema>() -> String {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(tidy));
+    serde_json::to_string_pretty(&settings.into_generator().into_root_schema_for::<T>()).unwrap() + "\n"
+}
+
+/// What the types say and the derive does not see: an optional property is left out rather than null, what is missing of
+/// a document that is read is no matter of one that is written, and a comment's lines are one sentence after another.
+fn tidy(schema: &mut Schema) {
+    for word in ["default", "readOnly"] {
+        schema.remove(word);
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n").replace('`', "");
+    }
+    let required: BTreeSet<String> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|name| name.as_str().map(str::to_string))
+        .collect();
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (_, property) in properties.into_iter().flatten().filter(|(name, _)| !required.contains(*name)) {
+        let Some(property) = property.as_object_mut() else { continue };
+        if let Some(Value::Array(types)) = property.get_mut("type") {
+            types.retain(|name| name != "null");
+            if let [only] = types.as_slice() {
+                let only = only.clone();
+                property.insert("type".into(), only);
+            }
+        }
+        if let Some(Value::Array(choices)) = property.get_mut("anyOf") {
+            choices.retain(|choice| choice["type"] != "null");
+            if let [Value::Object(only)] = choices.as_slice() {
+                let only = only.clone();
+                property.remove("anyOf");
+                property.extend(only);
+            }
+        }
+    }
+}
+
 #[test]
-fn words_in_the_schema_of_explain() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/explain.schema.json");
-    let committed = std::fs::read_to_string(path).unwrap();
-    let mut schema: Value = serde_json::from_str(&committed).unwrap();
-    let ids = Sign::ALL.iter().map(|sign| sign.id());
-    schema["$defs"]["sign"]["properties"]["id"] = json!({"type": "string", "enum": ids.collect::<Vec<_>>()});
-    let facts = &mut schema["$defs"]["facts"]["properties"];
-    let fixed: BTreeSet<String> = facts.as_object().unwrap().keys().cloned().collect();
-    let mut extra = Map::new();
-    for fact in Fact::ALL.iter().filter(|fact| !fixed.contains(fact.id())) {
-        extra.insert(fact.id().into(), json!({"$ref": "#/$defs/bytes"}));
-    }
-    for number in Number::ALL {
-        let unit = number.unit();
-        extra.insert(
-            number.id().into(),
-            json!({"description": format!("{} Unit: {unit}.", number.doc()), "type": "number"}),
-        );
-    }
-    extra.insert("unreadable".into(), facts["extra"]["properties"]["unreadable"].clone());
-    facts["extra"] = json!({"description": "Figures outside the fixed keys.", "type": "object", "properties": extra});
-    let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-    let name = PathBuf::from("explain.schema.json");
-    compare("docs", BTreeMap::from([(name.clone(), generated)]), |path| path == name);
+fn schemas_of_the_documents() {
+    let schemas = [
+        ("diff", schema_of::<diff::Document<'static>>()),
+        ("explain", schema_of::<json::Document<'static>>()),
+        ("headroom", schema_of::<headroom::json::Document<'static>>()),
+        ("probe", schema_of::<probe::json::Document<'static>>()),
+        ("rehearse", schema_of::<rehearse::json::Document<'static>>()),
+        ("rehearse-gpus", schema_of::<rehearse::json::GpuList<'static>>()),
+        ("replay", schema_of::<replay::json::Document<'static>>()),
+        ("rules", schema_of::<rules::Document>()),
+    ];
+    let generated = schemas.map(|(name, schema)| (PathBuf::from(format!("{name}.schema.json")), schema)).into();
+    compare("docs", generated, |name| name.to_string_lossy().ends_with(".schema.json"));
 }
 
 #[test]

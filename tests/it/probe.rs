@@ -6,7 +6,8 @@
 use crate::binary;
 
 use assert_cmd::Command;
-use binary::{check, oomdoc, outcome, root};
+use binary::schema::Schema;
+use binary::{oomdoc, outcome, root};
 use serde_json::Value;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -607,8 +608,7 @@ fn watching_prints_a_line_per_reading_and_ends_with_the_signal() {
 
 #[test]
 fn reports_follow_the_schema() {
-    let text = std::fs::read_to_string(root().join("docs/probe.schema.json")).unwrap();
-    let schema: Value = serde_json::from_str(&text).unwrap();
+    let mut schema = Schema::of("probe");
     let divided = format!("{H100}instance MIG-aa11 3g.40gb 40448 39000\n");
     let lost = format!("{H100}fault nvmlDeviceGetHandleByIndex_v2 15\n");
     let cases = [
@@ -624,6 +624,25 @@ fn reports_follow_the_schema() {
     ];
     for (case, scenario) in cases {
         let (_, report) = probe(case, scenario).env("CUDA_VISIBLE_DEVICES", "9").json();
-        check(&schema, &schema, &report, case);
+        schema.check(&report, case);
     }
+    for visible in ["0", "MIG-aa11"] {
+        let (_, report) = probe("mps-limit", Some(&divided)).env("CUDA_VISIBLE_DEVICES", visible).json();
+        schema.check(&report, visible);
+    }
+    let cuda = "what only CUDA can tell: tests/probe_cuda.rs";
+    schema.complete(&[
+        ("GpuProcess.gpu_instance", "processes of the simulated driver belong to no instance"),
+        (".cuda", cuda),
+        (".reproduction", cuda),
+        ("Bandwidth.*", cuda),
+        ("Case.*", cuda),
+        ("Cuda.*", cuda),
+        ("Latency.*", cuda),
+        ("MemoryCheck.*", cuda),
+        ("Outcome.*", cuda),
+        ("Reproduction.*", cuda),
+        ("Ways.*", cuda),
+        ("WrongWord.*", cuda),
+    ]);
 }

@@ -8,6 +8,7 @@ use crate::binary;
 use crate::fakes;
 
 use binary::process;
+use binary::schema::Schema;
 use oomdoc::gpu::cuda::Failure;
 use oomdoc::gpu::cuda::probe::{Finding, Line, ProbeRequest, Which};
 use oomdoc::gpu::twin::{Block, FailureMode, Layout, Segment, State, TORCH_PAGE, Ways};
@@ -16,7 +17,10 @@ use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// The documents of all tests are held against it.
+static SCHEMA: LazyLock<Mutex<Schema>> = LazyLock::new(|| Mutex::new(Schema::of("probe")));
 
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| fakes::build("cuda.rs", "libcuda.so.1", "cuda", &[]));
 
@@ -394,9 +398,7 @@ fn probe_with(nvml: Option<&str>, settings: &str, arguments: &[&str], input: &st
     let output = child.wait_with_output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     if report.is_object() {
-        let schema = std::fs::read_to_string(binary::root().join("docs/probe.schema.json")).unwrap();
-        let schema = serde_json::from_str(&schema).unwrap();
-        binary::check(&schema, &schema, &report, "report");
+        SCHEMA.lock().unwrap_or_else(PoisonError::into_inner).check(&report, &arguments.join(" "));
     }
     (output.status.code().unwrap(), report)
 }
@@ -656,4 +658,17 @@ fn a_snapshot_is_worked_out_and_tried() {
     let tried = &report["gpus"][0]["cuda"]["experiment"][0];
     assert_eq!((tried["verdict"].as_str(), tried["agrees"].as_bool()), (Some("fragmentation"), Some(true)), "{tried}");
     assert_eq!(probe("", &["--reproduce", "fixtures/snapshots/kv-growth-fits.pickle.gz"], "").0, 2);
+}
+
+#[test]
+fn every_property_of_the_schema_is_in_a_document() {
+    what_cuda_tells_is_in_the_report();
+    a_driver_that_dies_is_reported_with_the_signal();
+    a_gpu_in_use_is_refused();
+    without_a_gpu_arithmetic_answers_alone();
+    the_experiment_and_its_twin_stand_side_by_side();
+    beside_nvml_the_context_has_a_price();
+    probe_beside(Some(IDLE), "flip=777:400", &["--allow-fill", "--bench", "--buffer", "1MiB"], "");
+    let told = ["Bandwidth", "Case", "Cuda", "Latency", "MemoryCheck", "Outcome", "Reproduction", "Ways", "WrongWord"];
+    SCHEMA.lock().unwrap_or_else(PoisonError::into_inner).complete_among(|name| told.contains(&name), &[]);
 }

@@ -4,7 +4,8 @@
 
 use crate::binary;
 
-use binary::{conforms, oomdoc, outcome, root};
+use binary::schema::Schema;
+use binary::{oomdoc, outcome, root};
 use serde_json::Value;
 
 const FRAGMENTATION: [&str; 2] = ["pytorch/snapshot-fragmentation.log", "fragmentation-oom.pickle"];
@@ -23,11 +24,7 @@ fn explain(arguments: &[&str]) -> (i32, Value) {
     let (code, out, err) = outcome(oomdoc().args(["explain", "--format", "json"]).args(arguments));
     assert_eq!(err, "");
     let report: Value = serde_json::from_str(&out).expect("JSON");
-    let text = std::fs::read_to_string(root().join("docs/explain.schema.json")).unwrap();
-    let schema: Value = serde_json::from_str(&text).unwrap();
-    let mut wrong = Vec::new();
-    conforms(&report, &schema, &schema, &arguments.join(" "), &mut wrong);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Schema::of("explain").check(&report, &arguments.join(" "));
     (code, report)
 }
 

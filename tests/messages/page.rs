@@ -12,7 +12,8 @@ pub fn page(programs: &[Program]) -> String {
     let seen = shapes().filter(|shape| shape.source.seen).count();
     let mut out = format!(
         "# Messages of programs that run out of memory\n\n\
-         Generated from `tests/messages` by `UPDATE=1 cargo test --test generated`; the tests draw logs from the same files.\n\n\
+         Generated from `tests/messages` by `UPDATE=1 cargo test --test it generated::`; the tests draw logs from the \
+         same files.\n\n\
          {} programs, {} wordings, {seen} of them looked up in the programs' sources or printed logs, {} from general knowledge.\n",
         programs.len(),
         shapes().count(),

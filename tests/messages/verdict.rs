@@ -43,7 +43,8 @@ pub struct Verdict {
 pub fn explain(text: &str) -> Value {
     let document = Document::from_text("-", text);
     let given = Given::default();
-    json::render(&diagnose(vec![FileEvents::of(&document, &given)], &given), Lang::En)
+    serde_json::to_value(json::document(&diagnose(vec![FileEvents::of(&document, &given)], &given), Lang::En))
+        .expect("a document is JSON")
 }
 
 pub fn judge(shape: &Shape, variant: &Variant) -> Verdict {

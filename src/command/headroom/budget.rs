@@ -9,6 +9,7 @@ use crate::headroom::Assessment;
 use crate::headroom::budget::{self, Baseline, Budget};
 use crate::input::{self, Source};
 use crate::report::headroom::{self as report, Checked, Growth};
+use crate::report::view::to_json;
 use crate::snapshot::diff::{Moment, compare, side};
 use crate::text;
 use crate::text::{Lang, Text};
@@ -52,7 +53,7 @@ pub fn run(options: &HeadroomOptions) -> Result<u8, Why> {
     let all: Vec<Checked> = checked.into_iter().map(|(_, (checked, _))| checked).collect();
     let view = report::View { style: options.output.style, explain: options.explain };
     let out = match options.format {
-        HeadroomFormat::Json => format!("{:#}\n", report::budgets::json(&all, view)),
+        HeadroomFormat::Json => to_json(&report::json::budgets(&all, view)),
         HeadroomFormat::Terminal => report::budgets::terminal(&all, view),
         HeadroomFormat::Markdown => report::budgets::markdown(&all, view),
         format => gate(&report::budgets::checks(&all), format, lang),

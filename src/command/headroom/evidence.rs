@@ -1,6 +1,6 @@
 //! Reads what an answer is to rest on. The strongest that is given decides; weaker ones add what they can.
 
-use super::Why;
+use super::{Why, rehearsal};
 use crate::cli::{HeadroomOptions, HostOptions, ServingOptions};
 use crate::command::progress::Progress;
 use crate::command::replay;
@@ -15,7 +15,6 @@ use crate::estimate::training::{Precision, Setup, Training};
 use crate::headroom::host::HostAnswer;
 use crate::headroom::measurements::{self, Measurement};
 use crate::headroom::model_file::{self, Weights};
-use crate::headroom::rehearsal;
 use crate::headroom::{Basis, Curve, FailedBatch, TargetDevice};
 use crate::host::{Host, Root};
 use crate::incident;

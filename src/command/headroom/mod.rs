@@ -2,6 +2,7 @@
 
 mod budget;
 mod evidence;
+mod rehearsal;
 
 use super::print;
 use crate::cli::{HeadroomFormat, HeadroomOptions};
@@ -9,6 +10,7 @@ use crate::domain::Headroom;
 use crate::headroom::{Assessment, Question, assess};
 use crate::report::gate::{Checks, junit, sarif};
 use crate::report::headroom as report;
+use crate::report::view::to_json;
 use crate::text::{Lang, Text};
 use anyhow::anyhow;
 
@@ -25,7 +27,7 @@ pub fn run(options: &HeadroomOptions) -> anyhow::Result<u8> {
     let assessment = answer(options).map_err(|why| why.into_error(lang))?;
     let view = report::View { style: options.output.style, explain: options.explain };
     let text = match options.format {
-        HeadroomFormat::Json => format!("{:#}\n", report::json::render(&assessment, view)),
+        HeadroomFormat::Json => to_json(&report::json::document(&assessment, view)),
         HeadroomFormat::Terminal => report::terminal::render(&assessment, view),
         HeadroomFormat::Markdown => report::markdown::render(&assessment, view),
         format => {

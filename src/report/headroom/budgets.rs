@@ -8,7 +8,6 @@ use crate::report::markdown::escape;
 use crate::text;
 use crate::text::Text;
 use crate::units::Bytes;
-use serde_json::{Value, json};
 use std::fmt::Write;
 
 fn tone(verdict: Verdict) -> Tone {
@@ -97,37 +96,6 @@ pub fn markdown(all: &[Checked], view: View) -> String {
         }
     }
     out
-}
-
-pub fn json(all: &[Checked], view: View) -> Value {
-    let lang = view.style.lang;
-    let one = |checked: &Checked| {
-        let mut out = super::json::render(&checked.assessment, view);
-        if let Some(fields) = out.as_object_mut() {
-            fields.shift_remove("schema");
-            fields.insert("name".into(), checked.name.as_str().into());
-            fields.insert("verdict".into(), checked.verdict().id().into());
-            if let Some(growth) = &checked.growth {
-                fields.insert(
-                    "baseline".into(),
-                    json!({
-                        "peak_bytes": growth.before,
-                        "growth_fraction": (growth.share * 1e4).round() / 1e4,
-                        "tolerance_fraction": growth.tolerance,
-                        "exceeded": growth.exceeded(),
-                        "grown": growth.places.iter().map(|place| place.in_lang(lang)).collect::<Vec<_>>(),
-                    }),
-                );
-            }
-        }
-        out
-    };
-    let verdict = Verdict::of_all(all.iter().map(Checked::verdict)).unwrap_or(Verdict::Fits);
-    json!({
-        "schema": "oomdoc.headroom-check/1",
-        "verdict": verdict.id(),
-        "budgets": all.iter().map(one).collect::<Vec<_>>(),
-    })
 }
 
 pub fn checks(all: &[Checked]) -> Checks {

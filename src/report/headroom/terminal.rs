@@ -5,6 +5,7 @@ use crate::domain::Verdict;
 use crate::headroom::Assessment;
 use crate::headroom::host::HostAnswer;
 use crate::report::layout::{Screen, Tone, run};
+use crate::report::table::{Column, Table};
 use crate::text::Text;
 
 pub fn render(assessment: &Assessment, view: View) -> String {
@@ -45,16 +46,17 @@ pub fn render(assessment: &Assessment, view: View) -> String {
         screen.blank();
         let head = Text::new("What would change it", "可以改变结果的办法");
         screen.paragraph(&[], 0, &[run(Tone::Strong, head.in_lang(lang))]);
+        let mut table = Table::new(&[Column::Text, Column::Right, Column::Left, Column::Left]);
         for remedy in &assessment.remedies {
-            let (what, verdict, peak) = (&remedy.what, remedy.verdict.text(), wording::bytes(remedy.peak.expected));
-            let line = Text::new(
-                format!("{}: {peak}, {}", what.en, verdict.en),
-                format!("{}：{peak}，{}", what.zh, verdict.zh),
-            );
             let tone = if remedy.verdict == Verdict::Fits { Tone::Free } else { Tone::Plain };
-            let tail = format!("  ({})", remedy.id);
-            screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(tone, line.in_lang(lang)), run(Tone::Faint, tail)]);
+            table.row(vec![
+                vec![run(tone, remedy.what.in_lang(lang))],
+                vec![run(tone, wording::bytes(remedy.peak.expected).to_string())],
+                vec![run(tone, remedy.verdict.text().in_lang(lang))],
+                vec![run(Tone::Faint, remedy.id)],
+            ]);
         }
+        screen.table(2, &table);
     }
     if view.explain {
         explain(assessment, view, &mut screen);
@@ -68,10 +70,11 @@ fn show_host(host: &HostAnswer, headline: bool, view: View, screen: &mut Screen)
         let line = wording::host_headline(host);
         screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Strong, line.in_lang(lang))]);
     }
+    let mut table = Table::new(&[Column::Right, Column::Text]);
     for (what, bytes) in host.parts() {
-        let amount = format!("    {:>24}  ", bytes.to_string());
-        screen.paragraph(&[run(Tone::Used, amount)], 30, &[run(Tone::Plain, what.in_lang(lang))]);
+        table.row(vec![vec![run(Tone::Used, bytes.to_string())], vec![run(Tone::Plain, what.in_lang(lang))]]);
     }
+    screen.table(4, &table);
     for remedy in wording::host_remedies(host) {
         screen.paragraph(&[run(Tone::Plain, "    ")], 6, &[run(Tone::Free, remedy.in_lang(lang))]);
     }
@@ -86,13 +89,13 @@ fn explain(assessment: &Assessment, view: View, screen: &mut Screen) {
         let mark = if phase.bytes() >= highest { Text::new(" (the highest)", "（最高）") } else { Text::default() };
         let head = Text::new(format!("At {}: {sum}{}", moment.en, mark.en), format!("{}：{sum}{}", moment.zh, mark.zh));
         screen.paragraph(&[], 0, &[run(Tone::Strong, head.in_lang(lang))]);
+        let mut table = Table::new(&[Column::Right, Column::Text]);
         for term in &phase.terms {
-            let amount = format!("{:>12}  ", wording::bytes(term.bytes).to_string());
-            screen.paragraph(
-                &[run(Tone::Used, amount)],
-                14,
-                &[run(Tone::Plain, term.what.in_lang(lang)), run(Tone::Faint, format!("  = {}", term.formula))],
-            );
+            table.row(vec![
+                vec![run(Tone::Used, wording::bytes(term.bytes).to_string())],
+                vec![run(Tone::Plain, term.what.in_lang(lang)), run(Tone::Faint, format!("  = {}", term.formula))],
+            ]);
         }
+        screen.table(2, &table);
     }
 }

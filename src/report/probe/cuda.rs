@@ -1,14 +1,16 @@
 //! What CUDA told, as rows for people and as JSON.
 
+pub mod json;
+
+use crate::domain::closed_set;
 use crate::gpu::cuda::Failure;
 use crate::gpu::cuda::experiment::ExperimentOutcome;
 use crate::gpu::cuda::parent;
 use crate::gpu::cuda::probe::Taken;
 use crate::gpu::twin::{Layout, Prediction, Reproduction, Ways};
 use crate::text;
-use crate::text::{Lang, Text};
+use crate::text::Text;
 use crate::units::Bytes;
-use serde_json::{Value, json};
 
 /// The CUDA part of one device.
 #[derive(Debug, Clone)]
@@ -20,15 +22,16 @@ pub enum Part {
     Read(parent::Findings),
 }
 
-/// What an experiment on a device said of the arithmetic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measured {
-    /// Every outcome was as predicted.
-    Confirmed,
-    /// At least one was not.
-    Contradicted,
-    /// None was contradicted, and at least one proved nothing.
-    Inconclusive,
+closed_set! {
+    /// What an experiment on a device said of the arithmetic.
+    pub enum Measured {
+        /// Every outcome was as predicted.
+        Confirmed = "confirmed",
+        /// At least one was not.
+        Contradicted = "contradicted",
+        /// None was contradicted, and at least one proved nothing.
+        Inconclusive = "inconclusive",
+    }
 }
 
 impl Measured {
@@ -45,14 +48,6 @@ impl Measured {
                 (Measured::Inconclusive, _) | (_, Measured::Inconclusive) => Measured::Inconclusive,
                 _ => Measured::Confirmed,
             })
-    }
-
-    pub fn id(self) -> &'static str {
-        match self {
-            Measured::Confirmed => "confirmed",
-            Measured::Contradicted => "contradicted",
-            Measured::Inconclusive => "inconclusive",
-        }
     }
 
     fn text(self) -> Text {
@@ -358,125 +353,4 @@ fn prediction_text(prediction: &Prediction) -> Text {
 
 fn cuda_version(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
-}
-
-/// The `cuda` part of the contract.
-pub fn json(part: &Part, lang: Lang) -> Value {
-    let no = |text: &Text| json!({"unavailable": text.in_lang(lang)});
-    let read = match part {
-        Part::Refused(why) | Part::Unsuited(why) => return no(why),
-        Part::Read(read) => read,
-    };
-    let (driver, device) = match read.driver().and_then(|driver| Ok((driver, read.device()?))) {
-        Ok(ready) => ready,
-        Err(failure) => return no(&failure.text()),
-    };
-    let memory = match read.memory() {
-        Ok(memory) => memory,
-        Err(failure) => return no(&failure.text()),
-    };
-    let missing = |failure: Failure| no(&failure.text());
-    let largest = read.largest();
-    let context = memory.context.map_or_else(
-        || {
-            no(&Text::new(
-                "needs NVML's free memory before, with nobody coming meanwhile",
-                "需要 NVML 提供之前的空闲量，且期间无人使用",
-            ))
-        },
-        Value::from,
-    );
-    let mut out = json!({
-        "cuda_version": cuda_version(driver.cuda_version),
-        "ordinal": device.ordinal,
-        "name": device.name,
-        "uuid": device.uuid.clone().map_or_else(missing, Value::from),
-        "multiprocessors": device.multiprocessors,
-        "compute_capability": format!("{}.{}", device.capability.0, device.capability.1),
-        "total_bytes": memory.total,
-        "free_bytes": memory.free,
-        "context_bytes": context,
-        "margin_bytes": memory.margin,
-        "granularity_bytes": read.granularity().map_or_else(missing, Value::from),
-        "largest_block_bytes": largest.clone().map_or_else(missing, |found| found.single.into()),
-        "largest_mapped_bytes": largest.clone().map_or_else(missing, |found| {
-            found.mapped.map_or_else(|| no(&Text::new("no virtual memory management", "不支持虚拟内存管理")), Value::from)
-        }),
-        "largest_tried_bytes": largest.clone().map_or_else(missing, |found| found.bound.into()),
-        "physically_fragmented": largest.map_or_else(missing, |found| found.physically_fragmented().into()),
-        "bandwidth": read.bandwidth().map_or_else(missing, |found| json!({
-            "read_bytes_per_second": found.read as u64,
-            "write_bytes_per_second": found.write as u64,
-            "copy_bytes_per_second": found.copy as u64,
-            "peak_bytes_per_second": found.peak.map(|peak| peak as u64),
-            "buffer_bytes": found.buffer,
-        })),
-        "memory_check": read.check().map_or_else(missing, |found| json!({
-            "bytes": found.bytes,
-            "wrong_words": found.wrong_words,
-            "sums_agree": found.sums_agree,
-            "first": found.first.iter().map(|(offset, bits)| json!({"offset": offset, "wrong_bits": format!("{bits:#018x}")})).collect::<Vec<_>>(),
-        })),
-        "allocation_seconds": read.latencies().map_or_else(missing, |found| found.iter().map(|one| json!({
-            "bytes": one.bytes, "alloc": one.alloc, "free": one.free,
-            "pool_alloc": one.pool_alloc, "pool_free": one.pool_free, "map": one.map,
-        })).collect()),
-        "experiment": read.experiment().map_or_else(missing, |found| {
-            found.iter().map(|one| one.as_ref().map_or_else(|failure| missing(failure.clone()), |one| outcome_json(one, lang))).collect()
-        }),
-    });
-    if let Some(bytes) = read.busy() {
-        out["refused"] = busy(bytes).in_lang(lang).into();
-    }
-    if let Some(failure) = &read.cut {
-        out["cut_short"] = failure.text().in_lang(lang).into();
-    }
-    out
-}
-
-fn ways_json(ways: Ways) -> Value {
-    json!({"plain": ways.plain, "torch_pages": ways.torch, "smallest_pages": ways.small})
-}
-
-fn outcome_json(outcome: &ExperimentOutcome, lang: Lang) -> Value {
-    json!({
-        "layout": outcome.layout.text().in_lang(lang),
-        "raised_bytes": outcome.raised,
-        "scale": 1.0 / (1u64 << outcome.halvings.min(63)) as f64,
-        "free_bytes": outcome.free,
-        "requested_bytes": outcome.requested,
-        "control": outcome.control,
-        "observed": outcome.observed.iter().map(|ways| ways_json(*ways)).collect::<Vec<_>>(),
-        "predicted": ways_json(outcome.predicted.ways),
-        "agrees": outcome.agrees,
-        "memory_returned": outcome.returned,
-        "verdict": outcome.verdict.map_or("inconclusive", |verdict| verdict.id()),
-        "text": outcome_text(outcome).in_lang(lang),
-    })
-}
-
-/// The arithmetic twin.
-pub fn reproduction_json(reproduction: &Reproduction, measured: Option<Measured>, lang: Lang) -> Value {
-    let cases = reproduction.cases.iter().map(|(state, prediction)| {
-        json!({
-            "layout": state.layout.text().in_lang(lang),
-            "requested_bytes": prediction.requested,
-            "free_bytes": prediction.free,
-            "idle_segment_bytes": prediction.idle,
-            "cached_bytes": prediction.cached,
-            "largest_hole_bytes": prediction.largest_hole,
-            "whole_20mib_pages_bytes": prediction.torch_pages,
-            "whole_2mib_pages_bytes": prediction.small_pages,
-            "predicted": ways_json(prediction.ways),
-            "verdict": prediction.ways.verdict().id(),
-        })
-    });
-    json!({
-        "origin": reproduction.origin.in_lang(lang),
-        "basis": if measured.is_some() { "device" } else { "arithmetic" },
-        "measured": measured.map_or("not-tried", Measured::id),
-        "verdict": reproduction.verdict().map_or("open", |verdict| verdict.id()),
-        "text": reproduction.text().in_lang(lang),
-        "cases": cases.collect::<Vec<_>>(),
-    })
 }

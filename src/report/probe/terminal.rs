@@ -8,6 +8,7 @@ use crate::host::{Host, meminfo::Overcommit};
 use crate::reading::Reading;
 use crate::report::Style;
 use crate::report::layout::{Run, Screen, Tone, pad, run, shorten};
+use crate::report::table::{Column, Table};
 use crate::text::Text;
 use crate::units::Bytes;
 
@@ -233,10 +234,15 @@ impl Page {
         let mut sorted: Vec<&GpuProcess> = list.iter().collect();
         sorted.sort_by_key(|process| std::cmp::Reverse(process.bytes.clone().unwrap_or(0)));
         let most = if self.style.verbose { sorted.len() } else { PROCESSES };
+        let label = self.pick("processes", "进程");
+        let mut table = Table::new(&[Column::Label(14), Column::Right, Column::Left, Column::Left, Column::Text]);
         for (at, process) in sorted.iter().take(most).enumerate() {
-            let text = self.process(process);
-            self.plain(if at == 0 { ("processes", "进程") } else { ("", "") }, text);
+            let label = if at == 0 { format!("  {label}") } else { String::new() };
+            let mut cells = vec![vec![run(Tone::Faint, label)]];
+            cells.extend(self.process(process).map(|cell| vec![run(Tone::Plain, cell)]));
+            table.row(cells);
         }
+        self.screen.table(0, &table);
         if sorted.len() > most {
             let more = sorted.len() - most;
             let text = self.say(&crate::text!(en: "and {more} more (-v)", zh: "另有 {more} 个（-v）"));
@@ -244,23 +250,21 @@ impl Page {
         }
     }
 
-    fn process(&self, process: &GpuProcess) -> String {
+    /// Memory, number, name and what else is known of a process.
+    fn process(&self, process: &GpuProcess) -> [String; 4] {
         let bytes = match &process.bytes {
             Ok(bytes) => Bytes(*bytes).to_string(),
             Err(_) => self.pick("memory not told", "显存未知"),
         };
-        let mut text = format!("{bytes:>11}  pid {}", process.pid);
-        if let Ok(name) = process.name() {
-            text += &format!("  {name}");
-        }
-        match &process.process {
-            Ok(known) => text += &self.surroundings(known),
-            Err(reason) => text += &format!("  ({})", self.say(&reason.why)),
-        }
+        let mut more = match &process.process {
+            Ok(known) => self.surroundings(known),
+            Err(reason) => format!("({})", self.say(&reason.why)),
+        };
         if process.kind == crate::gpu::Kind::Mps {
-            text += "  MPS";
+            more += "  MPS";
         }
-        text
+        let name = process.name().unwrap_or_default();
+        [bytes, format!("pid {}", process.pid), name, more.trim_start().to_string()]
     }
 
     fn surroundings(&self, process: &Process) -> String {

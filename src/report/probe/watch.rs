@@ -2,7 +2,8 @@
 
 use super::Findings;
 use crate::report::Style;
-use crate::report::layout::{Screen, Tone, columns, pad, run};
+use crate::report::layout::{Screen, Tone, run};
+use crate::report::table::{Column, Table};
 use crate::text::{Lang, Text};
 use crate::units::Bytes;
 
@@ -18,16 +19,12 @@ pub fn table(findings: &Findings, style: Style) -> String {
         Text::new("processes", "进程"),
         Text::new("unexplained", "无归属"),
     ];
-    let heads: Vec<String> = heads.iter().map(|text| text.in_lang(style.lang).to_string()).collect();
-    let mut rows = vec![heads];
-    rows.extend(cells(findings));
-    let widths: Vec<usize> = (0..7)
-        .map(|column| rows.iter().map(|row| row.get(column).map_or(0, |cell| columns(cell))).max().unwrap_or(0))
-        .collect();
-    for (at, row) in rows.iter().enumerate() {
-        let line: String = row.iter().zip(&widths).map(|(cell, width)| pad(cell, width + 2)).collect();
-        screen.line(&[run(if at == 0 { Tone::Strong } else { Tone::Plain }, line)]);
+    let mut table = Table::new(&[Column::Left; 7]);
+    table.plain(Tone::Strong, heads.iter().map(|text| text.in_lang(style.lang)));
+    for row in cells(findings) {
+        table.plain(Tone::Plain, row);
     }
+    screen.table(0, &table);
     if let Some(degraded) = findings.survey.degraded {
         screen.paragraph(&[], 0, &[run(Tone::Alarm, degraded.text().in_lang(style.lang))]);
     }

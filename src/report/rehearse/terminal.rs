@@ -6,6 +6,7 @@ use crate::gpu::products::{PRODUCTS, Provenance};
 use crate::rehearse::gpus::Gpu;
 use crate::rehearse::outcome::{Question, Run, trap_texts};
 use crate::report::layout::{self, Screen, Tone, columns, pad, run, shorten};
+use crate::report::table::{Column, Table};
 use crate::report::{Explanation, Style, replay, wording as common};
 use crate::snapshot::holders;
 use crate::text;
@@ -50,21 +51,7 @@ pub fn progress(done: &Run, question: &Question, style: Style) -> String {
 pub fn gpus(style: Style) -> String {
     let mut screen = Screen::new(style.width.max(78), style.unicode);
     let say = |en: &str, zh: &str| Text::new(en, zh).in_lang(style.lang).to_string();
-    let row = |cells: [String; 6], tone: Tone| {
-        let [name, memory, compute, multiprocessors, context, known] = cells;
-        [run(
-            tone,
-            format!(
-                "{}{}{}{}{}{}",
-                pad(&name, 25),
-                pad(&memory, 19),
-                pad(&compute, 5),
-                pad(&multiprocessors, 5),
-                pad(&context, 15),
-                known
-            ),
-        )]
-    };
+    let mut table = Table::new(&[Column::Left; 6]);
     let heads = [
         say("GPU", "GPU"),
         say("memory, GiB", "显存 GiB"),
@@ -73,7 +60,7 @@ pub fn gpus(style: Style) -> String {
         say("context, MiB", "上下文 MiB"),
         say("memory from", "显存来源"),
     ];
-    screen.line(&row(heads, Tone::Strong));
+    table.plain(Tone::Strong, heads);
     for product in PRODUCTS {
         let gpu = Gpu::of(product, None);
         let gib = |bytes: i128| format!("{:.2}", bytes as f64 / (1u64 << 30) as f64);
@@ -89,8 +76,9 @@ pub fn gpus(style: Style) -> String {
                 Provenance::Derived => say("derived", "推算"),
             },
         ];
-        screen.line(&row(cells, Tone::Plain));
+        table.plain(Tone::Plain, cells);
     }
+    screen.table(0, &table);
     let note = say(
         "Memory is what CUDA reports as the total under Linux, which depends on the driver; the smaller figure is used. Contexts are estimates. --gpu-memory sets any other size.",
         "显存为 CUDA 在 Linux 下报告的总量（随驱动而异），取较小值。上下文为估计值。--gpu-memory 可指定其他大小。",
@@ -255,24 +243,12 @@ impl Page<'_> {
                 ],
             ));
         }
-        let mut widths = [0usize; 6];
-        for (_, row) in &rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(columns(cell));
-            }
+        let mut table =
+            Table::new(&[Column::Right, Column::Right, Column::Right, Column::Right, Column::Left, Column::Right]);
+        for (tone, row) in rows {
+            table.plain(tone, row);
         }
-        for (tone, row) in &rows {
-            let cells: Vec<String> = row
-                .iter()
-                .zip(widths)
-                .enumerate()
-                .map(|(i, (cell, width))| match i {
-                    4 => pad(cell, width),
-                    _ => format!("{}{cell}", " ".repeat(width.saturating_sub(columns(cell)))),
-                })
-                .collect();
-            self.screen.line(&[run(*tone, format!("  {}", cells.join("  ")))]);
-        }
+        self.screen.table(2, &table);
         self.plot();
     }
 

@@ -2,293 +2,567 @@
 //! absent.
 
 use super::View;
+use crate::report::view::{Tool, texts};
 use crate::snapshot::NONE;
-use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, SnapshotAnalysis};
-use crate::snapshot::holders::{Holder, Holding, Site};
+use crate::snapshot::analysis::{self, DeviceAnalysis, SnapshotAnalysis};
+use crate::snapshot::holders::{self, Category, Certainty, Site};
 use crate::snapshot::model::{Encoding, Generation};
-use crate::snapshot::predict::Fidelity;
-use crate::snapshot::what_if::{Change, VariationOutcome, WhatIf};
-use serde_json::{Map, Value, json};
+use crate::snapshot::predict;
+use crate::snapshot::what_if::{self, Change};
+use crate::text::Lang;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::borrow::Cow;
 
 /// Free pieces that are listed, largest first.
 const PIECES: usize = 64;
 
-/// The analyses as one JSON document.
-pub fn render(analyses: &[SnapshotAnalysis], view: View) -> Value {
-    let mut out = Map::new();
-    out.insert("schema".into(), "oomdoc.replay/1".into());
-    out.insert("tool".into(), json!({"name": "oomdoc", "version": env!("CARGO_PKG_VERSION")}));
-    if let Some(first) = analyses.first() {
-        out.insert("input".into(), input(first));
-    }
-    if analyses.len() > 1 {
-        out.insert("inputs".into(), analyses.iter().map(input).collect());
-    }
-    let mut devices = Vec::new();
-    for analysis in analyses {
-        for device in &analysis.devices {
-            let mut entry = self::device(device, &analysis.sites, view);
-            if analyses.len() > 1 {
-                entry.insert("source".into(), analysis.source.as_str().into());
-            }
-            devices.push(Value::Object(entry));
-        }
-    }
-    out.insert("devices".into(), devices.into());
-    Value::Object(out)
+/// Bytes are integers; a value that is not known is absent.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "oomdoc replay --format json")]
+pub struct Document<'a> {
+    #[schemars(extend("const" = "oomdoc.replay/1"))]
+    schema: &'static str,
+    tool: Tool,
+    /// The first snapshot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Input<'a>>,
+    /// All snapshots, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<Input<'a>>,
+    devices: Vec<Device<'a>>,
 }
 
-fn input(analysis: &SnapshotAnalysis) -> Value {
-    let mut out = Map::new();
-    out.insert("source".into(), analysis.source.as_str().into());
-    out.insert("bytes".into(), analysis.bytes.into());
-    match analysis.encoding {
-        Encoding::Pickle(protocol) => {
-            out.insert("format".into(), "pickle".into());
-            out.insert("pickle_protocol".into(), protocol.into());
-        }
-        Encoding::Json => {
-            out.insert("format".into(), "json".into());
-        }
-    }
-    out.insert("torch".into(), versions(analysis.generation));
-    if let Some(settings) = &analysis.settings {
-        out.insert(
-            "allocator_settings".into(),
-            json!({"conf": settings.conf, "expandable_segments": settings.expandable_segments}),
-        );
-    }
-    Value::Object(out)
+/// A memory snapshot.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Input<'a> {
+    /// Path as given.
+    source: &'a str,
+    bytes: u64,
+    format: Format,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pickle_protocol: Option<u8>,
+    torch: Versions,
+    /// Where the snapshot keeps them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allocator_settings: Option<Settings<'a>>,
 }
 
-fn versions(generation: Generation) -> Value {
-    let version = |(major, minor): (u16, u16)| format!("{major}.{minor}");
-    let mut out = Map::new();
-    out.insert("from".into(), version(generation.from).into());
-    if let Some(to) = generation.to {
-        out.insert("to".into(), version(to).into());
-    }
-    Value::Object(out)
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Format {
+    Pickle,
+    Json,
 }
 
-fn device(device: &DeviceAnalysis, sites: &[Site], view: View) -> Map<String, Value> {
-    let mut out = Map::new();
-    out.insert("device".into(), device.ordinal.into());
-    out.insert("events".into(), device.events.into());
-    out.insert("segments".into(), device.segments.into());
-    out.insert("allocated_bytes".into(), device.allocated.into());
-    out.insert("reserved_bytes".into(), device.reserved.into());
-    if let Some(peak) = device.peak {
-        let mut entry = Map::new();
-        // Absent: the peak was the state in which recording began.
-        if peak.event != NONE {
-            entry.insert("event".into(), peak.event.into());
-        }
-        entry.insert("requested_bytes".into(), peak.requested.into());
-        entry.insert("block_bytes".into(), peak.blocks.into());
-        if let Some((active, event)) = device.peak_active {
-            entry.insert("active_bytes".into(), active.into());
-            if event != NONE {
-                entry.insert("active_event".into(), event.into());
-            }
-        }
-        if let Some((reserved, event)) = device.peak_reserved {
-            entry.insert("reserved_bytes".into(), reserved.into());
-            if event != NONE {
-                entry.insert("reserved_event".into(), event.into());
-            }
-        }
-        entry.insert("fragmentation".into(), fragmentation(&device.at_peak));
-        holding(&mut entry, &device.holding, sites, view.top);
-        out.insert("peak".into(), Value::Object(entry));
-    } else {
-        let mut entry = Map::new();
-        entry.insert("fragmentation".into(), fragmentation(&device.at_peak));
-        holding(&mut entry, &device.holding, sites, view.top);
-        out.insert("end".into(), Value::Object(entry));
-    }
-    out.insert("oom".into(), device.ooms.iter().map(|oom| self::oom(oom, sites, view)).collect());
-    if device.further_ooms > 0 {
-        out.insert("further_oom".into(), device.further_ooms.into());
-    }
-    if let Some(growth) = &device.growth {
-        out.insert("growth".into(), self::growth(growth, sites, view.top));
-    }
-    if let Some(budget) = device.budget {
-        let mut entry = Map::new();
-        entry.insert("at_least_bytes".into(), budget.low.into());
-        if let Some(high) = budget.high {
-            entry.insert("at_most_bytes".into(), high.into());
-        }
-        out.insert("available_to_allocator".into(), Value::Object(entry));
-    }
-    if let Some(fidelity) = &device.fidelity {
-        out.insert("fidelity".into(), self::fidelity(fidelity, view));
-    }
-    if !device.what_if.is_empty() {
-        out.insert("what_if".into(), device.what_if.iter().map(|entry| what_if(entry, sites, view)).collect());
-    }
-    if let Some(peak) = device.peak {
-        out.insert("packing_bound_bytes".into(), peak.requested.into());
-    }
-    let notes: Vec<&str> = device.notes.iter().map(|note| note.in_lang(view.style.lang)).collect();
-    out.insert("notes".into(), notes.into());
-    out
+/// Versions of PyTorch that write this format.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Versions {
+    from: String,
+    /// Absent for the newest format.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
 }
 
-fn fragmentation(holes: &Fragmentation) -> Value {
-    let pieces: Vec<Value> =
-        holes.pieces.iter().take(PIECES).map(|(size, count)| json!({"bytes": size, "count": count})).collect();
-    let mut out = Map::new();
-    out.insert("reserved_bytes".into(), holes.reserved.into());
-    out.insert("active_bytes".into(), holes.active.into());
-    out.insert("free_bytes".into(), holes.free.into());
-    out.insert("largest_free_bytes".into(), holes.largest().into());
-    out.insert("free_in_private_pools_bytes".into(), holes.free_in_private_pools.into());
-    out.insert("free_pieces".into(), pieces.into());
-    Value::Object(out)
+/// Settings of the allocator.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Settings<'a> {
+    /// As in PYTORCH_CUDA_ALLOC_CONF.
+    conf: &'a str,
+    expandable_segments: bool,
 }
 
-fn holding(out: &mut Map<String, Value>, holding: &Holding, sites: &[Site], top: usize) {
-    out.insert("held_bytes".into(), holding.bytes.into());
-    out.insert("holders".into(), holders(&holding.holders, sites, top));
-    let categories = holding.categories.iter().map(
-        |(category, bytes, certainty)| json!({"category": category.id(), "bytes": bytes, "certainty": certainty.id()}),
-    );
-    out.insert("categories".into(), categories.collect());
-    let sizes = holding.sizes.iter().map(|(bound, count, bytes)| {
-        let mut class = Map::new();
-        if *bound != u64::MAX {
-            class.insert("up_to_bytes".into(), (*bound).into());
-        }
-        class.insert("count".into(), (*count).into());
-        class.insert("bytes".into(), (*bytes).into());
-        Value::Object(class)
-    });
-    out.insert("sizes".into(), sizes.collect());
+/// One device of one snapshot.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Device<'a> {
+    device: u32,
+    /// Entries of the trace.
+    events: usize,
+    /// Segments at the end.
+    segments: usize,
+    /// In use at the end.
+    allocated_bytes: u64,
+    /// Reserved at the end.
+    reserved_bytes: u64,
+    /// Absent where no history was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak: Option<Peak<'a>>,
+    /// The last state, in place of the peak where no history was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<State<'a>>,
+    /// Failed requests.
+    oom: Vec<Oom<'a>>,
+    /// Failed requests beyond those listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    further_oom: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    growth: Option<Growth<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available_to_allocator: Option<Budget>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fidelity: Option<Fidelity<'a>>,
+    /// The recorded requests under other circumstances.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    what_if: Vec<WhatIf<'a>>,
+    /// No allocator can do with less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    packing_bound_bytes: Option<u64>,
+    /// What is missing of the record.
+    notes: Vec<Cow<'a, str>>,
+    /// Of several inputs, the one it is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
 }
 
-fn holders(holders: &[Holder], sites: &[Site], top: usize) -> Value {
-    let shown = holders.iter().take(top).map(|entry| holder(entry, sites));
-    shown.collect()
+/// The moment at which most was in use.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Peak<'a> {
+    /// Index of the entry after which it was reached; absent when it was before the recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<u32>,
+    /// Most bytes asked for and live at once.
+    requested_bytes: u64,
+    /// The same plus what rounding adds to the blocks that the final state shows; nothing is reconstructed.
+    block_bytes: u64,
+    /// Most bytes of blocks in use, their sizes reconstructed: the peak of memory_allocated, but for blocks that wait for
+    /// other streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active_event: Option<u32>,
+    /// Most bytes reserved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reserved_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reserved_event: Option<u32>,
+    #[serde(flatten)]
+    state: State<'a>,
+}
+
+/// How memory lay and who held it.
+#[derive(Debug, Serialize, JsonSchema)]
+struct State<'a> {
+    fragmentation: Fragmentation,
+    held_bytes: u64,
+    /// Largest first.
+    holders: Vec<Holder<'a>>,
+    categories: Vec<InCategory>,
+    /// Blocks by size.
+    sizes: Vec<SizeClass>,
+}
+
+/// Memory of one kind.
+#[derive(Debug, Serialize, JsonSchema)]
+struct InCategory {
+    category: Category,
+    bytes: u64,
+    certainty: Certainty,
+}
+
+/// Blocks of a range of sizes.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SizeClass {
+    /// Absent for the largest class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    up_to_bytes: Option<u64>,
+    count: u64,
+    bytes: u64,
+}
+
+/// What is reserved and not in use.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Fragmentation {
+    reserved_bytes: u64,
+    /// Blocks in use or waiting for other streams.
+    active_bytes: u64,
+    free_bytes: u64,
+    largest_free_bytes: u64,
+    free_in_private_pools_bytes: u64,
+    /// The 64 largest sizes.
+    free_pieces: Vec<Pieces>,
+}
+
+/// Free pieces of one size.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Pieces {
+    bytes: u64,
+    count: u64,
 }
 
 /// Who holds memory, and how much.
-pub(in crate::report) fn holder(holder: &Holder, sites: &[Site]) -> Value {
-    let mut out = Map::new();
-    out.insert("bytes".into(), holder.bytes.into());
-    out.insert("count".into(), holder.count.into());
-    out.insert("largest_bytes".into(), holder.largest.into());
-    out.insert("category".into(), holder.category.id().into());
-    out.insert("certainty".into(), holder.certainty.id().into());
-    if let Some(site) = sites.get(holder.site as usize).filter(|site| !site.label.is_empty()) {
-        out.insert("frame".into(), site.label.as_str().into());
-        if let Some(inner) = &site.inner {
-            out.insert("inner_frame".into(), inner.as_str().into());
-        }
-        out.insert("frames".into(), site.frames.iter().map(|frame| Value::from(frame.as_str())).collect());
-    }
-    Value::Object(out)
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SiteHolder")]
+pub(in crate::report) struct Holder<'a> {
+    bytes: u64,
+    count: u64,
+    largest_bytes: u64,
+    category: Category,
+    certainty: Certainty,
+    /// Innermost frame of the program's own code, file:line function; absent without a stack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<&'a str>,
+    /// What that line ran: the innermost frame of a library.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inner_frame: Option<&'a str>,
+    /// The stack, innermost first, frames of libraries folded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<&'a [String]>,
 }
 
-fn oom(oom: &Oom, sites: &[Site], view: View) -> Value {
-    let mut out = Map::new();
-    out.insert("event".into(), oom.event.into());
-    out.insert("requested_bytes".into(), oom.requested.into());
-    out.insert("device_free_bytes".into(), oom.device_free.into());
-    let fit = oom.would_fit;
-    out.insert(
-        "would_fit".into(),
-        json!({
-            "free_and_cached": fit.free_and_cached,
-            "recoverable_by_expandable": fit.recoverable_by_expandable,
-            "with_private_pools": fit.with_private_pools,
-            "in_other_stream_or_pool": fit.elsewhere,
-        }),
-    );
-    out.insert("fragmentation".into(), fragmentation(&oom.fragmentation));
-    holding(&mut out, &oom.holding, sites, view.top);
-    Value::Object(out)
+/// A request that failed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FailedRequest")]
+struct Oom<'a> {
+    /// Entry of the trace, counted from 0.
+    event: u32,
+    /// Rounded.
+    requested_bytes: u64,
+    device_free_bytes: u64,
+    would_fit: WouldFit,
+    #[serde(flatten)]
+    state: State<'a>,
 }
 
-fn growth(growth: &Growth, sites: &[Site], top: usize) -> Value {
-    let grown = growth.sites.iter().take(top).map(|(site, bytes)| {
-        let label = sites.get(*site as usize).map(|site| site.label.as_str()).filter(|label| !label.is_empty());
-        let mut out = Map::new();
-        out.insert("bytes".into(), (*bytes).into());
-        if let Some(label) = label {
-            out.insert("frame".into(), label.into());
-        }
-        Value::Object(out)
+/// Where the request would have fitted.
+#[derive(Debug, Serialize, JsonSchema)]
+struct WouldFit {
+    /// Into what is free on the device and cached, together.
+    free_and_cached: bool,
+    /// Into that, with expandable segments.
+    recoverable_by_expandable: bool,
+    /// Into that and what private pools keep free.
+    with_private_pools: bool,
+    /// Into a free piece of another stream or pool.
+    in_other_stream_or_pool: bool,
+}
+
+/// Memory that grows over the recording.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GrowthOfFloor")]
+struct Growth<'a> {
+    by: GrowthBy,
+    /// Least in use in each window.
+    floor_bytes: &'a [u64],
+    per_step_bytes: u64,
+    holders: Vec<Grown<'a>>,
+}
+
+/// What the windows are.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum GrowthBy {
+    OptimizerSteps,
+    /// Equal stretches of the trace.
+    Stretches,
+}
+
+/// A place that holds more and more.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Grown<'a> {
+    bytes: u64,
+    /// Absent without a stack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<&'a str>,
+}
+
+/// What the allocator could have of the device.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AllocatorBudget")]
+struct Budget {
+    at_least_bytes: u64,
+    /// Absent when the limit was never reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_most_bytes: Option<u64>,
+}
+
+/// How far the simulated allocator does what the record shows.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Fidelity<'a> {
+    allocations: u64,
+    /// Allocations at the recorded address.
+    same_address: u64,
+    segments: u64,
+    /// Segments of the recorded size.
+    same_size: u64,
+    /// Requests that failed in the record.
+    failed_requests: u64,
+    /// Those that fail in the simulation too.
+    failed_too: u64,
+    first_divergence: Option<Divergence<'a>>,
+    /// True where the simulation took too long.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    given_up: bool,
+}
+
+/// Where record and simulation part.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Divergence<'a> {
+    /// Entry of the trace, counted from 0.
+    event: u32,
+    how: &'a str,
+}
+
+/// The recorded requests under another circumstance.
+#[derive(Debug, Serialize, JsonSchema)]
+struct WhatIf<'a> {
+    change: &'a Change,
+    /// Settings of the allocator in force.
+    conf: &'a str,
+    /// Version of PyTorch.
+    torch: String,
+    /// Of another device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capacity_bytes: Option<u64>,
+    /// Without a holder: its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_reserved_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_active_bytes: Option<u64>,
+    /// Absent when the limit of the device is known too roughly to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oom: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oom_event: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oom_requested_bytes: Option<u64>,
+    /// Times that the cache was given back because the device was full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retries: Option<u64>,
+    /// Why PyTorch refuses these settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'a str>,
+    /// True where the simulation took too long.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    given_up: bool,
+    /// Reserved memory less than with the recorded settings; negative when it takes more; absent when a request failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saves_bytes: Option<i64>,
+}
+
+/// The analyses as one JSON document.
+pub fn document(analyses: &[SnapshotAnalysis], view: View) -> Document<'_> {
+    let several = analyses.len() > 1;
+    let devices = analyses.iter().flat_map(|analysis| {
+        let source = several.then_some(analysis.source.as_str());
+        analysis.devices.iter().map(move |device| Device::of(device, &analysis.sites, source, view))
     });
-    json!({
-        "by": if growth.by_steps { "optimizer-steps" } else { "stretches" },
-        "floor_bytes": growth.floors,
-        "per_step_bytes": growth.per_step,
-        "holders": grown.collect::<Vec<_>>(),
-    })
+    Document {
+        schema: "oomdoc.replay/1",
+        tool: Tool::this(),
+        input: analyses.first().map(Input::of),
+        inputs: if several { analyses.iter().map(Input::of).collect() } else { Vec::new() },
+        devices: devices.collect(),
+    }
 }
 
-fn fidelity(fidelity: &Fidelity, view: View) -> Value {
-    let divergence = match &fidelity.first_divergence {
-        Some((event, how)) => json!({"event": event, "how": how.in_lang(view.style.lang)}),
-        None => Value::Null,
-    };
-    let mut out = Map::new();
-    out.insert("allocations".into(), fidelity.allocations.into());
-    out.insert("same_address".into(), fidelity.same_address.into());
-    out.insert("segments".into(), fidelity.segments.into());
-    out.insert("same_size".into(), fidelity.same_size.into());
-    out.insert("failed_requests".into(), fidelity.failed.into());
-    out.insert("failed_too".into(), fidelity.failed_too.into());
-    out.insert("first_divergence".into(), divergence);
-    if fidelity.given_up {
-        out.insert("given_up".into(), true.into());
-    }
-    Value::Object(out)
+/// The index of an entry, where there is one.
+fn entry(event: u32) -> Option<u32> {
+    (event != NONE).then_some(event)
 }
 
-fn what_if(entry: &WhatIf, sites: &[Site], view: View) -> Value {
-    let mut out = Map::new();
-    out.insert("change".into(), entry.change.id().into());
-    out.insert("conf".into(), entry.conf.as_str().into());
-    out.insert("torch".into(), format!("{}.{}", entry.torch.major, entry.torch.minor).into());
-    match &entry.change {
-        Change::Capacity(bytes) => {
-            out.insert("capacity_bytes".into(), (*bytes).into());
-        }
-        Change::Without(site) => {
-            if let Some(site) = sites.get(*site as usize) {
-                out.insert("frame".into(), site.label.as_str().into());
-            }
-        }
-        _ => {}
-    }
-    match &entry.outcome {
-        VariationOutcome::Ran { peak_reserved, peak_active, oom, served, retries } => {
-            out.insert("peak_reserved_bytes".into(), (*peak_reserved).into());
-            out.insert("peak_active_bytes".into(), (*peak_active).into());
-            // Absent: the limit of the device is known too roughly to say.
-            if let Some(served) = served {
-                out.insert("oom".into(), (!served).into());
-            }
-            if let Some((event, bytes)) = oom {
-                if *event != NONE {
-                    out.insert("oom_event".into(), (*event).into());
-                }
-                out.insert("oom_requested_bytes".into(), (*bytes).into());
-            }
-            out.insert("retries".into(), (*retries).into());
-        }
-        VariationOutcome::Refused(why) => {
-            out.insert("refused".into(), why.in_lang(view.style.lang).into());
-        }
-        VariationOutcome::GivenUp => {
-            out.insert("given_up".into(), true.into());
+impl Input<'_> {
+    fn of(analysis: &SnapshotAnalysis) -> Input<'_> {
+        let (format, pickle_protocol) = match analysis.encoding {
+            Encoding::Pickle(protocol) => (Format::Pickle, Some(protocol)),
+            Encoding::Json => (Format::Json, None),
+        };
+        let settings = analysis.settings.as_ref();
+        Input {
+            source: &analysis.source,
+            bytes: analysis.bytes,
+            format,
+            pickle_protocol,
+            torch: Versions::of(analysis.generation),
+            allocator_settings: settings
+                .map(|settings| Settings { conf: &settings.conf, expandable_segments: settings.expandable_segments }),
         }
     }
-    if let Some(saves) = entry.saves {
-        out.insert("saves_bytes".into(), i64::try_from(saves).unwrap_or(0).into());
+}
+
+impl Versions {
+    fn of(generation: Generation) -> Versions {
+        let version = |(major, minor): (u16, u16)| format!("{major}.{minor}");
+        Versions { from: version(generation.from), to: generation.to.map(version) }
     }
-    Value::Object(out)
+}
+
+impl<'a> Device<'a> {
+    fn of(device: &'a DeviceAnalysis, sites: &'a [Site], source: Option<&'a str>, view: View) -> Device<'a> {
+        let state = State::of(&device.at_peak, &device.holding, sites, view.top);
+        let (peak, end) = match device.peak {
+            Some(peak) => {
+                let (active, reserved) = (device.peak_active, device.peak_reserved);
+                let peak = Peak {
+                    event: entry(peak.event),
+                    requested_bytes: peak.requested,
+                    block_bytes: peak.blocks,
+                    active_bytes: active.map(|(bytes, _)| bytes),
+                    active_event: active.and_then(|(_, event)| entry(event)),
+                    reserved_bytes: reserved.map(|(bytes, _)| bytes),
+                    reserved_event: reserved.and_then(|(_, event)| entry(event)),
+                    state,
+                };
+                (Some(peak), None)
+            }
+            None => (None, Some(state)),
+        };
+        Device {
+            device: device.ordinal,
+            events: device.events,
+            segments: device.segments,
+            allocated_bytes: device.allocated,
+            reserved_bytes: device.reserved,
+            peak,
+            end,
+            oom: device.ooms.iter().map(|oom| Oom::of(oom, sites, view)).collect(),
+            further_oom: Some(device.further_ooms).filter(|further| *further > 0),
+            growth: device.growth.as_ref().map(|growth| Growth::of(growth, sites, view.top)),
+            available_to_allocator: device
+                .budget
+                .map(|budget| Budget { at_least_bytes: budget.low, at_most_bytes: budget.high }),
+            fidelity: device.fidelity.as_ref().map(|fidelity| Fidelity::of(fidelity, view.style.lang)),
+            what_if: device.what_if.iter().map(|entry| WhatIf::of(entry, sites, view.style.lang)).collect(),
+            packing_bound_bytes: device.peak.map(|peak| peak.requested),
+            notes: texts(&device.notes, view.style.lang),
+            source,
+        }
+    }
+}
+
+impl<'a> State<'a> {
+    fn of(holes: &analysis::Fragmentation, holding: &'a holders::Holding, sites: &'a [Site], top: usize) -> State<'a> {
+        let pieces = holes.pieces.iter().take(PIECES).map(|(bytes, count)| Pieces { bytes: *bytes, count: *count });
+        let categories = holding.categories.iter();
+        let sizes = holding.sizes.iter().map(|(bound, count, bytes)| SizeClass {
+            up_to_bytes: (*bound != u64::MAX).then_some(*bound),
+            count: *count,
+            bytes: *bytes,
+        });
+        State {
+            fragmentation: Fragmentation {
+                reserved_bytes: holes.reserved,
+                active_bytes: holes.active,
+                free_bytes: holes.free,
+                largest_free_bytes: holes.largest(),
+                free_in_private_pools_bytes: holes.free_in_private_pools,
+                free_pieces: pieces.collect(),
+            },
+            held_bytes: holding.bytes,
+            holders: holding.holders.iter().take(top).map(|holder| Holder::of(holder, sites)).collect(),
+            categories: categories
+                .map(|(category, bytes, certainty)| InCategory {
+                    category: *category,
+                    bytes: *bytes,
+                    certainty: *certainty,
+                })
+                .collect(),
+            sizes: sizes.collect(),
+        }
+    }
+}
+
+impl<'a> Holder<'a> {
+    pub(in crate::report) fn of(holder: &holders::Holder, sites: &'a [Site]) -> Holder<'a> {
+        let site = sites.get(holder.site as usize).filter(|site| !site.label.is_empty());
+        Holder {
+            bytes: holder.bytes,
+            count: holder.count,
+            largest_bytes: holder.largest,
+            category: holder.category,
+            certainty: holder.certainty,
+            frame: site.map(|site| site.label.as_str()),
+            inner_frame: site.and_then(|site| site.inner.as_deref()),
+            frames: site.map(|site| site.frames.as_slice()),
+        }
+    }
+}
+
+impl<'a> Oom<'a> {
+    fn of(oom: &'a analysis::Oom, sites: &'a [Site], view: View) -> Oom<'a> {
+        let fit = oom.would_fit;
+        Oom {
+            event: oom.event,
+            requested_bytes: oom.requested,
+            device_free_bytes: oom.device_free,
+            would_fit: WouldFit {
+                free_and_cached: fit.free_and_cached,
+                recoverable_by_expandable: fit.recoverable_by_expandable,
+                with_private_pools: fit.with_private_pools,
+                in_other_stream_or_pool: fit.elsewhere,
+            },
+            state: State::of(&oom.fragmentation, &oom.holding, sites, view.top),
+        }
+    }
+}
+
+impl<'a> Growth<'a> {
+    fn of(growth: &'a analysis::Growth, sites: &'a [Site], top: usize) -> Growth<'a> {
+        let grown = growth.sites.iter().take(top).map(|(site, bytes)| {
+            let label = sites.get(*site as usize).map(|site| site.label.as_str());
+            Grown { bytes: *bytes, frame: label.filter(|label| !label.is_empty()) }
+        });
+        Growth {
+            by: if growth.by_steps { GrowthBy::OptimizerSteps } else { GrowthBy::Stretches },
+            floor_bytes: &growth.floors,
+            per_step_bytes: growth.per_step,
+            holders: grown.collect(),
+        }
+    }
+}
+
+impl Fidelity<'_> {
+    fn of(fidelity: &predict::Fidelity, lang: Lang) -> Fidelity<'_> {
+        let divergence = fidelity.first_divergence.as_ref();
+        Fidelity {
+            allocations: fidelity.allocations,
+            same_address: fidelity.same_address,
+            segments: fidelity.segments,
+            same_size: fidelity.same_size,
+            failed_requests: fidelity.failed,
+            failed_too: fidelity.failed_too,
+            first_divergence: divergence.map(|(event, how)| Divergence { event: *event, how: how.in_lang(lang) }),
+            given_up: fidelity.given_up,
+        }
+    }
+}
+
+impl<'a> WhatIf<'a> {
+    fn of(entry: &'a what_if::WhatIf, sites: &'a [Site], lang: Lang) -> WhatIf<'a> {
+        let mut out = WhatIf {
+            change: &entry.change,
+            conf: &entry.conf,
+            torch: format!("{}.{}", entry.torch.major, entry.torch.minor),
+            capacity_bytes: None,
+            frame: None,
+            peak_reserved_bytes: None,
+            peak_active_bytes: None,
+            oom: None,
+            oom_event: None,
+            oom_requested_bytes: None,
+            retries: None,
+            refused: None,
+            given_up: false,
+            saves_bytes: entry.saves.map(|saves| i64::try_from(saves).unwrap_or(0)),
+        };
+        match &entry.change {
+            Change::Capacity(bytes) => out.capacity_bytes = Some(*bytes),
+            Change::Without(site) => out.frame = sites.get(*site as usize).map(|site| site.label.as_str()),
+            _ => {}
+        }
+        match &entry.outcome {
+            what_if::VariationOutcome::Ran { peak_reserved, peak_active, oom, served, retries } => {
+                out.peak_reserved_bytes = Some(*peak_reserved);
+                out.peak_active_bytes = Some(*peak_active);
+                out.oom = served.map(|served| !served);
+                out.oom_event = oom.and_then(|(event, _)| self::entry(event));
+                out.oom_requested_bytes = oom.map(|(_, bytes)| bytes);
+                out.retries = Some(*retries);
+            }
+            what_if::VariationOutcome::Refused(why) => out.refused = Some(why.in_lang(lang)),
+            what_if::VariationOutcome::GivenUp => out.given_up = true,
+        }
+        out
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{View, wording};
 use crate::report::layout::{Run, Screen, Tone, columns, pad, run, shorten};
+use crate::report::table::{Column, Table};
 use crate::snapshot::analysis::{DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::{Holder, Site};
 use crate::snapshot::space::Window;
@@ -93,11 +94,12 @@ impl Page {
         if let Some(growth) = &device.growth {
             self.heading(&Text::new("Growth", "增长"));
             self.plain(&wording::growth(growth));
+            let mut table = Table::new(&[Column::Right, Column::Text]);
             for (site, bytes) in growth.sites.iter().take(3) {
                 let place = wording::place(sites.get(*site as usize));
-                let line = format!("{:>12}  {}", format!("+{}", Bytes(*bytes)), self.say(&place));
-                self.screen.line(&[run(Tone::Used, line)]);
+                table.plain(Tone::Used, [format!("+{}", Bytes(*bytes)), self.say(&place).to_string()]);
             }
+            self.screen.table(2, &table);
         }
         self.what_if(device, sites);
         let notes = device.notes.clone();
@@ -262,11 +264,10 @@ impl Page {
     fn what_if(&mut self, device: &DeviceAnalysis, sites: &[Site]) {
         let Some(fidelity) = &device.fidelity else { return };
         self.heading(&Text::new("What if", "如果换一种做法"));
-        let width = device.what_if.iter().map(|entry| columns(self.say(&wording::change(entry, sites)))).max();
-        let width = width.unwrap_or(0).min(self.screen.width() * 2 / 5);
+        let mut table = Table::new(&[Column::Name(40), Column::Text]);
         let recorded_peak = device.peak_reserved.map_or(0, |(bytes, _)| bytes);
         for entry in &device.what_if {
-            let label = shorten(self.say(&wording::change(entry, sites)), width, self.view.style.unicode);
+            let label = self.say(&wording::change(entry, sites)).to_string();
             let outcome = wording::outcome(entry, device);
             let outcome = self.say(&outcome).to_string();
             let good = match &entry.outcome {
@@ -279,9 +280,9 @@ impl Page {
                 true => Tone::Free,
                 false => Tone::Plain,
             };
-            let head = [run(Tone::Command, format!("  {}  ", pad(&label, width)))];
-            self.screen.paragraph(&head, width + 4, &[run(tone, outcome)]);
+            table.row(vec![vec![run(Tone::Command, label)], vec![run(tone, outcome)]]);
         }
+        self.screen.table(2, &table);
         self.screen.blank();
         if let Some(bounds) = wording::bounds(device) {
             self.faint(&bounds);

@@ -1,12 +1,14 @@
 //! What a rehearsal found, as `oomdoc rehearse --format json` prints it: a peak for each batch, what is outside of
 //! PyTorch's count, and batches that failed.
 
-use super::FailedBatch;
+use crate::domain::Verdict;
 use crate::estimate::fit::Point;
+use crate::headroom::FailedBatch;
+use crate::report::rehearse::json::{Document, Outside};
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
-use serde_json::Value;
+use serde::Deserialize;
 
 /// The parts of a rehearsal that say something about other batches and devices.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,55 +21,60 @@ pub struct Rehearsal {
     pub gpu: Option<(String, u64)>,
 }
 
+/// Runs of one document that are looked at.
+const RUNS: usize = 4096;
+
+/// What every document of the program begins with.
+#[derive(Deserialize)]
+struct Header {
+    schema: Option<String>,
+}
+
 /// Reads the JSON of a rehearsal; `batch` is that of a run whose batch is not told.
 ///
 /// # Errors
-/// When it is not the JSON of a rehearsal, or holds no run that ended well.
+/// When it is not the JSON of a rehearsal, or holds no run that ended well. What is malformed is told with its place.
 pub fn read(json: &str, batch: Option<u64>) -> Result<Rehearsal, Text> {
-    let value: Value =
+    let header: Header =
         serde_json::from_str(json).map_err(|error| text!(en: "not JSON: {error}", zh: "不是 JSON：{error}"))?;
-    let schema = value.get("schema").and_then(Value::as_str).unwrap_or_default();
-    if !schema.starts_with("oomdoc.rehearse/") {
+    if !header.schema.is_some_and(|schema| schema.starts_with("oomdoc.rehearse/")) {
         return Err(Text::new(
             "no JSON of a rehearsal (oomdoc rehearse --format json)",
             "不是预演输出的 JSON（oomdoc rehearse --format json）",
         ));
     }
-    let capacity = value.get("capacity_bytes").and_then(Value::as_u64);
-    let shown_batch = value.get("batch_size").and_then(Value::as_u64);
-    let peak = value.get("peak");
-    let on_floor = peak.and_then(|peak| peak.get("phase")).and_then(Value::as_str) == Some("optimizer");
-    let observed = peak.and_then(|peak| peak.get("observed_batch_size")).and_then(Value::as_u64);
+    let document: Document<'_> = serde_json::from_str(json)
+        .map_err(|error| text!(en: "a malformed rehearsal: {error}", zh: "预演的 JSON 有误：{error}"))?;
+    let capacity = Some(document.capacity_bytes).filter(|bytes| *bytes > 0);
+    let peak = document.peak.as_ref();
+    let on_floor = peak.and_then(|peak| peak.phase.as_deref()) == Some("optimizer");
+    let observed = peak.and_then(|peak| peak.observed_batch_size);
     let mut out = Rehearsal {
-        outside: peak.and_then(|peak| peak.get("outside_pytorch")).and_then(outside),
-        gpu: capacity.map(|bytes| {
-            let name = value.get("gpu").and_then(|gpu| gpu.get("name")).and_then(Value::as_str).unwrap_or_default();
-            (name.to_string(), bytes)
-        }),
+        outside: peak.and_then(|peak| peak.outside_pytorch.as_ref()).and_then(Outside::sum),
+        gpu: capacity.map(|bytes| (document.gpu.name.to_string(), bytes)),
         ..Rehearsal::default()
     };
     let mut unplaced = false;
-    for run in value.get("runs").and_then(Value::as_array).into_iter().flatten().take(4096) {
-        let own = run.get("batch_size").and_then(Value::as_u64);
-        let Some(batch) = own.or(batch).or(observed).filter(|batch| *batch > 0) else {
+    for run in document.runs.iter().take(RUNS) {
+        let Some(batch) = run.batch_size.or(batch).or(observed).filter(|batch| *batch > 0) else {
             unplaced = true;
             continue;
         };
-        let Some(allocated) = run.get("allocated_bytes").and_then(Value::as_u64).filter(|bytes| *bytes > 0) else {
+        if run.allocated_bytes == 0 {
             continue;
-        };
-        if run.get("lower_bound").and_then(Value::as_bool) == Some(true) {
-            if run.get("verdict").and_then(Value::as_str) == Some("does-not-fit") {
-                out.failures.push(FailedBatch { batch, needed: allocated as f64, capacity });
+        }
+        let bytes = run.allocated_bytes as f64;
+        if run.lower_bound {
+            if run.verdict == Verdict::DoesNotFit {
+                out.failures.push(FailedBatch { batch, needed: bytes, capacity });
             }
             continue;
         }
-        let reserved = run.get("reserved_bytes").and_then(|range| range.get("high")).and_then(Value::as_u64);
         out.points.push(Point {
             batch,
-            bytes: allocated as f64,
-            reserved: reserved.map(|bytes| bytes as f64),
-            on_floor: on_floor && (own.is_none() || own == shown_batch),
+            bytes,
+            reserved: Some(run.reserved_bytes.high as f64).filter(|bytes| *bytes > 0.0),
+            on_floor: on_floor && (run.batch_size.is_none() || run.batch_size == document.batch_size),
         });
     }
     if out.points.is_empty() && out.failures.is_empty() {
@@ -78,16 +85,6 @@ pub fn read(json: &str, batch: Option<u64>) -> Result<Rehearsal, Text> {
         });
     }
     Ok(out)
-}
-
-/// The sum of the ranges, each `{"low": …, "high": …}`.
-fn outside(parts: &Value) -> Option<Interval> {
-    let parts = parts.as_object()?;
-    let range = |part: &Value| {
-        let end = |name: &str| part.get(name).and_then(Value::as_u64).map(i128::from);
-        Some(Interval::between(end("low")?, end("high")?))
-    };
-    Some(parts.values().filter_map(range).sum()).filter(|sum: &Interval| sum.high > 0)
 }
 
 #[cfg(test)]
@@ -118,5 +115,23 @@ mod tests {
         {
             assert!(super::read(text, Some(1)).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_malformed_is_told_with_its_place() {
+        let text = "{\"schema\": \"oomdoc.rehearse/1\",\n \"runs\": [{\"allocated_bytes\": \"much\"}]}";
+        let why = super::read(text, Some(1)).expect_err("a text is no size");
+        assert!(why.en.contains("line 2 column 36") && why.en.contains("expected u64"), "{}", why.en);
+        let text = "{\"schema\": \"oomdoc.rehearse/1\", \"runs\": [{}]";
+        let why = super::read(text, Some(1)).expect_err("it breaks off");
+        assert!(why.en.contains("line 1 column 44"), "{}", why.en);
+    }
+
+    #[test]
+    fn fields_of_later_versions_are_passed_over() {
+        let text = r#"{"schema": "oomdoc.rehearse/1", "news": {"of": "later"}, "capacity_bytes": 1000,
+          "runs": [{"batch_size": 8, "allocated_bytes": 500, "takes": [{"ended": "abducted"}], "more": 1}]}"#;
+        let read = super::read(text, None).expect("a rehearsal");
+        assert_eq!(read.points.len(), 1);
     }
 }
