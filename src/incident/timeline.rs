@@ -13,6 +13,8 @@ const POINTS: usize = 4096;
 const POINTS_OF_PROCESS: usize = 512;
 /// Processes whose curves are kept.
 const PROCESSES: usize = 256;
+/// Processes stand in a record once a second.
+const WRITTEN_EACH: f64 = 1.1;
 /// Steps of the output that are kept with their moments.
 const STEPS: usize = 4096;
 
@@ -426,22 +428,27 @@ impl Timeline {
         within.windows(2).map(|pair| if pair[1] > pair[0] { pair[1] - pair[0] } else { 1.0 }).sum()
     }
 
-    /// The workers, and what they held together when the job held most, with their rise until then.
+    /// The workers that ran when the job held most, what they held together then, and their rise until then.
     pub fn workers(&self) -> Option<Workers> {
         let moment = self.curve(Quantity::Job)?.peak()?.at;
-        let mut workers = Workers::default();
-        for process in self.processes.values().filter(|process| process.worker) {
-            let (Some(first), Some(now)) = (process.curve.points.first(), process.curve.at(moment)) else { continue };
-            // Those that had ended by then are not among them.
-            if moment - now.at > 3.0 {
-                continue;
-            }
-            workers.count += 1;
-            workers.bytes = workers.bytes.saturating_add(now.bytes);
-            workers.rise = workers.rise.saturating_add(now.bytes.saturating_sub(first.bytes));
-            workers.largest = workers.largest.max(now.bytes);
-        }
-        (workers.count > 0).then_some(workers)
+        let running: Vec<(u64, u64)> = self
+            .processes
+            .values()
+            .filter(|process| process.worker)
+            .filter_map(|process| {
+                let (first, now) = (process.curve.points.first()?, process.curve.at(moment)?);
+                (moment - now.at <= WRITTEN_EACH).then(|| (now.bytes, now.bytes.saturating_sub(first.bytes)))
+            })
+            .collect();
+        let largest = running.iter().map(|(bytes, _)| *bytes).max()?;
+        // Helpers of a shell or launcher are forked as well and hold nothing.
+        let workers = running.iter().filter(|(bytes, _)| bytes.saturating_mul(20) >= largest);
+        Some(workers.fold(Workers { largest, ..Workers::default() }, |all, (bytes, rise)| Workers {
+            count: all.count + 1,
+            bytes: all.bytes.saturating_add(*bytes),
+            rise: all.rise.saturating_add(*rise),
+            largest,
+        }))
     }
 
     /// The process that held most at any time.

@@ -2,6 +2,7 @@
 //!
 //! Bytes are integers. What is not known is absent: never 0, never a guess.
 
+use super::timeline::json::Watched;
 use super::view::{Quantity, Range, Tool, keyed, texts};
 use super::{Diagnosis, Explanation, InputSummary, surroundings};
 use crate::account::proof::{Holds, Proof, ProofKind};
@@ -28,38 +29,6 @@ use std::collections::BTreeMap;
 /// Readings of one series that are printed at most; longer ones are thinned evenly, first and last kept.
 const READINGS: usize = 200;
 
-<<<<<<< HEAD
-/// The explanation as one JSON document, its prose in `lang`.
-pub fn render(explanation: &Explanation, lang: Lang) -> Value {
-    let mut out = Map::new();
-    out.insert("schema".into(), "oomdoc.explain/1".into());
-    out.insert("tool".into(), json!({"name": "oomdoc", "version": env!("CARGO_PKG_VERSION")}));
-    if let Some(first) = explanation.inputs.first() {
-        out.insert("input".into(), input(first));
-    }
-    if explanation.inputs.len() > 1 {
-        out.insert("inputs".into(), explanation.inputs.iter().map(input).collect());
-    }
-    let incidents = explanation.diagnoses.iter().map(|diagnosis| incident(explanation, diagnosis, lang)).collect();
-    out.insert("incidents".into(), incidents);
-    if !explanation.snapshots.is_empty() {
-        let snapshots = explanation.snapshots.iter().map(|snapshot| {
-            json!({
-                "source": snapshot.source,
-                "bytes": snapshot.bytes,
-                "devices": snapshot.devices,
-                "proves": snapshot.proves,
-            })
-        });
-        out.insert("snapshots".into(), snapshots.collect());
-    }
-    if !explanation.watched.is_empty() {
-        out.insert("timeline".into(), super::timeline::json(&explanation.watched));
-    }
-    let harmless = explanation.harmless.iter().map(|event| message(event, lang)).collect();
-    out.insert("harmless".into(), harmless);
-    Value::Object(out)
-=======
 /// Bytes are integers. A field that is not known is absent: never 0, never a guess. Fields may be added; none will be
 /// renamed.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -79,9 +48,11 @@ pub struct Document<'a> {
     /// Memory snapshots given with --snapshot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     snapshots: Vec<SnapshotInput<'a>>,
+    /// What `oomdoc run` saw, where it ran the job or inputs are its records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<Watched<'a>>,
     /// Messages about memory that are no failure.
     harmless: Vec<Message<'a>>,
->>>>>>> main
 }
 
 /// Where the text came from.
@@ -858,6 +829,7 @@ pub fn document(explanation: &Explanation, lang: Lang) -> Document<'_> {
         inputs: if several { explanation.inputs.iter().map(Input::of).collect() } else { Vec::new() },
         incidents: explanation.diagnoses.iter().map(|diagnosis| incident(explanation, diagnosis, lang)).collect(),
         snapshots: snapshots.collect(),
+        timeline: super::timeline::json::view(&explanation.watched),
         harmless: explanation.harmless.iter().map(|event| Message::of(event, lang)).collect(),
     }
 }

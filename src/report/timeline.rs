@@ -1,5 +1,7 @@
 //! What `oomdoc run` saw: curves with what bounds them, and of many records who fell first.
 
+pub mod json;
+
 use super::Style;
 use super::layout::{Run, Screen, Tone, columns, run};
 use crate::incident::Timeline;
@@ -7,16 +9,9 @@ use crate::incident::timeline::{Curve, Quantity};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::{Bytes, percent};
-use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 const ROWS: usize = 8;
-/// Points of one curve in the JSON; longer ones are thinned evenly.
-const POINTS: usize = 200;
-/// Records whose curves are in the JSON; all of them have their line.
-const WITH_CURVES: usize = 16;
-/// Processes in the JSON, the largest first.
-const PROCESSES: usize = 32;
 /// Records listed for people.
 const LISTED: usize = 8;
 
@@ -111,7 +106,10 @@ fn ranks(screen: &mut Screen, watched: &[Watched], fallen: &[&Watched], lang: La
         let peak = fullest(timeline).map(percent).unwrap_or_default();
         let (en, zh) = (&who.en, &who.zh);
         let line = if i == 0 {
-            text!(en: "{en} fell first, after {after:.1} s; peak {peak}", zh: "{zh} 最先失败（运行 {after:.1} s 后）；峰值 {peak}")
+            text!(
+                en: "{en} fell first, after {after:.1} s; peak {peak}",
+                zh: "{zh} 最先失败（运行 {after:.1} s 后）；峰值 {peak}"
+            )
         } else {
             text!(en: "{en} {later:.1} s later; peak {peak}", zh: "{zh} 晚 {later:.1} s；峰值 {peak}")
         };
@@ -193,77 +191,4 @@ fn plot(curve: &Curve, timeline: &Timeline, quantity: Quantity, style: Style) ->
     let blank = " ".repeat((label + 2 + chart).saturating_sub(label + 3 + columns(&end)));
     rows.push(vec![run(Tone::Faint, format!("{}0{blank}{end}", " ".repeat(label + 2)))]);
     rows
-}
-
-/// Everything for programs: each record with its end and peaks, the first of those that fell with their curves.
-pub fn json(watched: &[Watched]) -> Value {
-    let mut order: Vec<&Watched> = fallen(watched);
-    order.extend(watched.iter().filter(|(_, timeline)| timeline.end.is_some_and(|end| !end.failed())));
-    let jobs = order.iter().enumerate().map(|(i, (source, timeline))| job(source, timeline, i < WITH_CURVES));
-    json!({"records": watched.len(), "failed": fallen(watched).len(), "jobs": jobs.collect::<Vec<_>>()})
-}
-
-fn job(source: &str, timeline: &Timeline, curves: bool) -> Value {
-    let mut out = Map::new();
-    out.insert("source".into(), source.into());
-    let header = &timeline.header;
-    if let Some(rank) = header.rank {
-        out.insert("rank".into(), rank.into());
-    }
-    if let Some(host) = &header.host {
-        out.insert("host".into(), host.as_str().into());
-    }
-    out.insert("began".into(), header.began.into());
-    out.insert("seconds".into(), timeline.lasted.into());
-    if let Some(end) = timeline.end {
-        out.insert("end".into(), serde_json::to_value(end).unwrap_or_default());
-    }
-    let peaks = timeline.curves.iter().filter_map(|(quantity, curve)| {
-        let peak = curve.peak()?;
-        let mut out = Map::new();
-        out.insert("of".into(), quantity.id().into());
-        if let Quantity::Device(index) | Quantity::Own(index) = quantity {
-            out.insert("device".into(), (*index).into());
-        }
-        out.insert("peak_bytes".into(), peak.bytes.into());
-        out.insert("at".into(), peak.at.into());
-        if let Some(limit) = timeline.limit(*quantity) {
-            out.insert("limit_bytes".into(), limit.into());
-        }
-        if curves {
-            out.insert("points".into(), points(curve));
-        }
-        Some(Value::Object(out))
-    });
-    out.insert("curves".into(), peaks.collect());
-    if curves {
-        let peak = |curve: &Curve| curve.peak().map_or(0, |peak| peak.bytes);
-        let mut processes: Vec<_> = timeline.processes.values().collect();
-        processes.sort_by_key(|process| std::cmp::Reverse(peak(&process.curve)));
-        let processes = processes.iter().take(PROCESSES).map(|process| {
-            json!({
-                "pid": process.pid, "parent": process.parent, "name": process.name, "worker": process.worker,
-                "peak_bytes": peak(&process.curve), "points": points(&process.curve),
-            })
-        });
-        out.insert("processes".into(), processes.collect());
-        let neighbours = timeline.neighbours.iter().map(|other| {
-            json!({
-                "device": other.device, "pid": other.pid, "bytes": other.bytes, "came": other.came, "seen": other.seen,
-            })
-        });
-        out.insert("strangers".into(), neighbours.collect());
-    }
-    Value::Object(out)
-}
-
-/// Pairs of seconds and bytes.
-fn points(curve: &Curve) -> Value {
-    let stride = curve.points.len().div_ceil(POINTS).max(1);
-    let mut points: Vec<Value> =
-        curve.points.iter().step_by(stride).map(|point| json!([point.at, point.bytes])).collect();
-    if let Some(last) = curve.last().filter(|_| !(curve.points.len() - 1).is_multiple_of(stride)) {
-        points.push(json!([last.at, last.bytes]));
-    }
-    Value::Array(points)
 }

@@ -324,7 +324,10 @@ fn filling(quantity: Quantity, bytes: u64, limit: u64) -> Text {
     let (used, all) = (Bytes(bytes), Bytes(limit));
     match quantity {
         Quantity::Device(index) | Quantity::Own(index) => {
-            text!(en: "GPU {index}: {used} of {all} in use ({share})", zh: "GPU {index}：{all} 中已用 {used}（{share}）")
+            text!(
+                en: "GPU {index}: {used} of {all} in use ({share})",
+                zh: "GPU {index}：{all} 中已用 {used}（{share}）"
+            )
         }
         Quantity::Shm => {
             text!(en: "/dev/shm: {used} of {all} in use ({share})", zh: "/dev/shm：{all} 中已用 {used}（{share}）")

@@ -1,7 +1,8 @@
 //! Signals for the job: what it does not get by itself is passed on, exactly once.
 //!
 //! What the terminal sends (Ctrl-C, Ctrl-Z, hang-up, a new window size) reaches the whole group, and what is sent to
-//! the group does as well. What is sent to oomdoc alone, as by `kill`, `timeout` or a container's runtime, is for the job.
+//! the group does as well. What is sent to oomdoc alone, as by `kill`, `timeout` or a container's runtime, is for the
+//! job.
 
 use super::sentinel::Sentinel;
 use super::terminal::Mirror;

@@ -63,7 +63,8 @@ pub const KILL: Mechanism = Mechanism {
             Reading::new(
                 "not-counted",
                 text!(
-                    en: "the kernel counted no kill for want of memory on the whole machine meanwhile, and no limit was near: somebody else sent SIGKILL",
+                    en: "the kernel counted no kill for want of memory on the whole machine meanwhile, and no \
+                         limit was near: somebody else sent SIGKILL",
                     zh: "期间内核在整机上没有记录到因内存不足的杀进程，也没有接近任何上限：SIGKILL 另有来源"
                 ),
             )
@@ -112,7 +113,8 @@ fn workers(timeline: &Timeline) -> Option<Reading> {
         Reading::new(
             "workers-rise",
             text!(
-                en: "{count} workers held {all} of the job's {job}, the largest {each}, and had grown by {rise} together",
+                en: "{count} workers held {all} of the job's {job}, the largest {each}, and had grown by {rise} \
+                     together",
                 zh: "{count} 个 worker 共占作业 {job} 中的 {all}（最大一个 {each}），合计增长了 {rise}"
             ),
         )
@@ -142,7 +144,8 @@ fn course(timeline: &Timeline) -> Option<Reading> {
             Reading::new(
                 level,
                 text!(
-                    en: "the job rose from {start} to {end} in {lasted} ({rate} a second{en}), most of it process {pid} ({name})",
+                    en: "the job rose from {start} to {end} in {lasted} ({rate} a second{en}), most of it \
+                         process {pid} ({name})",
                     zh: "作业在 {lasted} 内从 {start} 升到 {end}（每秒 {rate}{zh}），主要是进程 {pid}（{name}）"
                 ),
             )
@@ -152,7 +155,8 @@ fn course(timeline: &Timeline) -> Option<Reading> {
             Reading::new(
                 "jumped",
                 text!(
-                    en: "the job was steady and then went from {start} to {end} within {lasted}, most of it process {pid} ({name})",
+                    en: "the job was steady and then went from {start} to {end} within {lasted}, most of it \
+                         process {pid} ({name})",
                     zh: "作业先保持平稳，随后在 {lasted} 内从 {start} 升到 {end}，主要是进程 {pid}（{name}）"
                 ),
             )
