@@ -2,9 +2,9 @@
 //! the mechanisms that depends on a program stands here.
 
 use crate::dialect::{Resource, Sign};
-use crate::domain::closed_set;
 use crate::domain::program::{DeviceUse, Kind};
 use crate::domain::trainer::{Purpose, Trainer};
+use crate::domain::{Number, closed_set};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 
@@ -51,6 +51,13 @@ pub fn on_gpu(incident: &Incident) -> bool {
     matches!(asker(incident), Asker::Tensor | Asker::PooledTensor | Asker::Engine | Asker::WeightBuffers)
 }
 
+/// True when the figure asked for is one buffer. A compiler's report (XLA) gives the need of a whole program instead;
+/// its dialects tell by what it exceeds the device, or what its parts are.
+pub fn one_piece(incident: &Incident) -> bool {
+    let numbers = &incident.event.facts.numbers;
+    ![Number::ExceededBy, Number::ProgramTotal].iter().any(|name| numbers.contains_key(name))
+}
+
 closed_set! {
     /// The kind of job, as its user would name it.
     pub enum JobKind {
@@ -93,7 +100,7 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
         || purpose == Some(Purpose::Training);
     Some(if engine {
         JobKind::Serving
-    } else if !super::reading::one_piece(incident) {
+    } else if !one_piece(incident) {
         JobKind::Compiled
     } else if scheduler {
         JobKind::Scheduler

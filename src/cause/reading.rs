@@ -2,7 +2,6 @@
 
 use super::nature::{Asker, asker};
 use crate::dialect::{Event, Fact, Sign};
-use crate::domain::Number;
 use crate::evidence::{Span, TraceEntry};
 use crate::gpu::context_size;
 use crate::incident::context::{Growth, Measure, Series};
@@ -95,13 +94,6 @@ pub fn request_share(incident: &Incident) -> Option<f64> {
 /// What the framework has handed out, as a share of the device or pool.
 pub fn allocated_share(incident: &Incident) -> Option<f64> {
     share_of_whole(incident, incident.ledger.allocated)
-}
-
-/// True when the figure asked for is one buffer. A compiler's report (XLA) gives the need of a whole program instead;
-/// its dialects tell by what it exceeds the device, or what its parts are.
-pub fn one_piece(incident: &Incident) -> bool {
-    let numbers = &incident.event.facts.numbers;
-    ![Number::ExceededBy, Number::ProgramTotal].iter().any(|name| numbers.contains_key(name))
 }
 
 /// Free memory inside the default pools: what another layout could use. The free blocks of private pools are not in it,

@@ -1,7 +1,8 @@
 //! The plan of a program that a compiler laid out.
 
 use super::{Mechanism, Reading};
-use crate::cause::reading::{one_piece, size, whole};
+use crate::cause::nature::one_piece;
+use crate::cause::reading::{size, whole};
 use crate::domain::Number;
 use crate::text;
 use crate::units::{Bytes, GIB, percent};

@@ -1,8 +1,8 @@
 //! The size of what was asked for.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, asker, is_state_vector, on_gpu};
-use crate::cause::reading::{allocated_share, one_piece, place, request_share, size, whole, whole_name};
+use crate::cause::nature::{Asker, asker, is_state_vector, on_gpu, one_piece};
+use crate::cause::reading::{allocated_share, place, request_share, size, whole, whole_name};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::text;
