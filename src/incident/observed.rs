@@ -140,10 +140,11 @@ impl Timeline {
 /// Puts what was seen to the failures of the job's output. Where there is none and the end may be one, it is one.
 pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
     let failed = timeline.end.is_none_or(|end| end.failed());
-    if !incidents.iter().any(|incident| incident.primary) && failed {
-        if let Some(event) = timeline.event() {
-            incidents.push(Incident::alone(event, Context::default()));
-        }
+    if !incidents.iter().any(|incident| incident.primary)
+        && failed
+        && let Some(event) = timeline.event()
+    {
+        incidents.push(Incident::alone(event, Context::default()));
     }
     for incident in incidents.iter_mut() {
         incident.observed = Some(Arc::clone(timeline));

@@ -183,8 +183,8 @@ pub enum Course {
         from: Point,
         to: Point,
     },
-    /// It was steady and then went up at once.
-    Jumped {
+    /// It kept its level for long and then went up.
+    Climbed {
         from: Point,
         to: Point,
     },
@@ -193,6 +193,10 @@ pub enum Course {
 
 /// A rise by less than this is none.
 const WORTH_A_RISE: u64 = 32 << 20;
+
+/// What leaves its level before this share of the time rises rather than climbs late: a straight rise leaves that of
+/// its first half after a third.
+const LATE: f64 = 0.45;
 
 /// Growth of this confidence (see [`Series::growth`]) is told as such.
 const SURE: f64 = 0.4;
@@ -237,15 +241,8 @@ impl Curve {
     /// What it did until its peak.
     pub fn course(&self) -> Option<Course> {
         let (first, peak) = (self.points.first()?, self.peak()?);
-        let lasted = peak.at - first.at;
-        let sudden = (lasted * 0.1).max(1.0);
-        // A job that lasted little longer than a jump does neither jumps nor grows.
-        if lasted >= 4.0 * sudden / 2.0
-            && let Some(before) = self.at(peak.at - sudden)
-            && peak.bytes.saturating_sub(before.bytes) >= (peak.bytes / 10 * 3).max(WORTH_A_RISE)
-            && self.growth(before.at).is_none_or(|(confidence, _)| confidence < SURE)
-        {
-            return Some(Course::Jumped { from: before, to: peak });
+        if let Some(from) = self.late_climb(*first, peak) {
+            return Some(Course::Climbed { from, to: peak });
         }
         let from = self.points.get(self.points.len() / 4)?;
         match self.growth(peak.at) {
@@ -256,6 +253,25 @@ impl Curve {
             }
             _ => Some(Course::Steady),
         }
+    }
+
+    /// Where it left the level of its first half, if it did so late.
+    fn late_climb(&self, first: Point, peak: Point) -> Option<Point> {
+        let lasted = peak.at - first.at;
+        let within = |from: f64, to: f64| {
+            let between = move |point: &&Point| (from..=to).contains(&((point.at - first.at) / lasted.max(1e-3)));
+            self.points.iter().filter(between)
+        };
+        // Without the start: a level is what comes after imports and the first load.
+        let mut level: Vec<u64> = within(0.1, 0.5).map(|point| point.bytes).collect();
+        level.sort_unstable();
+        let low = *level.get(level.len() / 2).filter(|_| level.len() >= 4)?;
+        let climb = peak.bytes.checked_sub(low)?;
+        if climb < (peak.bytes / 10 * 3).max(WORTH_A_RISE) {
+            return None;
+        }
+        let from = within(0.0, 1.0).rfind(|point| point.bytes <= low + climb / 10)?;
+        ((from.at - first.at) >= LATE * lasted).then_some(*from)
     }
 
     /// Confidence and bytes per second of its growth until a moment.
@@ -434,7 +450,7 @@ impl Timeline {
         let running: Vec<(u64, u64)> = self
             .processes
             .values()
-            .filter(|process| process.worker)
+            .filter(|process| process.worker || self.has_twins(process))
             .filter_map(|process| {
                 let (first, now) = (process.curve.points.first()?, process.curve.at(moment)?);
                 (moment - now.at <= WRITTEN_EACH).then(|| (now.bytes, now.bytes.saturating_sub(first.bytes)))
@@ -449,6 +465,15 @@ impl Timeline {
             rise: all.rise.saturating_add(*rise),
             largest,
         }))
+    }
+
+    /// True for one of several processes that one parent started with the same program: ranks, parallel jobs.
+    fn has_twins(&self, process: &Process) -> bool {
+        self.processes.contains_key(&process.parent)
+            && self
+                .processes
+                .values()
+                .any(|other| other.pid != process.pid && (other.parent, &other.name) == (process.parent, &process.name))
     }
 
     /// The process that held most at any time.
@@ -478,11 +503,11 @@ mod tests {
 
     #[test]
     fn rises_jumps_and_steady_use_are_told_apart() {
-        let rising = curve((0..200).map(|i| (f64::from(i) * 0.1, 300 + 10 * i as u64)));
+        let rising = curve((0..200u32).map(|i| (f64::from(i) * 0.1, 300 + 10 * u64::from(i))));
         assert!(matches!(rising.course(), Some(Course::Rose { .. })), "{:?}", rising.course());
-        let jump = curve((0..200).map(|i| (f64::from(i) * 0.1, if i < 195 { 800 } else { 3000 })));
-        assert!(matches!(jump.course(), Some(Course::Jumped { .. })), "{:?}", jump.course());
-        let steady = curve((0..200).map(|i| (f64::from(i) * 0.1, 800 + (i as u64 % 3))));
+        let jump = curve((0..200u32).map(|i| (f64::from(i) * 0.1, if i < 195 { 800 } else { 3000 })));
+        assert!(matches!(jump.course(), Some(Course::Climbed { .. })), "{:?}", jump.course());
+        let steady = curve((0..200u32).map(|i| (f64::from(i) * 0.1, 800 + u64::from(i % 3))));
         assert_eq!(steady.course(), Some(Course::Steady));
     }
 

@@ -98,7 +98,14 @@ pub fn header(pid: Pid, command: &[std::ffi::OsString]) -> Header {
 #[derive(Default)]
 struct Devices {
     sizes: Vec<(u32, u64)>,
-    now: Vec<(u32, u64, Vec<(u32, u64)>)>,
+    now: Vec<Device>,
+}
+
+/// One of them: its index, what is in use, and who holds how much.
+struct Device {
+    index: u32,
+    used: u64,
+    processes: Vec<(u32, u64)>,
 }
 
 struct Looking {
@@ -228,7 +235,7 @@ impl Looking {
                 record.header(&self.timeline.header);
             }
         }
-        for (index, used, processes) in &devices.now {
+        for Device { index, used, processes } in &devices.now {
             let mut device = DeviceSample { index: *index, used: *used, ..DeviceSample::default() };
             if self.numbered_alike {
                 let (own, others): (Vec<_>, Vec<_>) =
@@ -351,7 +358,7 @@ fn watch_devices(devices: &Mutex<Devices>, watching: &AtomicBool) {
         let now = sizes.iter().filter_map(|(index, _)| {
             let (memory, processes) = library.again(*index)?;
             let processes = processes.iter().filter_map(|process| Some((process.pid, *process.bytes.as_ref().ok()?)));
-            Some((*index, memory.allocated(), processes.collect()))
+            Some(Device { index: *index, used: memory.allocated(), processes: processes.collect() })
         });
         let now = now.collect();
         if let Ok(mut devices) = devices.lock() {

@@ -3,6 +3,7 @@
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::domain::Sign;
+use crate::incident::Incident;
 use crate::incident::timeline::{Course, Quantity, Timeline};
 use crate::text;
 use crate::text::Text;
@@ -10,6 +11,16 @@ use crate::units::{Bytes, percent};
 
 /// Below this share of what the job held, workers are not what filled the memory.
 const WORKERS_SHARE: f64 = 0.5;
+
+/// The largest worker's share of what all hold, from which on it is that one.
+const ONE_OF_THEM: f64 = 0.6;
+
+/// Reading data fills memory within seconds or minutes; what rises longer and more slowly is kept from step to step.
+const SLOWLY: f64 = 120.0;
+const SLOW: f64 = (50 << 20) as f64;
+
+/// A climb within this time is one request, as far as looking tells.
+const AT_ONCE: f64 = 1.0;
 
 /// A rise that makes up this share of a peak is what filled it.
 const OF_PEAK: f64 = 0.3;
@@ -40,7 +51,19 @@ fn per_step(timeline: &Timeline, from: f64, to: f64, bytes: u64) -> Text {
 /// Who held the memory of the machine or of the job.
 pub const HOST: Mechanism = Mechanism {
     id: "watched-host",
-    levels: &["workers-rise", "workers-hold", "rose", "rose-over-steps", "jumped", "others", "shm-full", "steady"],
+    levels: &[
+        "workers-rise",
+        "workers-hold",
+        "rose",
+        "rose-over-steps",
+        "rose-slowly",
+        "jumped",
+        "climbed-late",
+        "others",
+        "shm-full",
+        "steady",
+        "refused-at-once",
+    ],
     read: |incident| {
         let timeline = incident.observed.as_deref()?;
         if !matches!(asker(incident), Asker::Host | Asker::Shm) {
@@ -49,7 +72,7 @@ pub const HOST: Mechanism = Mechanism {
         shm_full(timeline, asker(incident) == Asker::Shm)
             .or_else(|| others(timeline))
             .or_else(|| workers(timeline))
-            .or_else(|| course(timeline))
+            .or_else(|| course(incident, timeline))
     },
 };
 
@@ -104,7 +127,10 @@ fn others(timeline: &Timeline) -> Option<Reading> {
 fn workers(timeline: &Timeline) -> Option<Reading> {
     let peak = timeline.curve(Quantity::Job)?.peak()?;
     let workers = timeline.workers().filter(|workers| workers.count >= 2)?;
-    if (workers.bytes as f64) < WORKERS_SHARE * peak.bytes as f64 {
+    // One of them that holds most of it is a matter of its own.
+    if (workers.bytes as f64) < WORKERS_SHARE * peak.bytes as f64
+        || workers.largest as f64 > ONE_OF_THEM * workers.bytes as f64
+    {
         return None;
     }
     let (count, all, each) = (workers.count, Bytes(workers.bytes), Bytes(workers.largest));
@@ -129,52 +155,77 @@ fn workers(timeline: &Timeline) -> Option<Reading> {
     })
 }
 
-fn course(timeline: &Timeline) -> Option<Reading> {
+fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
     let curve = timeline.curve(Quantity::Job)?;
     let largest = timeline.largest_process()?;
-    let (pid, name) = (largest.pid, &largest.name);
-    Some(match curve.course()? {
-        Course::Rose { bytes_per_second, from, to } => {
-            let rise = to.bytes.saturating_sub(from.bytes);
-            let (start, end, rate) = (Bytes(from.bytes), Bytes(to.bytes), Bytes(bytes_per_second.max(0.0) as u64));
-            let lasted = seconds(to.at - from.at);
-            let steps = per_step(timeline, from.at, to.at, rise);
-            let level = if steps.is_empty() { "rose" } else { "rose-over-steps" };
-            let (en, zh) = (steps.en, steps.zh);
-            Reading::new(
-                level,
-                text!(
-                    en: "the job rose from {start} to {end} in {lasted} ({rate} a second{en}), most of it \
-                         process {pid} ({name})",
-                    zh: "作业在 {lasted} 内从 {start} 升到 {end}（每秒 {rate}{zh}），主要是进程 {pid}（{name}）"
-                ),
-            )
-        }
-        Course::Jumped { from, to } => {
-            let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), seconds(to.at - from.at));
-            Reading::new(
-                "jumped",
-                text!(
-                    en: "the job was steady and then went from {start} to {end} within {lasted}, most of it \
-                         process {pid} ({name})",
-                    zh: "作业先保持平稳，随后在 {lasted} 内从 {start} 升到 {end}，主要是进程 {pid}（{name}）"
-                ),
-            )
-        }
-        Course::Steady => {
-            let end = Bytes(curve.peak()?.bytes);
+    let process = text!(
+        en: ", most of it process {pid} ({name})",
+        zh: "，主要是进程 {pid}（{name}）",
+        pid = largest.pid,
+        name = largest.name
+    );
+    let course = curve.course()?;
+    let told = rise(timeline, course, &text!(en: "the job", zh: "作业"), &process);
+    told.or_else(|| {
+        let held = Bytes(curve.peak()?.bytes);
+        let killed = incident.event.has(Sign::KilledWithProof) || incident.event.has(Sign::KilledWithoutProof);
+        Some(if killed {
             Reading::new(
                 "steady",
-                text!(en: "the job held {end} and did not grow before it died", zh: "作业占用 {end}，死亡前没有增长"),
+                text!(en: "the job held {held} and did not grow before it died", zh: "作业占用 {held}，死亡前没有增长"),
             )
-        }
+        } else {
+            Reading::new(
+                "refused-at-once",
+                text!(
+                    en: "the job held {held} and did not grow: what was refused was asked for at once",
+                    zh: "作业占用 {held} 且没有增长：被拒绝的是一次性申请"
+                ),
+            )
+        })
     })
+}
+
+/// A rise or climb in words; `None` where it was steady.
+fn rise(timeline: &Timeline, course: Course, who: &Text, process: &Text) -> Option<Reading> {
+    let (from, to) = match course {
+        Course::Rose { from, to, .. } | Course::Climbed { from, to } => (from, to),
+        Course::Steady => return None,
+    };
+    let climbed = to.bytes.saturating_sub(from.bytes);
+    let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), to.at - from.at);
+    let steps = per_step(timeline, from.at, to.at, climbed);
+    let level = match course {
+        _ if !steps.is_empty() => "rose-over-steps",
+        Course::Rose { bytes_per_second, .. } if lasted >= SLOWLY && bytes_per_second <= SLOW => "rose-slowly",
+        Course::Rose { .. } => "rose",
+        _ if lasted <= AT_ONCE => "jumped",
+        _ => "climbed-late",
+    };
+    let (en, zh) = match course {
+        Course::Rose { bytes_per_second, .. } => {
+            let rate = Bytes(bytes_per_second.max(0.0) as u64);
+            (format!("rose from {start} to {end}, {rate} a second"), format!("从 {start} 升到 {end}，每秒 {rate}"))
+        }
+        _ => (
+            format!("kept its level and then went from {start} to {end}"),
+            format!("先保持平稳，随后从 {start} 升到 {end}"),
+        ),
+    };
+    let time = seconds(lasted);
+    Some(Reading::new(
+        level,
+        Text::new(
+            format!("{} {en} within {time}{}{}", who.en, steps.en, process.en),
+            format!("{}在 {time} 内{zh}{}{}", who.zh, steps.zh, process.zh),
+        ),
+    ))
 }
 
 /// Who held the memory of the GPU.
 pub const DEVICE: Mechanism = Mechanism {
     id: "watched-device",
-    levels: &["stranger-came", "strangers", "rose", "rose-over-steps", "jumped"],
+    levels: &["stranger-came", "strangers", "rose", "rose-over-steps", "rose-slowly", "jumped", "climbed-late"],
     read: |incident| {
         let timeline = incident.observed.as_deref()?;
         if !on_gpu(incident) {
@@ -216,32 +267,6 @@ fn strangers(timeline: &Timeline, device: u32) -> Option<Reading> {
 
 fn own(timeline: &Timeline, device: u32) -> Option<Reading> {
     let curve = timeline.curve(Quantity::Own(device)).or(timeline.curve(Quantity::Device(device)))?;
-    match curve.course()? {
-        Course::Rose { bytes_per_second, from, to } => {
-            let rise = to.bytes.saturating_sub(from.bytes);
-            let (start, end, rate) = (Bytes(from.bytes), Bytes(to.bytes), Bytes(bytes_per_second.max(0.0) as u64));
-            let lasted = seconds(to.at - from.at);
-            let steps = per_step(timeline, from.at, to.at, rise);
-            let level = if steps.is_empty() { "rose" } else { "rose-over-steps" };
-            let (en, zh) = (steps.en, steps.zh);
-            Some(Reading::new(
-                level,
-                text!(
-                    en: "on GPU {device} the job rose from {start} to {end} in {lasted} ({rate} a second{en})",
-                    zh: "作业在 GPU {device} 上 {lasted} 内从 {start} 升到 {end}（每秒 {rate}{zh}）"
-                ),
-            ))
-        }
-        Course::Jumped { from, to } => {
-            let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), seconds(to.at - from.at));
-            Some(Reading::new(
-                "jumped",
-                text!(
-                    en: "on GPU {device} the job was steady and then went from {start} to {end} within {lasted}",
-                    zh: "作业在 GPU {device} 上先保持平稳，随后在 {lasted} 内从 {start} 升到 {end}"
-                ),
-            ))
-        }
-        Course::Steady => None,
-    }
+    let who = text!(en: "the job's memory on GPU {device}", zh: "作业在 GPU {device} 上的显存");
+    rise(timeline, curve.course()?, &who, &Text::default())
 }
