@@ -33,6 +33,8 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('probe', 'probe', [CompletionResultType]::ParameterValue, 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply')
             [CompletionResult]::new('headroom', 'headroom', [CompletionResultType]::ParameterValue, 'Does batch N fit a GPU with room to spare, and what is the largest that does')
             [CompletionResult]::new('rehearse', 'rehearse', [CompletionResultType]::ParameterValue, 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run a job unchanged, and be there when its memory ends')
+            [CompletionResult]::new('attach', 'attach', [CompletionResultType]::ParameterValue, 'Watch a process that already runs, as run does, until it ends')
             break
         }
         'oomdoc;explain' {
@@ -256,6 +258,33 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Everything: whole stacks, all holders, all traps')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Everything: whole stacks, all holders, all traps')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;run' {
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each')
+            [CompletionResult]::new('--warn', '--warn', [CompletionResultType]::ParameterName, 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share')
+            [CompletionResult]::new('--stop-at', '--stop-at', [CompletionResultType]::ParameterName, 'Ask the job to end (SIGTERM, once) when one of them is filled to this share')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing when all goes well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing when all goes well')
+            [CompletionResult]::new('--die-with-me', '--die-with-me', [CompletionResultType]::ParameterName, 'Kill the job when oomdoc itself is killed')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;attach' {
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each')
+            [CompletionResult]::new('--warn', '--warn', [CompletionResultType]::ParameterName, 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share')
+            [CompletionResult]::new('--stop-at', '--stop-at', [CompletionResultType]::ParameterName, 'Ask the job to end (SIGTERM, once) when one of them is filled to this share')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing when all goes well')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing when all goes well')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

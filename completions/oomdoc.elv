@@ -30,6 +30,8 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand probe 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
             cand headroom 'Does batch N fit a GPU with room to spare, and what is the largest that does'
             cand rehearse 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch'
+            cand run 'Run a job unchanged, and be there when its memory ends'
+            cand attach 'Watch a process that already runs, as run does, until it ends'
         }
         &'oomdoc;explain'= {
             cand -f 'What to print: terminal, json or markdown'
@@ -245,6 +247,31 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --json 'Short for --format json'
             cand -v 'Everything: whole stacks, all holders, all traps'
             cand --verbose 'Everything: whole stacks, all holders, all traps'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'oomdoc;run'= {
+            cand --record 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each'
+            cand --warn 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share'
+            cand --stop-at 'Ask the job to end (SIGTERM, once) when one of them is filled to this share'
+            cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
+            cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
+            cand --width 'Columns to fill [default: those of the terminal, else 80]'
+            cand -q 'Say nothing when all goes well'
+            cand --quiet 'Say nothing when all goes well'
+            cand --die-with-me 'Kill the job when oomdoc itself is killed'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'oomdoc;attach'= {
+            cand --record 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each'
+            cand --warn 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share'
+            cand --stop-at 'Ask the job to end (SIGTERM, once) when one of them is filled to this share'
+            cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
+            cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
+            cand --width 'Columns to fill [default: those of the terminal, else 80]'
+            cand -q 'Say nothing when all goes well'
+            cand --quiet 'Say nothing when all goes well'
             cand -h 'Print help'
             cand --help 'Print help'
         }

@@ -34,6 +34,8 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "simulate" -d 'Run a l
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "probe" -d 'Read the GPUs and memory of this machine: who holds what, what nobody explains, what limits apply'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "headroom" -d 'Does batch N fit a GPU with room to spare, and what is the largest that does'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rehearse" -d 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "run" -d 'Run a job unchanged, and be there when its memory ends'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "attach" -d 'Watch a process that already runs, as run does, until it ends'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
@@ -290,3 +292,28 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l show-output -
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s v -l verbose -d 'Everything: whole stacks, all holders, all traps'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l record -d 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l warn -d 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l stop-at -d 'Ask the job to end (SIGTERM, once) when one of them is filled to this share' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -s q -l quiet -d 'Say nothing when all goes well'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l die-with-me -d 'Kill the job when oomdoc itself is killed'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l record -d 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l warn -d 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l stop-at -d 'Ask the job to end (SIGTERM, once) when one of them is filled to this share' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -s q -l quiet -d 'Say nothing when all goes well'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -s h -l help -d 'Print help'

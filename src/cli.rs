@@ -1,6 +1,7 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
 mod headroom;
+mod run;
 
 use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
@@ -19,6 +20,7 @@ use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 pub use headroom::{HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
+pub use run::{AttachOptions, RunOptions, WatchOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,6 +40,12 @@ pub enum Invocation {
     Probe(Box<ProbeOptions>),
     Headroom(Box<HeadroomOptions>),
     Rehearse(Box<RehearseOptions>),
+    Run(Box<RunOptions>),
+    Attach(Box<AttachOptions>),
+    /// The process beside a job of `run` that tells what the group gets.
+    RunSentinel,
+    /// The process that becomes a job of `run`.
+    RunChild(Vec<OsString>),
 }
 
 /// How any command writes.
@@ -340,8 +348,12 @@ pub fn command() -> clap::Command {
 /// Reads the command line. Prints help, the version or a usage error and leaves the process where that is all to do.
 pub fn parse() -> Invocation {
     // No subcommand of the grammar: nobody is to see it in the help, in completions or in man pages.
-    if std::env::args_os().nth(1).is_some_and(|name| name == child::NAME) {
-        return Invocation::CudaChild;
+    let mut arguments = std::env::args_os().skip(1);
+    match arguments.next().as_ref().and_then(|name| name.to_str()) {
+        Some(child::NAME) => return Invocation::CudaChild,
+        Some(run::SENTINEL) => return Invocation::RunSentinel,
+        Some(run::CHILD) => return Invocation::RunChild(arguments.collect()),
+        _ => {}
     }
     if std::env::args_os().nth(1).is_some_and(|name| name == view::NAME) {
         return Invocation::RehearseView;
@@ -355,6 +367,8 @@ pub fn parse() -> Invocation {
         Command::Probe(args) => Invocation::Probe(Box::new((*args).into())),
         Command::Headroom(args) => Invocation::Headroom(Box::new((*args).into())),
         Command::Rehearse(args) => Invocation::Rehearse(Box::new((*args).into())),
+        Command::Run(args) => Invocation::Run(Box::new((*args).into())),
+        Command::Attach(args) => Invocation::Attach(Box::new((*args).into())),
     }
 }
 
@@ -379,6 +393,7 @@ pub fn parse() -> Invocation {
                                       the largest batch that fits
   oomdoc rehearse --like 3090 -- python train.py
                                       would it fit that GPU? a few real steps, without any GPU
+  oomdoc run -- python train.py       the job as it is; a diagnosis when its memory ends
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -405,6 +420,10 @@ enum Command {
     Headroom(Box<headroom::HeadroomArgs>),
     /// Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch
     Rehearse(Box<RehearseArgs>),
+    /// Run a job unchanged, and be there when its memory ends
+    Run(Box<run::RunArgs>),
+    /// Watch a process that already runs, as run does, until it ends
+    Attach(Box<run::AttachArgs>),
 }
 
 #[derive(Args)]

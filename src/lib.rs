@@ -20,6 +20,7 @@
 //!   optimizer and sharding, [`headroom`] holds a peak, however it is known, against a GPU or a machine.
 //! * [`gpu`] and [`host`] read the running machine for `oomdoc probe`; what could not be read is a [`reading`] with its
 //!   reason.
+//! * `run` (Linux only) is `oomdoc run`: it stays beside a job, copies its output and is there when its memory ends.
 //! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
 //! * [`domain`] holds the closed words that all share: what ran out, sizes, numbers and signs, each with its id.
 //!
@@ -43,6 +44,8 @@ pub mod input;
 pub mod reading;
 pub mod rehearse;
 pub mod report;
+#[cfg(target_os = "linux")]
+pub mod run;
 pub mod snapshot;
 pub mod text;
 pub mod units;

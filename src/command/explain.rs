@@ -8,14 +8,15 @@ use crate::cli::{ExplainFormat, ExplainOptions};
 use crate::dialect::stated;
 use crate::domain::Sign;
 use crate::incident::context::Given;
-use crate::incident::{Incident, job};
+use crate::incident::{Incident, Timeline, job, observed};
 use crate::input::Source;
 use crate::report::view::to_json;
 use crate::report::{self, Diagnosis, Explanation, InputSummary};
 use crate::text::{Lang, Text};
 use crate::{cause, dialect, fix, incident, input, input::Document};
 use rayon::prelude::*;
-use std::io::{IsTerminal, Write};
+use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::sync::Arc;
 
 /// Reads, diagnoses and prints. The exit code: 0 an incident was found, 1 none, 2 a file could not be read.
 ///
@@ -36,6 +37,9 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     let read: Vec<anyhow::Result<FileEvents>> = sources
         .par_iter()
         .map(|source| {
+            if let Some(watched) = watched(source)? {
+                return Ok(watched);
+            }
             let document = dialect::reader().read_with_progress(source, &mut progress.meter())?;
             Ok(FileEvents::of(&document, &options.given))
         })
@@ -99,14 +103,42 @@ pub struct FileEvents {
     harmless: Vec<dialect::Event>,
     /// A failure that the text or the user only tells of; counts where no input holds a message.
     told: Option<Incident>,
+    /// What `oomdoc run` saw, where the input is its record.
+    observed: Option<Arc<Timeline>>,
+}
+
+/// What a record of `oomdoc run` tells, where the file is one.
+fn watched(source: &Source) -> anyhow::Result<Option<FileEvents>> {
+    let Source::File(path) = source else { return Ok(None) };
+    let Ok(file) = std::fs::File::open(path) else { return Ok(None) };
+    let mut file = BufReader::new(file);
+    if !file.fill_buf().is_ok_and(observed::is_record) {
+        return Ok(None);
+    }
+    let bytes = file.get_ref().metadata().map_or(0, |metadata| metadata.len());
+    let (timeline, output) = observed::read_record(file)?;
+    let mut events = FileEvents::watched(&output, Arc::new(timeline));
+    events.summary.source = source.to_string();
+    events.summary.bytes = bytes;
+    Ok(Some(events))
 }
 
 impl FileEvents {
+    /// The failures of a job's output, with what was seen of the job.
+    pub fn watched(output: &str, timeline: Arc<Timeline>) -> FileEvents {
+        let document = dialect::reader().text("-", output);
+        let mut events = FileEvents::of(&document, &Given::default());
+        events.told = None;
+        observed::attach(&mut events.incidents, &timeline);
+        events.observed = Some(timeline);
+        events
+    }
+
     /// Reads the failures of a document and their context.
     pub fn of(document: &Document, given: &Given) -> FileEvents {
         let (incidents, harmless) = incident::assemble(document, dialect::events(document));
         let told = if incidents.is_empty() { told(document, given) } else { None };
-        FileEvents { summary: InputSummary::from(document), incidents, harmless, told }
+        FileEvents { summary: InputSummary::from(document), incidents, harmless, told, observed: None }
     }
 }
 
@@ -140,6 +172,9 @@ pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &
     let mut incidents = Vec::with_capacity(files.len());
     for file in files {
         incidents.push(job::FileIncidents { source: file.summary.source.clone(), incidents: file.incidents });
+        if let Some(timeline) = file.observed {
+            explanation.watched.push((file.summary.source.clone(), timeline));
+        }
         explanation.inputs.push(file.summary);
         explanation.harmless.extend(file.harmless);
     }

@@ -11,6 +11,8 @@ pub mod rehearse;
 pub mod replay;
 mod reproduce;
 pub mod rules;
+#[cfg_attr(not(target_os = "linux"), path = "run_elsewhere.rs")]
+pub mod run;
 pub mod simulate;
 
 use crate::cli::{Invocation, Output};
@@ -27,13 +29,17 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
-        Invocation::CudaChild | Invocation::RehearseView => Lang::En,
+        Invocation::CudaChild | Invocation::RehearseView | Invocation::RunSentinel | Invocation::RunChild(_) => {
+            Lang::En
+        }
         Invocation::Probe(options) => options.output.style.lang,
         Invocation::Replay(options) => options.output.style.lang,
         Invocation::Diff(options) => options.output.style.lang,
         Invocation::Simulate(options) => options.output.style.lang,
         Invocation::Headroom(options) => options.output.style.lang,
         Invocation::Rehearse(options) => options.output.style.lang,
+        Invocation::Run(options) => options.output.style.lang,
+        Invocation::Attach(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
@@ -55,6 +61,10 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Simulate(options) => simulate::run(&options),
         Invocation::Headroom(options) => headroom::run(&options),
         Invocation::Rehearse(options) => rehearse::run(&options),
+        Invocation::Run(options) => run::run(&options),
+        Invocation::Attach(options) => run::attach(&options),
+        Invocation::RunSentinel => run::sentinel(),
+        Invocation::RunChild(arguments) => run::become_job(&arguments),
     };
     ExitCode::from(outcome.unwrap_or_else(|error| {
         complain(&error, lang);

@@ -22,6 +22,8 @@ pub struct Groups {
 pub struct Group {
     /// As it stands below the mount point; `/` may be a container's own.
     pub path: String,
+    /// Where its files lie, from the root.
+    pub folder: String,
     /// `memory.max` or `memory.limit_in_bytes`; `None` = no limit.
     pub limit: Reading<Option<u64>>,
     /// `memory.high`, above which the kernel slows the group down; version 2.
@@ -103,6 +105,31 @@ impl Group {
     }
 }
 
+/// What a watcher asks a group again and again for, in two small files.
+impl Group {
+    /// What it holds now, without files that the kernel can take back.
+    pub fn held_again(&self, root: &Root, version: u8) -> Option<u64> {
+        let names = if version == 1 {
+            ("memory.usage_in_bytes", "total_cache", "total_shmem")
+        } else {
+            ("memory.current", "file", "shmem")
+        };
+        let current = root.number(&format!("{}/{}", self.folder, names.0)).ok()?;
+        let stat = root.text(&format!("{}/memory.stat", self.folder)).unwrap_or_default();
+        let field = |name: &str| {
+            stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
+        };
+        let files = field(names.1).unwrap_or(0).saturating_sub(field(names.2).unwrap_or(0));
+        Some(current.saturating_sub(files))
+    }
+
+    /// Kills in it since it exists.
+    pub fn kills_again(&self, root: &Root, version: u8) -> Option<u64> {
+        let file = if version == 1 { "memory.oom_control" } else { "memory.events" };
+        keyed(root, &format!("{}/{file}", self.folder), "oom_kill").ok()
+    }
+}
+
 /// From the group of the path up to the mount point. A container that sees its own group as the root is found there.
 fn walk(root: &Root, base: &str, path: &str, read: fn(&Root, &str, &str) -> Group) -> Vec<Group> {
     let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != "..").collect();
@@ -152,6 +179,7 @@ fn v2(root: &Root, folder: &str, path: &str) -> Group {
     };
     Group {
         path: path.to_string(),
+        folder: folder.to_string(),
         limit: limit_of("memory.max"),
         high: limit_of("memory.high"),
         current: root.number(&file("memory.current")),
@@ -169,6 +197,7 @@ fn v1(root: &Root, folder: &str, path: &str) -> Group {
     let file = |name: &str| format!("{folder}/{name}");
     Group {
         path: path.to_string(),
+        folder: folder.to_string(),
         limit: limit(root, &file("memory.limit_in_bytes")),
         high: unavailable("version 1 of control groups has no memory.high", "cgroup v1 没有 memory.high"),
         current: root.number(&file("memory.usage_in_bytes")),

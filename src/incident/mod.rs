@@ -3,7 +3,9 @@
 pub mod context;
 mod group;
 pub mod job;
+pub mod observed;
 pub mod recording;
+pub mod timeline;
 
 use crate::account::proof::{self, Proof};
 use crate::account::{self, Ledger};
@@ -11,6 +13,8 @@ use crate::dialect::Event;
 pub use context::Context;
 pub use group::assemble;
 pub use recording::Recording;
+use std::sync::Arc;
+pub use timeline::Timeline;
 
 /// One failure with all that the log tells about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +32,8 @@ pub struct Incident {
     pub ledger: Ledger,
     /// What a memory snapshot says about it, where the user gave one.
     pub recording: Option<Recording>,
+    /// What `oomdoc run` saw of the job, where it ran under it.
+    pub observed: Option<Arc<Timeline>>,
 }
 
 impl Incident {
@@ -42,6 +48,7 @@ impl Incident {
             clock: None,
             context,
             recording: None,
+            observed: None,
         }
     }
 

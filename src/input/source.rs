@@ -111,7 +111,9 @@ fn looks_like_log(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     matches!(name, "stdout" | "stderr")
-        || [".log", ".txt", ".out", ".err"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
+        || [".log", ".txt", ".out", ".err", ".record"]
+            .iter()
+            .any(|ending| name.ends_with(ending) && name.len() > ending.len())
 }
 
 fn looks_like_snapshot(path: &Path) -> bool {
@@ -130,8 +132,8 @@ pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
                 return Err(ReadError {
                     cause: None,
                     text: crate::text!(
-                        en: "{p} is a directory without log files (*.log, *.txt, *.out, *.err, stdout, stderr, also .gz): name the file to read",
-                        zh: "目录 {p} 中没有日志文件（*.log、*.txt、*.out、*.err、stdout、stderr，可为 .gz）：请指定要读取的文件",
+                        en: "{p} is a directory without log files (*.log, *.txt, *.out, *.err, *.record, stdout, stderr, also .gz): name the file to read",
+                        zh: "目录 {p} 中没有日志文件（*.log、*.txt、*.out、*.err、*.record、stdout、stderr，可为 .gz）：请指定要读取的文件",
                         p = path.display()
                     ),
                 });

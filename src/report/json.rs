@@ -2,6 +2,7 @@
 //!
 //! Bytes are integers. What is not known is absent: never 0, never a guess.
 
+use super::timeline::json::Watched;
 use super::view::{Quantity, Range, Tool, keyed, texts};
 use super::{Diagnosis, Explanation, InputSummary, surroundings};
 use crate::account::proof::{Holds, Proof, ProofKind};
@@ -47,6 +48,9 @@ pub struct Document<'a> {
     /// Memory snapshots given with --snapshot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     snapshots: Vec<SnapshotInput<'a>>,
+    /// What `oomdoc run` saw, where it ran the job or inputs are its records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<Watched<'a>>,
     /// Messages about memory that are no failure.
     harmless: Vec<Message<'a>>,
 }
@@ -825,6 +829,7 @@ pub fn document(explanation: &Explanation, lang: Lang) -> Document<'_> {
         inputs: if several { explanation.inputs.iter().map(Input::of).collect() } else { Vec::new() },
         incidents: explanation.diagnoses.iter().map(|diagnosis| incident(explanation, diagnosis, lang)).collect(),
         snapshots: snapshots.collect(),
+        timeline: super::timeline::json::view(&explanation.watched),
         harmless: explanation.harmless.iter().map(|event| Message::of(event, lang)).collect(),
     }
 }

@@ -16,6 +16,7 @@ pub mod simulation;
 pub mod surroundings;
 pub mod table;
 pub mod terminal;
+pub mod timeline;
 pub mod view;
 pub mod wording;
 
@@ -24,9 +25,10 @@ use crate::cause::conclusion::Conclusion;
 use crate::cause::decide::Observation;
 use crate::dialect::Event;
 use crate::fix::Plan;
-use crate::incident::Incident;
+use crate::incident::{Incident, Timeline};
 use crate::input::{Document, Repair};
 use crate::text::Lang;
+use std::sync::Arc;
 
 /// One incident, diagnosed.
 pub struct Diagnosis {
@@ -94,6 +96,8 @@ pub struct Explanation {
     /// Messages about memory that are no failure, with the reason.
     pub harmless: Vec<Event>,
     pub snapshots: Vec<SnapshotSummary>,
+    /// What `oomdoc run` saw, with the name of each record.
+    pub watched: Vec<(String, Arc<Timeline>)>,
 }
 
 impl Explanation {

@@ -249,5 +249,6 @@ pub fn explanation() -> Explanation {
         }],
         harmless: vec![harmless],
         snapshots: Vec::new(),
+        watched: Vec::new(),
     }
 }

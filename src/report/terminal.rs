@@ -118,7 +118,7 @@ const EVERYTHING: Detail = Detail {
 /// The report, with colour codes; the writer takes them off where there is no terminal.
 pub fn render(explanation: &Explanation, style: Style) -> String {
     if style.verbose {
-        return everything(explanation, style).render();
+        return everything(explanation, style).render() + &super::timeline::terminal(&explanation.watched, style);
     }
     let mut screen = Screen::new(style.width, style.unicode);
     let recorded = explanation.primary().is_some_and(|primary| primary.incident.recording.is_some());
@@ -131,7 +131,7 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
             break;
         }
     }
-    screen.render()
+    screen.render() + &super::timeline::terminal(&explanation.watched, style)
 }
 
 /// The request as it stands beside its bar, with and without what was missing.

@@ -36,6 +36,8 @@ mod rehearse_files;
 mod rehearse_shim;
 mod replay;
 mod rules;
+#[cfg(target_os = "linux")]
+mod run;
 mod several_logs;
 mod simulate;
 mod snapshot_proof;

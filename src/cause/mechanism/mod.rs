@@ -13,6 +13,7 @@ mod growth;
 mod host;
 mod limit;
 mod need;
+mod observed;
 mod placement;
 mod pool;
 mod request;
@@ -156,6 +157,9 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &snapshot::REPLAY,
     &snapshot::GROWTH,
     &snapshot::TAKEN,
+    &observed::HOST,
+    &observed::DEVICE,
+    &observed::KILL,
 ];
 
 /// All that an incident shows, in the order of [`MECHANISMS`].

@@ -20,10 +20,14 @@ mod trends;
 pub use given::Given;
 pub use keys::examples as setting_examples;
 pub use reader::ContextReader;
-#[cfg(test)]
-pub use series::Reading;
-pub use series::{Growth, Measure, Series, StepUnit};
+pub use series::{Growth, Measure, Reading, Series, StepUnit};
 pub use trends::{AnnouncedPool, Card, FreeReading, Trend, Unit};
+
+/// The step that a line of output tells; where it tells an epoch alone, that.
+pub(crate) fn progress_of_line(text: &str) -> Option<f64> {
+    let progress = progress::read(text, false)?;
+    progress.step.map(|step| step as f64).or(progress.epoch)
+}
 
 pub use crate::domain::Trainer;
 

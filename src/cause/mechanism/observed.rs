@@ -1,0 +1,272 @@
+//! What somebody saw who was there: who grew, who came, and how fast it went.
+
+use super::{Mechanism, Reading};
+use crate::cause::nature::{Asker, asker, on_gpu};
+use crate::domain::Sign;
+use crate::incident::Incident;
+use crate::incident::timeline::{Course, Quantity, Timeline};
+use crate::text;
+use crate::text::Text;
+use crate::units::{Bytes, percent};
+
+/// Below this share of what the job held, workers are not what filled the memory.
+const WORKERS_SHARE: f64 = 0.5;
+
+/// The largest worker's share of what all hold, from which on it is that one.
+const ONE_OF_THEM: f64 = 0.6;
+
+/// Reading data fills memory within seconds or minutes; what rises longer and more slowly is kept from step to step.
+const SLOWLY: f64 = 120.0;
+const SLOW: f64 = (50 << 20) as f64;
+
+/// A climb within this time is one request, as far as looking tells.
+const AT_ONCE: f64 = 1.0;
+
+/// A rise that makes up this share of a peak is what filled it.
+const OF_PEAK: f64 = 0.3;
+
+/// A stranger's memory from here on, as a share of the GPU, is more than a desktop or a monitor.
+const STRANGER: f64 = 0.05;
+
+/// Full enough that the next request fails.
+const FULL: f64 = 0.85;
+
+/// Steps that a rise must last to be growth from step to step.
+const STEPS: f64 = 4.0;
+
+fn seconds(value: f64) -> String {
+    if value < 10.0 { format!("{value:.1} s") } else { format!("{value:.0} s") }
+}
+
+/// `, 72 MiB a step over 40 steps`, where the output told steps.
+fn per_step(timeline: &Timeline, from: f64, to: f64, bytes: u64) -> Text {
+    let steps = timeline.steps_between(from, to);
+    if steps < STEPS {
+        return Text::default();
+    }
+    let each = Bytes((bytes as f64 / steps) as u64);
+    text!(en: ", {each} a step over {steps:.0} steps", zh: "，{steps:.0} 步中每步 {each}")
+}
+
+/// Who held the memory of the machine or of the job.
+pub const HOST: Mechanism = Mechanism {
+    id: "watched-host",
+    levels: &[
+        "workers-rise",
+        "workers-hold",
+        "rose",
+        "rose-over-steps",
+        "rose-slowly",
+        "jumped",
+        "climbed-late",
+        "others",
+        "shm-full",
+        "steady",
+        "refused-at-once",
+    ],
+    read: |incident| {
+        let timeline = incident.observed.as_deref()?;
+        if !matches!(asker(incident), Asker::Host | Asker::Shm) {
+            return None;
+        }
+        shm_full(timeline, asker(incident) == Asker::Shm)
+            .or_else(|| others(timeline))
+            .or_else(|| workers(timeline))
+            .or_else(|| course(incident, timeline))
+    },
+};
+
+/// A kill of which the kernel's own counters say that it was none of its own.
+pub const KILL: Mechanism = Mechanism {
+    id: "watched-kill",
+    levels: &["not-counted"],
+    read: |incident| {
+        let timeline = incident.observed.as_deref()?;
+        (incident.event.has(Sign::KilledWithoutProof) && timeline.shot_for_another_reason()).then(|| {
+            Reading::new(
+                "not-counted",
+                text!(
+                    en: "the kernel counted no kill for want of memory on the whole machine meanwhile, and no \
+                         limit was near: somebody else sent SIGKILL",
+                    zh: "期间内核在整机上没有记录到因内存不足的杀进程，也没有接近任何上限：SIGKILL 另有来源"
+                ),
+            )
+        })
+    },
+};
+
+fn shm_full(timeline: &Timeline, asked: bool) -> Option<Reading> {
+    let share = timeline.fullest(Quantity::Shm).filter(|share| *share >= FULL || asked && *share >= 0.5)?;
+    let size = Bytes(timeline.header.shm_size?);
+    let share = percent(share);
+    Some(Reading::new(
+        "shm-full",
+        text!(en: "/dev/shm ({size}) was filled to {share}", zh: "/dev/shm（{size}）占用达 {share}"),
+    ))
+}
+
+/// The machine was full, and mostly of what is not the job's.
+fn others(timeline: &Timeline) -> Option<Reading> {
+    timeline.fullest(Quantity::Host).filter(|share| *share >= FULL)?;
+    let (host, job) = (timeline.curve(Quantity::Host)?.peak()?, timeline.curve(Quantity::Job)?);
+    let of_job = job.at(host.at)?.bytes;
+    let rest = host.bytes.saturating_sub(of_job);
+    if rest < host.bytes / 2 || rest < 2 * of_job {
+        return None;
+    }
+    let (all, own, others) = (Bytes(host.bytes), Bytes(of_job), Bytes(rest));
+    Some(Reading::new(
+        "others",
+        text!(
+            en: "of {all} in use on the machine the job held {own}: {others} belonged to others",
+            zh: "整机已用 {all}，其中作业占 {own}，其余 {others} 属于其他进程"
+        ),
+    ))
+}
+
+fn workers(timeline: &Timeline) -> Option<Reading> {
+    let peak = timeline.curve(Quantity::Job)?.peak()?;
+    let workers = timeline.workers().filter(|workers| workers.count >= 2)?;
+    // One of them that holds most of it is a matter of its own.
+    if (workers.bytes as f64) < WORKERS_SHARE * peak.bytes as f64
+        || workers.largest as f64 > ONE_OF_THEM * workers.bytes as f64
+    {
+        return None;
+    }
+    let (count, all, each) = (workers.count, Bytes(workers.bytes), Bytes(workers.largest));
+    let (job, rise) = (Bytes(peak.bytes), Bytes(workers.rise));
+    Some(if workers.rise as f64 >= OF_PEAK * workers.bytes as f64 {
+        Reading::new(
+            "workers-rise",
+            text!(
+                en: "{count} workers held {all} of the job's {job}, the largest {each}, and had grown by {rise} \
+                     together",
+                zh: "{count} 个 worker 共占作业 {job} 中的 {all}（最大一个 {each}），合计增长了 {rise}"
+            ),
+        )
+    } else {
+        Reading::new(
+            "workers-hold",
+            text!(
+                en: "{count} workers held {all} of the job's {job}, the largest {each}",
+                zh: "{count} 个 worker 共占作业 {job} 中的 {all}（最大一个 {each}）"
+            ),
+        )
+    })
+}
+
+fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
+    let curve = timeline.curve(Quantity::Job)?;
+    let largest = timeline.largest_process()?;
+    let process = text!(
+        en: ", most of it process {pid} ({name})",
+        zh: "，主要是进程 {pid}（{name}）",
+        pid = largest.pid,
+        name = largest.name
+    );
+    let course = curve.course()?;
+    let told = rise(timeline, course, &text!(en: "the job", zh: "作业"), &process);
+    told.or_else(|| {
+        let held = Bytes(curve.peak()?.bytes);
+        let killed = incident.event.has(Sign::KilledWithProof) || incident.event.has(Sign::KilledWithoutProof);
+        Some(if killed {
+            Reading::new(
+                "steady",
+                text!(en: "the job held {held} and did not grow before it died", zh: "作业占用 {held}，死亡前没有增长"),
+            )
+        } else {
+            Reading::new(
+                "refused-at-once",
+                text!(
+                    en: "the job held {held} and did not grow: what was refused was asked for at once",
+                    zh: "作业占用 {held} 且没有增长：被拒绝的是一次性申请"
+                ),
+            )
+        })
+    })
+}
+
+/// A rise or climb in words; `None` where it was steady.
+fn rise(timeline: &Timeline, course: Course, who: &Text, process: &Text) -> Option<Reading> {
+    let (from, to) = match course {
+        Course::Rose { from, to, .. } | Course::Climbed { from, to } => (from, to),
+        Course::Steady => return None,
+    };
+    let climbed = to.bytes.saturating_sub(from.bytes);
+    let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), to.at - from.at);
+    let steps = per_step(timeline, from.at, to.at, climbed);
+    let level = match course {
+        _ if !steps.is_empty() => "rose-over-steps",
+        Course::Rose { bytes_per_second, .. } if lasted >= SLOWLY && bytes_per_second <= SLOW => "rose-slowly",
+        Course::Rose { .. } => "rose",
+        _ if lasted <= AT_ONCE => "jumped",
+        _ => "climbed-late",
+    };
+    let (en, zh) = match course {
+        Course::Rose { bytes_per_second, .. } => {
+            let rate = Bytes(bytes_per_second.max(0.0) as u64);
+            (format!("rose from {start} to {end}, {rate} a second"), format!("从 {start} 升到 {end}，每秒 {rate}"))
+        }
+        _ => (
+            format!("kept its level and then went from {start} to {end}"),
+            format!("先保持平稳，随后从 {start} 升到 {end}"),
+        ),
+    };
+    let time = seconds(lasted);
+    Some(Reading::new(
+        level,
+        Text::new(
+            format!("{} {en} within {time}{}{}", who.en, steps.en, process.en),
+            format!("{}在 {time} 内{zh}{}{}", who.zh, steps.zh, process.zh),
+        ),
+    ))
+}
+
+/// Who held the memory of the GPU.
+pub const DEVICE: Mechanism = Mechanism {
+    id: "watched-device",
+    levels: &["stranger-came", "strangers", "rose", "rose-over-steps", "rose-slowly", "jumped", "climbed-late"],
+    read: |incident| {
+        let timeline = incident.observed.as_deref()?;
+        if !on_gpu(incident) {
+            return None;
+        }
+        let device = timeline.fullest_device()?;
+        strangers(timeline, device).or_else(|| own(timeline, device))
+    },
+};
+
+fn strangers(timeline: &Timeline, device: u32) -> Option<Reading> {
+    let capacity = timeline.limit(Quantity::Device(device))?;
+    let enough = |bytes: u64| bytes as f64 >= STRANGER * capacity as f64;
+    let stayed = timeline
+        .neighbours
+        .iter()
+        .filter(|other| other.device == device && enough(other.bytes) && timeline.lasted - other.seen < 5.0);
+    let largest = stayed.max_by_key(|other| other.bytes)?;
+    let own_first = timeline.curve(Quantity::Own(device))?.points.iter().find(|point| point.bytes > 0);
+    let (pid, bytes, came) = (largest.pid, Bytes(largest.bytes), seconds(largest.came));
+    Some(if own_first.is_some_and(|own| own.at < largest.came) {
+        Reading::new(
+            "stranger-came",
+            text!(
+                en: "process {pid}, which is none of this job, came to GPU {device} after {came} and held {bytes}",
+                zh: "不属于本作业的进程 {pid} 在 {came} 后出现在 GPU {device} 上，占用 {bytes}"
+            ),
+        )
+    } else {
+        Reading::new(
+            "strangers",
+            text!(
+                en: "process {pid}, which is none of this job, held {bytes} of GPU {device} from before it",
+                zh: "不属于本作业的进程 {pid} 此前就在 GPU {device} 上占用 {bytes}"
+            ),
+        )
+    })
+}
+
+fn own(timeline: &Timeline, device: u32) -> Option<Reading> {
+    let curve = timeline.curve(Quantity::Own(device)).or(timeline.curve(Quantity::Device(device)))?;
+    let who = text!(en: "the job's memory on GPU {device}", zh: "作业在 GPU {device} 上的显存");
+    rise(timeline, curve.course()?, &who, &Text::default())
+}

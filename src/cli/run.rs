@@ -1,0 +1,137 @@
+//! The command line of `oomdoc run`.
+
+use super::{Output, OutputArgs};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// First arguments with which the program starts itself.
+pub(super) const SENTINEL: &str = "run-sentinel";
+pub(super) const CHILD: &str = "run-child";
+
+/// `oomdoc run`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOptions {
+    pub command: Vec<OsString>,
+    pub watch: WatchOptions,
+    /// Killing oomdoc kills the job.
+    pub die_with_me: bool,
+    /// Nothing is said but a diagnosis.
+    pub quiet: bool,
+    pub output: Output,
+}
+
+/// `oomdoc attach`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttachOptions {
+    pub pid: u32,
+    pub watch: WatchOptions,
+    pub quiet: bool,
+    pub output: Output,
+}
+
+/// What is done while a job is watched.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WatchOptions {
+    /// File or folder of the record.
+    pub record: Option<PathBuf>,
+    /// Share of a limit, 0 to 1.
+    pub warn: Option<f64>,
+    pub stop_at: Option<f64>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  oomdoc run -- python train.py
+  oomdoc run --record run.record --warn 90% -- torchrun --nproc-per-node 4 train.py
+  srun oomdoc run --record 'records/{host}-{rank}' -- python train.py
+  docker run … oomdoc run -- python train.py      as the container's first process, too
+  oomdoc explain records/                         afterwards: who fell first, and why
+
+The job keeps its terminal, colours, input, signals, working directory and exit code. Nothing is said when all goes
+well but one line with the peak; when it dies for want of memory, the diagnosis goes to standard error.
+Exit codes: the job's own, 128 + n when signal n ended it, 127 or 126 when it cannot be started.")]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    watch: WatchArgs,
+    /// Kill the job when oomdoc itself is killed
+    #[arg(long)]
+    die_with_me: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// The job and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  oomdoc attach 4242
+  oomdoc attach --record run.record --warn 90% $(pgrep -o -f train.py)
+
+Ends with the process; Ctrl-C ends it before, and the process goes on. What the process prints is not seen.
+Exit codes: 0 it was watched to its end or until Ctrl-C, 2 bad usage or no such process.")]
+pub(super) struct AttachArgs {
+    /// Process to watch, with all that it starts
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    pid: u32,
+    #[command(flatten)]
+    watch: WatchArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Args)]
+struct WatchArgs {
+    /// Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file
+    /// for each
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Say so when RAM, the control group, /dev/shm or a GPU is filled to this share
+    #[arg(long, value_name = "SHARE", value_parser = percentage)]
+    warn: Option<f64>,
+    /// Ask the job to end (SIGTERM, once) when one of them is filled to this share
+    #[arg(long, value_name = "SHARE", value_parser = percentage)]
+    stop_at: Option<f64>,
+    /// Say nothing when all goes well
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl From<WatchArgs> for WatchOptions {
+    fn from(args: WatchArgs) -> WatchOptions {
+        WatchOptions { record: args.record, warn: args.warn, stop_at: args.stop_at }
+    }
+}
+
+impl From<RunArgs> for RunOptions {
+    fn from(args: RunArgs) -> RunOptions {
+        RunOptions {
+            command: args.command,
+            quiet: args.watch.quiet,
+            watch: args.watch.into(),
+            die_with_me: args.die_with_me,
+            output: args.output.plain(false),
+        }
+    }
+}
+
+impl From<AttachArgs> for AttachOptions {
+    fn from(args: AttachArgs) -> AttachOptions {
+        AttachOptions {
+            pid: args.pid,
+            quiet: args.watch.quiet,
+            watch: args.watch.into(),
+            output: args.output.plain(false),
+        }
+    }
+}
+
+/// `90%`, `0.9`.
+fn percentage(text: &str) -> Result<f64, String> {
+    let share = match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.trim().parse(),
+    };
+    share.ok().filter(|share| *share > 0.0 && *share <= 1.0).ok_or_else(|| "write a share such as 90%".into())
+}

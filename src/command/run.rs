@@ -1,0 +1,185 @@
+//! `oomdoc run` and `oomdoc attach`: somebody beside a job, who tells what its memory died of.
+
+use super::explain::{FileEvents, diagnose};
+use crate::cli::{AttachOptions, Output, RunOptions, WatchOptions};
+use crate::incident::context::Given;
+use crate::incident::timeline::{End, Header, Quantity, Timeline};
+use crate::report;
+use crate::run::child::{self, Ending, Job};
+use crate::run::record::Writer;
+use crate::run::sampler::{Orders, Sampler, Seen, header};
+use crate::run::tape::Tape;
+use crate::text;
+use crate::text::{Lang, Text};
+use crate::units::{Bytes, percent};
+use rustix::process::{Pid, test_kill_process};
+use std::ffi::OsString;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Between two looks whether a process that is no child still runs.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs the job. The exit code is the job's own, 128 + n for signal n, 127 or 126 where it cannot be started.
+///
+/// # Errors
+/// Never: whatever fails beside the job is told and does not count.
+pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
+    let job = Job { command: options.command.clone(), dies_with_oomdoc: options.die_with_me };
+    let tape = Arc::new(Mutex::new(Tape::default()));
+    let mut sampler = None;
+    let started = |pid| {
+        sampler = Some(watch(pid, header(pid, &options.command), &tape, &options.watch, &options.output));
+    };
+    let ending = match child::supervise(&job, &tape, started) {
+        Ok(ending) => ending,
+        Err(refused) => {
+            let program = options.command.first().map(OsString::as_os_str).unwrap_or_default();
+            child::tell_not_started(program, &refused);
+            return Ok(refused.code);
+        }
+    };
+    let end = match ending {
+        Ending::Exited(code) => End { code: Some(code.into()), ..End::default() },
+        Ending::Killed(signal) => End { signal: Some(signal), ..End::default() },
+    };
+    if let Some(sampler) = sampler {
+        tell(sampler.finish(end), &tape, options.quiet, &options.output);
+    }
+    Ok(ending.code())
+}
+
+/// Watches a process that runs already.
+///
+/// # Errors
+/// Where there is no such process.
+pub fn attach(options: &AttachOptions) -> anyhow::Result<u8> {
+    let pid = i32::try_from(options.pid).ok().and_then(Pid::from_raw);
+    let alive = |pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH);
+    let Some(pid) = pid.filter(|pid| alive(*pid)) else { anyhow::bail!("there is no process {}", options.pid) };
+    let line = std::fs::read_to_string(format!("/proc/{}/cmdline", options.pid)).unwrap_or_default();
+    let command: Vec<OsString> = line.split('\0').filter(|word| !word.is_empty()).map(OsString::from).collect();
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
+    }
+    let tape = Arc::new(Mutex::new(Tape::default()));
+    let sampler = watch(pid, header(pid, &command), &tape, &options.watch, &options.output);
+    let started = start_time(options.pid);
+    while alive(pid) && start_time(options.pid) == started && !interrupted.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+    }
+    // How a process ended is told to its parent alone; only the kernel's counters tell more.
+    let mut seen = sampler.finish(End::default());
+    if let Some(end) = &mut seen.timeline.end
+        && end.group_kills.unwrap_or(0) == 0
+    {
+        end.code = Some(0);
+    }
+    tell(seen, &tape, options.quiet, &options.output);
+    Ok(0)
+}
+
+/// Field 22 of `stat`, by which a process is told from a later one of its number; `None` for one that has ended.
+fn start_time(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    fields.next().filter(|state| *state != "Z")?;
+    fields.nth(18).map(str::to_string)
+}
+
+fn watch(pid: Pid, header: Header, tape: &Arc<Mutex<Tape>>, options: &WatchOptions, output: &Output) -> Sampler {
+    let record = options.record.as_ref().map(|path| Writer::create(path, &header));
+    let orders = Orders { warn: options.warn, stop_at: options.stop_at, lang: output.style.lang };
+    Sampler::start(pid, header, Arc::clone(tape), record, orders)
+}
+
+/// What there is to say at the end, on standard error: the job's own output is not ours.
+fn tell(seen: Seen, tape: &Mutex<Tape>, quiet: bool, output: &Output) {
+    let lang = output.style.lang;
+    let mut stderr = anstream::AutoStream::new(std::io::stderr().lock(), output.color);
+    let mut say = |text: &str| {
+        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    };
+    let timeline = Arc::new(seen.timeline);
+    let end = timeline.end.unwrap_or_default();
+    if end.failed() && !end.stopped_by_us {
+        let printed = tape.lock().unwrap_or_else(PoisonError::into_inner).text();
+        let explanation = diagnose(vec![FileEvents::watched(&printed, Arc::clone(&timeline))], &Given::default());
+        if !explanation.diagnoses.is_empty() {
+            say(&format!("\n{}", report::terminal::render(&explanation, output.style)));
+        } else if end.signal == Some(9) && timeline.shot_for_another_reason() {
+            let line = text!(
+                en: "oomdoc: killed by SIGKILL, but not for want of memory: the kernel counted no such kill, \
+                     and no limit was near\n",
+                zh: "oomdoc：被 SIGKILL 杀死，但并非内存不足：内核没有记录此类杀进程，也没有接近任何上限\n"
+            );
+            say(line.in_lang(lang));
+        }
+    } else if !quiet {
+        say(&peaks(&timeline, lang));
+    }
+    if let Some(error) = seen.record_failed {
+        let line = text!(
+            en: "oomdoc: the record is not whole ({error}); the job was not affected\n",
+            zh: "oomdoc：记录不完整（{error}）；作业未受影响\n"
+        );
+        say(line.in_lang(lang));
+    }
+}
+
+/// `oomdoc: peak 3.1 GiB of 23.5 GiB RAM (13 %) · GPU 0 20.1 GiB of 23.6 GiB, 3.5 GiB of headroom`.
+fn peaks(timeline: &Timeline, lang: Lang) -> String {
+    let mut parts: Vec<Text> = Vec::new();
+    if let Some(peak) = timeline.curve(Quantity::Job).and_then(|curve| curve.peak()) {
+        let used = Bytes(peak.bytes);
+        parts.push(text!(en: "the job's peak {used}", zh: "作业峰值 {used}"));
+    }
+    let bounded = [Quantity::Cgroup, Quantity::Host].into_iter().filter(|quantity| timeline.limit(*quantity).is_some());
+    let devices = timeline.header.devices.iter().map(|(index, _)| Quantity::Device(*index));
+    for quantity in bounded.take(1).chain(devices) {
+        let (Some(limit), Some(peak)) = (timeline.limit(quantity), timeline.curve(quantity).and_then(|c| c.peak()))
+        else {
+            continue;
+        };
+        let (used, all, left) = (Bytes(peak.bytes), Bytes(limit), Bytes(limit.saturating_sub(peak.bytes)));
+        let share = percent(peak.bytes as f64 / limit.max(1) as f64);
+        parts.push(match quantity {
+            Quantity::Device(index) => text!(
+                en: "GPU {index} {used} of {all} ({share}), {left} of headroom",
+                zh: "GPU {index} {all} 中 {used}（{share}），余量 {left}"
+            ),
+            Quantity::Cgroup => text!(
+                en: "control group {used} of {all} ({share}), {left} of headroom",
+                zh: "控制组 {all} 中 {used}（{share}），余量 {left}"
+            ),
+            _ => text!(
+                en: "machine {used} of {all} ({share}), {left} of headroom",
+                zh: "整机 {all} 中 {used}（{share}），余量 {left}"
+            ),
+        });
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    let parts: Vec<&str> = parts.iter().map(|part| part.in_lang(lang)).collect();
+    format!("oomdoc: {}\n", parts.join(" · "))
+}
+
+/// The process beside a job.
+///
+/// # Errors
+/// Where a person started it.
+pub fn sentinel() -> anyhow::Result<u8> {
+    crate::run::sentinel::run()
+}
+
+/// The process that becomes a job.
+///
+/// # Errors
+/// Where a person started it.
+pub fn become_job(arguments: &[OsString]) -> anyhow::Result<u8> {
+    child::become_job(arguments)
+}

@@ -1,0 +1,163 @@
+//! A failure that somebody watched: the message of the job's output with what was seen, or, where the job died without
+//! a word, what was seen alone. And records of it, read back.
+
+use super::Incident;
+use super::context::Context;
+use super::timeline::{End, Header, Quantity, SCHEMA, Sample, Timeline};
+use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Program;
+use crate::evidence::Span;
+use crate::text;
+use crate::units::Figure;
+use std::io::BufRead;
+use std::sync::Arc;
+
+/// Slug of a failure that no program printed.
+const WATCHED: &str = "watched";
+
+const SIGKILL: i32 = 9;
+const SIGBUS: i32 = 7;
+
+/// From here on a file system or limit is taken for full: what was asked for last did not fit any more.
+const FULL: f64 = 0.85;
+
+/// Below this share of what binds, neither the kernel nor a daemon that watches memory kills.
+const NEARLY: f64 = 0.6;
+
+/// Lines of a record at most; it is written anew long before.
+const LONGEST_LINE: usize = 8 << 20;
+
+/// True where a file begins as a record does.
+pub fn is_record(beginning: &[u8]) -> bool {
+    let start: String = String::from_utf8_lossy(beginning.get(..64.min(beginning.len())).unwrap_or_default())
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .collect();
+    start.starts_with(&format!("{{\"schema\":\"{SCHEMA}\""))
+}
+
+/// Reads a record: what was seen, and what the job printed. A line that was cut when oomdoc was killed is left out.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn read_record(mut from: impl BufRead) -> std::io::Result<(Timeline, String)> {
+    let mut timeline = Timeline::default();
+    let mut output = String::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut limited = std::io::Read::take(&mut from, LONGEST_LINE as u64);
+        if limited.read_until(b'\n', &mut line)? == 0 {
+            return Ok((timeline, output));
+        }
+        if line.starts_with(b"{\"schema\"") {
+            if let Ok(header) = serde_json::from_slice::<Header>(&line) {
+                timeline.header = header;
+            }
+        } else if let Ok(sample) = serde_json::from_slice::<Sample>(&line) {
+            output.push_str(sample.output.as_deref().unwrap_or_default());
+            timeline.add(&sample);
+        }
+    }
+}
+
+impl Timeline {
+    /// The kernel shot something of the job for want of memory: its own counter says so. On a machine with others the
+    /// count of the machine alone proves it only where the job was shot as well.
+    pub fn kill_is_proved(&self) -> bool {
+        let end = self.end.unwrap_or_default();
+        end.group_kills.unwrap_or(0) > 0 || end.machine_kills.unwrap_or(0) > 0 && self.was_shot()
+    }
+
+    /// SIGKILL, by the job itself or by what started it, as its code says.
+    fn was_shot(&self) -> bool {
+        self.end.is_some_and(|end| {
+            end.signal == Some(SIGKILL) || end.code == Some(128 + SIGKILL) || end.code == Some(-SIGKILL & 0xff)
+        })
+    }
+
+    /// True where the job ended as jobs do whose memory ran out, whatever it printed.
+    pub fn may_be_memory(&self) -> bool {
+        self.end.is_some_and(|end| end.failed() && !end.stopped_by_us)
+            && (self.kill_is_proved()
+                || self.was_shot() && !self.shot_for_another_reason()
+                || self.died_in_shared_memory())
+    }
+
+    /// SIGKILL, while the kernel counted no kill for want of memory anywhere and nothing was nearly full: somebody or
+    /// something else sent it.
+    pub fn shot_for_another_reason(&self) -> bool {
+        let counted = self.end.and_then(|end| end.machine_kills) == Some(0) && self.kills() == 0;
+        let full = [Quantity::Cgroup, Quantity::Host].into_iter().filter_map(|quantity| self.fullest(quantity));
+        counted && full.fold(0.0, f64::max) < NEARLY
+    }
+
+    fn died_in_shared_memory(&self) -> bool {
+        let bus = self.end.is_some_and(|end| end.signal == Some(SIGBUS) || end.code == Some(128 + SIGBUS));
+        bus && self.fullest(Quantity::Shm).is_some_and(|share| share >= FULL)
+    }
+
+    /// The failure where nothing was printed about it.
+    fn event(&self) -> Option<Event> {
+        if !self.may_be_memory() {
+            return None;
+        }
+        let of_group =
+            self.end.is_some_and(|end| end.group_kills.unwrap_or(0) > 0) && self.header.cgroup_limit.is_some();
+        let resource = if self.died_in_shared_memory() {
+            Resource::Shm
+        } else if of_group {
+            Resource::Cgroup
+        } else {
+            Resource::Host
+        };
+        let is_python = self.processes.values().any(|process| process.name.starts_with("python"));
+        let program = if is_python { Program::Python } else { Program::LinuxKernel };
+        let mut event = Event::new(WATCHED, program, resource, Span::GIVEN);
+        event.rank = self.header.rank;
+        let how = match self.end {
+            Some(End { signal: Some(signal), .. }) => text!(en: "signal {signal}", zh: "信号 {signal}"),
+            Some(End { code: Some(code), .. }) => text!(en: "exit code {code}", zh: "退出码 {code}"),
+            _ => text!(en: "an unknown end", zh: "未知的结束方式"),
+        };
+        event.message = match self.kills() {
+            0 => format!("the job ended with {}", how.en),
+            kills => format!("the job ended with {}; the kernel counted {kills} kill(s) for want of memory", how.en),
+        };
+        if resource != Resource::Shm {
+            event.sign(if self.kill_is_proved() { Sign::KilledWithProof } else { Sign::KilledWithoutProof });
+        }
+        let exactly = |bytes| Figure { bytes, half_width: 0, at: Span::GIVEN };
+        if let Some(limit) = self.header.cgroup_limit.filter(|_| of_group) {
+            event.facts.note(Fact::Limit, exactly(limit));
+        } else if let Some(ram) = self.header.ram.filter(|_| resource == Resource::Host) {
+            event.facts.note(Fact::Capacity, exactly(ram));
+        }
+        Some(event)
+    }
+}
+
+/// Puts what was seen to the failures of the job's output. Where there is none and the end may be one, it is one.
+pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
+    let failed = timeline.end.is_none_or(|end| end.failed());
+    if !incidents.iter().any(|incident| incident.primary)
+        && failed
+        && let Some(event) = timeline.event()
+    {
+        incidents.push(Incident::alone(event, Context::default()));
+    }
+    for incident in incidents.iter_mut() {
+        incident.observed = Some(Arc::clone(timeline));
+        // The launcher or shell said only that it was shot; the kernel's counter says why.
+        let event = &mut incident.event;
+        if event.has(Sign::KilledWithoutProof) && timeline.kill_is_proved() {
+            event.signs.remove(&Sign::KilledWithoutProof);
+            event.sign(Sign::KilledWithProof);
+            let of_group = timeline.end.is_some_and(|end| end.group_kills.unwrap_or(0) > 0);
+            if let (true, Some(limit)) = (of_group, timeline.header.cgroup_limit) {
+                event.resource = Resource::Cgroup;
+                event.facts.note(Fact::Limit, Figure { bytes: limit, half_width: 0, at: Span::GIVEN });
+            }
+        }
+    }
+}
