@@ -544,6 +544,17 @@ fn chinese_reports_are_chinese() {
 }
 
 #[test]
+fn a_launcher_of_several_processes_has_a_gpu_for_each() {
+    for option in [&["--nproc-per-node", "2"][..], &["--nproc_per_node=2"], &["--num_processes", "2"]] {
+        let mut play = play(TRAINING);
+        play.program.push("1".into());
+        play.program.extend(option.iter().map(|word| word.to_string()));
+        assert_eq!(play.with(&["--addresses", "up"]).json().1["gpus"], 2, "{option:?}");
+    }
+    assert_eq!(play(TRAINING).with(&["--addresses", "up"]).json().1["gpus"], 1);
+}
+
+#[test]
 fn what_a_program_would_have_overwritten_is_told() {
     let overwrite = "python3 -c \"import sys; open(sys.argv[1], 'w').write('bad')\" \"$(dirname \"$0\")/best.pt\"\n";
     let play = play(&format!("{overwrite}{TRAINING}"));
