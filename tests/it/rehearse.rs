@@ -433,6 +433,9 @@ exit 1"#;
     assert!(report["message"].as_str().unwrap().contains("No module named tqdm"), "{report}");
     let (code, report) = play("exit 0").json();
     assert_eq!((code, report["message"].as_str().unwrap().contains("never used the GPU")), (3, true));
+    // A Python that says so itself.
+    let (code, report) = play("allocated=0 reserved=0 steps=0\ntell exit ''").json();
+    assert_eq!((code, report["message"].as_str().unwrap().contains("without using the GPU")), (3, true), "{report}");
 }
 
 #[test]
