@@ -232,7 +232,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--headroom', '--headroom', [CompletionResultType]::ParameterName, 'Room to keep free: 5% or 2GiB')
             [CompletionResult]::new('--steps', '--steps', [CompletionResultType]::ParameterName, 'Optimizer steps to run; 0 runs the program to its end')
             [CompletionResult]::new('--ahead', '--ahead', [CompletionResultType]::ParameterName, 'How long the program goes on after these steps, to see evaluation, saving and later steps too')
-            [CompletionResult]::new('--gpus', '--gpus', [CompletionResultType]::ParameterName, 'GPUs of the machine [default: the world size, else 1]')
+            [CompletionResult]::new('--gpus', '--gpus', [CompletionResultType]::ParameterName, 'GPUs of the machine [default: the world size, else the processes that a launcher starts, else 1]')
             [CompletionResult]::new('--world-size', '--world-size', [CompletionResultType]::ParameterName, 'Ranks to pretend: one process runs as rank 0 of that many')
             [CompletionResult]::new('--addresses', '--addresses', [CompletionResultType]::ParameterName, 'Orders of device addresses to rehearse: both, up or down')
             [CompletionResult]::new('--time-limit', '--time-limit', [CompletionResultType]::ParameterName, 'Longest time of one run')

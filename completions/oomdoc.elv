@@ -221,7 +221,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --headroom 'Room to keep free: 5% or 2GiB'
             cand --steps 'Optimizer steps to run; 0 runs the program to its end'
             cand --ahead 'How long the program goes on after these steps, to see evaluation, saving and later steps too'
-            cand --gpus 'GPUs of the machine [default: the world size, else 1]'
+            cand --gpus 'GPUs of the machine [default: the world size, else the processes that a launcher starts, else 1]'
             cand --world-size 'Ranks to pretend: one process runs as rank 0 of that many'
             cand --addresses 'Orders of device addresses to rehearse: both, up or down'
             cand --time-limit 'Longest time of one run'

@@ -959,7 +959,7 @@ struct RehearseArgs {
     /// How long the program goes on after these steps, to see evaluation, saving and later steps too
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "15s")]
     ahead: Duration,
-    /// GPUs of the machine [default: the world size, else 1]
+    /// GPUs of the machine [default: the world size, else the processes that a launcher starts, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     gpus: Option<u32>,
     /// Ranks to pretend: one process runs as rank 0 of that many
@@ -1051,7 +1051,9 @@ impl From<RehearseArgs> for RehearseOptions {
         RehearseOptions {
             gpu_memory: args.gpu_memory,
             like: args.like,
-            gpus: args.gpus.unwrap_or_else(|| args.world_size.unwrap_or(1).min(8)),
+            gpus: args
+                .gpus
+                .unwrap_or_else(|| args.world_size.or_else(|| launched(&args.command)).unwrap_or(1).clamp(1, 8)),
             world_size: args.world_size,
             headroom: args.headroom,
             steps: args.steps,
@@ -1084,6 +1086,20 @@ impl From<RehearseArgs> for RehearseOptions {
             command: args.command,
         }
     }
+}
+
+/// How many processes a launcher in the command starts on this machine, each with a GPU of its own.
+fn launched(command: &[OsString]) -> Option<u32> {
+    const OPTIONS: [&str; 5] =
+        ["--nproc-per-node", "--nproc_per_node", "--num_processes", "--num-processes", "--num_gpus"];
+    let mut words = command.iter().map(|word| word.to_str().unwrap_or(""));
+    while let Some(word) = words.next() {
+        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+        if OPTIONS.contains(&name) {
+            return value.or_else(|| words.next())?.parse().ok();
+        }
+    }
+    None
 }
 
 /// `8`, `8,16,32`, `1..64`.

@@ -235,9 +235,14 @@ fn missing_text(missing: &Missing) -> Text {
             zh: "{interpreter} 中没有安装 PyTorch：请在其中安装，不需要 NVIDIA 的软件包：pip install --no-deps torch"
         ),
         Missing::CpuBuild { version } => text!(
-            en: "this torch is a CPU build ({version}): install a CUDA build, NVIDIA's packages are not needed: \
-                 pip install --no-deps torch",
-            zh: "这个 torch 是 CPU 版（{version}）：请安装 CUDA 版，不需要 NVIDIA 的软件包：pip install --no-deps torch"
+            en: "this torch is a CPU build ({version}), which allocates no GPU memory, and nothing stands in for that. \
+                 A CUDA build beside it is enough, without a GPU and without NVIDIA's packages: make an environment \
+                 with python -m venv --system-site-packages cuda, install torch there from an index that has that \
+                 build with pip install --no-deps --ignore-installed torch, and rehearse cuda/bin/python",
+            zh: "这个 torch 是 CPU 版（{version}），不会分配显存，也没有替代办法。另装一个 CUDA 版即可，\
+                 不需要 GPU，也不需要 NVIDIA 的软件包：python -m venv --system-site-packages cuda，\
+                 从提供 CUDA 版的索引执行 pip install --no-deps --ignore-installed torch，\
+                 再预演 cuda/bin/python"
         ),
         Missing::Rocm { version } => text!(
             en: "this torch is built for ROCm ({version}); only CUDA builds can be rehearsed: \

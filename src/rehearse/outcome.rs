@@ -452,6 +452,13 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
         }
         Exit::Stopped | Exit::Interrupted => {}
     }
+    let holds = |process: &ProcessReport| process.devices.iter().any(|device| device.peak_reserved_bytes > 0);
+    if !processes.iter().any(holds) {
+        return End::Failed(Text::new(
+            "the program ended without using the GPU through PyTorch",
+            "程序结束时从未通过 PyTorch 使用 GPU",
+        ));
+    }
     if done == 0 && !processes.iter().any(|process| !process.optimizers.is_empty()) {
         notes.push(Text::new(
             "no optimizer step was seen: the peak is that of the whole program",

@@ -129,6 +129,41 @@ fn interpreter(command: &[OsString]) -> Option<Vec<OsString>> {
     })
 }
 
+/// The programs that a shell script starts, as far as they are Python or written in it: `python`, `torchrun`.
+fn in_script(command: &[OsString]) -> Vec<OsString> {
+    const MOST: usize = 8;
+    const LONGEST: u64 = 1 << 20;
+    let shell = |word: &OsString| {
+        let name = Path::new(word).file_name().and_then(OsStr::to_str).unwrap_or("");
+        ["sh", "bash", "dash", "zsh", "ksh"].contains(&name)
+    };
+    // `bash train.sh`, `bash -c "python train.py"`, `./train.sh`.
+    let texts = command.iter().take(4).filter(|word| !shell(word)).map(|word| {
+        let mut text = String::new();
+        let file = on_path(word).or_else(|| Some(PathBuf::from(word)).filter(|path| path.is_file()));
+        match file.and_then(|path| fs::File::open(path).ok()) {
+            // What is no text is a program.
+            Some(file) => match file.take(LONGEST).read_to_string(&mut text) {
+                Ok(_) => text,
+                Err(_) => String::new(),
+            },
+            None => word.to_string_lossy().into_owned(),
+        }
+    });
+    let mut found: Vec<OsString> = Vec::new();
+    for text in texts {
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+        for word in lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || ";|&()\"'`".contains(c))) {
+            let word = OsString::from(word);
+            let python = || is_interpreter(&word) || on_path(&word).is_some_and(|path| shebang(&path).is_some());
+            if found.len() < MOST && !word.is_empty() && !found.contains(&word) && python() {
+                found.push(word);
+            }
+        }
+    }
+    found
+}
+
 fn quoted(words: &[OsString]) -> String {
     words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
@@ -199,7 +234,15 @@ pub fn find(command: &[OsString], folder: Option<&Path>) -> Result<Torch, Missin
             if let Some(option) = isolation(command) {
                 return Err(Missing::Isolated { option });
             }
-            let answer = ask(command)?;
+            // A shell may start another Python than the first one here.
+            let first = command.first().filter(|_| !command.iter().any(|word| is_interpreter(word)));
+            let hides = first.is_some_and(|first| on_path(first).is_some_and(|path| shebang(&path).is_none()));
+            let candidates = if hides { in_script(command) } else { Vec::new() };
+            let mut asked = candidates.into_iter().filter_map(|word| ask(&[word]).ok());
+            let answer = match asked.find(|answer| answer.torch.is_some()) {
+                Some(answer) => answer,
+                None => ask(command)?,
+            };
             if answer.musl {
                 return Err(Missing::Musl { interpreter: answer.executable });
             }
@@ -345,6 +388,21 @@ mod tests {
         assert_eq!(seen("env A=1 uv run python train.py").as_deref(), Some("env A=1 uv run python"));
         assert_eq!(seen("uv run train.py").as_deref(), Some("uv run python"));
         assert_eq!(seen("poetry run accelerate launch x.py").as_deref(), Some("poetry run python"));
+    }
+
+    #[test]
+    fn a_shell_script_shows_the_programs_that_it_starts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("train.sh");
+        fs::write(&path, "#!/bin/bash\n# python2 old.py\nset -e\ncd x && /srv/env/bin/python3.11 train.py\n")
+            .expect("written");
+        let seen = |words: &[&OsStr]| {
+            let words: Vec<OsString> = words.iter().map(|word| word.to_os_string()).collect();
+            in_script(&words)
+        };
+        assert_eq!(seen(&[OsStr::new("bash"), path.as_os_str()]), ["/srv/env/bin/python3.11"]);
+        assert_eq!(seen(&["sh", "-c", "exec /a/python -m train"].map(OsStr::new)), ["/a/python"]);
+        assert!(seen(&[OsStr::new("true")]).is_empty());
     }
 
     #[test]

@@ -433,6 +433,9 @@ exit 1"#;
     assert!(report["message"].as_str().unwrap().contains("No module named tqdm"), "{report}");
     let (code, report) = play("exit 0").json();
     assert_eq!((code, report["message"].as_str().unwrap().contains("never used the GPU")), (3, true));
+    // A Python that says so itself.
+    let (code, report) = play("allocated=0 reserved=0 steps=0\ntell exit ''").json();
+    assert_eq!((code, report["message"].as_str().unwrap().contains("without using the GPU")), (3, true), "{report}");
 }
 
 #[test]
@@ -541,6 +544,17 @@ fn chinese_reports_are_chinese() {
     for word in ["Batch", "needs", "free", "Runs", "estimate"] {
         assert!(!text.contains(word), "{word}: {text}");
     }
+}
+
+#[test]
+fn a_launcher_of_several_processes_has_a_gpu_for_each() {
+    for option in [&["--nproc-per-node", "2"][..], &["--nproc_per_node=2"], &["--num_processes", "2"]] {
+        let mut play = play(TRAINING);
+        play.program.push("1".into());
+        play.program.extend(option.iter().map(|word| word.to_string()));
+        assert_eq!(play.with(&["--addresses", "up"]).json().1["gpus"], 2, "{option:?}");
+    }
+    assert_eq!(play(TRAINING).with(&["--addresses", "up"]).json().1["gpus"], 1);
 }
 
 #[test]
