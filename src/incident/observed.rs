@@ -24,6 +24,8 @@ const FULL: f64 = 0.85;
 /// Below this share of what binds, neither the kernel nor a daemon that watches memory kills.
 const NEARLY: f64 = 0.6;
 
+const A_DAY: f64 = 86_400.0;
+
 /// Lines of a record at most; it is written anew long before.
 const LONGEST_LINE: usize = 8 << 20;
 
@@ -148,6 +150,8 @@ pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
     }
     for incident in incidents.iter_mut() {
         incident.observed = Some(Arc::clone(timeline));
+        // Of many records, the one that ended first is the failure that the others followed.
+        incident.clock.get_or_insert((timeline.header.began + timeline.lasted).rem_euclid(A_DAY));
         // The launcher or shell said only that it was shot; the kernel's counter says why.
         let event = &mut incident.event;
         if event.has(Sign::KilledWithoutProof) && timeline.kill_is_proved() {

@@ -27,6 +27,14 @@ struct Known {
     corrected: Option<Instant>,
 }
 
+/// Bytes resident, and of them those of files and shared memory.
+fn statm(root: &Root, page: u64, pid: u32) -> Option<(u64, u64)> {
+    let text = root.text(&format!("proc/{pid}/statm")).ok()?;
+    let mut fields = text.split(' ').skip(1);
+    let mut next = || Some(fields.next()?.parse::<u64>().ok()?.saturating_mul(page));
+    Some((next()?, next()?))
+}
+
 /// All of them.
 pub struct Tree {
     root: Root,
@@ -55,9 +63,14 @@ impl Tree {
         let mut samples = Vec::with_capacity(self.known.len());
         let (mut own_sum, mut shared_most) = (0u64, 0u64);
         let mut oldest: Option<(Option<Instant>, u32)> = None;
-        for (pid, known) in &self.known {
-            let Some((resident, shared)) = self.statm(*pid) else { continue };
+        let (root, page) = (&self.root, self.page);
+        for (pid, known) in &mut self.known {
+            let Some((resident, shared)) = statm(root, page, *pid) else { continue };
             let unshared = resident.saturating_sub(shared);
+            if known.worker && known.corrected.is_none() && known.correction == 0 {
+                // Until the exact figure is there: what it has from the fork is its parent's.
+                known.correction = i64::try_from(unshared).map_or(0, |unshared| -unshared);
+            }
             let own = unshared.saturating_add_signed(known.correction).min(resident);
             own_sum = own_sum.saturating_add(own);
             shared_most = shared_most.max(resident - own);
@@ -84,26 +97,19 @@ impl Tree {
         self.known.contains_key(&pid)
     }
 
-    fn statm(&self, pid: u32) -> Option<(u64, u64)> {
-        let text = self.root.text(&format!("proc/{pid}/statm")).ok()?;
-        let mut fields = text.split(' ').skip(1);
-        let mut next = || Some(fields.next()?.parse::<u64>().ok()?.saturating_mul(self.page));
-        Some((next()?, next()?))
-    }
-
     /// Takes the exact figure of one process.
     fn correct(&mut self, pid: u32) {
         let began = Instant::now();
+        let before = statm(&self.root, self.page, pid);
         let text = self.root.text(&format!("proc/{pid}/smaps_rollup")).unwrap_or_default();
         let field = |name: &str| {
             let value = text.lines().find_map(|line| line.strip_prefix(name))?;
             value.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib.saturating_mul(1024))
         };
         let private = field("Private_Clean:").zip(field("Private_Dirty:")).map(|(clean, dirty)| clean + dirty);
-        let now = self.statm(pid);
         if let Some(known) = self.known.get_mut(&pid) {
             known.corrected = Some(Instant::now());
-            if let (Some(private), Some((resident, shared))) = (private, now) {
+            if let (Some(private), Some((resident, shared))) = (private, before) {
                 let unshared = i64::try_from(resident.saturating_sub(shared)).unwrap_or(i64::MAX);
                 known.correction = i64::try_from(private).unwrap_or(i64::MAX).saturating_sub(unshared);
             }

@@ -126,6 +126,8 @@ struct Looking {
     watching: Arc<AtomicBool>,
     warned: Vec<Quantity>,
     stopped: bool,
+    /// The last look at the processes that is not in the record yet.
+    unwritten: Option<Sample>,
     last_second: Instant,
     /// What was printed last and has no end yet.
     line: Vec<u8>,
@@ -155,6 +157,7 @@ impl Looking {
             watching: Arc::new(AtomicBool::new(true)),
             warned: Vec::new(),
             stopped: false,
+            unwritten: None,
             last_second: Instant::now(),
             line: Vec::new(),
             root,
@@ -216,8 +219,12 @@ impl Looking {
         sample.processes = processes;
         self.timeline.add(&sample);
         if let Some(record) = &mut self.record {
+            let processes = std::mem::take(&mut sample.processes);
             if whole {
-                written.processes = std::mem::take(&mut sample.processes);
+                written.processes = processes;
+                self.unwritten = None;
+            } else if !processes.is_empty() {
+                self.unwritten = Some(Sample { at, processes, ..Sample::default() });
             }
             record.write(&written, &self.timeline);
             if whole {
@@ -318,6 +325,10 @@ impl Looking {
         let last = Sample { at, step, output, end: Some(end), ..Sample::default() };
         self.timeline.add(&last);
         let record_failed = self.record.take().and_then(|mut record| {
+            // Who held what at the end decides.
+            if let Some(unwritten) = self.unwritten.take() {
+                record.write(&unwritten, &self.timeline);
+            }
             record.write(&last, &self.timeline);
             record.finish()
         });

@@ -4,7 +4,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::domain::Sign;
 use crate::incident::Incident;
-use crate::incident::timeline::{Course, Quantity, Timeline};
+use crate::incident::timeline::{Course, Curve, Quantity, Timeline};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, percent};
@@ -266,7 +266,9 @@ fn strangers(timeline: &Timeline, device: u32) -> Option<Reading> {
 }
 
 fn own(timeline: &Timeline, device: u32) -> Option<Reading> {
-    let curve = timeline.curve(Quantity::Own(device)).or(timeline.curve(Quantity::Device(device)))?;
+    // Where the driver names no owner, what rises on a device without strangers is the job's.
+    let curves = [Quantity::Own(device), Quantity::Device(device)].into_iter().filter_map(|of| timeline.curve(of));
+    let mut courses = curves.filter_map(Curve::course);
     let who = text!(en: "the job's memory on GPU {device}", zh: "作业在 GPU {device} 上的显存");
-    rise(timeline, curve.course()?, &who, &Text::default())
+    courses.find_map(|course| rise(timeline, course, &who, &Text::default()))
 }
