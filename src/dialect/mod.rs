@@ -380,7 +380,8 @@ pub fn events(document: &Document) -> Vec<Event> {
         let poor = |event: &Event| event.has(Sign::Generic) || wordings::read_on_one_line(event) || lowered(event);
         if !spent && event.as_ref().is_none_or(poor) {
             looks += 1;
-            event = look.mended(document, position, event);
+            let read_to = events.iter().rev().take(16).map(|event| event.at.last).max().unwrap_or(0);
+            event = look.mended(document, position, event, read_to);
         }
         if let Some(event) = event
             && !events.iter().rev().take(16).any(|earlier| {
@@ -450,13 +451,18 @@ impl Look {
 
     /// What the line tells in the case in which programs print it, or as a part of a paragraph that was broken, where
     /// that is more than it tells alone.
-    fn mended(self, document: &Document, position: usize, alone: Option<Event>) -> Option<Event> {
+    /// `read_to` is the last line of the messages already read: no paragraph reaches back into them.
+    fn mended(self, document: &Document, position: usize, alone: Option<Event>, read_to: u64) -> Option<Event> {
         let mut best = alone;
         for mended in recase::mended(document, position).into_iter().chain(rewrap::mended(document, position)) {
-            let asked = askers_of(&mended.document.lines[mended.position].text);
+            let Some(line) = mended.document.lines.get(mended.position).filter(|line| line.number > read_to) else {
+                continue;
+            };
+            let asked = askers_of(&line.text);
             let Some(mut event) = self.read(&mended.document, mended.position, &asked) else { continue };
             let better = match &best {
                 None => true,
+                Some(known) if known.standing != Standing::Failure => false,
                 Some(_) if mended.doubtful || event.standing != Standing::Failure => false,
                 Some(known) if known.has(Sign::Generic) && !event.has(Sign::Generic) => true,
                 Some(known) if !known.has(Sign::Generic) && event.has(Sign::Generic) => false,

@@ -1,7 +1,7 @@
 //! Lines that a logger or a person put in lower case, with the capitals of known words restored.
 //!
-//! Readers know their messages by words as printed: `CUDA out of memory. Tried to allocate …`. Where the text around a
-//! line has no capital at all, the words of all readers' literals, of the programs' markers and of units are written
+//! Readers know their messages by words as printed: `CUDA out of memory. Tried to allocate …`. Where the text around
+//! a line has no capital at all, the words of all readers' literals, of the programs' markers and of units are written
 //! as they are printed, and the line is read again.
 
 use super::rewrap::Mended;

@@ -1,8 +1,8 @@
 //! Lines that a terminal or a mail program broke, put together again for readers that look at one line.
 //!
-//! Most readers join lines themselves where their message may be wrapped ([`super::joined`]). For the others a line that
-//! seems broken is read once more as a part of the paragraph that it belongs to: where nothing was found in the line
-//! alone, or only by the net.
+//! Most readers join lines themselves where their message may be wrapped ([`super::joined`]). For the others a line
+//! that seems broken is read once more as a part of the paragraph that it belongs to: where nothing was found in the
+//! line alone, or only by the net.
 
 use super::joined::begins_with_stamp;
 use crate::input::{Document, Line};

@@ -105,8 +105,13 @@ const ROWS: &[Wording] = &[
     ),
     row(&["Buffer overflow when allocating memory for"], "flashinfer-workspace", Program::FlashInfer, Gpu),
     row(&["PxgCudaDeviceMemoryAllocator fail to allocate", "Result = 2"], "physx-device", Program::IsaacSim, Gpu),
-    row(&["greater than the maximum allowed buffer size"], "mlx-buffer-size", Program::Mlx, Gpu)
-        .shows(&[Sign::BufferSizeLimit]),
+    row(
+        &["greater than the maximum allowed buffer size", "RuntimeError: Attempting to allocate"],
+        "mlx-buffer-size",
+        Program::Mlx,
+        Gpu,
+    )
+    .shows(&[Sign::BufferSizeLimit]),
     row(&["vkCreateImage failed -1000069000"], "ncnn-device", Program::Ncnn, Gpu),
     row(&["no such memory type"], "ncnn-memory-type", Program::Ncnn, Gpu),
     row(&["Requested amount of memory (", "could not be allocated"], "tensorrt-request", Program::TensorRt, Gpu),
@@ -299,7 +304,8 @@ mod tests {
 
     #[test]
     fn a_figure_is_not_glued_to_the_time_that_begins_the_next_line_of_its_width() {
-        let line = "2018-04-19 09:42:36.892837: W ./core/pool_allocator.h:195] could not allocate pinned host memory of size: 2304\n";
+        let line = "2018-04-19 09:42:36.892837: W ./core/pool_allocator.h:195] could not allocate pinned host \
+                    memory of size: 2304\n";
         let events = dialect::events(&Document::from_text("-", &line.repeat(3)));
         for event in &events {
             assert!(event.facts.get(Fact::Requested).is_none_or(|figure| figure.bytes == 2304), "{event:?}");

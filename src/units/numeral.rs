@@ -154,8 +154,8 @@ pub fn numeral(text: &str, locale: Locale) -> Option<Numeral> {
     Some(Numeral { length, digits, decimals: decimals as u32, ambiguous }.in_locale(locale, comma))
 }
 
-/// `1 234 567`: groups of three digits behind single blanks, two of them at least, for one may be another number. `first`
-/// is where the first group ends.
+/// `1 234 567`: groups of three digits behind single blanks, two of them at least, for one may be another number.
+/// `first` is where the first group ends.
 fn grouped_by_blanks(text: &str, first: usize) -> Option<Numeral> {
     if !(1..=3).contains(&first) || text.starts_with('0') {
         return None;

@@ -184,7 +184,7 @@ const CASES: &[Case] = &[
     case("sycl/level-zero", "sycl-out-of-device-memory", "sycl", Gpu, "", &[Sign::Xpu]),
     case("candle/weights", "candle-driver-error", "candle", Gpu, "", &[Sign::EngineStartup]),
     case("simulation/kokkos", "kokkos-space", "kokkos", Gpu, "requested=7.45GiB", &[]),
-    case("simulation/aer", "aer-insufficient-memory", "qiskit", Gpu, "requested=524288MiB capacity=168000MiB", &[]),
+    case("simulation/aer", "aer-insufficient-memory", "qiskit", Gpu, "requested=524288MiB", &[]),
     case("simulation/lammps", "lammps-accelerator", "lammps", Gpu, "free=15GiB capacity=16GiB", &[]),
     case("simulation/blender", "blender-call", "blender", Gpu, "", &[]),
     case("simulation/custatevec", "custatevec", "cuquantum", Gpu, "", &[Sign::NoFigures]),

@@ -254,6 +254,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     const NOTED: &[&str] = &[
         "__vm_enough_memory",
         "vmalloc: allocation failure",
+        "page allocation failure",
         "(allocation failure)",
         "hasinsufficientmemory",
         "has insufficient memory available",
@@ -314,7 +315,10 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         return false;
     }
     let counted = tail.trim_start().starts_with([':', '=', '"']) || before.ends_with("0 ");
-    if counted && (zero || denied)
+    // `oom 0` of a cgroup's events.
+    let no_oom = said.trim().eq_ignore_ascii_case("oom") && behind.trim_start().starts_with("0 ");
+    if no_oom
+        || counted && (zero || denied)
         || before.trim_end().ends_with(" 0")
         || before.trim_end().ends_with(" no")
         || before == "no "
