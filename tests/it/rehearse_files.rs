@@ -103,9 +103,9 @@ import traceback
 for name in sys.argv[1:]:
     try:
         globals()[name]()
-        print("saw its own", name, flush=True)
+        sys.stderr.write(f"saw its own {name}\n")
     except Exception:
-        traceback.print_exc()
+        sys.stderr.write(traceback.format_exc())
 "##;
 
 /// Ways that reach the disk past Python's own functions: without namespaces they are refused, not redirected.
