@@ -430,10 +430,11 @@ impl Timeline {
         })
     }
 
-    /// Kills for want of memory that the kernel counted while the job ran.
+    /// Kills for want of memory that the kernel counted while the job ran: those of the job's group where it counted
+    /// any, since the machine's are other jobs' too.
     pub fn kills(&self) -> u64 {
         let end = self.end.unwrap_or_default();
-        end.group_kills.unwrap_or(0).max(end.machine_kills.unwrap_or(0))
+        end.group_kills.filter(|kills| *kills > 0).or(end.machine_kills).unwrap_or(0)
     }
 
     /// Steps told between two moments.

@@ -312,10 +312,10 @@ impl Looking {
     fn finish(mut self, mut end: End) -> Seen {
         self.watching.store(false, Ordering::Relaxed);
         let (groups, machine) = &self.kills;
-        let counted = groups.iter().filter_map(|(group, version, before)| {
+        // A kill counts in the victim's own group and in all around it, which hold other jobs too: the innermost tells.
+        end.group_kills = groups.iter().find_map(|(group, version, before)| {
             Some(group.kills_again(&self.root, *version)?.saturating_sub(*before))
         });
-        end.group_kills = counted.max();
         end.machine_kills = machine_kills(&self.root).zip(*machine).map(|(now, before)| now.saturating_sub(before));
         end.stopped_by_us = self.stopped;
         let at = self.began.elapsed().as_secs_f64();
