@@ -625,8 +625,13 @@ fn a_probe_that_is_killed_leaves_no_child_behind() {
             }
         };
         let child = || std::fs::read_to_string(&children).ok()?.split_whitespace().next()?.parse::<u32>().ok();
-        wait(&|| child().is_some());
-        let child = child().unwrap();
+        // Read once: the first child may be gone at the second look.
+        let seen = std::cell::Cell::new(None);
+        wait(&|| {
+            seen.set(child());
+            seen.get().is_some()
+        });
+        let child = seen.get().unwrap();
         let killed = Command::new("/bin/sh").arg("-c").arg(format!("kill -{signal} {}", parent.id())).status();
         assert!(killed.unwrap().success());
         parent.wait().unwrap();
