@@ -621,15 +621,15 @@ fn wait(child: &mut Child, limit: Duration, interrupted: &AtomicBool) -> io::Res
 /// # Errors
 /// Where nothing could be run; what the command itself does wrong is in the outcome.
 pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
-    let shim = device::SHIM.ok_or(LaunchError::Unsupported)?;
+    let shim = device::shim().ok_or(LaunchError::Unsupported)?;
     let (program, arguments) = request.command.split_first().ok_or(LaunchError::NoCommand)?;
-    let prepared = prepare(request, shim)?;
+    let prepared = prepare(request, &shim)?;
     let (torch, files) = (&prepared.0, &prepared.1);
     if request.view.level == Level::Agent && !torch::starts_python(&request.command) {
         return Err(LaunchError::Unprotected { program: program.clone() });
     }
     let folder = private_folder(request.base.as_deref()).map_err(LaunchError::Folder)?;
-    write_libraries(&folder.path().join(LIBRARIES), shim, files)
+    write_libraries(&folder.path().join(LIBRARIES), &shim, files)
         .and_then(|()| write_agent(&folder.path().join(AGENT)))
         .and_then(|()| {
             [RESULTS, view::FOLDER, view::TEMPORARY]

@@ -22,8 +22,10 @@ const MIB: u64 = 1 << 20;
 const RUNTIME: &str = "libcudart.so.13";
 
 fn shim() -> &'static [u8] {
-    device::SHIM.expect("built on Linux x86-64")
+    static SHIM: OnceLock<Vec<u8>> = OnceLock::new();
+    SHIM.get_or_init(|| device::shim().expect("built on Linux x86-64"))
 }
+
 fn defined() -> BTreeSet<String> {
     elf::parse_bytes(shim(), Symbols::Exports).unwrap().exports.into_iter().collect()
 }
