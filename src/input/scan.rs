@@ -53,7 +53,7 @@ impl Literal {
     fn stands_at(&self, bytes: &[u8], at: usize) -> bool {
         bytes.get(at..at + self.bytes.len()).is_some_and(|there| {
             if self.any_case {
-                // Most candidates differ early; the comparison of whole slices looks at sixteen bytes before it says so.
+                // Most candidates differ early; a comparison of slices looks at sixteen bytes before it says so.
                 there.iter().zip(&self.bytes).all(|(a, b)| a.eq_ignore_ascii_case(b))
             } else {
                 there == self.bytes
