@@ -77,8 +77,8 @@ pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> En
     end
 }
 
-/// Between two pipes the pages themselves go from one to the other; what is kept of them is read from a third pipe, which
-/// gets a reference to each. Of the two copies of every byte one remains.
+/// Between two pipes the pages themselves go from one to the other; what is kept of them is read from a third pipe,
+/// which gets a reference to each. Of the two copies of every byte one remains.
 struct Aside {
     filled: OwnedFd,
     read: OwnedFd,
