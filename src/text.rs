@@ -18,6 +18,29 @@ impl Lang {
     }
 }
 
+/// True for a character that a terminal obeys and does not show: controls, among them the first of every escape
+/// sequence, and those that turn the direction of the text around or take no room (Unicode's bidirectional and
+/// zero-width formatting), with which a file's name can look like another.
+pub fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{2069}'
+                | '\u{feff}'
+        )
+}
+
+/// A text that may hold names and values out of files, as a terminal may have it: what it would obey is a replacement
+/// character. Line feeds stay.
+pub fn inert(text: &str) -> String {
+    text.chars().map(|c| if c != '\n' && is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 /// One statement in both languages. Build it with [`text!`](crate::text!).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Text {

@@ -93,7 +93,7 @@ fn empty_input(files: &[FileEvents], lang: Lang) {
         en: "{name} is empty; programs print memory errors to standard error: pipe with 2>&1",
         zh: "{name} 为空；程序的显存报错通常写到标准错误，管道请加 2>&1"
     );
-    let _ = writeln!(std::io::stderr(), "{}", text.in_lang(lang));
+    let _ = writeln!(std::io::stderr(), "{}", crate::text::inert(text.in_lang(lang)));
 }
 
 /// What one input holds, its text no longer needed.

@@ -17,7 +17,7 @@ pub mod simulate;
 
 use crate::cli::{Invocation, Output};
 use crate::report::gate::{Checks, github};
-use crate::text::{Lang, Text};
+use crate::text::{Lang, Text, inert};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -108,5 +108,5 @@ fn complain(error: &anyhow::Error, lang: Lang) {
         Some(unreadable) => unreadable.text.in_lang(lang).to_string(),
         None => format!("{error:#}"),
     };
-    let _ = writeln!(std::io::stderr(), "{}: {message}", label.in_lang(lang));
+    let _ = writeln!(std::io::stderr(), "{}: {}", label.in_lang(lang), inert(&message));
 }

@@ -6,7 +6,7 @@ use crate::allocator::device::{SimulatedDevice, Surroundings};
 use crate::allocator::replay::{self, Setup, Step};
 use crate::allocator::trace::{Op, Trace};
 use crate::cli::{SimulateFormat, SimulateOptions};
-use crate::input;
+use crate::input::{self, TextKind};
 use crate::report::simulation::{self, Refusal, Summary};
 use anyhow::anyhow;
 
@@ -26,7 +26,7 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     if options.fraction.is_some() {
         remarks.retain(|remark| remark.option != "garbage_collection_threshold");
     }
-    let text = input::read_text(&options.trace)?;
+    let text = input::read_text(&options.trace, TextKind::Trace)?;
     let trace = Trace::parse(&text, options.streams).map_err(|error| {
         let place = crate::text!(en: "{} line {}", zh: "{} 第 {} 行", options.trace, error.line);
         anyhow!("{}: {}", place.in_lang(lang), error.text.in_lang(lang))

@@ -19,7 +19,7 @@ mod terminal;
 use crate::domain::closed_set;
 use crate::text::Text;
 pub use scan::Literals;
-pub use source::{ReadError, expand, expand_snapshots, read_text};
+pub use source::{ReadError, TextKind, expand, expand_snapshots, read_text};
 use std::borrow::Cow;
 use std::io::Read;
 
@@ -231,7 +231,7 @@ impl Bytes<'_> {
 
 impl Read for Bytes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.opened.reader.read(buffer)?;
+        let read = self.opened.read(buffer)?;
         (self.progress)(self.opened.taken(), self.opened.total);
         Ok(read)
     }

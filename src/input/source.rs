@@ -5,7 +5,7 @@ use crate::text::Text;
 use flate2::read::MultiGzDecoder;
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -40,6 +40,7 @@ pub(super) struct Opened {
     /// Size of a regular file in bytes; a pipe has none.
     pub total: Option<u64>,
     pub gzip: bool,
+    produced: u64,
     taken: Rc<Cell<u64>>,
     truncated: Rc<Cell<bool>>,
 }
@@ -53,6 +54,29 @@ impl Opened {
     /// True once a gzip stream turned out to end early or to be damaged.
     pub fn truncated(&self) -> bool {
         self.truncated.get()
+    }
+}
+
+/// Packed text unpacks to some ten or thirty times its size, a table that repeats itself to a hundred times. What
+/// unpacks to more is made to fill memory.
+const MOST_UNPACKED: u64 = 150;
+/// That much may be unpacked from however little.
+const UNPACKED_UNASKED: u64 = 8 << 20;
+
+/// An input of which nothing can be used unless it is there whole: a gzip stream that ends early is an error here, and
+/// so is one that unpacks beyond all measure.
+impl Read for Opened {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.reader.read(buffer)?;
+        self.produced = self.produced.saturating_add(n as u64);
+        if self.gzip && self.produced > UNPACKED_UNASKED.max(self.taken().saturating_mul(MOST_UNPACKED)) {
+            let text = format!("its {} bytes unpack to more than {MOST_UNPACKED} times as much", self.taken());
+            return Err(io::Error::new(ErrorKind::InvalidData, text));
+        }
+        if n == 0 && self.truncated() {
+            return Err(io::Error::new(ErrorKind::UnexpectedEof, "it ends early"));
+        }
+        Ok(n)
     }
 }
 
@@ -122,6 +146,20 @@ fn looks_like_snapshot(path: &Path) -> bool {
     [".pickle", ".pkl", ".json"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
 }
 
+/// Bytes read of a device that is no terminal: `/dev/zero` never ends.
+const MOST_OF_A_DEVICE: u64 = 64 << 20;
+
+#[cfg(unix)]
+fn is_device(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    metadata.file_type().is_char_device() || metadata.file_type().is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &std::fs::Metadata) -> bool {
+    false
+}
+
 /// Opens a source and looks at its first two bytes to tell gzip from text, so that a pipe and a misnamed file work too.
 pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
     match source {
@@ -139,27 +177,53 @@ pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
                 });
             }
             let total = metadata.is_file().then_some(metadata.len());
-            from_reader(Box::new(file), total).map_err(|error| cannot_read(source, error))
+            let endless = !metadata.is_file() && is_device(&metadata) && !file.is_terminal();
+            let reader: Box<dyn Read> = if endless { Box::new(file.take(MOST_OF_A_DEVICE)) } else { Box::new(file) };
+            from_reader(reader, total).map_err(|error| cannot_read(source, error))
         }
         Source::Stdin => from_reader(Box::new(io::stdin()), None).map_err(|error| cannot_read(source, error)),
     }
 }
 
-/// Most bytes that [`read_text`] takes.
-const TEXT_LIMIT: u64 = 1 << 30;
+/// What a file is, as far as it decides how large it may be. A model's configuration, a budget or the document of a
+/// rehearsal takes some kilobytes; parsed it takes up to thirty times its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextKind {
+    /// Settings, and documents that programs write.
+    Document,
+    /// Measurements by the line, or a log of them.
+    Table,
+    /// A trace of an allocator's calls.
+    Trace,
+}
+
+impl TextKind {
+    /// The most that is read, in MiB.
+    fn most(self) -> u64 {
+        match self {
+            TextKind::Document => 8,
+            TextKind::Table => 256,
+            TextKind::Trace => 1024,
+        }
+    }
+}
 
 /// The whole text of a source that is no log, unpacked when it is gzip. Bytes that are not UTF-8 become U+FFFD.
 ///
 /// # Errors
-/// When it cannot be opened or read, or is larger than 1 GiB.
-pub fn read_text(source: &Source) -> Result<String, ReadError> {
+/// When it cannot be opened or read, is not whole, or is larger than such a file may be.
+pub fn read_text(source: &Source, kind: TextKind) -> Result<String, ReadError> {
+    let most = kind.most();
     let mut bytes = Vec::new();
-    let mut reader = open(source)?.reader.take(TEXT_LIMIT + 1);
+    let mut reader = open(source)?.take((most << 20) + 1);
     reader.read_to_end(&mut bytes).map_err(|error| cannot_read(source, error))?;
-    if bytes.len() as u64 > TEXT_LIMIT {
+    if bytes.len() as u64 > most << 20 {
         return Err(ReadError {
             cause: None,
-            text: crate::text!(en: "{source} is larger than 1 GiB", zh: "{source} 超过 1 GiB"),
+            text: crate::text!(
+                en: "{source} is larger than {most} MiB, the most that is read of such a file: is it the right one?",
+                zh: "{source} 超过 {most} MiB（此类文件的上限）：文件是否给对了？"
+            ),
         });
     }
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
@@ -184,7 +248,7 @@ pub(super) fn from_reader(reader: Box<dyn Read>, total: Option<u64>) -> io::Resu
     } else {
         Box::new(whole)
     };
-    Ok(Opened { reader, total, gzip, taken, truncated })
+    Ok(Opened { reader, total, gzip, produced: 0, taken, truncated })
 }
 
 fn cannot_open(path: &Path, error: io::Error) -> ReadError {
@@ -214,8 +278,8 @@ pub(super) fn cannot_read(source: &Source, error: io::Error) -> ReadError {
     };
     let text = match error.kind() {
         ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof => Text::new(
-            format!("{} is gzip, but nothing in it can be unpacked: {error} (fetch or copy the file again)", name.en),
-            format!("{} 是 gzip 文件，但无法解压出任何内容：{error}（请重新下载或复制该文件）", name.zh),
+            format!("{} is gzip, but cannot be unpacked: {error} (fetch or copy the file again)", name.en),
+            format!("{} 是 gzip 文件，但无法解压：{error}（请重新下载或复制该文件）", name.zh),
         ),
         _ => Text::new(
             format!("cannot read {}: {error} (copy it to a local disk and try again)", name.en),

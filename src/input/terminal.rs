@@ -1,5 +1,6 @@
 //! Terminal escapes and control characters.
 
+use crate::text::is_obeyed;
 use std::borrow::Cow;
 
 /// What cleaning a line found.
@@ -19,7 +20,7 @@ pub(super) fn clean(text: &str) -> (Cow<'_, str>, Found) {
     let bare_colours = has_bare_colours(text);
     let needs_work = bare_colours
         || text.contains("^[[")
-        || text.chars().any(|c| (c.is_control() && c != '\t') || is_invisible(c) || c == '\u{a0}')
+        || text.chars().any(|c| (c != '\t' && is_obeyed(c)) || c == '\u{a0}')
         || text.contains(" \t has");
     if !needs_work {
         return (Cow::Borrowed(text), found);
@@ -55,7 +56,7 @@ pub(super) fn clean(text: &str) -> (Cow<'_, str>, Found) {
             }
             '\u{a0}' => out.push(' '),
             _ if c.is_control() => found.control = true,
-            _ if is_invisible(c) => {}
+            _ if is_obeyed(c) => {}
             _ => out.push(c),
         }
         rest = after;
@@ -77,10 +78,6 @@ fn names_a_device(out: &str, after: &str) -> bool {
 }
 
 /// Byte order marks and zero-width blanks that web pages and editors leave in a paste.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{feff}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}')
-}
-
 /// Length in bytes of the rest of an escape sequence, behind the escape byte.
 fn escape_length(after: &str) -> usize {
     let bytes = after.as_bytes();

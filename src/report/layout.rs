@@ -3,6 +3,7 @@
 //! Everything that is printed for people passes through [`Screen`], which knows the width and never exceeds it.
 
 use super::table::Table;
+use crate::text::is_obeyed;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What a piece of text is, which decides its colour.
@@ -64,7 +65,7 @@ pub fn columns(text: &str) -> usize {
 
 /// Cuts a text to at most `width` columns, with an ellipsis where something was lost.
 pub fn shorten(text: &str, width: usize, unicode: bool) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text: String = text.chars().map(|c| if is_obeyed(c) { ' ' } else { c }).collect();
     if columns(&text) <= width {
         return text;
     }
@@ -166,7 +167,7 @@ fn atoms(runs: &[Run]) -> Vec<Atom> {
     let mut previous: Option<char> = None;
     for (c, tone) in runs.iter().flat_map(|run| run.text.chars().map(move |c| (c, run.tone))) {
         let c = if c == '\t' { ' ' } else { c };
-        if c.is_control() {
+        if is_obeyed(c) {
             continue;
         }
         if c == ' ' {
@@ -293,7 +294,7 @@ impl Screen {
         let head: Row = prepare(head)
             .iter()
             .flat_map(|r| r.text.chars().map(|c| (c, r.tone)).collect::<Vec<_>>())
-            .filter(|(c, _)| !c.is_control())
+            .filter(|(c, _)| !is_obeyed(*c))
             .map(|(c, tone)| (if c == NO_BREAK { ' ' } else { c }, tone))
             .collect();
         let head_width: usize = head.iter().map(|(c, _)| c.width().unwrap_or(0)).sum();

@@ -4,6 +4,7 @@
 //! finished lines are told apart again into rows and cells.
 
 use super::layout::{NO_BREAK, Run, Tone, ascii, is_unit, run};
+use crate::text::is_obeyed;
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, ContentLineStyle, LineStyle, TableStyle, Width,
 };
@@ -138,7 +139,7 @@ fn coloured(line: &str, tones: &mut [std::vec::IntoIter<Tone>]) -> Vec<Run> {
 fn prepared(cell: &[Run], unicode: bool) -> Vec<Run> {
     let clean = |text: &str| -> String {
         let text = if unicode { text.to_string() } else { ascii(text) };
-        let text = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+        let text = text.chars().map(|c| if is_obeyed(c) { ' ' } else { c });
         text.filter(|c| !matches!(*c, BETWEEN_CELLS | BETWEEN_ROWS)).collect()
     };
     cell.iter().map(|part| run(part.tone, with_units(&clean(&part.text)))).collect()

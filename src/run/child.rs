@@ -5,6 +5,7 @@ use super::sentinel::Sentinel;
 use super::signals::{self, Forwarder};
 use super::tape::Tape;
 use super::terminal;
+use crate::text::inert;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::ffi::{OsStr, OsString};
@@ -191,5 +192,5 @@ pub fn tell_not_started(program: &OsStr, refused: &NotStarted) {
     use std::io::Write as _;
     let text = refused.error.to_string();
     let reason = text.split(" (os error").next().unwrap_or(&text);
-    let _ = writeln!(std::io::stderr(), "oomdoc: {}: {reason}", program.to_string_lossy());
+    let _ = writeln!(std::io::stderr(), "oomdoc: {}: {reason}", inert(&program.to_string_lossy()));
 }

@@ -306,7 +306,7 @@ impl Looking {
     }
 
     fn say(&self, text: &Text) {
-        let _ = writeln!(std::io::stderr(), "oomdoc: {}", text.in_lang(self.orders.lang));
+        let _ = writeln!(std::io::stderr(), "oomdoc: {}", crate::text::inert(text.in_lang(self.orders.lang)));
     }
 
     fn finish(mut self, mut end: End) -> Seen {

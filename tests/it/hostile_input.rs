@@ -383,3 +383,60 @@ proptest! {
         prop_assert_eq!(texts(&document), expected);
     }
 }
+
+#[test]
+fn small_files_that_unpack_to_much_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    // 60 MB of empty lists, which were 1.4 GB in memory; of nested arrays; of zeros.
+    let lists = file("lists.pickle.gz", &gzip(&[&[0x80, 4][..], &vec![b']'; 60 << 20]].concat()));
+    let arrays = file("config.json.gz", &gzip(&b"[0],".repeat(15 << 20)));
+    let cut = {
+        let whole: String = (1..40u64).map(|batch| format!("{batch},{}\n", batch * (1 << 30))).collect();
+        let packed = gzip(format!("batch,peak_bytes\n{whole}").as_bytes());
+        file("peaks.csv.gz", &packed[..packed.len() * 2 / 3])
+    };
+    for (arguments, path, said) in [
+        (&["replay"][..], &lists, "unpack to more than 150 times"),
+        (&["headroom", "--gpu", "T4", "--batch", "8", "--model"], &arrays, "larger than 8 MiB"),
+        (&["headroom", "--gpu", "T4", "--rehearsal"], &arrays, "larger than 8 MiB"),
+        (&["headroom", "--gpu", "T4", "--measurements"], &cut, "it ends early"),
+    ] {
+        let output = process().args(arguments).arg(path).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(said), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_endless_device_comes_to_an_end() {
+    let output = process().args(["explain", "/dev/zero"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_in_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.json");
+    // Red, a write to the clipboard, text turned around.
+    std::fs::write(&config, r#"{"model_type": "\u001b[31mred\u001b]52;c;YQ\u0007\u202egpj"}"#).unwrap();
+    let trace = folder.path().join("\u{1b}]0;title\u{7}\u{2066}.trace");
+    std::fs::write(&trace, "a 1 \u{1b}[2J\n").unwrap();
+    for arguments in [
+        vec!["headroom", "--gpu", "T4", "--batch", "8", "--model", config.to_str().unwrap()],
+        vec!["simulate", "--capacity", "1GiB", trace.to_str().unwrap()],
+        vec!["explain", folder.path().join("\u{1b}[31m\u{202e}.log").to_str().unwrap()],
+    ] {
+        let output = process().args(&arguments).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!error.is_empty() && !output.status.success(), "{arguments:?}");
+        let obeyed = error.chars().find(|c| *c != '\n' && oomdoc::text::is_obeyed(*c));
+        assert_eq!(obeyed, None, "{arguments:?}: {error:?}");
+    }
+}

@@ -7,7 +7,7 @@ use crate::command::replay;
 use crate::domain::Verdict;
 use crate::headroom::Assessment;
 use crate::headroom::budget::{self, Baseline, Budget};
-use crate::input::{self, Source};
+use crate::input::{self, Source, TextKind};
 use crate::report::headroom::{self as report, Checked, Growth};
 use crate::report::view::to_json;
 use crate::snapshot::diff::{Moment, compare, side};
@@ -23,7 +23,8 @@ const PLACES: usize = 5;
 pub fn run(options: &HeadroomOptions) -> Result<u8, Why> {
     let path = &options.budget.file;
     let name = path.display().to_string();
-    let text = input::read_text(&Source::File(path.clone())).map_err(|error| Why::Read(error.into()))?;
+    let text =
+        input::read_text(&Source::File(path.clone()), TextKind::Document).map_err(|error| Why::Read(error.into()))?;
     let budgets = budget::read(&name, &text)?;
     let wanted: Vec<(usize, &Budget)> = budgets
         .iter()

@@ -20,7 +20,7 @@ use crate::headroom::model_file::{self, Weights};
 use crate::headroom::{Basis, Curve, FailedBatch, TargetDevice};
 use crate::host::{Host, Root};
 use crate::incident;
-use crate::input::{self, Source};
+use crate::input::{self, Source, TextKind};
 use crate::rehearse::gpus::{self, Gpu};
 use crate::snapshot::analysis;
 use crate::snapshot::holders::Sites;
@@ -49,8 +49,8 @@ fn source(path: &Path) -> Source {
     if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path.to_path_buf()) }
 }
 
-fn read_text(path: &Path) -> Result<String, Why> {
-    input::read_text(&source(path)).map_err(|error| Why::Read(error.into()))
+fn read_text(path: &Path, kind: TextKind) -> Result<String, Why> {
+    input::read_text(&source(path), kind).map_err(|error| Why::Read(error.into()))
 }
 
 /// An error of a file's content with the file's name.
@@ -67,7 +67,7 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
     let (mut outside, mut gpu) = (None, None);
     let mut basis = None;
     for path in &given.rehearsals {
-        let read = rehearsal::read(&read_text(path)?, options.batch).map_err(of_file(path))?;
+        let read = rehearsal::read(&read_text(path, TextKind::Document)?, options.batch).map_err(of_file(path))?;
         points.extend(read.points);
         failures.extend(read.failures);
         outside = outside.or(read.outside);
@@ -83,7 +83,7 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
         measured.push(measurements::pair(text)?);
     }
     for path in &given.measurement_files {
-        measured.extend(measurements::file(&path.display().to_string(), &read_text(path)?)?);
+        measured.extend(measurements::file(&path.display().to_string(), &read_text(path, TextKind::Table)?)?);
     }
     let doubtful = measurements::contradiction(
         &measured,
@@ -275,7 +275,7 @@ fn model(options: &HeadroomOptions) -> Result<Option<Model>, Why> {
         }
         "gguf" => model_file::gguf(&head(open(path)?, model_file::LONGEST_HEADER, path)?).map_err(&named)?,
         _ => {
-            let text = read_text(path)?;
+            let text = read_text(path, TextKind::Document)?;
             let config: serde_json::Value = serde_json::from_str(&text)
                 .map_err(|error| named(text!(en: "not JSON: {error}", zh: "不是 JSON：{error}")))?;
             let architecture = configuration::read(&config, part).map_err(&named)?;
@@ -285,7 +285,7 @@ fn model(options: &HeadroomOptions) -> Result<Option<Model>, Why> {
     // The configuration usually lies beside the weights; it tells more than shapes do.
     let beside = path.with_file_name("config.json");
     let config = match &weights.config {
-        _ if beside.is_file() => serde_json::from_str(&read_text(&beside)?).ok(),
+        _ if beside.is_file() => serde_json::from_str(&read_text(&beside, TextKind::Document)?).ok(),
         Some(config) => Some(config.clone()),
         None => None,
     };
