@@ -7,6 +7,7 @@ use crate::allocator::device::{Listing, Process};
 use crate::allocator::version::Version;
 use crate::domain::Headroom;
 use crate::gpu::cuda::child;
+use crate::gpu::trial;
 use crate::gpu::verdict::{FailedJob, RULES};
 use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
@@ -33,6 +34,8 @@ pub enum Invocation {
     Rules(RulesOptions),
     /// The process that `probe` lets do what may hang or die.
     CudaChild,
+    /// The process that reads the NVIDIA driver before `probe` itself does.
+    NvmlTrial,
     /// The process between a rehearsal and its command, which enters the private view.
     RehearseView,
     /// The `nvidia-smi` of a rehearsed command.
@@ -354,6 +357,7 @@ pub fn parse() -> Invocation {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next().as_ref().and_then(|name| name.to_str()) {
         Some(child::NAME) => return Invocation::CudaChild,
+        Some(trial::NAME) => return Invocation::NvmlTrial,
         Some(run::SENTINEL) => return Invocation::RunSentinel,
         Some(view::NAME) => return Invocation::RehearseView,
         Some(smi::NAME) => return Invocation::RehearseSmi,

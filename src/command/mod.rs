@@ -30,6 +30,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
         Invocation::CudaChild
+        | Invocation::NvmlTrial
         | Invocation::RehearseView
         | Invocation::RehearseSmi
         | Invocation::RunSentinel
@@ -47,6 +48,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
         Invocation::CudaChild => crate::gpu::cuda::child::run(),
+        Invocation::NvmlTrial => crate::gpu::trial::run(),
         #[cfg(target_os = "linux")]
         Invocation::RehearseView => match crate::rehearse::view::stage::run(std::env::args_os().skip(2)) {
             Err(error) => {

@@ -4,7 +4,8 @@ use super::{probe_cuda, reproduce};
 use crate::cli::{ExplainFormat, GpuName, ProbeOptions};
 use crate::gpu::attribution::{self, Attribution, Surroundings};
 use crate::gpu::nvml::Library;
-use crate::gpu::platform;
+use crate::gpu::platform::{self, Degraded};
+use crate::gpu::trial;
 use crate::gpu::verdict::{self, Judgement};
 use crate::gpu::visibility::{Mapping, Visibility};
 use crate::gpu::{Driver, Gpu, Source, Survey, amd, nvidia_smi};
@@ -16,8 +17,8 @@ use crate::text::Text;
 use anyhow::{Context, bail};
 use std::io::{IsTerminal, Read, Write};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// There is no GPU or driver to read.
@@ -34,6 +35,12 @@ const SAMPLES: usize = 3;
 
 /// `nvidia-smi` hangs where the driver does.
 const NVIDIA_SMI_PATIENCE: Duration = Duration::from_secs(10);
+
+/// So long a reading may still take once `--watch` is to end.
+const LAST_READING: Duration = Duration::from_secs(2);
+
+/// 128 + SIGINT, where the last reading never came.
+const INTERRUPTED: i32 = 130;
 
 /// A saved output is a few kilobytes; a log that holds one may be larger.
 const LARGEST_TABLE: u64 = 64 << 20;
@@ -177,7 +184,16 @@ fn survey(options: &ProbeOptions) -> anyhow::Result<Survey> {
         return Ok(survey);
     }
 
-    let library = Library::open(root).and_then(|library| library.gpus().map(|gpus| (library, gpus)));
+    // Once is enough: a driver that fails later on fails a reading that nobody waits for in vain, see `watch`.
+    static TRIED: OnceLock<()> = OnceLock::new();
+    let trial = if TRIED.get().is_some() { Ok(None) } else { trial::go_first().map(Some) };
+    let library = trial.and_then(|trial| {
+        let library = Library::open(root)?;
+        let gpus = library.gpus()?;
+        drop(trial);
+        let _ = TRIED.set(());
+        Ok((library, gpus))
+    });
     let library = match library {
         Ok((library, gpus)) => {
             survey.source = Source::Nvml;
@@ -187,7 +203,10 @@ fn survey(options: &ProbeOptions) -> anyhow::Result<Survey> {
         }
         Err(degraded) => {
             survey.degraded = Some(degraded);
-            if let Some(told) = ask_nvidia_smi() {
+            // It calls the same driver.
+            if degraded != Degraded::Hangs
+                && let Some(told) = ask_nvidia_smi()
+            {
                 survey.source = Source::NvidiaSmi;
                 (survey.gpus, survey.driver) = (told.gpus, told.driver);
             }
@@ -325,6 +344,15 @@ fn watch(options: &ProbeOptions, every: Duration) -> anyhow::Result<u8> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
     }
+    // A driver that hangs in the middle of a reading must not keep it from ending.
+    let asked = Arc::clone(&interrupted);
+    std::thread::spawn(move || {
+        while !asked.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        std::thread::sleep(LAST_READING);
+        std::process::exit(INTERRUPTED);
+    });
     let in_place = std::io::stdout().is_terminal() && options.format == ExplainFormat::Terminal;
     let mut height = 0;
     let mut code = 0;

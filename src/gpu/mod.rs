@@ -9,6 +9,7 @@ mod nvidia_smi_log;
 pub mod nvml;
 pub mod platform;
 pub mod products;
+pub mod trial;
 pub mod twin;
 pub mod verdict;
 pub mod visibility;

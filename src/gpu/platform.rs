@@ -18,6 +18,10 @@ named_variants! {
         NoPermission = "no-permission",
         GpuLost = "gpu-lost",
         ResetRequired = "reset-required",
+        /// A process that only read it did not come back.
+        Hangs = "driver-hangs",
+        /// A process that only read it died of it.
+        Crashes = "driver-crashes",
         /// Another error of `nvmlInit`.
         Failed(u32) = "nvml-failed",
     }
@@ -78,6 +82,20 @@ impl Degraded {
                 "A GPU needs a reset before it can be used: a hardware or Xid fault, not a shortage of memory. Look \
                  for 'Xid' in the kernel's log; an administrator has to reset it.",
                 "GPU 需要先重置才能使用：这是硬件或 Xid 故障，而非显存不足。请在内核日志中查找 Xid，并由管理员重置。",
+            ),
+            Degraded::Hangs => Text::new(
+                "The NVIDIA driver hangs: a child process that only read it did not come back within 20 seconds. A GPU \
+                 that has fallen off the bus, or a fault in the driver: look for 'Xid' and 'NVRM' in the kernel's log \
+                 (dmesg | grep -E 'Xid|NVRM'); mostly the machine has to be restarted.",
+                "NVIDIA 驱动没有响应：只做读取的子进程 20 秒内没有返回。可能是 GPU 已从总线上掉线或驱动故障：\
+                 请在内核日志中查找 Xid 与 NVRM（dmesg | grep -E 'Xid|NVRM'）；通常需要重启机器。",
+            ),
+            Degraded::Crashes => Text::new(
+                "The library of the NVIDIA driver crashes whoever calls it: a child process that only read it died. \
+                 Driver and library may be of different builds, or the file damaged: reinstall the driver's user-space \
+                 package; in a container, recreate it.",
+                "NVIDIA 驱动的库会使调用者崩溃：只做读取的子进程已崩溃。可能是驱动与库的构建不一致或文件损坏：\
+                 请重新安装驱动的用户态软件包；若在容器中，请重建容器。",
             ),
             Degraded::Failed(code) => crate::text!(
                 en: "The NVIDIA driver could not be asked: its library answers with error {code}. Compare with what \

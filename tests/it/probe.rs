@@ -283,6 +283,16 @@ fn a_stub_and_a_broken_file_are_told_from_a_driver() {
     }
 }
 
+#[test]
+fn a_driver_that_hangs_or_crashes_is_told_and_takes_nobody_along() {
+    for (flags, id) in [(&[][..], "driver-hangs"), (&["--cfg", "crashes"][..], "driver-crashes")] {
+        let folder = fakes::build("nvml_in_trouble.rs", "libnvidia-ml.so.1", id, flags);
+        let (code, report) = probe("bare-metal", None).env("LD_LIBRARY_PATH", folder.to_str().unwrap()).json();
+        assert_eq!((code, report["degraded"]["id"].as_str()), (3, Some(id)));
+        assert!(report["host"]["memory"]["total_bytes"].is_u64(), "the host is read all the same");
+    }
+}
+
 /// Every call that the probe makes of a GPU, and the readings that rest on it alone.
 const CALLS: &[(&str, &[&str])] = &[
     ("nvmlSystemGetNVMLVersion", &[]),
