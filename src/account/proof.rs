@@ -566,7 +566,7 @@ mod tests {
         let proofs = all(&event, &settle(&event), Some(&states));
         let told = &of(&proofs, ProofKind::StatesExceedDevice).unwrap().statement;
         assert!(told.en.contains("6.3 billion parameters × 16 bytes (states) are 93.9 GiB"), "{}", told.en);
-        assert!(told.zh.contains("63 亿参数 × 16.000 字节（states）为 93.9 GiB"), "{}", told.zh);
+        assert!(told.zh.contains("63 亿参数 × 16 字节（states）为 93.9 GiB"), "{}", told.zh);
     }
 
     #[test]
