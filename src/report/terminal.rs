@@ -344,11 +344,13 @@ impl Page {
             return;
         }
         self.heading(&Text::new("Held at that moment", "此刻的持有者"));
+        let mut table = Table::new(&[Column::Right, Column::Right, Column::Text]);
         for held in recording.holders.iter().take(HOLDERS_SHOWN) {
-            let head = [run(Tone::Strong, format!("  {:>11} ", Bytes(held.bytes).to_string()))];
-            let what = wording::held(recording, held);
-            self.screen.paragraph(&head, 14, &[run(Tone::Plain, self.say(&what))]);
+            let share = run(Tone::Plain, units::percent(recording.share(held.bytes)));
+            let what = run(Tone::Plain, self.say(&wording::held(held)));
+            table.row(vec![vec![run(Tone::Strong, Bytes(held.bytes).to_string())], vec![share], vec![what]]);
         }
+        self.screen.table(2, &table);
         if !recording.trials.is_empty() {
             self.heading(&Text::new("The same requests replayed", "重放同样的申请"));
             if !recording.faithful {
