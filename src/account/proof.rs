@@ -441,7 +441,8 @@ impl Reader<'_> {
         let (count, least, all) = (billions(states.parameters.0), need.low as f64 / GIB as f64, size(capacity));
         let hundred_millions = (states.parameters.0 / 1e8).round();
         let least = format!("{least:.1} GiB");
-        let each = states.bytes_each.0;
+        let each = format!("{:.3}", states.bytes_each.0);
+        let each = each.trim_end_matches('0').trim_end_matches('.');
         let (made_en, made_zh) = (&states.made_of.en, &states.made_of.zh);
         Some(Proof {
             kind: ProofKind::StatesExceedDevice,
@@ -451,9 +452,9 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "at least {count} billion parameters × {each:.3} bytes ({made_en}) are {least}: they never fit a device \
+                    en: "at least {count} billion parameters × {each} bytes ({made_en}) are {least}: they never fit a device \
                          of {all}, whatever the batch",
-                    zh: "至少 {hundred_millions} 亿参数 × {each:.3} 字节（{made_zh}）为 {least}：无论批大小如何，都放不进 {all} 的设备"
+                    zh: "至少 {hundred_millions} 亿参数 × {each} 字节（{made_zh}）为 {least}：无论批大小如何，都放不进 {all} 的设备"
                 ),
                 text!(
                     en: "the model's states ({made_en}) fit a device of {all} by themselves",
@@ -564,8 +565,8 @@ mod tests {
         };
         let proofs = all(&event, &settle(&event), Some(&states));
         let told = &of(&proofs, ProofKind::StatesExceedDevice).unwrap().statement;
-        assert!(told.en.contains("6.3 billion parameters × 16.000 bytes (states) are 93.9 GiB"), "{}", told.en);
-        assert!(told.zh.contains("63 亿参数 × 16.000 字节（states）为 93.9 GiB"), "{}", told.zh);
+        assert!(told.en.contains("6.3 billion parameters × 16 bytes (states) are 93.9 GiB"), "{}", told.en);
+        assert!(told.zh.contains("63 亿参数 × 16 字节（states）为 93.9 GiB"), "{}", told.zh);
     }
 
     #[test]

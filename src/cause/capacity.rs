@@ -1,6 +1,7 @@
 //! The job itself fills the device.
 
 use super::{Cause, CauseId};
+use crate::account::proof::{self, Proof, ProofKind};
 use crate::incident::Incident;
 use crate::incident::recording::Verdict;
 use crate::snapshot::what_if::Change;
@@ -51,6 +52,18 @@ fn refute(incident: &Incident) -> Text {
         return text!(
             en: "Run once with half the batch (or half the sequence or image size): the replay foresees {foreseen} reserved at most; if the failure comes at the same place all the same, the device is filled by something else.",
             zh: "将批大小（或序列长度、图像尺寸）减半运行一次：重放预计最多保留 {foreseen}；若仍在同一处失败，则显存被别的东西占满。"
+        );
+    }
+    // Where the states alone are too large, no batch is the test of it.
+    if let Some(states) = incident.context.model_states(&incident.event)
+        && let Some(capacity) = incident.ledger.capacity
+        && proof::of(&incident.proofs(), ProofKind::StatesExceedDevice).is_some_and(Proof::certain)
+    {
+        let most = format!("{:.1}", capacity.high as f64 / states.bytes_each.0.max(0.1) / 1e9);
+        return text!(
+            en: "Print `sum(p.numel() for p in model.parameters())`: up to {most} billion, the states could fit this \
+                 device, and something else fills it.",
+            zh: "打印 `sum(p.numel() for p in model.parameters())`：若不超过 {most}×10⁹，模型状态放得进该设备，显存是被别的东西占满的。"
         );
     }
     let batch = incident.context.batch_size.value().filter(|batch| *batch > 1);

@@ -129,17 +129,19 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
     let guessed = first.evidence.iter().all(|evidence| {
         evidence.weight < SPEAKS || is_of_the_message(evidence.id) || full && is_of_the_account(evidence.id)
     });
-    if first.confidence >= STANDS_OUT && first.confidence >= BEFORE_THE_SECOND * second && !guessed {
-        return Conclusion::Likely;
-    }
     if guessed && incident.event.has(Sign::KilledWithoutProof) {
         return Conclusion::Open;
+    }
+    // Where no other cause is worth telling, there is nothing to decide between.
+    let alone = findings.len() == 1;
+    if first.confidence >= STANDS_OUT && first.confidence >= BEFORE_THE_SECOND * second && (!guessed || alone) {
+        return Conclusion::Likely;
     }
     let family = Family::of(first.cause.id);
     let share: f64 =
         findings.iter().filter(|finding| Family::of(finding.cause.id) == family).map(|f| f.confidence).sum();
-    let alone = candidates(findings, Conclusion::Open).iter().all(|cause| Family::of(*cause) == family);
-    if share >= FAMILY_KNOWN && alone { Conclusion::Family(family) } else { Conclusion::Open }
+    let within = candidates(findings, Conclusion::Open).iter().all(|cause| Family::of(*cause) == family);
+    if share >= FAMILY_KNOWN && within { Conclusion::Family(family) } else { Conclusion::Open }
 }
 
 /// Mechanisms that only tell what kind of message it is.
@@ -185,6 +187,21 @@ mod tests {
         let mut beyond = FULL_CARD;
         beyond[0].1 = "40.00 GiB";
         assert_eq!(of(&torch(&beyond)), Conclusion::Proved);
+    }
+
+    #[test]
+    fn what_has_no_rival_leaves_nothing_to_decide() {
+        let incident = torch(&FULL_CARD);
+        let mut findings = rank(&incident);
+        findings.truncate(1);
+        findings[0].confidence = 0.88;
+        assert_eq!(conclude(&incident, &findings), Conclusion::Likely);
+        let mut kill = host(&[]);
+        kill.event.sign(Sign::KilledWithoutProof);
+        let mut findings = rank(&kill);
+        findings.truncate(1);
+        findings[0].confidence = 0.88;
+        assert_eq!(conclude(&kill, &findings), Conclusion::Open, "whether it was memory at all is open");
     }
 
     #[test]

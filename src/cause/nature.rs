@@ -38,12 +38,19 @@ pub fn asker(incident: &Incident) -> Asker {
         Resource::Shm => Asker::Shm,
         Resource::CudaSharedMemory => Asker::OnChip,
         Resource::Gpu => match incident.event.program.device_use() {
+            // An engine reports what its framework refused in the framework's words.
+            DeviceUse::OnDemand if engine_around(incident) => Asker::Engine,
             DeviceUse::OnDemand => Asker::Tensor,
             DeviceUse::Preallocated { .. } => Asker::PooledTensor,
             DeviceUse::SizedPool { .. } | DeviceUse::PoolOfFree { .. } => Asker::Engine,
             DeviceUse::FixedBuffers => Asker::WeightBuffers,
         },
     }
+}
+
+/// True where the log shows an inference engine around the framework that failed.
+fn engine_around(incident: &Incident) -> bool {
+    incident.context.trainer.value().and_then(Trainer::engine).is_some()
 }
 
 /// True where the device's memory is meant.

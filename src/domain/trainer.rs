@@ -1,7 +1,7 @@
 //! The frameworks and launchers around a PyTorch program's loop, which decide how a knob is spelled: one row each.
 
 use super::Target::{self, *};
-use super::closed_set;
+use super::{Program, closed_set};
 
 closed_set! {
     /// The framework or launcher around the training loop.
@@ -25,6 +25,9 @@ closed_set! {
         NeMo = "ne-mo",
         Vllm = "vllm",
         Sglang = "sglang",
+        Tgi = "tgi",
+        Lmdeploy = "lmdeploy",
+        TensorRtLlm = "tensorrt-llm",
     }
 }
 
@@ -86,6 +89,9 @@ impl Trainer {
             Trainer::NeMo => &const { row("NeMo", Training, &[Lightning, Megatron, Pytorch]) },
             Trainer::Vllm => &const { row("vLLM", Serving, &[Vllm]) },
             Trainer::Sglang => &const { row("SGLang", Serving, &[Sglang]) },
+            Trainer::Tgi => &const { row("TGI", Serving, &[Tgi]) },
+            Trainer::Lmdeploy => &const { row("LMDeploy", Serving, &[Lmdeploy]) },
+            Trainer::TensorRtLlm => &const { row("TensorRT-LLM", Serving, &[TensorRtLlm]) },
         }
     }
 
@@ -96,6 +102,18 @@ impl Trainer {
 
     pub const fn purpose(self) -> Purpose {
         self.row().purpose
+    }
+
+    /// The inference engine that it is, where it is one.
+    pub const fn engine(self) -> Option<Program> {
+        match self {
+            Trainer::Vllm => Some(Program::Vllm),
+            Trainer::Sglang => Some(Program::Sglang),
+            Trainer::Tgi => Some(Program::Tgi),
+            Trainer::Lmdeploy => Some(Program::Lmdeploy),
+            Trainer::TensorRtLlm => Some(Program::TensorRtLlm),
+            _ => None,
+        }
     }
 
     /// True where a language model is at work.

@@ -300,11 +300,8 @@ impl<'a> Case<'a> {
 
     /// The inference engine whose memory it is.
     pub fn engine(&self) -> Option<Program> {
-        match self.trainer() {
-            Some(Trainer::Vllm) => Some(Program::Vllm),
-            Some(Trainer::Sglang) => Some(Program::Sglang),
-            _ => Some(self.program()).filter(Program::is_engine),
-        }
+        let around = self.trainer().and_then(Trainer::engine);
+        around.or_else(|| Some(self.program()).filter(Program::is_engine))
     }
 
     /// True where a program refused to load a model because the machine's memory would not hold it.

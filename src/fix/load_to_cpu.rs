@@ -19,7 +19,10 @@ pub const FIX: Fix = Fix {
     applies: |case| {
         case.on_gpu()
             && case.pytorch()
-            && (case.loading() || case.clue(Clue::LoadsModel) || case.clue(Clue::RanksOnOneDevice))
+            && (case.loading()
+                || case.clue(Clue::LoadsModel)
+                || case.clue(Clue::RanksOnOneDevice)
+                || case.clue(Clue::Resumed) && !case.inference())
     },
     costs: Costs { slows: (0.0, 0.01), numerics: Numerics::Same },
     knobs: &[

@@ -256,7 +256,7 @@ impl Page {
     fn verdict(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
         let verdict = verdict(diagnosis);
         let runs = [run(Tone::Alarm, self.say(&verdict))];
-        self.screen.clipped(&[], 2, &runs, if self.style.verbose { usize::MAX } else { 3 });
+        self.screen.clipped(&[], 2, &runs, if self.style.verbose { usize::MAX } else { 4 });
 
         let event = &diagnosis.incident.event;
         let place = self.place_of(explanation, diagnosis);
@@ -1079,6 +1079,7 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         return killed(diagnosis);
     }
     let ran_out = event.resource != Resource::Host || ram_ran_out(&diagnosis.incident);
+    let never = wording::never_fits(&diagnosis.incident).unwrap_or_default();
     let place = match ran_out {
         true => wording::place(event.resource, event.facts.device.value()),
         false if event.has(Sign::PinnedHost) => {
@@ -1140,8 +1141,8 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     let figures_en = if en.is_empty() { String::new() } else { format!(": {}", en.join(", ")) };
     let figures_zh = if zh.is_empty() { String::new() } else { format!("：{}", zh.join("，")) };
     Text::new(
-        format!("{} {}{phase_en}{}{figures_en}.", place.en, verb.en, rank.en),
-        format!("{}{}{phase_zh}{}{figures_zh}。", place.zh, verb.zh, rank.zh),
+        format!("{}{} {}{phase_en}{}{figures_en}.", never.en, place.en, verb.en, rank.en),
+        format!("{}{}{}{phase_zh}{}{figures_zh}。", never.zh, place.zh, verb.zh, rank.zh),
     )
 }
 

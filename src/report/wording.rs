@@ -1,6 +1,7 @@
 //! The words that reports share: what ran out, who holds memory, phases, confidence, cost.
 
 use crate::account::Holder;
+use crate::account::proof::{self, ProofKind};
 use crate::cause::conclusion::{Conclusion, candidates};
 use crate::cause::decide::Observation;
 use crate::cause::{CAUSES, Finding};
@@ -69,6 +70,19 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
         Conclusion::Open if named.is_empty() => None,
         Conclusion::Open => Some(Text::new(format!("Undecided: {list_en}."), format!("未定：{list_zh}。"))),
     }
+}
+
+/// That the model does not fit its device whatever is done about batches, where arithmetic proves it; a sentence that
+/// stands before all others.
+pub fn never_fits(incident: &Incident) -> Option<Text> {
+    let proofs = incident.proofs();
+    let states = proof::of(&proofs, ProofKind::StatesExceedDevice).filter(|states| states.certain())?;
+    let made_of = incident.context.model_states(&incident.event)?.made_of;
+    let (need, all) = (Bytes(states.amount.low.max(0) as u64), Bytes(states.against.middle_bytes()));
+    Some(Text::new(
+        format!("This model never fits: {} take at least {need}; the device has {all}. ", made_of.en),
+        format!("该模型无论如何都放不下：{}至少需要 {need}，而设备只有 {all}。", made_of.zh),
+    ))
 }
 
 /// A share of the device from which on memory of which nobody says whose it is comes before the rest.

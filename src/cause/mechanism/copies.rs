@@ -1,8 +1,8 @@
 //! The same thing twice in memory.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::on_gpu;
-use crate::incident::context::Clue;
+use crate::cause::nature::{JobKind, job_kind, on_gpu};
+use crate::incident::context::{Clue, Phase};
 use crate::text;
 
 /// The log shows the same load more than once, or a copy of a model in the making.
@@ -47,6 +47,28 @@ pub const LOADED_TWICE: Mechanism =
         },
     };
 
+/// A training job that goes on from a checkpoint, whose tensors may still lie beside the model.
+pub const RESUMED: Mechanism = Mechanism {
+    id: "resumed",
+    levels: &["in-training"],
+    read: |incident| {
+        let span = incident.context.clues.get(&Clue::Resumed)?;
+        let trains = job_kind(incident) == Some(JobKind::Training)
+            || matches!(incident.context.phase.value(), Some(Phase::Forward | Phase::Resume));
+        (on_gpu(incident) && trains).then(|| {
+            Reading::new(
+                "in-training",
+                text!(
+                    en: "the run goes on from a checkpoint: what was read from it stays on the device until it is \
+                         deleted",
+                    zh: "本次运行从检查点恢复：读入的内容在被删除之前一直留在设备上"
+                ),
+            )
+            .at(*span)
+        })
+    },
+};
+
 #[cfg(test)]
 mod tests {
     use super::super::level;
@@ -64,5 +86,14 @@ mod tests {
         incident.context.clues.clear();
         incident.context.clues.insert(Clue::SecondModel, crate::evidence::Span::line(2));
         assert_eq!(level(&LOADED_TWICE, &incident), Some("announced"));
+    }
+
+    #[test]
+    fn a_checkpoint_that_training_goes_on_from_may_still_be_there() {
+        let mut incident = torch(&[]);
+        incident.context.clues.insert(Clue::Resumed, crate::evidence::Span::line(2));
+        assert_eq!(level(&RESUMED, &incident), None, "nothing shows that it trains");
+        incident.context.phase.note(Phase::Backward, crate::evidence::Span::line(9));
+        assert_eq!(level(&RESUMED, &incident), Some("in-training"));
     }
 }

@@ -129,6 +129,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &placement::IDLE_NEIGHBOURS,
     &placement::CHOSEN,
     &copies::LOADED_TWICE,
+    &copies::RESUMED,
     &errors::ERROR,
     &errors::FIGURES,
     &errors::ON_CHIP,

@@ -1,6 +1,7 @@
 //! What the model itself needs, against the device.
 
 use super::{Mechanism, Reading};
+use crate::account::proof::{Proof, ProofKind};
 use crate::cause::nature::{JobKind, job_kind, on_gpu};
 use crate::cause::reading::{size, whole};
 use crate::dialect::Fact;
@@ -45,7 +46,10 @@ pub const WEIGHTS: Mechanism = Mechanism {
         }
         let all = whole(incident).filter(|all| all.middle() > 0)?;
         let devices = incident.context.world_size.value().unwrap_or(1).max(1);
+        let proved = incident.proofs().into_iter().find(|proof| proof.kind == ProofKind::StatesExceedDevice);
+        let proved = proved.filter(Proof::certain).map(|proof| proof.amount.low as f64);
         let (need, at) = match (incident.event.facts.get(Fact::Weights), &incident.context.parameters) {
+            (None, Known::Seen(_, at)) if proved.is_some() => (proved.unwrap_or_default(), *at),
             (Some(weights), _) => (weights.bytes as f64, weights.at),
             // Several devices may split them; how is not told.
             (None, Known::Seen(parameters, at)) if devices == 1 => (parameters * least_bytes(incident), *at),

@@ -2,7 +2,7 @@
 
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu, takes_share_of_free};
-use crate::cause::reading::{place, request_share, short_of_desired, size};
+use crate::cause::reading::{place, request_share, short_of_desired, size, whole};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::evidence::Span;
@@ -15,6 +15,9 @@ use crate::units::{Bytes, GIB, percent};
 /// of what is free before.
 const POOL_SHARES: [f64; 2] = [0.75, 0.9];
 
+/// From this share of the device on, a request of such a framework is its pool: no tensor is cut to the device's size.
+const WHOLE: f64 = 0.94;
+
 /// From this share of the device on, what is set aside decides what the rest gets.
 const LARGE_POOL: f64 = 0.4;
 
@@ -26,6 +29,16 @@ pub(super) fn announced(incident: &Incident, of_keys_and_values: bool) -> Option
     let most = pools.max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
     let share = most.bytes / capacity;
     (share >= LARGE_POOL).then_some((*most, share))
+}
+
+/// True for a request as large as the device, and no larger within the rounding.
+fn all_of_it(incident: &Incident, share: f64) -> bool {
+    let beyond = incident
+        .ledger
+        .requested
+        .zip(whole(incident))
+        .is_none_or(|(asked, all)| asked.low > all.high + all.high / 1000);
+    share >= WHOLE && !beyond
 }
 
 /// A framework's pool that took, or tries to take, the device.
@@ -68,7 +81,7 @@ pub const POOL: Mechanism = Mechanism {
         }
         if asker(incident) == Asker::PooledTensor
             && let Some(share) = request_share(incident)
-            && POOL_SHARES.iter().any(|pool| (share - pool).abs() < 0.01)
+            && (POOL_SHARES.iter().any(|pool| (share - pool).abs() < 0.01) || all_of_it(incident, share))
         {
             let part = percent(share);
             let want = incident.ledger.requested.map_or_else(String::new, |requested| size(requested).to_string());

@@ -45,10 +45,16 @@ pub const SHARE: Mechanism = Mechanism {
     },
 };
 
+/// Of a device of which a job holds less than this share, all but a context is others' or free.
+const NEXT_TO_NOTHING: f64 = 0.01;
+
+/// A request below this share of the device has room on an empty one, beside a context.
+const NEARLY_ALL: f64 = 0.9;
+
 /// The request against what the framework already holds.
 pub const AGAINST_HELD: Mechanism = Mechanism {
     id: "request-against-held",
-    levels: &["a-copy", "far-more", "as-much", "on-top-of-much"],
+    levels: &["a-copy", "fits-an-empty-device", "far-more", "as-much", "on-top-of-much"],
     read: |incident| {
         let (requested, allocated) = (incident.ledger.requested?, incident.ledger.allocated?);
         let share = request_share(incident)?;
@@ -64,6 +70,16 @@ pub const AGAINST_HELD: Mechanism = Mechanism {
             return at(Reading::new(
                 "a-copy",
                 text!(en: "the {want} asked for equal the {held} already held: one buffer doubled, or a second whole copy", zh: "请求的 {want} 与已占用的 {held} 相等：缓冲区翻倍，或完整的第二份拷贝"),
+            ));
+        }
+        if share < NEARLY_ALL && allocated_share(incident).is_some_and(|held| held < NEXT_TO_NOTHING) {
+            return at(Reading::new(
+                "fits-an-empty-device",
+                text!(
+                    en: "{want} would fit the device if it were empty, and this job holds {held}: it is not the size \
+                         that stands in the way, but what else is there, or a limit",
+                    zh: "设备若为空，{want} 放得下，而本任务只占 {held}：妨碍它的不是大小，而是其他占用或某个上限"
+                ),
             ));
         }
         if requested.middle() >= 2 * allocated.middle().max(1) {

@@ -144,7 +144,7 @@ pub const KEYS_AND_VALUES: Mechanism = Mechanism {
     id: "keys-and-values",
     levels: &["made-here", "announced", "grows", "passed-on"],
     read: |incident| {
-        if asker(incident) != Asker::Tensor {
+        if !matches!(asker(incident), Asker::Tensor | Asker::Engine) {
             return None;
         }
         let clue = |clue| incident.context.clues.get(&clue).copied();
@@ -203,7 +203,8 @@ pub const POOL_SIZED: Mechanism = Mechanism {
                     .at(event.at),
             );
         }
-        let (_, at) = event.facts.numbers.get(&Number::KvCacheTokens).filter(|_| asker(incident) == Asker::Tensor)?;
+        let of_tensors = matches!(asker(incident), Asker::Tensor | Asker::Engine);
+        let (_, at) = event.facts.numbers.get(&Number::KvCacheTokens).filter(|_| of_tensors)?;
         // A large request is the work on a long prompt or a full batch; a small one only finds what the pool left.
         let large = request_share(incident).unwrap_or(0.0) >= 0.02;
         Some(

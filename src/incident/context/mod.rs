@@ -140,6 +140,8 @@ closed_set! {
         CopiesModel = "copies-model",
         /// A line announces a second model of the same kind: an average of the weights, a teacher, a reference.
         SecondModel = "second-model",
+        /// A line says that the run goes on from a checkpoint.
+        Resumed = "resumed",
         /// The failing frame makes a cache of keys and values.
         AllocatesCache = "allocates-cache",
         /// The failing frames pass a cache of keys and values on.

@@ -50,9 +50,22 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
             "[gpu_worker.py",
             "enginecore",
             "gpu kv cache size:",
+            "[gpu_executor.py",
+            "# gpu blocks:",
         ]),
     );
     add(Trainer::Sglang, says(&["/sglang/", "sglang/srt/", "sglang.launch_server", "--mem-fraction-static"]));
+    add(
+        Trainer::Tgi,
+        says(&[
+            "text_generation_server/",
+            "text_generation_launcher",
+            "text_generation_router",
+            "text-generation-launcher",
+        ]),
+    );
+    add(Trainer::Lmdeploy, says(&["/lmdeploy/", "lmdeploy serve"]));
+    add(Trainer::TensorRtLlm, says(&["/tensorrt_llm/", "trtllm-serve", "[tensorrt-llm]"]));
     add(Trainer::Fastai, says(&["/fastai/"]));
     add(Trainer::Megatron, says(&["/megatron/", "megatron-lm", "pretrain_gpt.py"]));
     add(Trainer::Diffusers, says(&["/diffusers/"]));
@@ -72,7 +85,7 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
 
 /// How telling a trainer is when several show: a recipe on top of a library names the knobs, not the library below it.
 pub(super) fn rank_of(trainer: Trainer) -> usize {
-    const ORDER: [Trainer; 18] = [
+    const ORDER: [Trainer; 21] = [
         Trainer::LlamaFactory,
         Trainer::Swift,
         Trainer::Trl,
@@ -84,6 +97,9 @@ pub(super) fn rank_of(trainer: Trainer) -> usize {
         Trainer::NeMo,
         Trainer::Vllm,
         Trainer::Sglang,
+        Trainer::Tgi,
+        Trainer::Lmdeploy,
+        Trainer::TensorRtLlm,
         Trainer::Fastai,
         Trainer::Megatron,
         Trainer::HfTrainer,
@@ -200,6 +216,21 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "target net",
             "same architecture",
         ]) && !says(&["teacher_forc", "teacher forc", "teacher-forc", "import "]),
+    );
+    add(
+        Clue::Resumed,
+        says(&[
+            "resuming from",
+            "resume from checkpoint:",
+            "resumed from",
+            "resuming training",
+            "restoring checkpoint",
+            "loading checkpoint from",
+            "loaded checkpoint",
+            "=> loading checkpoint",
+            "auto resume",
+            "auto-resume",
+        ]),
     );
     add(
         Clue::Builds,
