@@ -167,9 +167,8 @@ fn internal(condition: &str) -> AllocError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocator::caching::Surroundings;
     use crate::allocator::config::Config;
-    use crate::allocator::device::SimulatedDevice;
+    use crate::allocator::device::{SimulatedDevice, Surroundings};
     use crate::allocator::version::Version;
 
     fn allocator(minor: u16) -> CachingAllocator<SimulatedDevice> {

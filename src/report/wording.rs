@@ -1,8 +1,8 @@
 //! The words that reports share: what ran out, who holds memory, phases, confidence, cost.
 
 use crate::account::Holder;
-use crate::cause::conclusion::Conclusion;
-use crate::cause::decide::{self, Observation};
+use crate::cause::conclusion::{Conclusion, candidates};
+use crate::cause::decide::Observation;
 use crate::cause::{CAUSES, Finding};
 use crate::dialect::Resource;
 use crate::evidence::TraceEntry;
@@ -48,7 +48,7 @@ pub fn sure(finding: &Finding) -> Text {
 
 /// That the log does not decide, and between what; nothing where it does.
 pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
-    let candidates = decide::candidates(findings, conclusion);
+    let candidates = candidates(findings, conclusion);
     let named: Vec<(Text, String)> = findings
         .iter()
         .filter(|finding| candidates.contains(&finding.cause.id))
