@@ -510,8 +510,8 @@ mod tests {
     use crate::units::{self, Base};
     use serde_json::json;
 
-    /// Between what and what a printed formula lies, since its figures are rounded: a sum of products, the first of which
-    /// may be a sum in parentheses.
+    /// Between what and what a printed formula lies, since its figures are rounded: a sum of products, the first of
+    /// which may be a sum in parentheses.
     fn value(formula: &str) -> [f64; 2] {
         let factor = |text: &str| -> [f64; 2] {
             let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
