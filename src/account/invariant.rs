@@ -339,4 +339,33 @@ mod tests {
         let sum: Interval = ledger.entries.iter().map(|entry| entry.amount).sum();
         assert!(ledger.capacity.is_some_and(|capacity| sum.low <= capacity.high), "{:?}", ledger.entries);
     }
+
+    /// The last byte that two moments may differ by, and the first that they may not.
+    #[test]
+    fn readings_of_different_moments_differ_by_a_hundredth_at_most() {
+        let differing = |by: u64| {
+            let mut event = event(&SOUND, &[(7, 3072)]);
+            let facts =
+                event.facts.sizes.values_mut().chain(event.facts.other_processes.iter_mut().map(|p| &mut p.figure));
+            facts.for_each(|figure| figure.half_width = 0);
+            event.facts.other_processes[0].figure.bytes += by;
+            settle(&event).consistent()
+        };
+        let hundredth = 24 * GIB / 100;
+        assert_eq!([differing(hundredth), differing(hundredth + 1)], [true, false]);
+    }
+
+    #[test]
+    fn a_first_request_is_told_where_others_hold_more_than_a_twentieth() {
+        let told = |held_by_others: u64| {
+            let figures = [(Fact::Requested, 20 * 1024), (Fact::Capacity, 20 * 1000), (Fact::Allocated, 0)];
+            let mut event = event(&figures, &[]);
+            let free = Figure { bytes: 20 * 1000 * MIB - held_by_others, half_width: 0, at: Span::line(1) };
+            event.facts.note(Fact::Free, free);
+            event.facts.sizes.values_mut().for_each(|figure| figure.half_width = 0);
+            let ledger = settle(&event);
+            ledger.contradictions.iter().any(|told| told.id == Invariant::SomethingIsHeld)
+        };
+        assert_eq!([told(1000 * MIB), told(1001 * MIB)], [false, true]);
+    }
 }

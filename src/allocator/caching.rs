@@ -851,11 +851,47 @@ fn expandable_assertion() -> AllocError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::allocator::config::TorchPlatform;
+    use crate::allocator::device::{Call, SimulatedDevice};
 
     #[test]
     fn sizes_between_powers_of_two_round_to_a_division() {
         assert_eq!(roundup_power2_next_division(1200, 4), 1280);
         assert_eq!(roundup_power2_next_division(1024, 4), 1024);
         assert_eq!(roundup_power2_next_division(3, 8), 4);
+    }
+
+    const DEVICE: u64 = 100 << 20;
+
+    fn expandable(more: &str, minor: u16) -> CachingAllocator<SimulatedDevice> {
+        let version = Version::new(2, minor);
+        let text = format!("expandable_segments:True{more}");
+        let (config, _) = Config::parse(&text, version, TorchPlatform::Linux).expect("a good setting");
+        let mut device = SimulatedDevice::new(DEVICE, 0);
+        device.record_events();
+        CachingAllocator::new(device, Surroundings::default(), config, version)
+    }
+
+    #[test]
+    fn a_segment_too_short_for_its_request_takes_no_memory_from_2_15_on() {
+        for (minor, mapped) in [(14, true), (15, false)] {
+            let mut allocator = expandable("", minor);
+            assert!(allocator.allocate(2 * DEVICE, 0).is_err());
+            let takes_memory = allocator.device.events().iter().any(|event| event.call == Call::Create);
+            assert_eq!(takes_memory, mapped, "2.{minor}");
+        }
+    }
+
+    #[test]
+    fn the_reserve_is_blamed_for_a_request_that_the_device_could_hold() {
+        for (requested, blamed) in [(60 << 20, true), (DEVICE, true), (DEVICE + (20 << 20), false)] {
+            let mut allocator = expandable(",expandable_segments_reserve:0.4", 15);
+            match allocator.allocate(requested, 0) {
+                Err(AllocError::OutOfMemory(text)) => {
+                    assert_eq!(text.contains("exceeds the expandable-segment reserve"), blamed, "{requested}: {text}");
+                }
+                other => panic!("{requested}: {other:?}"),
+            }
+        }
     }
 }

@@ -995,6 +995,11 @@ mod tests {
         );
         assert!(parse("max_split_size_mb:20", 10).is_ok());
         assert_eq!(
+            refused("large_segment_size_mb:10", 11),
+            "CachingAllocator option large_segment_size_mb must be > 10 MB"
+        );
+        assert_eq!(parse("large_segment_size_mb:11", 11).map(|config| config.large_segment_size), Ok(11 << 20));
+        assert_eq!(
             refused("expandable_segments:true", 15),
             "Expected 'True' or 'False' at index 2 in ConfigTokenizer but got 'true'"
         );
@@ -1007,6 +1012,10 @@ mod tests {
         assert_eq!(parse("max_split_size_mb: 128 , ", 10).map(|config| config.max_split_size), Ok(Some(128 << 20)));
         assert!(parse("max_split_size_mb:-1", 10).is_ok_and(|config| config.max_split_size > Some(1 << 60)));
         assert_eq!(parse("max_split_size_mb:many", 10), Err("stoull".to_string()));
+        let threshold = |text: &str| parse(&format!("garbage_collection_threshold:{text}"), 9);
+        assert_eq!(threshold("0.999").map(|config| config.garbage_collection_threshold), Ok(Some(0.999)));
+        assert_eq!(threshold("1.0"), Err("garbage_collect_threshold too big, set it 0.0~1.0".to_string()));
+        assert_eq!(threshold("0.0"), Err("garbage_collect_threshold too small, set it 0.0~1.0".to_string()));
     }
 
     #[test]

@@ -202,4 +202,17 @@ mod tests {
         // Eight buckets: 1 goes to the 4th, 2 to the 1st, 3 to the 6th.
         assert_eq!(map.iter().map(|(key, ())| key).collect::<Vec<_>>(), [2, 1, 3]);
     }
+
+    #[test]
+    fn half_of_the_buckets_are_filled_before_the_table_grows() {
+        // Both belong to the last of four buckets and stay in the order they came; of eight they have one each.
+        let (early, late) = (3, 8);
+        let order = |keys: &[u64]| {
+            let mut map = FlatMap::default();
+            keys.iter().for_each(|key| map.insert(*key, ()));
+            map.iter().map(|(key, ())| key).collect::<Vec<_>>()
+        };
+        assert_eq!(order(&[late, early]), [late, early], "two of four");
+        assert_eq!(order(&[late, early, 2]), [2, early, late], "three need eight");
+    }
 }

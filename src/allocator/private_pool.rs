@@ -163,3 +163,49 @@ impl<D: Device> CachingAllocator<D> {
 fn internal(condition: &str) -> AllocError {
     AllocError::Error(format!("{condition} INTERNAL ASSERT FAILED at \"CUDACachingAllocator.cpp\""))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator::config::Config;
+    use crate::allocator::device::{SimulatedDevice, Surroundings};
+    use crate::allocator::version::Version;
+
+    fn allocator(minor: u16) -> CachingAllocator<SimulatedDevice> {
+        let device = SimulatedDevice::new(1 << 30, 0);
+        CachingAllocator::new(device, Surroundings::default(), Config::default(), Version::new(2, minor))
+    }
+
+    /// A graph that is gone leaves its pool behind only as long as a tensor of it lives.
+    #[test]
+    fn a_released_pool_is_forgotten_with_its_last_segment() {
+        for kept in [false, true] {
+            let mut allocator = allocator(13);
+            allocator.begin_allocate_to_pool(7, 0).expect("a new pool");
+            let block = allocator.allocate(4 << 20, 0).expect("room").expect("a block");
+            allocator.end_allocate_to_pool(7).expect("begun before");
+            allocator.release_pool(7).expect("one user");
+            if !kept {
+                allocator.free(block);
+            }
+            allocator.empty_cache().expect("no capture");
+            let again = allocator.begin_allocate_to_pool(7, 0);
+            match kept {
+                true => assert_eq!(again, Err(internal("it->second->use_count > 0"))),
+                false => assert_eq!(again, Ok(()), "it begins anew"),
+            }
+        }
+    }
+
+    /// Up to 2.2 a capture belongs to its stream, from 2.3 on to its pool.
+    #[test]
+    fn a_second_capture_is_refused_where_it_meets_the_first() {
+        let second = |minor: u16, pool: u64, stream: u32| {
+            let mut allocator = allocator(minor);
+            allocator.begin_allocate_to_pool(1, 3).expect("the first");
+            allocator.begin_allocate_to_pool(pool, stream).is_ok()
+        };
+        assert_eq!([second(2, 2, 3), second(2, 2, 4), second(2, 1, 4)], [false, true, true]);
+        assert_eq!([second(3, 2, 3), second(3, 2, 4), second(3, 1, 4)], [true, true, false]);
+    }
+}

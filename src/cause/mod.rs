@@ -307,7 +307,8 @@ mod tests {
         assert_eq!((ids.len(), CAUSES.len()), (16, 16));
         for cause in CAUSES {
             let doc = (cause.doc)();
-            assert!(doc.en.contains("**Example.**") && doc.zh.contains("**示例。**"), "{}", cause.id.id());
+            let shown = doc.en.contains("**Example.**") && doc.zh.contains("**示例。**");
+            assert!(shown, "the page of {} has no example", cause.id.id());
         }
     }
 }

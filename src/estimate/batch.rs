@@ -84,4 +84,20 @@ mod tests {
         assert_eq!(split(8, 100), Some(Split { batch: 8, accumulation: 1 }));
         assert_eq!(split(8, 0), None);
     }
+
+    /// No sample of the effective batch is lost, whatever its divisors.
+    #[test]
+    fn a_split_trains_every_sample() {
+        for effective in 1..200 {
+            for most in 1..=effective + 1 {
+                let split = split(effective, most).expect("both are positive");
+                assert!(split.batch <= most && split.batch * split.accumulation >= effective, "{effective}: {split:?}");
+                assert!(
+                    split.batch * (split.accumulation - 1) < effective,
+                    "{effective}: {split:?} has a step too many"
+                );
+                assert!(2 * split.batch >= most.min(effective), "{effective}: {split:?} wastes half of {most}");
+            }
+        }
+    }
 }

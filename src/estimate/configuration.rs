@@ -597,3 +597,21 @@ fn convnext(f: &Fields) -> Result<Architecture, Text> {
         }),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_model_that_sees_is_told_by_a_tower_or_by_an_inner_language_model() {
+        for config in [
+            json!({"model_type": "llama", "hidden_size": 64, "vision_config": {"hidden_size": 32}}),
+            json!({"model_type": "llava", "text_config": {"hidden_size": 64}}),
+            json!({"model_type": "llava_llama", "hidden_size": 64, "mm_vision_tower": "clip-large"}),
+        ] {
+            let why = read(&config, Part::Whole).expect_err("its tower is not counted");
+            assert!(why.en.starts_with("a model of more than text"), "{config}: {}", why.en);
+        }
+    }
+}

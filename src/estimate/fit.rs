@@ -363,4 +363,40 @@ mod tests {
         let half = fit.peak(4);
         assert!(half.low < 4000.0 * M && half.high > 8000.0 * M);
     }
+
+    #[test]
+    fn nothing_grows_faster_than_the_batch() {
+        // The smaller one lies on the floor, so that the line may be as steep as there is room for.
+        let points = [(8, 1000.0, true), (16, 1500.0, false)];
+        let point = |(batch, mib, on_floor)| Point { batch, bytes: mib * M, reserved: None, on_floor };
+        let fit = Fit::new(points.map(point).to_vec(), Counted::Allocated).expect("points");
+        let (last, far) = (fit.counted_at(16), fit.counted_at(160));
+        assert!(far.high <= 10.0 * last.high, "{far:?} of {last:?}");
+    }
+
+    /// A peak that grows ever faster stays below the line between two of its points.
+    #[test]
+    fn between_two_points_less_may_be_needed_than_on_the_line() {
+        let fit = fit(&[(8, 1000.0), (16, 1100.0)]);
+        let between = fit.counted_at(12);
+        assert!((between.expected / M - 1050.0).abs() < 1e-6);
+        // But no less than at the smaller batch.
+        let low = between.low + fit.scatter(between.expected);
+        assert!((low / M - 1000.0).abs() < 1e-6, "{between:?}");
+    }
+
+    #[test]
+    fn what_is_held_beyond_what_is_handed_out_is_expected_as_it_was_seen() {
+        let held = |share: f64| {
+            let point = |batch: u64| {
+                let bytes = batch as f64 * 125.0 * M;
+                Point { batch, bytes, reserved: Some(share * bytes), on_floor: false }
+            };
+            let fit = Fit::new([8, 16, 24].map(point).to_vec(), Counted::Allocated).expect("points");
+            fit.peak(32).expected / fit.counted_at(32).expected
+        };
+        assert!((held(1.2) - 1.2).abs() < 1e-9, "{}", held(1.2));
+        // No less is held than is handed out, whatever a program printed.
+        assert!((held(0.9) - 1.0).abs() < 1e-9, "{}", held(0.9));
+    }
 }

@@ -320,3 +320,81 @@ pub fn last_map(network: &Convolutions, setup: &Setup, side: f64) -> f64 {
     let map = (side / shrunk / 2f64.powi(halvings)).ceil();
     network.stages.last().map_or(0.0, |(_, width)| 4.0 * map * map * width * w)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::architecture::{Architecture, Body};
+    use crate::estimate::states::Optimizer;
+
+    const HEADS: f64 = 16.0;
+
+    /// What is kept under a name, per token and element of `width`, by a decoder with a quarter of the heads for keys.
+    fn kept(name: &str, precision: Precision, change: impl Fn(&mut Transformer, &mut Setup)) -> f64 {
+        let Body::Transformer(mut stack) = Architecture::of_size(1e9).body else { panic!("a decoder") };
+        (stack.heads, stack.kv_heads, stack.head_size) = (HEADS, HEADS / 4.0, 64.0);
+        let mut setup = Setup {
+            precision,
+            optimizer: Optimizer::Adam,
+            fused: false,
+            lora: None,
+            checkpointing: false,
+            attention: Attention::Fused,
+            sequence: 128.0,
+            target_sequence: 128.0,
+            image: None,
+            stage: 0,
+            ranks: 1,
+            accumulates: false,
+        };
+        change(&mut stack, &mut setup);
+        let parts = layer(&stack, &setup, 128.0, None);
+        let part = parts.iter().find(|part| part.what.en == name).unwrap_or_else(|| panic!("{name} is kept"));
+        let width = match name {
+            "queries, keys and values" | "attention output" => HEADS * 64.0,
+            "inputs of the MLP" => stack.hidden,
+            _ => stack.mlp,
+        };
+        part.bytes / width
+    }
+
+    /// Under autocast `pow` returns 32 bits: a GELU written out by hand keeps a wide result, a fused one does not.
+    #[test]
+    fn a_gate_keeps_what_the_activation_returned() {
+        let gate = |activation: Activation, precision| {
+            kept("both factors of the gate", precision, |stack, _| stack.activation = activation)
+        };
+        assert_eq!(gate(Activation::Fused, Precision::Mixed), 2.0 + 2.0);
+        assert_eq!(gate(Activation::WrittenOut, Precision::Mixed), 4.0 + 2.0);
+        assert_eq!(gate(Activation::WrittenOut, Precision::Pure16), 2.0 + 2.0);
+        assert_eq!(gate(Activation::Fused, Precision::Fp32), 4.0 + 4.0);
+    }
+
+    /// Keys and values of grouped heads are spread out where no kernel takes them as they are.
+    #[test]
+    fn grouped_heads_are_repeated_for_the_plain_form_and_in_32_bit() {
+        let all =
+            |precision, attention| kept("queries, keys and values", precision, |_, setup| setup.attention = attention);
+        assert_eq!(all(Precision::Pure16, Attention::Fused), 2.0 * (1.0 + 2.0 / 4.0));
+        assert_eq!(all(Precision::Pure16, Attention::Eager), 2.0 * 3.0);
+        assert_eq!(all(Precision::Fp32, Attention::Fused), 4.0 * 3.0);
+        assert_eq!(all(Precision::Fp32, Attention::Eager), 4.0 * 3.0);
+    }
+
+    /// Autocast copies the 32-bit input for each matrix that reads it.
+    #[test]
+    fn each_matrix_of_the_mlp_has_its_own_copy_under_autocast() {
+        let inputs = |gated, precision| kept("inputs of the MLP", precision, |stack, _| stack.gated = gated);
+        assert_eq!([inputs(true, Precision::Mixed), inputs(false, Precision::Mixed)], [4.0, 2.0]);
+        assert_eq!([inputs(true, Precision::Fp32), inputs(false, Precision::Fp32)], [4.0, 4.0]);
+    }
+
+    /// Adapters are 32-bit: in 16 bit they need a copy of what they read, in 32 bit they share it.
+    #[test]
+    fn an_adapter_copies_a_narrow_input() {
+        let output = |lora, precision| kept("attention output", precision, |_, setup| setup.lora = lora);
+        let adapters = Some(Lora { rank: 16.0, all_linear: false, quantised: None });
+        assert_eq!([output(None, Precision::Pure16), output(adapters, Precision::Pure16)], [2.0, 2.0 + 4.0]);
+        assert_eq!([output(None, Precision::Fp32), output(adapters, Precision::Fp32)], [4.0, 4.0]);
+    }
+}

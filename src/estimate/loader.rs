@@ -301,4 +301,18 @@ mod tests {
         assert_eq!(absurd.workers_that_fit(limit), None);
         assert_eq!(absurd.cache_that_fits(limit), None);
     }
+
+    #[test]
+    fn the_whole_is_the_sum_of_its_parts() {
+        let need = Loader { pinned: true, ..loader() }.need();
+        let parts = [need.parents, need.workers, need.queue, need.pinned];
+        assert!(parts.iter().all(|part| part.high > 0));
+        let sum = |caches: Interval| {
+            let of = |end: fn(&Interval) -> i128| parts.iter().chain([&caches]).map(end).sum::<i128>();
+            Interval::between(of(|part| part.low), of(|part| part.high))
+        };
+        assert_eq!(need.without_caches(), sum(Interval::exactly(0)));
+        assert_eq!(need.after_one_epoch(), sum(need.caches_at_first));
+        assert_eq!(need.in_the_end(), sum(need.caches_in_the_end));
+    }
 }

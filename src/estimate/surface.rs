@@ -160,4 +160,20 @@ mod tests {
         let one_length = vec![Sample { batch: 1, sequence: 8, bytes: 1e9 }; 4];
         assert_eq!(Surface::fit(one_length, 8), None);
     }
+
+    const MEBIBYTE: f64 = MIB as f64;
+
+    #[test]
+    fn the_high_end_holds_what_libraries_take_even_of_the_smallest() {
+        let small = Surface::fit(samples(|b, s| MEBIBYTE + b * s), 512).expect("a fit");
+        assert!(small.peak(1).high > 400.0 * MEBIBYTE, "{:?}", small.peak(1));
+    }
+
+    #[test]
+    fn what_was_measured_is_known_to_a_fiftieth_and_what_lies_far_beyond_to_a_fifth() {
+        let surface = Surface::fit(samples(|b, s| 2e9 + 1e6 * b * s), 2048).expect("a fit");
+        let down = |batch: u64| 1.0 - surface.peak(batch).low / surface.at(batch, 2048);
+        assert!((down(1) - 0.02).abs() < 1e-6, "{}", down(1));
+        assert!((down(10_000) - 0.2).abs() < 1e-6, "{}", down(10_000));
+    }
 }

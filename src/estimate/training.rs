@@ -386,10 +386,11 @@ impl Training {
             ),
         ];
         // Within the layers: the gradients of what lies behind are there, the activations of what lies before too.
+        let (head, each) = (if setup.lora.is_some() { 0.0 } else { outside_matrices }, self.regime().gradients);
         let behind = Term {
             what: Text::new("gradients of the head", "输出层的梯度"),
-            formula: format!("{} × 4 B", count(outside_matrices)),
-            bytes: if setup.lora.is_some() { 0.0 } else { outside_matrices * self.regime().gradients },
+            formula: format!("{} × {}", count(head), width(each)),
+            bytes: head * each,
         };
         let behind = if setup.accumulates { Vec::new() } else { vec![behind] };
         phases.push(assemble(Moment::BackwardRuns, vec![early, behind, activations, cast_kept, vec![layer.clone()]]));
@@ -501,3 +502,130 @@ const ERROR_UP_CONVOLUTIONS: f64 = 0.25;
 /// layers are recomputed, which leaves blocks of sizes that the step cannot use.
 const UNSHARED: f64 = 0.4;
 const UNSHARED_RECOMPUTED: f64 = 0.9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::configuration::{Part, read};
+    use crate::units::{self, Base};
+    use serde_json::json;
+
+    /// Between what and what a printed formula lies, since its figures are rounded: a sum of products, the first of
+    /// which may be a sum in parentheses.
+    fn value(formula: &str) -> [f64; 2] {
+        let factor = |text: &str| -> [f64; 2] {
+            let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+            let about = |scale: f64, rounding: f64| {
+                let number = number.parse::<f64>().unwrap_or_else(|_| panic!("{text} in {formula}"));
+                [scale * (number - rounding), scale * (number + rounding)]
+            };
+            match unit {
+                "" => about(1.0, 0.0),
+                "B" => about(1.0, 0.005),
+                "M" => about(1e6, 0.05),
+                "G" => about(1e9, 0.0005),
+                _ => {
+                    let size = units::parse(text, Base::Binary).unwrap_or_else(|| panic!("{text} in {formula}"));
+                    [size.bytes as f64 - size.half_width as f64, size.bytes as f64 + size.half_width as f64]
+                }
+            }
+        };
+        let product = |text: &str| text.split(" × ").map(factor).fold([1.0, 1.0], |a, b| [a[0] * b[0], a[1] * b[1]]);
+        let over = |of: [f64; 2], by: &str| of.map(|end| end / factor(by)[0]);
+        let sum = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
+        if let Some((inside, after)) = formula.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+            let (by, more) = after.split_once(" + ").unwrap_or((after, ""));
+            let inside = by.strip_prefix(" ÷ ").map_or(value(inside), |by| over(value(inside), by));
+            return if more.is_empty() { inside } else { sum(inside, value(more)) };
+        }
+        let quotient = |text: &str| match text.split_once(" ÷ ") {
+            Some((of, by)) => over(product(of), by),
+            None => product(text),
+        };
+        formula.split(" + ").map(quotient).fold([0.0, 0.0], sum)
+    }
+
+    fn models() -> Vec<Architecture> {
+        let configs = [
+            json!({"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32,
+                "num_key_value_heads": 8, "intermediate_size": 8192, "vocab_size": 128_256}),
+            json!({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257,
+                "n_positions": 1024}),
+            json!({"model_type": "t5", "d_model": 512, "d_ff": 2048, "d_kv": 64, "num_heads": 8, "num_layers": 6,
+                "vocab_size": 32128}),
+        ];
+        let read = |config: &_| read(config, Part::Whole).unwrap_or_else(|why| panic!("{config}: {}", why.en));
+        configs.iter().map(read).chain([1e6, 1e9].map(Architecture::of_size)).collect()
+    }
+
+    fn setups() -> Vec<Setup> {
+        let plain = Setup {
+            precision: Precision::Fp32,
+            optimizer: Optimizer::Adam,
+            fused: false,
+            lora: None,
+            checkpointing: false,
+            attention: Attention::Fused,
+            sequence: 512.0,
+            target_sequence: 128.0,
+            image: None,
+            stage: 0,
+            ranks: 1,
+            accumulates: false,
+        };
+        let adapted = |quantised| Some(Lora { rank: 16.0, all_linear: true, quantised });
+        vec![
+            plain,
+            Setup { sequence: 8.0, target_sequence: 8.0, ..plain },
+            Setup { precision: Precision::Mixed, attention: Attention::Eager, accumulates: true, ..plain },
+            Setup { precision: Precision::Pure16, optimizer: Optimizer::Adam8bit, checkpointing: true, ..plain },
+            Setup { optimizer: Optimizer::Adafactor, ranks: 2, ..plain },
+            Setup { precision: Precision::MasterWeights, stage: 2, ranks: 4, fused: true, ..plain },
+            Setup { precision: Precision::Pure16, lora: adapted(None), stage: 3, ranks: 4, ..plain },
+            Setup { precision: Precision::MasterWeights, stage: 3, ranks: 8, ..plain },
+            Setup { precision: Precision::Pure16, lora: adapted(None), ..plain },
+            Setup { precision: Precision::Mixed, lora: adapted(Some(Quantised::FOUR_BIT)), ..plain },
+            Setup {
+                precision: Precision::Mixed,
+                lora: adapted(Some(Quantised::EIGHT_BIT)),
+                checkpointing: true,
+                ..plain
+            },
+        ]
+    }
+
+    /// Users check the arithmetic by the formulas, so these must be what was computed.
+    #[test]
+    fn every_figure_is_what_its_printed_formula_comes_to() {
+        for (model, setup) in models().iter().flat_map(|model| setups().into_iter().map(move |setup| (model, setup))) {
+            for phase in (Training { model: model.clone(), setup }).phases(3) {
+                for Term { what, formula, bytes } in &phase.terms {
+                    let [low, high] = value(formula);
+                    let fits = low - 1.0 <= *bytes && *bytes <= high + 1.0;
+                    assert!(fits, "{}: {formula} is {low} to {high}, not {bytes}", what.en);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_printed_in_the_largest_unit_that_they_fill() {
+        assert_eq!([999_999.0, 1e6, 1e9 - 1e5, 1e9].map(count), ["999999", "1.0 M", "999.9 M", "1.000 G"]);
+    }
+
+    #[test]
+    fn the_range_of_a_peak_is_in_order_whatever_the_model() {
+        let sizes = [1e3, 1e6, 1e9, 1e11].map(Architecture::of_size);
+        for (model, setup) in
+            sizes.iter().chain(&models()).flat_map(|model| setups().into_iter().map(move |s| (model, s)))
+        {
+            for batch in [1, 64] {
+                let peak = Training { model: model.clone(), setup }.peak(batch);
+                assert!(
+                    0.0 < peak.low && peak.low <= peak.expected && peak.expected <= peak.high,
+                    "{setup:?}: {peak:?}"
+                );
+            }
+        }
+    }
+}

@@ -6,7 +6,7 @@ use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::incident::Context;
-use crate::incident::context::{Phase, Precision, Trainer};
+use crate::incident::context::{Clue, Phase, Precision, Trainer};
 use crate::units::{self, Base, Figure, GIB};
 
 const B: i128 = GIB as i128;
@@ -101,6 +101,119 @@ fn the_probability_of_a_cure_is_that_of_its_causes_times_what_its_bytes_cover() 
     let mixed = offer(&plan, "mixed-precision");
     let certain = (0.6 * 0.5 + 0.4 * 0.35) * 0.6;
     assert!(near(mixed.cures, certain), "{} of {certain}", mixed.cures);
+}
+
+#[test]
+fn a_cure_of_less_than_three_in_a_hundred_is_not_worth_its_line() {
+    let incident = incident(Program::Pytorch, Resource::Gpu, STEP, training());
+    let offered = |confidence: f64| {
+        let causes = [(CauseId::Capacity, confidence), (CauseId::OtherProcess, 1.0 - confidence)];
+        let plan = plan(&incident, &found(&causes));
+        plan.offers.iter().any(|ranked| ranked.fix.id == "gradient-checkpointing")
+    };
+    // It cures 65 of 100 cases of the one cause and none of the other.
+    assert_eq!([offered(0.07), offered(0.05), offered(0.045)], [true, true, false]);
+}
+
+#[test]
+fn a_language_model_is_told_by_any_of_its_marks() {
+    let told = |context: Context| {
+        let incident = incident(Program::Pytorch, Resource::Gpu, STEP, context);
+        Case::new(&incident, &[]).language_model()
+    };
+    assert!(!told(training()));
+    assert!(told(Context { sequence_length: seen(2048), ..training() }));
+    assert!(told(Context { lora: seen(true), ..training() }));
+}
+
+#[test]
+fn parameters_are_counted_by_torch_where_torch_may_be() {
+    let asked = |program: Program| {
+        let incident = incident(program, Resource::Gpu, STEP, training());
+        Case::new(&incident, &[]).ask_for_parameters().en
+    };
+    assert!(asked(Program::Pytorch).contains("model.parameters()"));
+    let elsewhere = asked(Program::Jax);
+    assert!(elsewhere.contains("number of parameters") && !elsewhere.contains("model.parameters()"), "{elsewhere}");
+}
+
+#[test]
+fn what_parameters_take_is_told_with_its_product() {
+    let of = |parameters| {
+        let context = Context { parameters: seen(parameters), ..training() };
+        let incident = incident(Program::Pytorch, Resource::Gpu, STEP, context);
+        Case::new(&incident, &[]).of_parameters(2.0, 4.0)
+    };
+    let (range, formula) = of(1.5e9).expect("the count is known");
+    assert_eq!((range.low, range.high), (3_000_000_000, 6_000_000_000));
+    assert!(formula.en.contains("1.50 G parameters") && formula.zh.contains("1.50 G"), "{}", formula.en);
+    assert!(of(0.0).is_none());
+}
+
+#[test]
+fn a_share_of_nothing_is_no_amount() {
+    let of = |allocated: &str| {
+        let figures = [(Fact::Requested, "2 GiB"), (Fact::Capacity, "24 GiB"), (Fact::Allocated, allocated)];
+        let incident = incident(Program::Pytorch, Resource::Gpu, &figures, training());
+        Case::new(&incident, &[]).share_of_allocated(0.25, 0.5, Text::same("half"))
+    };
+    let (range, formula) = of("20 GiB").expect("a share");
+    assert_eq!((range.low, range.high), (5 * B, 10 * B));
+    assert!(formula.en.contains("25–50 % of 20.00 GiB") && formula.zh.contains("25–50 %"), "{}", formula.en);
+    assert!(of("0 GiB").is_none());
+}
+
+#[test]
+fn training_is_told_by_any_of_its_marks() {
+    let told = |change: fn(&mut Context)| {
+        let mut context = Context::default();
+        change(&mut context);
+        let incident = incident(Program::Pytorch, Resource::Gpu, STEP, context);
+        Case::new(&incident, &[]).training()
+    };
+    let marks: [fn(&mut Context); 6] = [
+        |context| context.optimizer = seen("adamw".to_string()),
+        |context| context.epochs = seen(3),
+        |context| context.epoch = seen(1),
+        |context| context.gradient_checkpointing = seen(false),
+        |context| context.zero_stage = seen(2),
+        |context| {
+            context.clues.insert(Clue::OptimizerState, Span::line(3));
+        },
+    ];
+    for (at, mark) in marks.into_iter().enumerate() {
+        assert!(told(mark), "mark {at}");
+    }
+    assert!(!told(|_| ()));
+    assert!(!told(|context| {
+        context.phase = seen(Phase::Inference);
+        context.epochs = seen(3);
+    }));
+}
+
+/// The machine's memory is no bound of what a device can free, however large the device is.
+#[test]
+fn a_device_of_unknown_size_bounds_nothing() {
+    let bound = |resource| {
+        let context = Context { host_total: seen(exactly("64 GiB")), ..training() };
+        let incident = incident(Program::Pytorch, resource, &[(Fact::Requested, "2 GiB")], context);
+        Case::new(&incident, &[]).bound()
+    };
+    assert_eq!(bound(Resource::Gpu), None);
+    assert_eq!(bound(Resource::Host), Some(Interval::exactly(64 * GIB)));
+}
+
+#[test]
+fn a_line_of_its_own_takes_the_place_of_one_for_any_program() {
+    let incident = incident(Program::Pytorch, Resource::Gpu, STEP, training());
+    let case = Case::new(&incident, &[]);
+    let knob = |target| Knob { target, line: Text::same("x") };
+    let targets = |knobs: &[Target]| {
+        let knobs = case.order(knobs.iter().copied().map(knob).collect());
+        knobs.into_iter().map(|knob| knob.target).collect::<Vec<_>>()
+    };
+    assert_eq!(targets(&[Target::Program, Target::Pytorch]), [Target::Pytorch]);
+    assert_eq!(targets(&[Target::Program]), [Target::Program]);
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub fn pair(text: &str) -> Result<Measurement, Text> {
     }
     let size = size.trim();
     let bytes = bytes(size, None).ok_or_else(usage)?;
-    if size.bytes().all(|b| b.is_ascii_digit() || b == b'.') && bytes < 1 << 20 {
+    if size.bytes().all(|b| b.is_ascii_digit() || b == b'.') && bytes < LEAST {
         return Err(text!(en: "{text:?} has no unit: write 8=7.2GiB", zh: "{text:?} 没有单位：请写成 8=7.2GiB"));
     }
     Ok(Measurement { point: point(batch, bytes), counted: None, sequence, running: false })
@@ -351,6 +351,20 @@ mod tests {
         for wrong in ["8", "0=1GiB", "8=", "8=lots", "8=-3GiB", "8=NaN", "8=0GiB", "=3GiB", "8=7.2", "-8=1GiB"] {
             assert!(pair(wrong).is_err(), "{wrong}");
         }
+        // Bytes need no unit; what is too little for bytes has lost one, and that is what is said.
+        assert_eq!(batches(&[pair("8=1048576").expect("a mebibyte")]), [(8, 1)]);
+        for lost in ["8=7222", "8=1048575"] {
+            let why = pair(lost).expect_err("no training peaks so low");
+            assert!(why.en.contains("has no unit"), "{}", why.en);
+        }
+    }
+
+    #[test]
+    fn no_more_is_kept_of_a_file_than_the_most() {
+        let log = "batch_size=8 peak_mem=7400 MiB\n".repeat(MOST + 1);
+        assert_eq!(file("train.log", &log).map(|found| found.len()), Ok(MOST));
+        let table = "8;2GiB\n".repeat(MOST + 1);
+        assert_eq!(file("peaks.csv", &table).map(|found| found.len()), Ok(MOST));
     }
 
     #[test]

@@ -360,6 +360,9 @@ mod tests {
         let header =
             br#"{"__metadata__": {"format": "pt"}, "a": {"dtype": "BF16", "shape": [4, 8], "data_offsets": [0, 64]}}"#;
         assert_eq!(safetensors(header), Ok(Weights { parameters: 32.0, bytes: 64.0, config: None }));
+        let least = br#"{"scale": {"shape": [1], "data_offsets": [0, 2]}}"#;
+        assert_eq!(safetensors(least).map(|weights| weights.parameters), Ok(1.0));
+        assert!(safetensors(br#"{"none": {"shape": [0], "data_offsets": [0, 0]}}"#).is_err());
         assert!(safetensors_header(u64::MAX.to_le_bytes()).is_err());
         assert!(safetensors_header([0; 8]).is_err());
         for wrong in [
@@ -402,6 +405,28 @@ mod tests {
         assert_eq!(shape(&header(&[1, 2], "")), None);
         let experts = r#", "model.layers.0.mlp.experts.0.w1.weight": {"shape": [2, 2], "data_offsets": [0, 9]}"#;
         assert_eq!(shape(&header(&[0, 1], experts)), None);
+    }
+
+    #[test]
+    fn without_a_norm_the_size_of_a_head_is_a_usual_one_that_divides_queries_and_keys() {
+        let head = |queries: u64, keys: u64| {
+            let shapes = [
+                ("model.embed_tokens", format!("[1000, {queries}]")),
+                ("model.norm", format!("[{queries}]")),
+                ("model.layers.0.self_attn.q_proj", format!("[{queries}, {queries}]")),
+                ("model.layers.0.self_attn.k_proj", format!("[{keys}, {queries}]")),
+                ("model.layers.0.mlp.gate_proj", format!("[512, {queries}]")),
+            ];
+            let tensor = |(name, shape)| format!(r#""{name}.weight": {{"shape": {shape}, "data_offsets": [0, 9]}}"#);
+            let header = format!("{{{}}}", shapes.map(tensor).join(", "));
+            let config = safetensors(header.as_bytes()).expect("a header").config?;
+            config["head_dim"].as_u64()
+        };
+        assert_eq!(head(4096, 1024), Some(128));
+        assert_eq!(head(576, 192), Some(64));
+        assert_eq!(head(2560, 400), Some(80));
+        assert_eq!(head(288, 96), Some(96));
+        assert_eq!(head(288, 90), None);
     }
 
     fn text(out: &mut Vec<u8>, text: &str) {
@@ -449,6 +474,37 @@ mod tests {
         for end in 0..file.len() {
             assert!(gguf(&file[..end]).is_err(), "{end}");
         }
+    }
+
+    #[test]
+    fn what_follows_a_list_of_words_is_read() {
+        let mut out = b"GGUF".to_vec();
+        out.extend(3u32.to_le_bytes());
+        out.extend(1u64.to_le_bytes());
+        out.extend(1u64.to_le_bytes());
+        text(&mut out, "tokenizer.ggml.tokens");
+        out.extend(9u32.to_le_bytes());
+        out.extend(8u32.to_le_bytes());
+        out.extend(3u64.to_le_bytes());
+        ["a", "", "longer"].iter().for_each(|word| text(&mut out, word));
+        text(&mut out, "blk.0.w");
+        out.extend(1u32.to_le_bytes());
+        out.extend(64u64.to_le_bytes());
+        out.extend(8u32.to_le_bytes());
+        out.extend(0u64.to_le_bytes());
+        assert_eq!(gguf(&out).map(|weights| weights.parameters), Ok(64.0));
+    }
+
+    #[test]
+    fn a_count_beyond_every_model_is_refused_at_its_place() {
+        let refused = |tensors: u64, entries: u64| {
+            let mut out = b"GGUF".to_vec();
+            out.extend(3u32.to_le_bytes());
+            out.extend(tensors.to_le_bytes());
+            out.extend(entries.to_le_bytes());
+            gguf(&out).expect_err("nothing follows").en.starts_with("at byte 8:")
+        };
+        assert_eq!([refused(MOST, MOST), refused(MOST + 1, 1), refused(1, MOST + 1)], [false, true, true]);
     }
 
     /// A file with one tensor of 2,560 elements for each type.

@@ -186,3 +186,42 @@ pub fn of(
     remedies.sort_by_key(|remedy| remedy.verdict != Verdict::Fits);
     remedies
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the most wasteful training looks like: every change applies to it.
+    const WASTEFUL: Setup = Setup {
+        precision: Precision::Fp32,
+        optimizer: Optimizer::Adam,
+        fused: false,
+        lora: None,
+        checkpointing: false,
+        attention: Attention::Eager,
+        sequence: 600.0,
+        target_sequence: 600.0,
+        image: None,
+        stage: 0,
+        ranks: 1,
+        accumulates: false,
+    };
+
+    #[test]
+    fn a_change_that_was_made_is_not_offered_again() {
+        for change in changes() {
+            let made = (change.with)(WASTEFUL).unwrap_or_else(|| panic!("{} applies", change.id));
+            assert_ne!(made, WASTEFUL, "{}", change.id);
+            assert_eq!((change.with)(made), None, "{}", change.id);
+        }
+    }
+
+    #[test]
+    fn weights_in_four_bits_are_computed_with_in_sixteen_already() {
+        let change = |id: &str| changes().into_iter().find(|change| change.id == id).expect("a change");
+        let quantised = (change("qlora").with)(WASTEFUL).expect("applies");
+        let precision = Precision::Fp32;
+        assert_eq!((change("mixed-precision").with)(Setup { precision, ..quantised }), None);
+        assert_eq!((change("bf16-states").with)(quantised), None, "the weights are not in 32 bits");
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::estimate::fit::Point;
+use crate::estimate::surface::Sample;
 use crate::units::GIB;
 use proptest::prelude::*;
 
@@ -112,12 +113,61 @@ fn a_curve_is_drawn_from_one_to_beyond_what_is_of_interest() {
     assert_eq!((drawn(None, None).first(), drawn(None, None).last()), (Some(&1), Some(&31)));
     assert_eq!(drawn(Some(400), None).last(), Some(&501));
     assert_eq!(drawn(Some(400), largest(800)).last(), Some(&1001));
+    // What is expected to fit is drawn, though less is safe.
+    assert_eq!(drawn(Some(400), Some(Largest { safe: 500, expected: 800 })).last(), Some(&1001));
     // Neither far beyond the batch asked about nor to a bound that is none.
     assert_eq!(drawn(Some(30), largest(10_000)).last(), Some(&301));
     assert_eq!(drawn(Some(30), largest(LARGEST_BATCH)).last(), Some(&38));
     let steps = drawn(Some(400), None);
     assert_eq!(steps.len(), 65);
     assert!(steps.windows(2).all(|pair| pair[0] < pair[1]));
+}
+
+#[test]
+fn without_a_batch_the_answer_is_about_the_largest_safe_one() {
+    let curve = line_of_half_a_gibibyte(Counted::Allocated);
+    let answered = |gibibytes: u64| {
+        let card = device(gibibytes * GIB, Interval::exactly(0), 0);
+        let answer = assess(question(None, card), Basis::Measurements, &curve);
+        (answer.batch, answer.largest.expect("a largest").safe, answer.verdict)
+    };
+    let (batch, safe, verdict) = answered(24);
+    assert!(safe > 8 && batch == Some(safe) && verdict == Verdict::Fits, "{batch:?} {safe} {verdict:?}");
+    // Where nothing fits it is about the smallest there is.
+    assert_eq!(answered(1), (Some(1), 0, Verdict::DoesNotFit));
+}
+
+#[test]
+fn a_line_through_two_points_is_doubted_beyond_them_only() {
+    let doubted = |batches: &[u64], batch: Option<u64>| {
+        let bytes = |batch: u64| (GIB + batch * GIB / 2) as f64;
+        let point = |batch: &u64| Point { batch: *batch, bytes: bytes(*batch), reserved: None, on_floor: false };
+        let fit = Fit::new(batches.iter().map(point).collect(), Counted::Allocated).expect("points");
+        let question = Question { device: None, ..question(batch, device(0, Interval::exactly(0), 0)) };
+        let answer = assess(question, Basis::Measurements, &Curve::Measured(fit));
+        answer.because.iter().any(|reason| reason.en.contains("a third point would tell"))
+    };
+    assert!(doubted(&[8, 16], Some(17)));
+    for (batches, batch) in [(&[8, 16][..], Some(16)), (&[8, 16], Some(8)), (&[8, 16], None), (&[8, 16, 24], Some(25))]
+    {
+        assert!(!doubted(batches, batch), "{batches:?}, asked about {batch:?}");
+    }
+}
+
+#[test]
+fn of_several_lengths_the_points_of_the_one_asked_about_are_drawn() {
+    let samples = [(1, 512), (2, 512), (1, 2048), (4, 1024)].map(|(batch, sequence)| Sample {
+        batch,
+        sequence,
+        bytes: 2e9 + 1e6 * (batch * sequence) as f64,
+    });
+    let surface = Surface::fit(samples.to_vec(), 512).expect("a fit");
+    let answer = assess(
+        question(Some(1), device(24 * GIB, Interval::exactly(0), 0)),
+        Basis::Measurements,
+        &Curve::Surface(surface),
+    );
+    assert_eq!(answer.measured.iter().map(|(batch, _)| *batch).collect::<Vec<_>>(), [1, 2]);
 }
 
 proptest! {

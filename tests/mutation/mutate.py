@@ -15,6 +15,8 @@ and `OOMDOC_MUTANT=12` chooses. What does not compile (a literal in a pattern, `
 
 For each mutant the unit tests of its folder run first, then all unit tests, and only what survived those goes on to the
 integration tests listed in AREAS. A run ends at the first failed test, at an abort, or at five times its usual time.
+With `--jobs 2` two mutants run at a time. A run that was stopped goes on where it was if it is given the same `--folder`
+and `--out`. What it leaves in the temporary folder (killed tests clean nothing up) lies below `--folder`.
 
 What it does not see: constants outside of functions (each of their uses is a place instead), `const fn`, macros, functions
 that return `impl Trait`, and tables of fixes and causes.
@@ -23,6 +25,7 @@ Places are named by file and line of the unchanged sources. Needs nothing beyond
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import random
@@ -40,11 +43,11 @@ ROOT = Path(__file__).resolve().parents[2]  # main() puts a copy in its place, s
 
 # Sources by area, and the integration tests that look at it, the fastest first.
 AREAS = {
-    "account": (["src/account"], ["account", "host_memory", "context", "causes", "dialect_pytorch", "snapshot_proof"]),
+    "account": (["src/account"], ["host_memory", "context", "causes", "snapshot_proof", "dialect_pytorch", "account"]),
     "fix": (["src/fix/mod.rs", "src/fix/draft.rs", "src/fix/case.rs"],
-            ["rules", "account", "programs", "context", "causes", "readme", "simulate", "snapshot_proof"]),
+            ["rules", "context", "causes", "readme", "simulate", "snapshot_proof", "programs", "account"]),
     "headroom": (["src/headroom"], ["headroom", "headroom_accuracy", "readme"]),
-    "estimate": (["src/estimate"], ["headroom", "headroom_accuracy", "context", "causes", "readme"]),
+    "estimate": (["src/estimate"], ["headroom", "context", "causes", "readme", "headroom_accuracy"]),
     "allocator": (["src/allocator"], ["simulate", "snapshot_proof", "allocator"]),
 }
 
@@ -285,7 +288,8 @@ def main():
     options.add_argument("--plan", action="store_true")
     options.add_argument("--source", help="the sources to change, if not those around this script")
     options.add_argument("--folder", help="where to build; a temporary folder unless given; a sample that is there already is taken")
-    options.add_argument("--out", help="one JSON object a line for each mutant")
+    options.add_argument("--jobs", type=int, default=1, help="mutants that run at a time")
+    options.add_argument("--out", help="one JSON object a line for each mutant; those in it already do not run again")
     asked = options.parse_args()
     areas = asked.areas.split(",")
     folder = Path(asked.folder or tempfile.mkdtemp(prefix="oomdoc-mutation-"))
@@ -322,7 +326,9 @@ def main():
                 for m in messages if m["reason"] == "compiler-artifact" and m.get("executable")
                 and m["profile"]["test"] and m["target"]["kind"][0] in ("lib", "test")}
     print(f"built in {time.monotonic() - began:.0f} s", flush=True)
-    clean = {k: v for k, v in os.environ.items() if k != "OOMDOC_MUTANT"}
+    left_behind = folder / "tmp"
+    left_behind.mkdir(exist_ok=True)
+    clean = {k: v for k, v in os.environ.items() if k != "OOMDOC_MUTANT"} | {"TMPDIR": str(left_behind)}
 
     def stages(area):
         """The runs of an area: name, executable, arguments."""
@@ -347,27 +353,37 @@ def main():
                 skipped[executable] = sorted({*skipped.get(executable, []), *failed})
     print("usual seconds", {k: round(v, 1) for k, v in usual.items()}, flush=True)
     only = {int(n) for n in asked.only.split(",")} if asked.only else None
-    alive = []
-    tried = 0
-    for m in chosen:
-        if only is not None and m["id"] not in only:
-            continue
-        tried += 1
+    known = {}
+    if asked.out and Path(asked.out).exists():
+        known = {m["id"]: m["killed"] for m in map(json.loads, Path(asked.out).read_text().splitlines())}
+
+    def killer(m):
+        """The test that notices a mutant, or None."""
         env = dict(clean, OOMDOC_MUTANT=str(m["id"]))
-        killed = None
         for name, executable, arguments in stages(m["area"]):
             left_out = [word for test in skipped.get(executable, []) for word in ("--skip", test)]
-            why = run(executable, [*arguments, *left_out], copy, env, 20 + 5 * usual[name])
+            why = run(executable, [*arguments, *left_out], copy, env, 20 + 5 * asked.jobs * usual[name])
             if why:
-                killed = f"{name}: {why}"
-                break
-        if killed is None:
-            alive.append(m)
+                return f"{name}: {why}"
+        return None
+
+    def tell(m, killed):
         print(f"{m['id']:4} {'killed' if killed else 'ALIVE ':<7} {m['kind']:<10} {m['file']}:{m['line']}"
               f" {' '.join(m['old'].split())} -> {m['new']}  {killed or ''}", flush=True)
-        if asked.out:
-            with open(asked.out, "a") as out:
-                out.write(json.dumps(dict(m, killed=killed)) + "\n")
+
+    wanted = [m for m in chosen if only is None or m["id"] in only]
+    outcomes = {m["id"]: known[m["id"]] for m in wanted if m["id"] in known}
+    with concurrent.futures.ThreadPoolExecutor(asked.jobs) as workers:
+        running = {workers.submit(killer, m): m for m in wanted if m["id"] not in known}
+        for done in concurrent.futures.as_completed(running):
+            m = running[done]
+            outcomes[m["id"]] = done.result()
+            tell(m, done.result())
+            if asked.out:
+                with open(asked.out, "a") as out:
+                    out.write(json.dumps(dict(m, killed=done.result())) + "\n")
+    alive = [m for m in wanted if outcomes[m["id"]] is None]
+    tried = len(wanted)
     print(f"{tried - len(alive)} of {tried} killed, {len(alive)} alive")
     for area in areas:
         of = [m for m in alive if m["area"] == area]
