@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Logs as they get pasted: cut, wrapped, interleaved, encoded twice, with other numerals. No figure may become another.
 
-usage: mutilate.py OOMDOC [FOLDER...] [--only MUTATION] [--variants N] [--jobs N] [--show N]
+usage: mutilate.py OOMDOC [FOLDER...] [--only MUTATION] [--sample N] [--variants N] [--jobs N] [--show N]
 
 Reads the project's fixtures and the open ones among its reports, and the logs of FOLDERs. `OOMDOC explain --format json` of
 each damaged log is held against that of the whole one. A figure of a failure counts as
@@ -238,6 +238,7 @@ def main():
     ap.add_argument("oomdoc")
     ap.add_argument("folders", nargs="*", type=pathlib.Path)
     ap.add_argument("--only", default="", help="mutations whose name holds this")
+    ap.add_argument("--sample", type=int, default=0, help="so many of the logs, spread evenly; all by default")
     ap.add_argument("--variants", type=int, default=2, help="of each log, where chance decides")
     ap.add_argument("--jobs", type=int, default=2)
     ap.add_argument("--show", type=int, default=0, help="print so many of the figures that went wrong, or changed their role")
@@ -245,7 +246,10 @@ def main():
     names = [name for name in MUTATIONS if args.only in name]
     total, found = collections.defaultdict(collections.Counter), []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, tempfile.TemporaryDirectory() as folder:
-        all_logs = list(pool.map(lambda path: Log(args.oomdoc, path), logs(args.folders)))
+        paths = logs(args.folders)
+        if 0 < args.sample < len(paths):
+            paths = [paths[i * len(paths) // args.sample] for i in range(args.sample)]
+        all_logs = list(pool.map(lambda path: Log(args.oomdoc, path), paths))
         rng = random.Random(1)
         tasks = []
         for log in all_logs:
