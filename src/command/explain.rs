@@ -137,7 +137,8 @@ impl FileEvents {
     /// Reads the failures of a document and their context.
     pub fn of(document: &Document, given: &Given) -> FileEvents {
         let (incidents, harmless) = incident::assemble(document, dialect::events(document));
-        let told = if incidents.is_empty() { told(document, given) } else { None };
+        let outlived = harmless.iter().any(|event| event.has(Sign::CaughtAndContinued));
+        let told = if incidents.is_empty() && !outlived { told(document, given) } else { None };
         FileEvents { summary: InputSummary::from(document), incidents, harmless, told, observed: None }
     }
 }

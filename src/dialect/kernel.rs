@@ -219,8 +219,45 @@ fn is_piece(line: &str) -> bool {
         "pagecache",
         "HighMem",
     ];
-    WORDS.iter().any(|word| line.contains(word)) || Row::of(bare(line), None).is_some() || counter(bare(line)).is_some()
+    let of_group = || counter(bare(line)).is_some_and(|(name, _)| name.contains('_') || OF_ONE_WORD.contains(&name));
+    WORDS.iter().any(|word| line.contains(word)) || Row::of(bare(line), None).is_some() || of_group()
 }
+
+/// The names in `memory.stat` of both versions that are one word; `step 3` is none of them.
+const OF_ONE_WORD: &[&str] = &[
+    "anon",
+    "cache",
+    "dirty",
+    "file",
+    "kernel",
+    "pagetables",
+    "percpu",
+    "pgactivate",
+    "pgdeactivate",
+    "pgfault",
+    "pglazyfree",
+    "pglazyfreed",
+    "pgmajfault",
+    "pgpgin",
+    "pgpgout",
+    "pgrefill",
+    "pgscan",
+    "pgsteal",
+    "rss",
+    "shmem",
+    "slab",
+    "sock",
+    "swap",
+    "swapcached",
+    "unevictable",
+    "vmalloc",
+    "writeback",
+    "zswap",
+    "zswapped",
+    "zswpin",
+    "zswpout",
+    "zswpwb",
+];
 
 /// A line of `memory.stat`: a lower-case name and a number.
 fn counter(text: &str) -> Option<(&str, u64)> {

@@ -3,6 +3,7 @@
 //! Each event is held against the few incidents that are still near it, so that the work grows with the number of
 //! events and not with its square, however many ranks a job had.
 
+use super::survival::{Aftermath, Failure, Survival};
 use super::{
     Incident, RankFall,
     context::{Clue, Context, ContextReader, Frame},
@@ -54,14 +55,20 @@ enum Tie {
 /// Groups events into incidents, in the order of the log, and sets aside what is harmless.
 /// Exactly one incident is primary when there is any: the failure that came first and that the others followed from.
 pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<Event>) {
-    let (harmless, events): (Vec<Event>, Vec<Event>) =
+    let (mut harmless, events): (Vec<Event>, Vec<Event>) =
         events.into_iter().partition(|event| event.standing == Standing::Harmless);
     if events.is_empty() {
         return (Vec::new(), harmless);
     }
     let reader = ContextReader::new(document);
     let groups = group(document, &reader, events);
-    let primary = primary_of(&groups);
+    let survivals = survivals(document, &reader, &groups);
+    if let Some(finished) = all_over(&survivals) {
+        harmless.extend(groups.into_iter().map(|group| outlived(group.event, finished)));
+        harmless.sort_by_key(|event| event.at.first);
+        return (Vec::new(), harmless);
+    }
+    let primary = primary_of(&groups, &survivals);
     let shared = shared_devices(&groups);
     let mut previous = None;
     let mut incidents = Vec::with_capacity(groups.len());
@@ -81,14 +88,15 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         {
             context.clues.entry(Clue::RanksOnOneDevice).or_insert(group.event.at);
         }
-        if i >= WITH_SERIES && i != primary {
+        if i >= WITH_SERIES && Some(i) != primary {
             context.series = Vec::new();
         }
         previous = Some(group.last.max(group.event.at.last));
         group.event.standing = Standing::Failure;
         group.event.rank = group.event.rank.or(context.rank.value());
         incidents.push(Incident {
-            primary: i == primary,
+            primary: Some(i) == primary,
+            survived: survivals.get(i).copied().flatten(),
             followers: group.followers,
             clock: group.ranks.first().and_then(|fall| fall.clock),
             ranks: if group.ranks.len() > 1 { group.ranks } else { Vec::new() },
@@ -355,7 +363,7 @@ fn fall(document: &Document, event: &Event) -> RankFall {
 }
 
 /// The first time of day in a line, in seconds since midnight: `[2024-05-01 12:34:56,789]`, `03:04:05.678`.
-fn clock(text: &str) -> Option<f64> {
+pub(super) fn clock(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let number = |at: usize| -> Option<f64> {
         let two = text.get(at..at + 2)?;
@@ -421,11 +429,47 @@ fn shared_devices(groups: &[Group]) -> Vec<u32> {
     devices
 }
 
-/// The incident that the job died of: the first, unless the program caught it and another one came that it did not
-/// survive.
-fn primary_of(groups: &[Group]) -> usize {
-    let first_run = groups.first().map_or(0, |group| group.run);
-    groups.iter().position(|group| group.run == first_run && !group.event.has(Sign::CaughtAndContinued)).unwrap_or(0)
+/// The first and the last of a flood of failures that are asked whether they were outlived.
+const ASKED_AFTER: usize = 128;
+
+/// What each failure's aftermath shows.
+fn survivals(document: &Document, reader: &ContextReader, groups: &[Group]) -> Vec<Option<Survival>> {
+    let spans =
+        |group: &Group| group.followers.iter().map(|event| event.at).chain([group.event.at]).collect::<Vec<_>>();
+    let mut messages: Vec<(u64, u64)> = groups.iter().flat_map(spans).map(|at| (at.first, at.last)).collect();
+    messages.sort_unstable();
+    let aftermath = Aftermath::of(document, reader, &messages);
+    let asked = |i: usize| i < ASKED_AFTER || i + ASKED_AFTER >= groups.len();
+    let of = |group: &Group| {
+        let raised = !reader.frames_at(group.event.at, group.event.rank).is_empty();
+        let last = group.last.max(group.event.at.last);
+        aftermath.survival(&Failure { event: &group.event, last, raised })
+    };
+    groups.iter().enumerate().map(|(i, group)| asked(i).then(|| of(group)).flatten()).collect()
+}
+
+/// The good end of a run that outlived all of its failures.
+fn all_over(survivals: &[Option<Survival>]) -> Option<Survival> {
+    let last = survivals.last().copied().flatten().filter(|last| matches!(last, Survival::Finished(_)));
+    last.filter(|_| survivals.iter().all(Option::is_some))
+}
+
+/// A failure that ended nothing, as a note.
+fn outlived(mut event: Event, survival: Survival) -> Event {
+    event.standing = Standing::Harmless;
+    event.sign(Sign::CaughtAndContinued);
+    event.harmless_because = Some(survival.text());
+    event
+}
+
+/// The incident that the job died of: the first that the program neither says it caught nor outlived; none where it
+/// outlived all.
+fn primary_of(groups: &[Group], survivals: &[Option<Survival>]) -> Option<usize> {
+    let dead = |i: &usize| survivals.get(*i).is_none_or(Option::is_none);
+    let first = (0..groups.len()).find(dead)?;
+    let run = groups[first].run;
+    let worst = |i: &usize| groups[*i].run == run && !groups[*i].event.has(Sign::CaughtAndContinued);
+    (0..groups.len()).filter(dead).find(worst).or(Some(first))
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ struct Kind {
     resource: Resource,
     framework: Program,
     program: Option<String>,
+    survived: bool,
 }
 
 /// Failures of one kind in several files.
@@ -52,9 +53,9 @@ struct Family {
 }
 
 /// Puts the incidents of several files together, each with the position of the file it stands in, in the order of the
-/// files. Failures of different ranks of one job become one incident that lists the ranks; exactly one incident of all
-/// is primary: the one that fell first by the clock where all carry one, else the one in the first file, a failure that
-/// says what ran out before one that only shows a killed process.
+/// files. Failures of different ranks of one job become one incident that lists the ranks. Of those that were not
+/// outlived one is primary: the one that fell first by the clock where all carry one, else the one in the first file, a
+/// failure that says what ran out before one that only shows a killed process.
 pub fn join(files: Vec<FileIncidents>) -> Vec<(usize, Incident)> {
     let several = files.len() > 1;
     let mut families: Vec<Family> = Vec::new();
@@ -70,6 +71,7 @@ pub fn join(files: Vec<FileIncidents>) -> Vec<(usize, Incident)> {
                 resource: incident.event.resource,
                 framework: incident.event.program,
                 program: incident.context.program.get().cloned(),
+                survived: incident.survived.is_some(),
             };
             let slot = known.entry(kind).or_default();
             // Only the latest families of a kind are compared: the work stays linear in the number of files.
@@ -153,7 +155,7 @@ fn fall_clock(incident: &Incident) -> Option<f64> {
     incident.ranks.first().map_or(incident.clock, |fall| fall.clock)
 }
 
-/// Makes exactly one incident primary.
+/// Makes one incident primary, if the program outlived not all.
 fn appoint(joined: &mut [(usize, Incident)]) {
     let vague =
         |incident: &Incident| incident.event.has(Sign::KilledWithoutProof) && incident.event.facts.sizes.is_empty();

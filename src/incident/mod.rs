@@ -5,6 +5,7 @@ mod group;
 pub mod job;
 pub mod observed;
 pub mod recording;
+pub mod survival;
 pub mod timeline;
 
 use crate::account::proof::{self, Proof};
@@ -14,13 +15,16 @@ pub use context::Context;
 pub use group::assemble;
 pub use recording::Recording;
 use std::sync::Arc;
+pub use survival::Survival;
 pub use timeline::Timeline;
 
 /// One failure with all that the log tells about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Incident {
-    /// The failure that the job died of; exactly one incident of a report is primary.
+    /// The failure that the job died of: one incident of a report, or none where the program outlived all.
     pub primary: bool,
+    /// What shows that the program outlived it; such an incident is never primary.
+    pub survived: Option<Survival>,
     pub event: Event,
     /// Events that only followed from it or say it again: other ranks, watchdogs, launchers.
     pub followers: Vec<Event>,
@@ -41,6 +45,7 @@ impl Incident {
     pub fn alone(event: Event, context: Context) -> Incident {
         Incident {
             primary: true,
+            survived: None,
             ledger: account::settle(&event),
             event,
             followers: Vec::new(),

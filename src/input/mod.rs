@@ -13,6 +13,7 @@ mod prefix;
 mod quoting;
 mod sample;
 pub(crate) mod scan;
+mod smi;
 mod source;
 mod terminal;
 

@@ -1,5 +1,7 @@
-//! Tables of GPUs in a log or in a file of their own: `nvidia-smi` in its layouts, its CSV output, gpustat and nvitop.
+//! Tables of GPUs in a log or in a file of their own: `nvidia-smi` in its layouts, its CSV output, gpustat and nvitop;
+//! other tools' through [`super::smi`].
 
+use super::smi::{Blocks, Told};
 use crate::evidence::Span;
 use crate::units::{Base, Figure, size};
 
@@ -18,6 +20,24 @@ pub struct GpuRow {
     pub processes: Vec<ListedProcess>,
 }
 
+/// A part of a GPU (MIG), as `nvidia-smi` lists it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Partition {
+    /// The GPU that it is a part of.
+    pub gpu: u32,
+    /// GPU instance, compute instance and device number.
+    pub ids: (u32, u32, u32),
+    pub used: Figure,
+    pub total: Figure,
+}
+
+/// What is in use of a device whose size its tool does not print.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeviceUse {
+    pub index: u32,
+    pub used: Figure,
+}
+
 /// Rows kept at most: a `watch nvidia-smi` may fill a log.
 const ROWS_AT_MOST: usize = 4096;
 
@@ -31,6 +51,9 @@ pub struct Tables {
     instances: bool,
     /// Columns of a CSV header that is in force: index, name, used, total, free, utilization.
     csv: Option<Vec<Column>>,
+    partitions: Vec<Partition>,
+    uses: Vec<DeviceUse>,
+    blocks: Blocks,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +81,10 @@ impl Tables {
             return;
         }
         let at = Span::line(number);
+        if let Some(queried) = queried_without_header(text) {
+            self.csv = Some(queried);
+            return;
+        }
         if text.contains("memory.") && text.contains(',') && !text.contains("--query") {
             self.csv = Some(text.split(',').map(column).collect());
             return;
@@ -75,6 +102,23 @@ impl Tables {
             self.rows.push((number, row));
             return;
         }
+        match self.blocks.take(text, at) {
+            Some(Told::Row(row)) => {
+                self.rows.push((number, row));
+                return;
+            }
+            Some(Told::Used(index, used)) => {
+                if self.uses.len() < ROWS_AT_MOST {
+                    self.uses.push(DeviceUse { index, used });
+                }
+                return;
+            }
+            Some(Told::Process(index, process)) => {
+                self.add_process(index, process);
+                return;
+            }
+            None => {}
+        }
         if !text.contains(['|', '│']) {
             return;
         }
@@ -89,6 +133,9 @@ impl Tables {
         }
         // Their memory lies within the GPU's own, and the second of their two rows is address space, not memory.
         if self.instances {
+            if self.partitions.len() < ROWS_AT_MOST {
+                self.partitions.extend(partition(&cells, at));
+            }
             return;
         }
         if let Some((used, total)) = cells.iter().find_map(|cell| used_of_total(cell, at)) {
@@ -101,9 +148,7 @@ impl Tables {
             return;
         }
         if let Some((index, process)) = process_row(&cells, at) {
-            if let Some((_, row)) = self.rows.iter_mut().rev().take(64).find(|(_, row)| row.index == index) {
-                row.processes.push(process);
-            }
+            self.add_process(index, process);
             return;
         }
         if let Some((index, name)) = head_row(&cells) {
@@ -116,9 +161,43 @@ impl Tables {
         self.rows.last().filter(|(line, _)| number.saturating_sub(*line) <= 5).map_or(0, |(_, row)| row.index + 1)
     }
 
-    /// True for a line that may be the first of a GPU's two, which holds no size.
-    pub fn maybe_head(text: &str) -> bool {
-        text.trim_start().starts_with(['|', '│']) && (text.contains(':') || text.contains("N/A"))
+    /// Puts a listed process to its device's last row.
+    fn add_process(&mut self, index: u32, process: ListedProcess) {
+        if let Some((_, row)) = self.rows.iter_mut().rev().take(64).find(|(_, row)| row.index == index) {
+            row.processes.push(process);
+        }
+    }
+
+    /// True for a line that may belong to a table though it holds no size of its own.
+    pub fn expects(&self, text: &str) -> bool {
+        self.csv.is_some()
+            || self.blocks.open()
+            || text.trim_start().starts_with(['|', '│']) && (text.contains(':') || text.contains("N/A"))
+    }
+
+    /// The parts of GPUs in the last list before a line, or in the first after it.
+    pub fn partitions_near(&self, line: u64) -> Vec<Partition> {
+        let before = self.partitions.partition_point(|part| part.used.at.first < line);
+        let place = |part: &Partition| (part.gpu, part.ids);
+        let (from, to) = if before > 0 {
+            let mut from = before - 1;
+            while from > 0 && place(&self.partitions[from - 1]) < place(&self.partitions[from]) {
+                from -= 1;
+            }
+            (from, before)
+        } else {
+            let mut to = usize::from(!self.partitions.is_empty());
+            while to < self.partitions.len() && place(&self.partitions[to]) > place(&self.partitions[to - 1]) {
+                to += 1;
+            }
+            (0, to)
+        };
+        self.partitions.get(from..to).unwrap_or(&[]).to_vec()
+    }
+
+    /// The devices of which only the use is told.
+    pub fn uses(&self) -> &[DeviceUse] {
+        &self.uses
     }
 
     /// The last table before a line, or the first one after it.
@@ -140,6 +219,21 @@ impl Tables {
         };
         self.rows.get(from..to).unwrap_or(&[]).iter().map(|(_, row)| row.clone()).collect()
     }
+}
+
+/// The columns of `nvidia-smi --query-gpu=… --format=csv,noheader`, as its command line names them.
+fn queried_without_header(text: &str) -> Option<Vec<Column>> {
+    let (_, list) = text.split_once("--query-gpu")?;
+    let list = list.strip_prefix(['=', ' '])?.split([' ', '"', '\'']).next()?;
+    (text.contains("noheader") && list.contains("memory.")).then(|| list.split(',').map(column).collect())
+}
+
+/// `0    1   0   0` and `11990MiB / 19968MiB`.
+fn partition(cells: &[&str], at: Span) -> Option<Partition> {
+    let ids: Vec<u32> = cells.first()?.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+    let [gpu, gi, ci, dev] = ids.as_slice() else { return None };
+    let (used, total) = used_of_total(cells.get(1)?, at)?;
+    Some(Partition { gpu: *gpu, ids: (*gi, *ci, *dev), used, total })
 }
 
 fn column(name: &str) -> Column {
@@ -205,7 +299,17 @@ fn process_row(cells: &[&str], at: Span) -> Option<(u32, ListedProcess)> {
     let index: u32 = words.first()?.parse().ok().filter(|n| *n < 1024)?;
     let kind = words.iter().position(|word| matches!(*word, "C" | "G" | "C+G" | "M+C"))?;
     let pid: u64 = words.get(kind.checked_sub(1)?)?.parse().ok()?;
-    let used = words.last().and_then(|word| mebibytes(word, at).filter(|_| word.ends_with('B')));
+    let held = |word: &&str| mebibytes(word, at).filter(|_| word.ends_with('B'));
+    // nvitop: user, memory, four shares, time, command.
+    if let Some(used) = words.get(kind + 2).and_then(held)
+        && words.len() >= kind + 8
+        && words[kind + 3..].iter().any(|word| word.contains(':'))
+    {
+        let time = (kind + 3..words.len()).find(|i| words[*i].contains(':')).unwrap_or(words.len());
+        let name = words.get(time + 1..).unwrap_or(&[]).join(" ");
+        return Some((index, (pid, (!name.is_empty()).then_some(name), Some(used))));
+    }
+    let used = words.last().and_then(held);
     let name_end = words.len() - usize::from(used.is_some() || words.last() == Some(&"N/A"));
     let name = words.get(kind + 1..name_end).unwrap_or(&[]).join(" ");
     Some((index, (pid, (!name.is_empty()).then_some(name), used)))
@@ -259,8 +363,19 @@ fn gpustat_row(text: &str, at: Span) -> Option<GpuRow> {
         used: mebibytes(used, at)?,
         total: mebibytes(total, at)?,
         utilization: cells.get(1).and_then(|cell| percent(cell)),
-        processes: Vec::new(),
+        processes: cells
+            .get(3)
+            .map(|list| list.split_whitespace().filter_map(|word| gpustat_process(word, at)).collect())
+            .unwrap_or_default(),
     })
+}
+
+/// `me:python/4242(1000M)` of gpustat's `--show-pid`.
+fn gpustat_process(word: &str, at: Span) -> Option<ListedProcess> {
+    let (who, held) = word.strip_suffix("M)")?.rsplit_once('(')?;
+    let (who, pid) = who.rsplit_once('/')?;
+    let name = who.rsplit(':').next().filter(|name| !name.is_empty()).map(str::to_string);
+    Some((pid.parse().ok()?, name, mebibytes(held, at)))
 }
 
 #[cfg(test)]
@@ -330,6 +445,56 @@ mod tests {
         assert_eq!(rows.len(), 1);
         assert_eq!((rows[0].used.bytes, rows[0].total.bytes), (12000 * MIB, 40960 * MIB));
         assert_eq!(rows[0].processes.len(), 1);
+    }
+
+    #[test]
+    fn instances_are_parts_of_their_gpu() {
+        let tables = Tables::of(
+            "\
+| MIG devices:                                                                          |
+| GPU  GI  CI  MIG |                   Memory-Usage |        Vol|      Shared           |
+|  0    1   0   0  |           11990MiB / 19968MiB  | 42      0 |  3   0    2    0    0 |
+|                  |               2MiB / 32767MiB  |           |                       |
+|  0    2   0   1  |              10MiB / 19968MiB  | 42      0 |  3   0    2    0    0 |",
+        );
+        let parts = tables.partitions_near(99);
+        let told: Vec<_> = parts.iter().map(|part| (part.gpu, part.ids, part.used.bytes / MIB)).collect();
+        assert_eq!(told, [(0, (1, 0, 0), 11990), (0, (2, 0, 1), 10)]);
+        assert_eq!(parts[0].total.bytes, 19968 * MIB);
+        assert_eq!(tables.partitions_near(1), parts, "the first list behind where none stands before");
+    }
+
+    #[test]
+    fn nvitop_and_gpustat_name_processes() {
+        let rows = read(
+            "\
+│   0  A100-SXM4-40GB       Off  │ 00000000:07:00.0 Off │                    0 │
+│ N/A   33C    P0    44W / 400W  │   11.50GiB / 40.00GiB │      3%      Default │
+│   0    4242 C      me   11.19GiB  5    1   101.0   1.2  1:02:03  python train.py --bs 4 │",
+        );
+        assert_eq!(rows[0].used.bytes, 11_776 * MIB);
+        let (pid, name, held) = &rows[0].processes[0];
+        assert_eq!((*pid, name.as_deref()), (4242, Some("python train.py --bs 4")));
+        assert!(held.is_some_and(|held| held.bytes / MIB == 11_458), "{held:?}");
+        let rows = read(
+            "[0] NVIDIA RTX A6000 | 61°C,  98 %, 290 / 300 W | 47810 / 49140 MB | me:python/4242(47000M) root(12M)",
+        );
+        let listed: Vec<_> = rows[0].processes.iter().map(|(pid, name, _)| (*pid, name.as_deref())).collect();
+        assert_eq!(listed, [(4242, Some("python"))]);
+    }
+
+    #[test]
+    fn a_query_without_header_is_read_by_its_command() {
+        let rows = read(
+            "$ nvidia-smi --query-gpu=index,name,memory.used,memory.total --format=csv,noheader\n\
+             0, NVIDIA A10, 22001 MiB, 23028 MiB\n\
+             1, NVIDIA A10, 4 MiB, 23028 MiB",
+        );
+        assert_eq!(rows.iter().map(|row| row.used.bytes / MIB).collect::<Vec<_>>(), [22_001, 4]);
+        let rows = read(
+            "watch -n1 'nvidia-smi --query-gpu=memory.used,memory.total --format=csv,noheader,nounits'\n22001, 23028",
+        );
+        assert_eq!(rows[0].total.bytes, 23_028 * MIB);
     }
 
     #[test]

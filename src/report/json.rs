@@ -11,16 +11,17 @@ use crate::cause::conclusion::{Conclusion, Family};
 use crate::cause::decide::Observation;
 use crate::cause::nature::{Asker, JobKind};
 use crate::cause::{CauseId, mechanism, nature};
-use crate::dialect::{Event, Facts};
+use crate::dialect::{Event, Facts, Standing};
 use crate::domain::{Fact, Number, Program, Resource, Sign, Target};
 use crate::evidence::{self, Span};
 use crate::fix::{Certainty, Class, Fix, Frees, Numerics, Ranked};
-use crate::incident::context::{self, Clue, Measure, StepUnit};
+use crate::incident::context::{self, Clue, Measure, Moment, StepUnit};
 use crate::incident::{self, recording};
 use crate::input::Repair;
 use crate::snapshot::holders::{Category, Certainty as HolderCertainty};
 use crate::snapshot::what_if::Change;
 use crate::text::{Lang, Text};
+use crate::units::Figure;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -82,8 +83,15 @@ struct SnapshotInput<'a> {
 /// One failure and its diagnosis.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Incident<'a> {
-    /// True for exactly one incident: the failure that the job died of.
+    /// True for the failure that the job died of: one incident, or none where the program outlived all.
     primary: bool,
+    /// True where the program outlived it: its work went on, or the run ended well. Absent otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    survived: bool,
+    /// The line that shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    survived_line: Option<u64>,
     /// Lower-case name of the program whose memory ran out.
     framework: Program,
     /// The application, trainer or engine around the framework.
@@ -457,9 +465,15 @@ struct Context<'a> {
     /// The traceback, outermost frame first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     frames: Vec<Frame<'a>>,
-    /// Rows of nvidia-smi's table.
+    /// Rows of a table of GPUs: of nvidia-smi, gpustat, nvitop, rocm-smi, amd-smi, xpu-smi or npu-smi.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     gpus: Vec<Gpu<'a>>,
+    /// Parts of GPUs (MIG), as nvidia-smi lists them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    partitions: Vec<Partition>,
+    /// Tables of the machine's memory: free, meminfo, df, kubectl, docker stats.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tables: Vec<SideTable<'a>>,
     /// Readings of memory over time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     series: Vec<Series>,
@@ -483,7 +497,43 @@ struct Frame<'a> {
     line: Option<u64>,
 }
 
-/// A GPU as nvidia-smi listed it in the log.
+/// A part of a GPU as nvidia-smi listed it in the log.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Partition {
+    gpu: u32,
+    gpu_instance: u32,
+    compute_instance: u32,
+    mig_device: u32,
+    used_bytes: u64,
+    total_bytes: u64,
+    /// When it was read, by its place in the log.
+    moment: Moment,
+    #[schemars(range(min = 1))]
+    line: u64,
+}
+
+/// A row of a table of the machine's memory.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SideTable<'a> {
+    source: context::SideTable,
+    /// The mount, pod, node, container or device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available_bytes: Option<u64>,
+    /// When it was read, by its place in the log.
+    moment: Moment,
+    #[schemars(range(min = 1))]
+    line: u64,
+}
+
+/// A GPU as a table in the log listed it.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Gpu<'a> {
     index: u32,
@@ -491,6 +541,8 @@ struct Gpu<'a> {
     name: Option<&'a str>,
     used_bytes: u64,
     total_bytes: u64,
+    /// When it was read, by its place in the log.
+    moment: Moment,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 100))]
     utilization_percent: Option<u8>,
@@ -682,6 +734,9 @@ struct Message<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     rank: Option<u32>,
     message: &'a str,
+    /// True for a failure that the program outlived, to a good end. Absent otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    survived: bool,
     /// For a harmless message: why it is no failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
@@ -881,6 +936,8 @@ fn incident<'a>(explanation: &'a Explanation, diagnosis: &'a Diagnosis, lang: La
     });
     Incident {
         primary: found.primary,
+        survived: found.survived.is_some(),
+        survived_line: found.survived.map(incident::Survival::line),
         framework: event.program,
         program: nature::program(found),
         kind: nature::job_kind(found),
@@ -898,7 +955,7 @@ fn incident<'a>(explanation: &'a Explanation, diagnosis: &'a Diagnosis, lang: La
             .versions
             .map(|versions| Versions { from: versions.from.map(version), to: versions.to.map(version) }),
         derived: Derived::of(found, lang),
-        context: Context::of(&found.context),
+        context: Context::of(&found.context, event.at),
         snapshot: found.recording.as_ref().map(|recording| Snapshot::of(recording, lang)),
         ranks: ranks.collect(),
         followers: found.followers.iter().map(|event| Message::of(event, lang)).collect(),
@@ -1051,6 +1108,7 @@ impl Message<'_> {
             resource: event.resource,
             rank: event.rank,
             message: &event.message,
+            survived: event.standing == Standing::Harmless && event.has(Sign::CaughtAndContinued),
             why: event.harmless_because.as_ref().map(|why| why.in_lang(lang)),
             facts: Printed::of(&event.facts),
         }
@@ -1144,7 +1202,7 @@ impl Entry<'_> {
 }
 
 impl Context<'_> {
-    fn of(context: &context::Context) -> Context<'_> {
+    fn of(context: &context::Context, at: Span) -> Context<'_> {
         let frames = context.frames.iter().map(|frame| Frame {
             file: &frame.file,
             file_line: frame.line,
@@ -1157,13 +1215,37 @@ impl Context<'_> {
             name: gpu.name.as_deref(),
             used_bytes: gpu.used.bytes,
             total_bytes: gpu.total.bytes,
+            moment: Moment::of(gpu.used.at.first, at),
             utilization_percent: gpu.utilization,
             line: gpu.used.at.first,
+        });
+        let partitions = context.partitions.iter().map(|part| Partition {
+            gpu: part.gpu,
+            gpu_instance: part.ids.0,
+            compute_instance: part.ids.1,
+            mig_device: part.ids.2,
+            used_bytes: part.used.bytes,
+            total_bytes: part.total.bytes,
+            moment: Moment::of(part.used.at.first, at),
+            line: part.used.at.first,
+        });
+        let bytes = |figure: Option<Figure>| figure.map(|figure| figure.bytes);
+        let tables = context.side.iter().map(|reading| SideTable {
+            source: reading.of,
+            subject: reading.subject.as_deref(),
+            total_bytes: bytes(reading.total),
+            used_bytes: bytes(reading.used),
+            free_bytes: bytes(reading.free),
+            available_bytes: bytes(reading.available),
+            moment: Moment::of(reading.line, at),
+            line: reading.line,
         });
         Context {
             settings: surroundings::Settings::of(context),
             frames: frames.collect(),
             gpus: gpus.collect(),
+            partitions: partitions.collect(),
+            tables: tables.collect(),
             series: context.series.iter().map(Series::of).collect(),
             clues: context.clues.iter().map(|(clue, at)| Noted { id: *clue, line: at.first }).collect(),
         }

@@ -50,6 +50,9 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     let event = &diagnosis.incident.event;
     let _ = writeln!(out, "### {}\n", escape(verdict(diagnosis).in_lang(lang)));
     fenced(out, &event.message);
+    if let Some(survival) = diagnosis.incident.survived {
+        let _ = writeln!(out, "\n{}", escape(survival.text().in_lang(lang)));
+    }
     let proved = diagnosis.conclusion == Conclusion::Proved;
     for text in wording::beforehand(&diagnosis.incident).into_iter().filter(|_| !proved) {
         let _ = writeln!(out, "\n{}", escape(text.in_lang(lang)));

@@ -11,10 +11,11 @@ use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::Incident;
+use crate::incident::context::Moment;
 use crate::incident::recording::Standing;
 use crate::text;
 use crate::text::{Lang, Text};
-use crate::units::{self, Bytes, Interval};
+use crate::units::{self, Bytes, Figure, Interval};
 
 /// Lines that one screen may take without `--verbose`.
 pub const SCREEN_LINES: usize = 30;
@@ -193,6 +194,7 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
         page.fixes(diagnosis, EVERYTHING);
         page.withheld(diagnosis);
         page.context_table(diagnosis);
+        page.side_tables(diagnosis);
         page.ranks(explanation, diagnosis);
         page.followers(diagnosis);
     }
@@ -265,6 +267,10 @@ impl Page {
             _ if event.message.is_empty() => {}
             true => self.screen.paragraph(&[], 2, &message),
             false => self.screen.line(&message),
+        }
+        if let Some(survival) = diagnosis.incident.survived {
+            let runs = [run(Tone::Strong, self.say(&survival.text()))];
+            self.screen.clipped(&[], 2, &runs, if self.style.verbose { usize::MAX } else { 1 });
         }
         if detail.frame
             && let Some(frame) = diagnosis.incident.context.user_frame()
@@ -771,10 +777,15 @@ impl Page {
             explanation.diagnoses.iter().filter(|other| !std::ptr::eq(*other, diagnosis)).collect();
         if !others.is_empty() && detail.others > 0 {
             self.screen.blank();
-            for other in others.iter().take(detail.others) {
+            // The newest first.
+            for other in others.iter().rev().take(detail.others) {
                 let place = self.place_of(explanation, other);
+                let word = match other.incident.survived {
+                    Some(_) => Text::new("Outlived", "已挺过"),
+                    None => Text::new("Also", "另有"),
+                };
                 let runs = [
-                    run(Tone::Faint, format!("{} {place}  ", self.say(&Text::new("Also", "另有")))),
+                    run(Tone::Faint, format!("{} {place}  ", self.say(&word))),
                     run(Tone::Plain, self.say(&verdict(other))),
                 ];
                 self.screen.line(&runs);
@@ -959,6 +970,53 @@ impl Page {
             let runs = [run(Tone::Plain, self.say(&text))];
             self.screen.paragraph(&[], 4, &runs);
         }
+    }
+
+    /// What tables beside the log show, and when they were read: what was free after a death was not free at it.
+    fn side_tables(&mut self, diagnosis: &Diagnosis) {
+        let context = &diagnosis.incident.context;
+        if context.gpus.is_empty() && context.partitions.is_empty() && context.side.is_empty() {
+            return;
+        }
+        let at = diagnosis.incident.event.at;
+        let size = |figure: Option<Figure>| figure.map(|figure| Bytes(figure.bytes).to_string());
+        let mut table = Table::new(&[Column::Left, Column::Text]);
+        let mut add = |page: &Page, name: String, used: Option<Figure>, total: Option<Figure>, line: u64| {
+            let shown = match (size(used), size(total)) {
+                (Some(used), Some(total)) => text!(en: "{used} of {total} in use", zh: "已用 {used}，共 {total}"),
+                (Some(used), None) => text!(en: "{used} in use", zh: "已用 {used}"),
+                (None, Some(total)) => text!(en: "{total} in all", zh: "共 {total}"),
+                (None, None) => return,
+            };
+            let moment = match Moment::of(line, at) {
+                Moment::Before => Text::new("read before the failure", "失败之前读取"),
+                Moment::At => Text::new("read at the failure", "失败时读取"),
+                Moment::After => Text::new("read after the failure", "失败之后读取"),
+            };
+            let place = page.places(&[line]).unwrap_or_default();
+            let body = vec![
+                run(Tone::Plain, format!("{}, {}", page.say(&shown), page.say(&moment))),
+                run(Tone::Faint, format!(" {place}")),
+            ];
+            table.row(vec![vec![run(Tone::Faint, name)], body]);
+        };
+        for gpu in &context.gpus {
+            add(self, format!("GPU {}", gpu.index), Some(gpu.used), Some(gpu.total), gpu.used.at.first);
+        }
+        for part in &context.partitions {
+            let name = format!("GPU {} MIG {}", part.gpu, part.ids.2);
+            add(self, name, Some(part.used), Some(part.total), part.used.at.first);
+        }
+        for reading in &context.side {
+            let name = match &reading.subject {
+                Some(subject) => format!("{} {}", reading.of, one_line(subject)),
+                None => reading.of.to_string(),
+            };
+            add(self, name, reading.used, reading.total, reading.line);
+        }
+        self.screen.blank();
+        self.heading(&Text::new("Tables beside the log", "日志旁的表格"));
+        self.screen.table(2, &table);
     }
 
     fn ranks(&mut self, explanation: &Explanation, diagnosis: &Diagnosis) {

@@ -224,7 +224,8 @@ fn every_fixture_conforms_to_the_schema() {
         let incidents = report["incidents"].as_array().map_or(0, Vec::len);
         assert_eq!(code, i32::from(incidents == 0), "{case}");
         let primaries = report["incidents"].as_array().into_iter().flatten().filter(|i| i["primary"] == true).count();
-        if primaries != incidents.min(1) {
+        let died = report["incidents"].as_array().into_iter().flatten().filter(|i| i["survived"] != true).count();
+        if primaries != died.min(1) {
             wrong.push(format!("{case}: {primaries} primary incidents"));
         }
         for incident in report["incidents"].as_array().into_iter().flatten() {

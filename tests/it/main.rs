@@ -39,5 +39,7 @@ mod rules;
 #[cfg(target_os = "linux")]
 mod run;
 mod several_logs;
+mod side_tables;
 mod simulate;
 mod snapshot_proof;
+mod survival;

@@ -12,6 +12,7 @@ mod readings;
 mod section;
 mod series;
 mod settings;
+mod side;
 mod surroundings;
 mod topics;
 mod traceback;
@@ -21,6 +22,7 @@ pub use given::Given;
 pub use keys::examples as setting_examples;
 pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
+pub use side::{Moment, SideReading, SideTable};
 pub use trends::{AnnouncedPool, Card, FreeReading, Trend, Unit};
 
 /// The step that a line of output tells; where it tells an epoch alone, that.
@@ -33,7 +35,7 @@ pub use crate::domain::Trainer;
 
 use crate::domain::closed_set;
 use crate::evidence::{Known, Span};
-use crate::input::nvidia_smi_table::GpuRow;
+use crate::input::nvidia_smi_table::{GpuRow, Partition};
 use crate::units::Figure;
 
 closed_set! {
@@ -249,6 +251,10 @@ pub struct Context {
     /// The traceback that ends at the failure, outermost frame first.
     pub frames: Vec<Frame>,
     pub gpus: Vec<GpuRow>,
+    /// Parts of GPUs (MIG) in a table near the failure.
+    pub partitions: Vec<Partition>,
+    /// Tables of the machine's memory, wherever the document has them.
+    pub side: Vec<SideReading>,
     pub series: Vec<Series>,
     /// What the program printed again and again under names that no series has.
     pub trends: Vec<Trend>,

@@ -6,9 +6,11 @@ use super::progress::{self, Progress};
 use super::readings::{self, Readings};
 use super::section::Sections;
 use super::settings::{self, Parts, Setting, Source};
+use super::side::{SideTable, SideTables};
 use super::trends::Trends;
 use super::{Clue, Context, Frame, Phase, Precision, Trainer, surroundings, topics, traceback};
 use crate::evidence::{Known, Span};
+use crate::incident::survival::STEPS;
 use crate::input::Document;
 use crate::input::nvidia_smi_table::Tables;
 use crate::units::Figure;
@@ -20,6 +22,8 @@ use std::collections::HashMap;
 const KEPT_OF_A_KIND: u8 = 4;
 /// Progress lines kept; of a longer log every other one goes, and the last ones always stay.
 const PROGRESS_AT_MOST: usize = 65_536;
+/// Readings of side tables kept on either side of a failure.
+const SIDE_AT_MOST: usize = 32;
 /// Progress lines looked at before a failure.
 const PROGRESS_SEARCHED: usize = 512;
 
@@ -60,6 +64,7 @@ pub struct ContextReader<'a> {
     readings: Readings,
     trends: Trends,
     tables: Tables,
+    side: SideTables,
     clues: Vec<(Clue, u64)>,
     trainers: Vec<(Trainer, u64)>,
     /// The document is a text about a failure rather than a log.
@@ -81,6 +86,7 @@ impl<'a> ContextReader<'a> {
             readings: Readings::default(),
             trends: Trends::default(),
             tables: Tables::default(),
+            side: SideTables::default(),
             clues: Vec::new(),
             trainers: Vec::new(),
             write_up: false,
@@ -185,8 +191,15 @@ impl<'a> ContextReader<'a> {
             if !message && !advised && !in_frame {
                 self.trends.take(text, line.number, line.rank);
             }
-            if topics & topics::GPUS != 0 || Tables::maybe_head(text) {
+            if topics & topics::TABLES != 0 || self.tables.expects(text) {
+                let known = self.tables.uses().len();
                 self.tables.take(text, line.number);
+                for told in self.tables.uses().get(known..).unwrap_or_default() {
+                    self.side.take_device(told.index, told.used);
+                }
+            }
+            if topics & topics::TABLES != 0 || self.side.expects() {
+                self.side.take(text, line.number);
             }
             if topics & topics::CLUE != 0 && !advised && new {
                 self.surroundings(text, line.number, message, &mut seen, &mut kept);
@@ -263,6 +276,70 @@ impl<'a> ContextReader<'a> {
         self.launches.partition_point(|launch| launch.at.first < line)
     }
 
+    /// The line on which the next program is started behind a line.
+    pub fn next_run(&self, line: u64) -> u64 {
+        self.launches
+            .get(self.launches.partition_point(|launch| launch.at.first <= line))
+            .map_or(u64::MAX, |l| l.at.first)
+    }
+
+    /// The first and the last of the lines between a failure's end `last` and `until` on which its loop got further
+    /// than before it, if that are as many as prove it. `from_nothing`: steps count though none was told before.
+    pub(in crate::incident) fn advanced(
+        &self,
+        at: Span,
+        last: u64,
+        rank: Option<u32>,
+        until: u64,
+        from_nothing: bool,
+    ) -> Option<(u64, u64)> {
+        if self.write_up {
+            return None;
+        }
+        let of_it = |told: &&ProgressAt| rank.is_none() || told.rank.is_none() || told.rank == rank;
+        // An epoch of its own comes first; a line without one stands in the last that was told.
+        let place = |told: &ProgressAt, epoch: f64| {
+            let epoch = told.progress.epoch.unwrap_or(epoch);
+            let step = told.progress.step;
+            (told.progress.epoch.is_some() || step.is_some()).then(|| (epoch, step.unwrap_or(0)))
+        };
+        let before = self.progress.partition_point(|told| told.line < at.first);
+        let launched = self.launches.partition_point(|launch| launch.at.first < at.first);
+        let since = launched.checked_sub(1).and_then(|run| self.launches.get(run)).map_or(0, |launch| launch.at.first);
+        let mut reached: Option<(f64, u64)> = None;
+        let earlier = self.progress[before.saturating_sub(PROGRESS_SEARCHED)..before].iter();
+        for told in earlier.filter(of_it).filter(|told| told.line >= since) {
+            if let Some(now) = place(told, reached.map_or(0.0, |(epoch, _)| epoch)) {
+                reached = Some(now);
+            }
+        }
+        if reached.is_none() && !from_nothing {
+            return None;
+        }
+        let behind = self.progress.partition_point(|told| told.line <= last);
+        let mut steps = 0;
+        let mut first = None;
+        for told in self.progress[behind..].iter().take(PROGRESS_SEARCHED).take_while(|told| told.line < until) {
+            let phase = told.progress.phase;
+            if !of_it(&told)
+                || phase.is_some_and(|phase| matches!(phase, Phase::Load | Phase::DataLoading | Phase::Warmup))
+            {
+                continue;
+            }
+            let Some(now) = place(told, reached.map_or(0.0, |(epoch, _)| epoch)) else { continue };
+            if reached.is_some_and(|reached| now <= reached) {
+                continue;
+            }
+            reached = Some(now);
+            steps += 1;
+            let first = *first.get_or_insert(told.line);
+            if steps >= STEPS {
+                return Some((first, told.line));
+            }
+        }
+        None
+    }
+
     /// The traceback that ends at a message.
     pub fn frames_at(&self, at: Span, rank: Option<u32>) -> Vec<Frame> {
         let position = self.document.lines.partition_point(|line| line.number < at.first);
@@ -288,6 +365,8 @@ impl<'a> ContextReader<'a> {
         context.take_frames(self.frames_at(at, rank));
         self.apply_progress(&mut context, at, rank, since);
         context.gpus = self.tables.near(at.first);
+        context.partitions = self.tables.partitions_near(at.first);
+        self.apply_side(&mut context, at);
         context.series = self.readings.between(since, at.last, rank);
         context.trends = self.trends.between(since, at.first, rank);
         context.cards = self.trends.cards(since, at.first);
@@ -430,6 +509,20 @@ impl<'a> ContextReader<'a> {
                 context.phase = Known::Seen(phase, span);
             }
             Some(_) => {}
+        }
+    }
+
+    /// The machine's memory is the same whenever it was read.
+    fn apply_side(&self, context: &mut Context, at: Span) {
+        let all = self.side.all();
+        let before = all.partition_point(|reading| reading.line < at.first);
+        context.side = all[before.saturating_sub(SIDE_AT_MOST)..(before + SIDE_AT_MOST).min(all.len())].to_vec();
+        if !context.host_total.is_known() {
+            let of_machine = [SideTable::Meminfo, SideTable::Free, SideTable::KubectlDescribe];
+            let told = of_machine.iter().find_map(|of| all.iter().find(|reading| reading.of == *of)?.total);
+            if let Some(total) = told {
+                context.host_total = Known::Seen(total, total.at);
+            }
         }
     }
 

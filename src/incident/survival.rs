@@ -1,0 +1,496 @@
+//! Whether the program outlived a failure: what comes after it in the log decides.
+//!
+//! Nothing here knows a program's words for "I go on". A failure was outlived where the loop that ran before it runs on
+//! (a counter that rose line after line rises further), or where the run ends well (exit code 0, "training complete").
+//! What only looks like it:
+//!
+//! * Standard output is written in blocks and standard error at once. A traceback may therefore stand above lines that
+//!   were printed before it, and these are then the last of the log: at most a block of them.
+//! * Another rank, or a launcher that starts the program again, counts on. Only lines of the same rank count, up to the
+//!   next program that is started and the next death.
+
+use super::context::ContextReader;
+use super::group;
+use crate::dialect::{Event, Sign};
+use crate::input::Document;
+use crate::text;
+use crate::text::Text;
+use aho_corasick::AhoCorasick;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What shows that a program outlived a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Survival {
+    /// The run came to a good end; the line that says so.
+    Finished(u64),
+    /// Its work went on; the line that shows it first.
+    WentOn(u64),
+}
+
+impl Survival {
+    /// The line that shows it.
+    pub fn line(self) -> u64 {
+        match self {
+            Survival::Finished(line) | Survival::WentOn(line) => line,
+        }
+    }
+
+    pub fn text(self) -> Text {
+        let line = self.line();
+        match self {
+            Survival::Finished(_) => text!(
+                en: "the program outlived it: line {line} tells of a good end",
+                zh: "程序挺过了这次失败：第 {line} 行表明任务正常结束"
+            ),
+            Survival::WentOn(_) => text!(
+                en: "the program outlived it: line {line} shows that its work went on",
+                zh: "程序挺过了这次失败：第 {line} 行表明任务继续运行"
+            ),
+        }
+    }
+}
+
+/// Steps behind a failure that count as going on. Ranks that wait for each other do one or two without the fallen one.
+pub(super) const STEPS: usize = 3;
+/// What Python and the C library keep of standard output before they write it to a file or pipe.
+const BLOCK: usize = 8 << 10;
+/// Only the beginning of a line tells of an end.
+const LOOKED_AT: usize = 400;
+/// Marks and counting lines that are kept.
+const MARKS_AT_MOST: usize = 65_536;
+const COUNTS_AT_MOST: usize = 65_536;
+/// Numbers of a line that may count.
+const NUMBERS: usize = 4;
+/// Larger ones are times, addresses and sizes.
+const LARGEST_COUNT: u64 = 1_000_000_000;
+
+/// A line that tells of an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The process ended with 0.
+    Exit,
+    /// Words of an end as it should be.
+    Well,
+    /// The process died.
+    Death,
+    /// An exception, which its program may have caught and printed.
+    Exception,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    line: u64,
+    rank: Option<u32>,
+    end: End,
+}
+
+/// A line of a loop: its number, and the numbers in it.
+#[derive(Debug, Clone, Copy)]
+struct Count {
+    line: u64,
+    numbers: [u64; NUMBERS],
+}
+
+/// What a document tells behind its failures.
+pub(super) struct Aftermath<'a> {
+    document: &'a Document,
+    reader: &'a ContextReader<'a>,
+    marks: Vec<Mark>,
+    /// Lines that differ in their digits only, by rank.
+    loops: HashMap<(u64, Option<u32>), Vec<Count>>,
+}
+
+/// A failure whose end is asked for.
+pub(super) struct Failure<'e> {
+    pub event: &'e Event,
+    /// Last line of what belongs to it.
+    pub last: u64,
+    /// An exception came through frames up to its message: unless caught, the process died of it.
+    pub raised: bool,
+}
+
+impl<'a> Aftermath<'a> {
+    /// Reads the marks and loops of a document, without the lines of its failures' own messages.
+    pub(super) fn of(document: &'a Document, reader: &'a ContextReader<'a>, messages: &[(u64, u64)]) -> Aftermath<'a> {
+        let mut aftermath = Aftermath { document, reader, marks: Vec::new(), loops: HashMap::new() };
+        let mut counts = 0;
+        let mut asked_status = false;
+        for line in &document.lines {
+            let before = messages.partition_point(|(first, _)| *first <= line.number);
+            if before.checked_sub(1).and_then(|at| messages.get(at)).is_some_and(|(_, last)| line.number <= *last) {
+                continue;
+            }
+            let text = head(&line.text);
+            if text.trim().is_empty() {
+                continue;
+            }
+            let answered = std::mem::take(&mut asked_status).then(|| text.trim().parse::<i64>().ok()).flatten();
+            asked_status = text.trim_end().ends_with("echo $?");
+            let end = match answered {
+                Some(0) => Some(End::Exit),
+                Some(_) => Some(End::Death),
+                None => end_of(text),
+            };
+            if let Some(end) = end
+                && aftermath.marks.len() < MARKS_AT_MOST
+            {
+                aftermath.marks.push(Mark { line: line.number, rank: line.rank, end });
+            } else if counts < COUNTS_AT_MOST
+                && let Some((shape, numbers)) = counting(text)
+            {
+                counts += 1;
+                aftermath.loops.entry((shape, line.rank)).or_default().push(Count { line: line.number, numbers });
+            }
+        }
+        aftermath
+    }
+
+    /// Whether the program outlived a failure, as far as the log shows.
+    pub(super) fn survival(&self, failure: &Failure<'_>) -> Option<Survival> {
+        let Failure { event, last, .. } = failure;
+        let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
+        if killed || event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {
+            return None;
+        }
+        let until = self.reader.next_run(*last);
+        let of_it = |rank: Option<u32>| rank.is_none() || event.rank.is_none() || rank == event.rank;
+        let from = self.marks.partition_point(|mark| mark.line <= *last);
+        let behind: Vec<Mark> = self.marks[from..]
+            .iter()
+            .take_while(|mark| mark.line < until)
+            .filter(|mark| of_it(mark.rank))
+            .copied()
+            .collect();
+        let death = behind.iter().find(|mark| mark.end == End::Death).map(|mark| mark.line);
+        let went_on = self.went_on(failure, until.min(death.unwrap_or(u64::MAX)), &behind);
+        match behind.last().copied() {
+            Some(Mark { end: End::Exit, line, .. }) => return Some(Survival::Finished(line)),
+            // A shell's `done` stands behind an exception as well.
+            Some(Mark { end: End::Well, line, .. })
+                if !failure.raised && death.is_none() || went_on.is_some() || self.caught(failure) =>
+            {
+                return Some(Survival::Finished(line));
+            }
+            _ => {}
+        }
+        went_on.map(Survival::WentOn)
+    }
+
+    /// True where the program itself says that it caught the failure.
+    fn caught(&self, failure: &Failure<'_>) -> bool {
+        failure.event.has(Sign::CaughtAndContinued)
+    }
+
+    /// The line that shows that the work of before went on.
+    fn went_on(&self, failure: &Failure<'_>, until: u64, marks: &[Mark]) -> Option<u64> {
+        let event = failure.event;
+        let advanced = self.reader.advanced(event.at, failure.last, event.rank, until, !failure.raised);
+        let counted = || self.counted(failure, until);
+        let (first, last) = advanced.or_else(counted)?;
+        // An exception with frames, or one behind the message, may stand above what was written before it.
+        let exception = marks.iter().rev().find(|mark| mark.end == End::Exception && mark.line < first);
+        let anchor = match exception {
+            Some(mark) => mark.line,
+            None if failure.raised && !self.caught(failure) => failure.last,
+            None => return Some(first),
+        };
+        (self.written_behind(anchor) > BLOCK || self.later_by_the_clock(event.at.first, last)).then_some(first)
+    }
+
+    /// How many bytes stand behind a line.
+    fn written_behind(&self, line: u64) -> usize {
+        let from = self.document.lines.partition_point(|other| other.number <= line);
+        let mut sum = 0;
+        for line in &self.document.lines[from..] {
+            sum += line.text.len() + 1;
+            // A progress bar is written to standard error, where nothing is kept back.
+            if sum > BLOCK || line.text.contains("%|") && line.text.contains("it/s") {
+                return BLOCK + 1;
+            }
+        }
+        sum
+    }
+
+    /// True where both lines carry a time of day and the second is later by more than a second.
+    fn later_by_the_clock(&self, message: u64, later: u64) -> bool {
+        let clock = |line: u64| self.document.line(line).and_then(|text| group::clock(&text));
+        matches!((clock(message), clock(later)), (Some(a), Some(b)) if b > a + 1.0)
+    }
+
+    /// A counter in lines of one shape that rose by the same amount before and behind the failure: the first and the
+    /// third line behind it.
+    fn counted(&self, failure: &Failure<'_>, until: u64) -> Option<(u64, u64)> {
+        let event = failure.event;
+        let of_it = |rank: Option<u32>| rank.is_none() || event.rank.is_none() || rank == event.rank;
+        let mut found: Option<(u64, u64)> = None;
+        for ((_, rank), counts) in &self.loops {
+            if counts.len() < 2 + STEPS || !of_it(*rank) {
+                continue;
+            }
+            let before = counts.partition_point(|count| count.line < event.at.first);
+            let behind = counts.partition_point(|count| count.line <= failure.last);
+            let end = counts.partition_point(|count| count.line < until);
+            let (Some(before), Some(behind)) = (counts.get(before.saturating_sub(2)..before), counts.get(behind..end))
+            else {
+                continue;
+            };
+            if let ([a, b], [c, d, e, ..]) = (before, behind)
+                && (0..NUMBERS).any(|i| {
+                    let [a, b, c, d, e] = [a, b, c, d, e].map(|count| count.numbers[i]);
+                    let step = b.saturating_sub(a);
+                    step > 0
+                        && c >= b.saturating_add(step)
+                        && d.checked_sub(c) == Some(step)
+                        && e.checked_sub(d) == Some(step)
+                })
+                && found.is_none_or(|(line, _)| c.line < line)
+            {
+                found = Some((c.line, e.line));
+            }
+        }
+        found
+    }
+}
+
+fn head(text: &str) -> &str {
+    let end = (0..=LOOKED_AT.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[..end]
+}
+
+/// Words of which one stands on every line that tells of an end.
+static GLANCE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build([
+            "exit",
+            "return",
+            "complet",
+            "finish",
+            "done",
+            "succe",
+            "abort",
+            "kill",
+            "core dump",
+            "terminat",
+            "panicked",
+            "segmentation",
+            "calledprocess",
+            "srun: error",
+            "traceback",
+            "error",
+            "exception",
+            "interrupt",
+            "reached",
+            "rc=",
+            "完成",
+            "结束",
+            "成功",
+        ])
+        .ok()
+});
+
+/// The end that a line tells of.
+fn end_of(text: &str) -> Option<End> {
+    if !GLANCE.as_ref()?.is_match(text) {
+        return None;
+    }
+    let lower = text.to_lowercase();
+    if let Some(code) = exit_code(&lower) {
+        return Some(if code == 0 { End::Exit } else { End::Death });
+    }
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if says(&["traceback (most recent call last"]) || is_exception(text) {
+        return Some(End::Exception);
+    }
+    const DEATHS: &[&str] = &[
+        "core dumped",
+        "terminate called",
+        "segmentation fault",
+        "panicked at",
+        "calledprocesserror",
+        "childfailederror",
+        "srun: error",
+        "mpi_abort",
+        "job failed",
+        "run failed",
+        "signal 9",
+        "signal 6",
+        "sigabrt",
+        "sigkill",
+        "keyboardinterrupt",
+        "error: command",
+    ];
+    let alone = lower.trim().trim_end_matches(['.', '!']);
+    if says(DEATHS) || ["aborted", "killed", "abort trap: 6"].contains(&alone) || alone.ends_with("killed: 9") {
+        return Some(End::Death);
+    }
+    ends_well(&lower).then_some(End::Well)
+}
+
+/// `torch.OutOfMemoryError: …` at the start of a line.
+fn is_exception(text: &str) -> bool {
+    let Some((class, _)) = text.split_once(':') else { return false };
+    let name = class.rsplit('.').next().unwrap_or(class);
+    ["Error", "Exception", "Interrupt", "Exit"].iter().any(|end| name.ends_with(end) && name.len() > end.len())
+        && class.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_'))
+}
+
+/// The exit code that a line tells.
+fn exit_code(lower: &str) -> Option<i64> {
+    const WORDS: &[&str] = &[
+        "exit code",
+        "exit status",
+        "exitcode",
+        "exit_code",
+        "return code",
+        "returncode",
+        "return_code",
+        "exited with",
+        "exit value",
+        "non-zero status",
+        "nonzero status",
+        "rc=",
+        "exit:",
+    ];
+    for word in WORDS {
+        for (at, _) in lower.match_indices(word) {
+            let rest = &lower[at + word.len()..];
+            let rest = rest.trim_start_matches([' ', ':', '=', '"', '\'', '(', ')', 's']);
+            let rest = ["status", "code", "of", "is"].iter().fold(rest, |rest, word| {
+                rest.strip_prefix(word).map_or(rest, |rest| rest.trim_start_matches([' ', ':', '=']))
+            });
+            let sign = if rest.starts_with('-') { -1 } else { 1 };
+            let digits: String = rest.trim_start_matches('-').chars().take_while(char::is_ascii_digit).collect();
+            if let Ok(code) = digits.parse::<i64>() {
+                return Some(sign * code);
+            }
+            if rest.starts_with("non-zero") || rest.starts_with("nonzero") {
+                return Some(1);
+            }
+        }
+    }
+    None
+}
+
+/// True for words of a good end of the whole run: `Training complete`, `Job finished successfully`, `All done.`
+fn ends_well(lower: &str) -> bool {
+    const ENDED: &[&str] =
+        &["complete", "finished", "done", "succeeded", "successful", "reached", "完成", "结束", "成功"];
+    const WHOLE: &[&str] = &[
+        "training",
+        "run",
+        "job",
+        "experiment",
+        "process",
+        "script",
+        "program",
+        "all ",
+        "fit",
+        "evaluation",
+        "pipeline",
+        "task",
+        "epochs",
+        "inference",
+        "simulation",
+        "optimization",
+        "optimisation",
+        "study",
+        "sweep",
+        "everything",
+        "workflow",
+        "训练",
+        "任务",
+        "全部",
+        "程序",
+        "运行",
+    ];
+    // What did not come to an end, one that is still to come, and a part of the work.
+    const OTHER: &[&str] = &[
+        "error",
+        "fail",
+        "not ",
+        "n't",
+        "unable",
+        "cannot",
+        "abort",
+        "before",
+        "until",
+        "when ",
+        "once ",
+        "if ",
+        "will ",
+        "could",
+        "should",
+        "to be ",
+        "without",
+        "incomplete",
+        "warmup",
+        "warm-up",
+        "profil",
+        "load",
+        "download",
+        "preprocess",
+        "pre-process",
+        "initializ",
+        "setup",
+        "compil",
+        "captur",
+        "limit",
+        "out of memory",
+        "retr",
+        "completed 0",
+        "?",
+        "未",
+        "失败",
+    ];
+    if OTHER.iter().any(|word| lower.contains(word)) {
+        return false;
+    }
+    let alone = lower.trim().trim_matches(['.', '!', '[', ']', '=', '-', '*', ' ']);
+    if ["done", "finished", "completed", "complete", "success", "完成"].contains(&alone) {
+        return true;
+    }
+    // A share of the work, or a step of it.
+    let share = lower.contains('%') && !lower.contains("100%");
+    !share && ENDED.iter().any(|word| lower.contains(word)) && WHOLE.iter().any(|word| lower.contains(word))
+}
+
+/// The shape of a line that may count, and the whole numbers in it that are no time, size or address.
+fn counting(text: &str) -> Option<(u64, [u64; NUMBERS])> {
+    if text.len() > 300 || text.contains("File \"") || text.trim_start().starts_with(['#', '|', '+']) {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    let mut numbers = [0; NUMBERS];
+    let mut found = 0;
+    let mut shape = 0xcbf2_9ce4_8422_2325_u64;
+    let mut mix = |byte: u8| shape = (shape ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if !byte.is_ascii_digit() {
+            mix(*byte);
+            at += 1;
+            continue;
+        }
+        let end = at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let before = at.checked_sub(1).map_or(b' ', |at| bytes[at]);
+        let behind = bytes.get(end).copied().unwrap_or(b' ');
+        let after = bytes.get(end + 1).copied().unwrap_or(b' ');
+        // Parts of times, dates, decimals, versions, words and addresses count nothing.
+        let part = before.is_ascii_alphabetic()
+            || matches!(before, b'.' | b'_' | b'-')
+            || before == b':' && at >= 2 && bytes[at - 2].is_ascii_digit()
+            || matches!(behind, b'.' | b':' | b'-' | b',') && after.is_ascii_digit()
+            || behind.is_ascii_alphabetic()
+            || behind == b'%';
+        let value = text[at..end].parse::<u64>().unwrap_or(u64::MAX);
+        if !part && value < LARGEST_COUNT && found < NUMBERS {
+            numbers[found] = value;
+            found += 1;
+        }
+        mix(b'0');
+        at = end;
+    }
+    (found > 0).then_some((shape, numbers))
+}

@@ -1,0 +1,191 @@
+//! Whether a program outlived a failure: what stands behind the message decides.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use oomdoc::command::explain::{FileEvents, diagnose};
+use oomdoc::incident::context::Given;
+use oomdoc::input::Document;
+use oomdoc::report::json;
+use oomdoc::text::Lang;
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn explain(text: &str) -> Value {
+    let document = Document::from_text("-", text);
+    let given = Given::default();
+    let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
+    serde_json::to_value(json::document(&explanation, Lang::En)).unwrap()
+}
+
+/// The line of the failure that the job died of.
+fn died_at(text: &str) -> Option<u64> {
+    let report = explain(text);
+    let incidents = report["incidents"].as_array().unwrap();
+    for incident in incidents.iter().filter(|incident| incident["survived"] == true) {
+        assert_eq!(incident["primary"], false, "{text}");
+    }
+    incidents.iter().find(|incident| incident["primary"] == true)?["line"].as_u64()
+}
+
+/// The lines of the failures that are told as outlived, as incidents or as notes.
+fn outlived(text: &str) -> Vec<u64> {
+    let report = explain(text);
+    let of = |list: &str| {
+        let list = report[list].as_array().unwrap().clone();
+        list.into_iter().filter(|found| found["survived"] == true).filter_map(|found| found["line"].as_u64())
+    };
+    let mut lines: Vec<u64> = of("incidents").chain(of("harmless")).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// How programs print their progress: a step.
+const LOOPS: &[fn(u32) -> String] = &[
+    |i| format!("step {}/5000 loss 0.{:03}", 10 * i, 999 - i),
+    |i| format!("2026-11-22 17:{:02}:{:02},123 INFO trainer: iteration {i} lr 3e-4", i / 60, i % 60),
+    |i| format!("{{'loss': 1.25, 'epoch': {i}.0, 'learning_rate': 1e-05}}"),
+    |i| format!("Train:  {:2}%|███       | {i}/100 [00:{:02}<01:40,  1.02s/it]", i, i % 60),
+    // Words of no list.
+    |i| format!("[quaxel] swept {} plaquettes, action {}.5", 64 * i, 900 - i),
+    |i| format!("frob {i} zonked"),
+];
+
+/// How a program tells of a failure that it caught.
+const CAUGHT: &[&str] = &[
+    "CUDA out of memory. Tried to allocate 2.50 GiB (GPU 0; 23.69 GiB total capacity; 20.10 GiB already allocated; \
+     1.20 GiB free; 20.90 GiB reserved in total by PyTorch)",
+    "[quaxel] could not get device memory: cudaErrorMemoryAllocation: out of memory",
+    "WARNING: step failed: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has a total capacity of 15.77 GiB \
+     of which 311.44 MiB is free.",
+];
+
+const RAISED: &str = "Traceback (most recent call last):\n  File \"/srv/own/fit.py\", line 88, in <module>\n    \
+                      fit(net)\n  File \"/srv/own/fit.py\", line 61, in fit\n    y = net(x)\n\
+                      torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 768.00 MiB. GPU 0 has a total \
+                      capacity of 15.77 GiB of which 101.44 MiB is free. Process 77 has 15.66 GiB memory in use. Of the \
+                      allocated memory 15.01 GiB is allocated by PyTorch, and 120.00 MiB is reserved by PyTorch but \
+                      unallocated.\n";
+
+const GOOD_ENDS: &[&str] = &[
+    "Training complete.",
+    "Process finished with exit code 0",
+    "container trainer-1 exited with code 0",
+    "Job finished successfully",
+    "$ echo $?\n0",
+    "[Done] exited with code=0 in 82.4 seconds",
+    "训练完成",
+];
+
+const BAD_ENDS: &[&str] =
+    &["Aborted (core dumped)", "container trainer-1 exited with code 1", "Killed", "exit status: 134"];
+
+fn steps(of: usize, numbers: std::ops::Range<u32>) -> String {
+    numbers.map(|i| LOOPS[of](i) + "\n").collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn a_caught_message_before_a_good_end_was_outlived(
+        of in 0..LOOPS.len(), message in 0..CAUGHT.len(), end in 0..GOOD_ENDS.len(), more in 0_u32..30,
+    ) {
+        let log = format!("{}{}\n{}{}\n", steps(of, 1..9), CAUGHT[message], steps(of, 9..9 + more), GOOD_ENDS[end]);
+        prop_assert_eq!(died_at(&log), None, "{}", log);
+        prop_assert_eq!(outlived(&log), [9], "{}", log);
+    }
+
+    #[test]
+    fn a_message_before_twenty_more_steps_was_outlived(of in 0..LOOPS.len(), message in 0..CAUGHT.len()) {
+        let log = format!("{}{}\n{}", steps(of, 1..9), CAUGHT[message], steps(of, 9..29));
+        prop_assert_eq!(died_at(&log), None, "{}", log);
+        prop_assert_eq!(outlived(&log), [9], "{}", log);
+    }
+
+    #[test]
+    fn a_traceback_as_the_last_thing_is_what_the_job_died_of(
+        of in 0..LOOPS.len(), message in 0..CAUGHT.len(), more in 4_u32..30,
+    ) {
+        let before = format!("{}{}\n{}", steps(of, 1..9), CAUGHT[message], steps(of, 9..9 + more));
+        let log = format!("{before}{RAISED}");
+        prop_assert_eq!(died_at(&log), Some(before.lines().count() as u64 + 6), "{}", log);
+        // What the net caught is said to be a part of a known failure near it.
+        prop_assert!(outlived(&log) == [9] || message == 1, "{}", log);
+    }
+
+    #[test]
+    fn a_message_before_a_death_was_not_outlived(
+        of in 0..LOOPS.len(), message in 0..CAUGHT.len(), end in 0..BAD_ENDS.len(),
+    ) {
+        let log = format!("{}{}\n{}\n", steps(of, 1..9), CAUGHT[message], BAD_ENDS[end]);
+        prop_assert_eq!(died_at(&log), Some(9), "{}", log);
+        prop_assert_eq!(outlived(&log), [] as [u64; 0], "{}", log);
+    }
+}
+
+#[test]
+fn output_that_was_kept_back_is_no_sign_of_life() {
+    // Standard output goes to a file in blocks: its last one is written when the process ends, behind the traceback.
+    let log = format!("{}{RAISED}{}", steps(0, 1..40), steps(0, 40..90));
+    assert_eq!(died_at(&log), Some(45));
+    // A program that logs a traceback writes more than a block behind it, or carries the time.
+    assert_eq!(died_at(&format!("{}{RAISED}{}", steps(0, 1..40), steps(0, 40..600))), None);
+    let timed = format!("{}{RAISED}{}", steps(1, 1..40), steps(1, 40..90));
+    let timed = timed.replace("Traceback", "2026-11-22 17:00:39,900 ERROR trainer: caught\nTraceback");
+    assert_eq!(died_at(&timed), Some(46), "the message's own line carries no time");
+    assert_eq!(died_at(&format!("{}{RAISED}Done.\n", steps(0, 1..40))), Some(45), "a shell's word");
+    assert_eq!(died_at(&format!("{}{RAISED}Process finished with exit code 0\n", steps(0, 1..40))), None);
+}
+
+#[test]
+fn steps_of_other_ranks_and_other_runs_are_no_sign_of_life() {
+    let of_rank =
+        |rank: u32, text: &str| text.lines().map(|line| format!("[rank{rank}]: {line}\n")).collect::<String>();
+    let log = of_rank(0, &steps(0, 1..9))
+        + &of_rank(1, &steps(0, 1..9))
+        + &of_rank(1, CAUGHT[0])
+        + &of_rank(0, &steps(0, 9..29));
+    assert_eq!(died_at(&log), Some(17));
+    let own = log + &of_rank(1, &steps(0, 9..29));
+    assert_eq!(died_at(&own), None);
+    let again = format!(
+        "$ python fit.py\n{}{}\n$ python fit.py --batch-size 2\n{}",
+        steps(0, 1..9),
+        CAUGHT[0],
+        steps(0, 1..60)
+    );
+    assert_eq!(died_at(&again), Some(10));
+}
+
+#[test]
+fn a_killed_process_never_outlived_it() {
+    let kill = "[ 8123.401] Out of memory: Killed process 4123 (python) total-vm:90000000kB, anon-rss:61000000kB, file-rss:0kB, shmem-rss:0kB\n";
+    let log = format!("{}{kill}{}Training complete.\nexit code 0\n", steps(0, 1..9), steps(0, 9..60));
+    assert_eq!(died_at(&log), Some(9));
+}
+
+#[test]
+fn searches_for_a_batch_that_fits_are_outlived() {
+    for log in [
+        "Trying batch size 64\nCUDA out of memory. Tried to allocate 3.00 GiB.\nBatch size 64 failed, trying batch size 32\n\
+         Batch size 32 succeeded\nstep 1/400\nstep 2/400\nstep 3/400\nstep 4/400\n",
+        "Running with batch size 128\nRuntimeError: CUDA out of memory. Tried to allocate 9.00 GiB.\nDecreasing batch size to: 64.\n\
+         epoch 0 step 10/90\nepoch 0 step 20/90\nepoch 0 step 30/90\nepoch 0 step 40/90\nTraining complete\n",
+        "trial 3 finished value 0.61\ntrial 4 finished value 0.60\ntrial 5 failed: CUDA out of memory. Tried to allocate 1.00 GiB.\n\
+         trial 6 finished value 0.59\ntrial 7 finished value 0.58\ntrial 8 finished value 0.60\ntrial 9 finished value 0.57\n",
+    ] {
+        assert_eq!(died_at(log), None, "{log}");
+        assert_eq!(outlived(log).len(), 1, "{log}");
+    }
+}
+
+#[test]
+fn the_report_says_that_it_was_outlived_and_where_that_shows() {
+    let log = format!("{}{}\n{}", steps(0, 1..9), CAUGHT[0], steps(0, 9..29));
+    let document = Document::from_text("-", &log);
+    let given = Given::default();
+    let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
+    let shown = oomdoc::report::markdown::render(&explanation, Lang::En);
+    assert!(shown.contains("the program outlived it: line 10 shows that its work went on"), "{shown}");
+    assert_eq!(explain(&log)["incidents"][0]["survived_line"], 10);
+}
