@@ -76,8 +76,8 @@ fn unreadable(event: &Event, ledger: &mut Ledger) {
             Invariant::FigureIsASize,
             vec![at.first],
             text!(
-                en: "the figure printed for {name} is 2^64 minus something: a difference that went below zero, or a reading \
-                     the driver does not give; it is treated as unknown",
+                en: "the figure printed for {name} is 2^64 minus something: a difference that went below zero, or a \
+                     reading the driver does not give; it is treated as unknown",
                 zh: "{name} 的打印值接近 2^64：差值下溢或驱动不提供该读数，按未知处理"
             ),
         ));
@@ -96,8 +96,8 @@ fn free(event: &Event, ledger: &mut Ledger) -> Option<Interval> {
             &[Part::Free],
             vec![line_of(event, Fact::Free)],
             text!(
-                en: "{free} is printed as free of a device that has {capacity} in all: the figure is of something else and is \
-                     not used",
+                en: "{free} is printed as free of a device that has {capacity} in all: the figure is of something else \
+                     and is not used",
                 zh: "打印的空闲量 {free} 超过设备总量 {capacity}：该读数另有所指，不予采用"
             ),
         ));
@@ -110,8 +110,8 @@ fn free(event: &Event, ledger: &mut Ledger) -> Option<Interval> {
             &[Part::Free],
             vec![line_of(event, Fact::Used)],
             text!(
-                en: "{used} is printed as used of a device that has {capacity} in all: the figure is of something else and is \
-                     not used",
+                en: "{used} is printed as used of a device that has {capacity} in all: the figure is of something else \
+                     and is not used",
                 zh: "打印的已用量 {used} 超过设备总量 {capacity}：该读数另有所指，不予采用"
             ),
         ));
@@ -134,8 +134,8 @@ fn framework(event: &Event, ledger: &mut Ledger) -> (Option<Interval>, Option<In
             &[Part::Framework],
             vec![line_of(event, Fact::Allocated)],
             text!(
-                en: "{inside} is printed as allocated out of {all} reserved: one of the two is not what it says, and neither is \
-                     used",
+                en: "{inside} is printed as allocated out of {all} reserved: one of the two is not what it says, and \
+                     neither is used",
                 zh: "打印的已分配量 {inside} 超过保留量 {all}：其中之一并非其名所指，两者都不予采用"
             ),
         ));
@@ -195,7 +195,8 @@ fn process(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
             Invariant::ProcessHoldsItsContext,
             vec![figure.at.first],
             text!(
-                en: "the driver counts 0 bytes for this process, which cannot be, since it has a context: the figure is unknown",
+                en: "the driver counts 0 bytes for this process, which cannot be, since it has a context: the figure \
+                     is unknown",
                 zh: "驱动统计本进程占用 0 字节，而它至少持有上下文，这不可能：按未知处理"
             ),
         ));
@@ -207,9 +208,10 @@ fn process(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
             &[Part::Process],
             vec![figure.at.first],
             text!(
-                en: "the driver counts {process} for this process, less than the {held} that PyTorch has reserved: the reading \
-                     is from another moment, or the memory is not counted for this pid; it is not used",
-                zh: "驱动统计本进程 {process}，少于 PyTorch 保留的 {held}：读数时刻不同，或这部分显存未计入该 pid；不予采用"
+                en: "the driver counts {process} for this process, less than the {held} that PyTorch has reserved: the \
+                     reading is from another moment, or the memory is not counted for this pid; it is not used",
+                zh: "驱动统计本进程 {process}，少于 PyTorch 保留的 {held}：读数时刻不同，或这部分显存未计入该 pid；不予\
+                     采用"
             ),
         ));
         return None;
@@ -236,8 +238,8 @@ fn within_device(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
                 Invariant::PartsWithinWhole,
                 lines,
                 text!(
-                    en: "{held} is held on a device of {capacity}: the driver has lent system memory for the rest, which is \
-                         slow; what of it lies on the device is not told",
+                    en: "{held} is held on a device of {capacity}: the driver has lent system memory for the rest, \
+                         which is slow; what of it lies on the device is not told",
                     zh: "设备只有 {capacity}，却持有 {held}：其余由驱动借用系统内存（很慢），其中多少在设备上未知"
                 ),
             )
@@ -247,8 +249,8 @@ fn within_device(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
                 &[Part::Framework],
                 lines,
                 text!(
-                    en: "{held} is held on a device of {capacity}: the figures are not of one device, or system memory was lent; \
-                         what lies on the device is not told",
+                    en: "{held} is held on a device of {capacity}: the figures are not of one device, or system memory \
+                         was lent; what lies on the device is not told",
                     zh: "设备只有 {capacity}，却持有 {held}：读数不属于同一设备，或借用了系统内存；其中多少在设备上未知"
                 ),
             )
@@ -265,8 +267,8 @@ fn within_device(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
             &[Part::Free],
             vec![line_of(event, Fact::Free)],
             text!(
-                en: "{held} held by the framework and what is printed as free are more than the device's {capacity}: “free” was \
-                     read at another moment and is not used",
+                en: "{held} held by the framework and what is printed as free are more than the device's {capacity}: “\
+                     free” was read at another moment and is not used",
                 zh: "框架持有的 {held} 与打印的空闲量之和超过设备总量 {capacity}：“free” 是在另一时刻读取的，不予采用"
             ),
         ));
@@ -292,11 +294,11 @@ fn take_off_oneself(figures: &mut Figures, ledger: &mut Ledger) {
                 Invariant::OwnPid,
                 lines_of(&[pid]),
                 text!(
-                    en: "“Process {pid}” is this very process under its host pid, or contains it: as another one, it and what PyTorch reserved \
-                         would be more than is in use, and no “this process” line is printed (a container without the host's \
-                         pid namespace)",
-                    zh: "“Process {pid}” 就是本进程（宿主机 pid）或包含本进程：若是其他进程，其用量加上 PyTorch 保留量会超过已用显存，\
-                         且没有 “this process” 一行（容器未共享宿主机 pid 命名空间）"
+                    en: "“Process {pid}” is this very process under its host pid, or contains it: as another one, it \
+                         and what PyTorch reserved would be more than is in use, and no “this process” line is printed \
+                         (a container without the host's pid namespace)",
+                    zh: "“Process {pid}” 就是本进程（宿主机 pid）或包含本进程：若是其他进程，其用量加上 PyTorch 保留量\
+                         会超过已用显存，且没有 “this process” 一行（容器未共享宿主机 pid 命名空间）"
                 ),
             ));
         }
@@ -304,13 +306,14 @@ fn take_off_oneself(figures: &mut Figures, ledger: &mut Ledger) {
             let list = pids.iter().take(4).map(u64::to_string).collect::<Vec<_>>().join(", ");
             let text = if *surely {
                 text!(
-                    en: "this very process is among those listed ({list}): together with what PyTorch reserved they would be \
-                         more than is in use; the figures do not tell which it is",
+                    en: "this very process is among those listed ({list}): together with what PyTorch reserved they \
+                         would be more than is in use; the figures do not tell which it is",
                     zh: "本进程就在列出的进程（{list}）之中：加上 PyTorch 保留量会超过已用显存；无法确定是哪一个"
                 )
             } else {
                 text!(
-                    en: "no “this process” line is printed, so a process listed ({list}) may be this very one under its host pid",
+                    en: "no “this process” line is printed, so a process listed ({list}) may be this very one under \
+                         its host pid",
                     zh: "没有 “this process” 一行，列出的进程（{list}）可能就是本进程（宿主机 pid）"
                 )
             };
@@ -469,14 +472,15 @@ fn entries(figures: &Figures, ledger: &Ledger) -> Vec<Entry> {
     } else if let Some(outside) = ledger.outside {
         let basis = if mixed.is_empty() {
             text!(
-                en: "capacity − free − what this framework holds: context, libraries and other processes, which the message \
-                     does not tell apart",
+                en: "capacity − free − what this framework holds: context, libraries and other processes, which the \
+                     message does not tell apart",
                 zh: "总容量 − 空闲 − 框架持有量：CUDA 上下文、库和其他进程，报错信息没有区分"
             )
         } else {
             let list = mixed.join(", ");
             text!(
-                en: "capacity − free − what this framework holds; listed for {list}, which may be this very process or others",
+                en: "capacity − free − what this framework holds; listed for {list}, which may be this very process or \
+                     others",
                 zh: "总容量 − 空闲 − 框架持有量；列出的 {list} 可能是本进程，也可能是其他进程"
             )
         };

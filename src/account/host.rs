@@ -90,7 +90,8 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
             Holder::OtherTasks,
             Interval::between(rest.low.min(most.low), rest.high.min(most.high)),
             text!(
-                en: "resident pages of all tasks in the table {} − the killed one's; pages that tasks share count in each row",
+                en: "resident pages of all tasks in the table {} − the killed one's; pages that tasks share count in \
+                     each row",
                 zh: "任务表中全部常驻内存 {} − 被杀任务的；任务间共享的页在每一行都计数",
                 Bytes(table.middle_bytes())
             ),
@@ -101,7 +102,10 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
         add(
             Holder::SharedFiles,
             shared,
-            text!(en: "shmem of the group: files in /dev/shm and tmpfs", zh: "该组的 shmem：/dev/shm 与 tmpfs 中的文件"),
+            text!(
+                en: "shmem of the group: files in /dev/shm and tmpfs",
+                zh: "该组的 shmem：/dev/shm 与 tmpfs 中的文件"
+            ),
         );
     }
     let tables = number(event, Number::Pagetables).or_else(|| number(event, Number::VictimPagetables));
@@ -121,7 +125,10 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
         add(
             Holder::FileCache,
             (files - shared.unwrap_or(zero)).at_least_zero(),
-            text!(en: "file pages less shared memory; the kernel drops these before it kills", zh: "文件页减去共享内存；内核会在杀进程之前回收"),
+            text!(
+                en: "file pages less shared memory; the kernel drops these before it kills",
+                zh: "文件页减去共享内存；内核会在杀进程之前回收"
+            ),
         );
     }
     entries
@@ -146,7 +153,11 @@ fn listed(event: &Event) -> Vec<Entry> {
         entries.push(Entry {
             holder: Holder::Unlisted,
             amount: (used.interval() - named).at_least_zero(),
-            basis: text!(en: "used on the node − every process listed: smaller processes, tmpfs and the object store, other users", zh: "节点已用 − 列出的所有进程：较小的进程、tmpfs 与对象存储、其他用户"),
+            basis: text!(
+                en: "used on the node − every process listed: smaller processes, tmpfs and the object store, other \
+                     users",
+                zh: "节点已用 − 列出的所有进程：较小的进程、tmpfs 与对象存储、其他用户"
+            ),
         });
     }
     entries

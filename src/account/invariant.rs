@@ -102,9 +102,10 @@ fn request(event: &Event, ledger: &mut Ledger) {
             Invariant::FreeServesRequest,
             vec![line_of(event, Fact::Free)],
             text!(
-                en: "{free} is printed as free although {requested} was refused: “free” is read after the failed attempt, when \
-                     cached memory has been given back or another process has let go",
-                zh: "打印的空闲量 {free} 大于被拒绝的请求 {requested}：“free” 是在失败之后读取的，那时缓存已归还或其他进程已释放"
+                en: "{free} is printed as free although {requested} was refused: “free” is read after the failed \
+                     attempt, when cached memory has been given back or another process has let go",
+                zh: "打印的空闲量 {free} 大于被拒绝的请求 {requested}：“free” 是在失败之后读取的，那时缓存已归还或其他\
+                     进程已释放"
             ),
         ));
     }
@@ -157,8 +158,8 @@ fn limits(event: &Event, ledger: &mut Ledger) {
             Invariant::LimitRefusesBeyondIt,
             vec![line_of(event, Fact::Limit)],
             text!(
-                en: "{reserved} held and {requested} asked for are within the limit of {cap}: it was read at another moment, \
-                     or another limit refused",
+                en: "{reserved} held and {requested} asked for are within the limit of {cap}: it was read at another \
+                     moment, or another limit refused",
                 zh: "已持有 {reserved}、请求 {requested}，合计未超过上限 {cap}：读数时刻不同，或由其他上限拒绝"
             ),
         ));
@@ -205,8 +206,8 @@ fn parts(event: &Event, ledger: &mut Ledger) {
 pub(super) fn over(excess: i128) -> Text {
     let excess = signed(excess);
     text!(
-        en: "the parts add up to {excess} more than there is: they were read at different moments, or share memory; what does \
-             not fit is left out and nothing is concluded from it",
+        en: "the parts add up to {excess} more than there is: they were read at different moments, or share memory; \
+             what does not fit is left out and nothing is concluded from it",
         zh: "各部分之和超出总量 {excess}：读数时刻不同，或存在共享；不相容的部分不计入，也不据此下结论"
     )
 }

@@ -125,7 +125,8 @@ pub(super) fn entries(account: &LoaderAccount) -> Vec<Entry> {
             holder: Holder::TrainingProcesses,
             amount: need.parents,
             basis: text!(
-                en: "{processes} × 268–481 MiB for a process with torch imported; model and data of its own come on top",
+                en: "{processes} × 268–481 MiB for a process with torch imported; model and data of its own come on \
+                     top",
                 zh: "{processes} × 268–481 MiB（导入 torch 的进程）；其自身的模型与数据另计"
             ),
         },
@@ -133,16 +134,20 @@ pub(super) fn entries(account: &LoaderAccount) -> Vec<Entry> {
             holder: Holder::Workers,
             amount: need.workers,
             basis: text!(
-                en: "{processes} × {workers} workers × (start + between one sample of {sample} and a batch of {batch}{least_en}); pages of Python objects that reading makes private come on top",
-                zh: "{processes} × {workers} 个 worker ×（启动开销 + 一个样本 {sample} 到一批 {batch} 个{least_zh}）；读取 Python 对象而变为私有的页另计"
+                en: "{processes} × {workers} workers × (start + between one sample of {sample} and a batch of {batch}\
+                     {least_en}); pages of Python objects that reading makes private come on top",
+                zh: "{processes} × {workers} 个 worker ×（启动开销 + 一个样本 {sample} 到一批 {batch} 个{least_zh}）；\
+                     读取 Python 对象而变为私有的页另计"
             ),
         },
         Entry {
             holder: Holder::PrefetchedBatches,
             amount: need.queue,
             basis: text!(
-                en: "{processes} × ({workers} workers × {prefetch} prefetched + 1–2 held) × batch of {batch}{least_en} × {sample}, in shared memory",
-                zh: "{processes} ×（{workers} 个 worker × 预取 {prefetch} + 持有 1–2）× 每批 {batch}{least_zh} × {sample}，位于共享内存"
+                en: "{processes} × ({workers} workers × {prefetch} prefetched + 1–2 held) × batch of {batch}{least_en} \
+                     × {sample}, in shared memory",
+                zh: "{processes} ×（{workers} 个 worker × 预取 {prefetch} + 持有 1–2）× 每批 {batch}{least_zh} × \
+                     {sample}，位于共享内存"
             ),
         },
         Entry {
@@ -161,13 +166,16 @@ pub(super) fn entries(account: &LoaderAccount) -> Vec<Entry> {
         Cache::Bounded(each) => {
             let each = Bytes(each);
             text!(
-                en: "{readers} reading processes × {each} of cache, no more than the data set after one epoch; {end} in the end",
+                en: "{readers} reading processes × {each} of cache, no more than the data set after one epoch; {end} \
+                     in the end",
                 zh: "{readers} 个读数据进程 × 缓存 {each}，一个 epoch 后不超过整个数据集；最终 {end}"
             )
         }
         _ => text!(
-            en: "{samples} samples × {sample}, each kept by one process after one epoch; every process of {readers} gets to see all of them later: {end} in the end",
-            zh: "{samples} 个样本 × {sample}，一个 epoch 后各由一个进程保留；之后 {readers} 个进程都会读到全部样本：最终 {end}"
+            en: "{samples} samples × {sample}, each kept by one process after one epoch; every process of {readers} \
+                 gets to see all of them later: {end} in the end",
+            zh: "{samples} 个样本 × {sample}，一个 epoch 后各由一个进程保留；之后 {readers} 个进程都会读到全部样本：最\
+                 终 {end}"
         ),
     };
     entries.push(Entry { holder: Holder::SampleCaches, amount: need.caches_at_first, basis });

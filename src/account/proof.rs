@@ -183,8 +183,8 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "{want} asked for at once is more than the {all} there are in all: it fits on no empty device of this \
-                         size",
+                    en: "{want} asked for at once is more than the {all} there are in all: it fits on no empty device \
+                         of this size",
                     zh: "一次请求 {want}，超过总量 {all}：即使设备全空也放不下"
                 ),
                 text!(en: "{want} is within the {all} there are in all", zh: "请求 {want} 未超过总量 {all}"),
@@ -205,7 +205,8 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "{want} asked for at once is more than the limit of {limit}: nothing that is freed below it helps",
+                    en: "{want} asked for at once is more than the limit of {limit}: nothing that is freed below it \
+                         helps",
                     zh: "一次请求 {want}，超过上限 {limit}：在该上限之下释放什么都没用"
                 ),
                 text!(en: "{want} by itself is within the limit of {limit}", zh: "请求 {want} 本身未超过上限 {limit}"),
@@ -252,7 +253,8 @@ impl Reader<'_> {
                     zh: "即使本进程释放全部占用，也只有 {there} 可用于请求的 {want}"
                 ),
                 text!(
-                    en: "what is free and what this process holds itself are together {there}: {want} fits if it gives up enough",
+                    en: "what is free and what this process holds itself are together {there}: {want} fits if it gives \
+                         up enough",
                     zh: "空闲与本进程自身占用合计 {there}：释放足够多就能放下 {want}"
                 ),
             ),
@@ -278,12 +280,13 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "other processes hold at least {least}, and {want} was missing: without them this request would have \
-                         been served",
+                    en: "other processes hold at least {least}, and {want} was missing: without them this request \
+                         would have been served",
                     zh: "其他进程至少占用 {least}，而缺少 {want}：没有它们，这次请求就能满足"
                 ),
                 text!(
-                    en: "other processes hold at most {most}: even without them this request would not have been served",
+                    en: "other processes hold at most {most}: even without them this request would not have been \
+                         served",
                     zh: "其他进程最多占用 {most}：即使没有它们，这次请求也无法满足"
                 ),
             ),
@@ -326,12 +329,14 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "{sum} free and cached would have held the {want} asked for, the {alone} that is free would not: the \
-                         cache is in pieces too small or cannot be given back, or belongs to other streams",
-                    zh: "空闲与缓存合计 {sum}，足以容纳请求的 {want}，仅空闲的 {alone} 不够：缓存碎片过小、无法归还，或属于其他流"
+                    en: "{sum} free and cached would have held the {want} asked for, the {alone} that is free would \
+                         not: the cache is in pieces too small or cannot be given back, or belongs to other streams",
+                    zh: "空闲与缓存合计 {sum}，足以容纳请求的 {want}，仅空闲的 {alone} 不够：缓存碎片过小、无法归还，或\
+                         属于其他流"
                 ),
                 text!(
-                    en: "{sum} free and cached are less than the {want} asked for: no layout of the cache could have served it",
+                    en: "{sum} free and cached are less than the {want} asked for: no layout of the cache could have \
+                         served it",
                     zh: "空闲与缓存合计 {sum}，少于请求的 {want}：无论缓存如何布局都放不下"
                 ),
             ),
@@ -352,8 +357,8 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "{held} cached is at least the {want} asked for, and it failed: no cached block that the request could \
-                         use was that large",
+                    en: "{held} cached is at least the {want} asked for, and it failed: no cached block that the \
+                         request could use was that large",
                     zh: "缓存 {held} 不少于请求的 {want} 却仍失败：没有一个可用的缓存块有这么大"
                 ),
                 text!(
@@ -388,8 +393,8 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "{have} held and {want} asked for exceed the limit of {limit}, while the device had {want} free: the \
-                         limit refused it",
+                    en: "{have} held and {want} asked for exceed the limit of {limit}, while the device had {want} \
+                         free: the limit refused it",
                     zh: "已持有 {have} 加请求 {want} 超过上限 {limit}，而设备尚有 {want} 空闲：是上限拒绝了请求"
                 ),
                 text!(
@@ -420,8 +425,8 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "this process holds {held} outside its framework beyond a usual context, and {want} was missing: \
-                         without it this request would have been served",
+                    en: "this process holds {held} outside its framework beyond a usual context, and {want} was \
+                         missing: without it this request would have been served",
                     zh: "本进程在框架之外、除通常的上下文外还占用 {held}，而缺少 {want}：没有它，这次请求就能满足"
                 ),
                 text!(
@@ -452,9 +457,10 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "at least {count} billion parameters × {each} bytes ({made_en}) are {least}: they never fit a device \
-                         of {all}, whatever the batch",
-                    zh: "至少 {hundred_millions} 亿参数 × {each} 字节（{made_zh}）为 {least}：无论批大小如何，都放不进 {all} 的设备"
+                    en: "at least {count} billion parameters × {each} bytes ({made_en}) are {least}: they never fit a \
+                         device of {all}, whatever the batch",
+                    zh: "至少 {hundred_millions} 亿参数 × {each} 字节（{made_zh}）为 {least}：无论批大小如何，都放不进 \
+                         {all} 的设备"
                 ),
                 text!(
                     en: "the model's states ({made_en}) fit a device of {all} by themselves",

@@ -25,20 +25,26 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"The job itself fills the device: weights, gradients, optimizer state and activations together need more than there is.
-
-**How it shows.** The framework's own tensors hold four fifths or more of the device, the cache beside them is small, nobody else holds much, and the request that failed is an ordinary one: a few percent of the device or less. A request of exactly 2 MiB or 20 MiB is the allocator's smallest segment and only says that the device was full.
-
-**Told from its neighbours.** From *fragmentation* by the cache: a few hundred MiB of slack are the normal state of a full allocator. From *one request far too large* by the size of the request. From *growth* by the first steps: what does not fit fails in the first step or the first long batch, what leaks fails later. From *other processes* by the account of who holds what.
-
-**Example.** `Tried to allocate 64.00 MiB … 15.77 GiB total … 14.90 GiB allocated … 21.00 MiB free, 15.05 GiB reserved`: 94 % of the device are the job's own tensors."#,
-        r#"任务本身占满了设备：权重、梯度、优化器状态和激活合起来超过了设备容量。
-
-**表现。** 框架自己的张量占设备的五分之四以上，旁边的缓存很小，其他进程占用不多，失败的请求大小正常（占设备百分之几或更少）。恰好 2 MiB 或 20 MiB 的请求是缓存分配器的最小段，只说明设备已满。
-
-**与相近原因的区别。** 与*碎片化*看缓存：显存占满时有几百 MiB 余量是正常状态。与*单次请求过大*看请求大小。与*持续增长*看最初几步：放不下的任务在第一步或第一个长批次就失败，泄漏则在之后才失败。与*其他进程*看显存归属。
-
-**示例。** `Tried to allocate 64.00 MiB … 15.77 GiB total … 14.90 GiB allocated … 21.00 MiB free, 15.05 GiB reserved`：设备的 94 % 是任务自己的张量。"#,
+        "The job itself fills the device: weights, gradients, optimizer state and activations together need more than \
+         there is.\n\n\
+         **How it shows.** The framework's own tensors hold four fifths or more of the device, the cache beside them \
+         is small, nobody else holds much, and the request that failed is an ordinary one: a few percent of the device \
+         or less. A request of exactly 2 MiB or 20 MiB is the allocator's smallest segment and only says that the \
+         device was full.\n\n\
+         **Told from its neighbours.** From *fragmentation* by the cache: a few hundred MiB of slack are the normal \
+         state of a full allocator. From *one request far too large* by the size of the request. From *growth* by the \
+         first steps: what does not fit fails in the first step or the first long batch, what leaks fails later. From \
+         *other processes* by the account of who holds what.\n\n\
+         **Example.** `Tried to allocate 64.00 MiB … 15.77 GiB total … 14.90 GiB allocated … 21.00 MiB free, 15.05 GiB \
+         reserved`: 94 % of the device are the job's own tensors.",
+        "任务本身占满了设备：权重、梯度、优化器状态和激活合起来超过了设备容量。\n\n\
+         **表现。** 框架自己的张量占设备的五分之四以上，旁边的缓存很小，其他进程占用不多，失败的请求大小正常（占设备百\
+         分之几或更少）。恰好 2 MiB 或 20 MiB 的请求是缓存分配器的最小段，只说明设备已满。\n\n\
+         **与相近原因的区别。** 与*碎片化*看缓存：显存占满时有几百 MiB 余量是正常状态。与*单次请求过大*看请求大小。与*\
+         持续增长*看最初几步：放不下的任务在第一步或第一个长批次就失败，泄漏则在之后才失败。与*其他进程*看显存归属。\n\
+         \n\
+         **示例。** `Tried to allocate 64.00 MiB … 15.77 GiB total … 14.90 GiB allocated … 21.00 MiB free, 15.05 GiB \
+         reserved`：设备的 94 % 是任务自己的张量。",
     )
 }
 
@@ -50,8 +56,11 @@ fn refute(incident: &Incident) -> Text {
     {
         let foreseen = Bytes(peak_reserved);
         return text!(
-            en: "Run once with half the batch (or half the sequence or image size): the replay foresees {foreseen} reserved at most; if the failure comes at the same place all the same, the device is filled by something else.",
-            zh: "将批大小（或序列长度、图像尺寸）减半运行一次：重放预计最多保留 {foreseen}；若仍在同一处失败，则显存被别的东西占满。"
+            en: "Run once with half the batch (or half the sequence or image size): the replay foresees {foreseen} \
+                 reserved at most; if the failure comes at the same place all the same, the device is filled by \
+                 something else.",
+            zh: "将批大小（或序列长度、图像尺寸）减半运行一次：重放预计最多保留 {foreseen}；若仍在同一处失败，则显存被\
+                 别的东西占满。"
         );
     }
     // Where the states alone are too large, no batch is the test of it.
@@ -63,7 +72,8 @@ fn refute(incident: &Incident) -> Text {
         return text!(
             en: "Print `sum(p.numel() for p in model.parameters())`: up to {most} billion, the states could fit this \
                  device, and something else fills it.",
-            zh: "打印 `sum(p.numel() for p in model.parameters())`：若不超过 {most}×10⁹，模型状态放得进该设备，显存是被别的东西占满的。"
+            zh: "打印 `sum(p.numel() for p in model.parameters())`：若不超过 {most}×10⁹，模型状态放得进该设备，显存是被\
+                 别的东西占满的。"
         );
     }
     let batch = incident.context.batch_size.value().filter(|batch| *batch > 1);
@@ -71,13 +81,17 @@ fn refute(incident: &Incident) -> Text {
         Some(batch) => {
             let half = batch / 2;
             text!(
-                en: "Run once with batch size {half} instead of {batch} and print `{peak}` after step 3: if the peak stays where it was, the batch is not what fills the device.",
-                zh: "将批大小从 {batch} 改为 {half} 运行一次，在第 3 步后打印 `{peak}`：若峰值不变，则显存并非被批大小占满。"
+                en: "Run once with batch size {half} instead of {batch} and print `{peak}` after step 3: if the peak \
+                     stays where it was, the batch is not what fills the device.",
+                zh: "将批大小从 {batch} 改为 {half} 运行一次，在第 3 步后打印 `{peak}`：若峰值不变，则显存并非被批大小\
+                     占满。"
             )
         }
         None => text!(
-            en: "Run once with half the batch (or half the sequence or image size) and print `{peak}` after step 3: if the peak does not fall, the device is filled by something else.",
-            zh: "将批大小（或序列长度、图像尺寸）减半运行一次，在第 3 步后打印 `{peak}`：若峰值没有下降，则显存被别的东西占满。"
+            en: "Run once with half the batch (or half the sequence or image size) and print `{peak}` after step 3: if \
+                 the peak does not fall, the device is filled by something else.",
+            zh: "将批大小（或序列长度、图像尺寸）减半运行一次，在第 3 步后打印 `{peak}`：若峰值没有下降，则显存被别的东\
+                 西占满。"
         ),
     }
 }

@@ -154,7 +154,13 @@ const TESTS: &[Test] = &[
         id: "cache-settings",
         act: |incident| {
             (asker(incident) == Asker::KvCache).then(|| {
-                ("program", text!(en: "start once with the engine's share of the device at 0.95, the context unchanged", zh: "将引擎的显存占比设为 0.95 启动一次，上下文长度不变"))
+                (
+                    "program",
+                    text!(
+                        en: "start once with the engine's share of the device at 0.95, the context unchanged",
+                        zh: "将引擎的显存占比设为 0.95 启动一次，上下文长度不变"
+                    ),
+                )
             })
         },
         outcomes: &[
@@ -198,10 +204,16 @@ const TESTS: &[Test] = &[
                 target,
                 match job_kind(incident) {
                     Some(JobKind::Inference | JobKind::Serving) => {
-                        text!(en: "{line}   # after loading and after each request", zh: "{line}   # 加载后及每个请求后各打印一次")
+                        text!(
+                            en: "{line}   # after loading and after each request",
+                            zh: "{line}   # 加载后及每个请求后各打印一次"
+                        )
                     }
                     _ => {
-                        text!(en: "{line}   # after loading and at the end of each step", zh: "{line}   # 加载后及每步结束时各打印一次")
+                        text!(
+                            en: "{line}   # after loading and at the end of each step",
+                            zh: "{line}   # 加载后及每步结束时各打印一次"
+                        )
                     }
                 },
             ))
@@ -270,7 +282,13 @@ const TESTS: &[Test] = &[
         id: "resident-memory-over-time",
         act: |incident| {
             (asker(incident) == Asker::Host).then(|| {
-                ("linux", text!(en: "ps -eo pid,user,rss,comm --sort=-rss | head   # once a minute while it runs", zh: "ps -eo pid,user,rss,comm --sort=-rss | head   # 运行期间每分钟一次"))
+                (
+                    "linux",
+                    text!(
+                        en: "ps -eo pid,user,rss,comm --sort=-rss | head   # once a minute while it runs",
+                        zh: "ps -eo pid,user,rss,comm --sort=-rss | head   # 运行期间每分钟一次"
+                    ),
+                )
             })
         },
         outcomes: &[
@@ -327,7 +345,13 @@ const TESTS: &[Test] = &[
         id: "batch-of-one",
         act: |incident| {
             matches!(asker(incident), Asker::Tensor | Asker::PooledTensor).then(|| {
-                ("program", text!(en: "run once with a batch of 1 (or half the size or length)", zh: "以批大小 1（或一半的尺寸、长度）运行一次"))
+                (
+                    "program",
+                    text!(
+                        en: "run once with a batch of 1 (or half the size or length)",
+                        zh: "以批大小 1（或一半的尺寸、长度）运行一次"
+                    ),
+                )
             })
         },
         outcomes: &[
@@ -377,7 +401,11 @@ const TESTS: &[Test] = &[
         id: "limit-settings",
         act: |incident| {
             super::nature::on_gpu(incident).then(|| {
-                ("shell", text!(en: "search the program and its environment for a memory fraction, a pool size or a partition of the device", zh: "在程序和环境中查找显存占比、内存池大小或设备分区设置"))
+                ("shell", text!(
+                    en: "search the program and its environment for a memory fraction, a pool size or a partition of \
+                         the device",
+                    zh: "在程序和环境中查找显存占比、内存池大小或设备分区设置"
+                ))
             })
         },
         outcomes: &[
@@ -398,7 +426,13 @@ const TESTS: &[Test] = &[
         act: |incident| {
             let variable = incident.event.accelerator().blocking_launches()?;
             (asker(incident) == Asker::Tensor).then(|| {
-                ("shell", text!(en: "{variable}   # for one run with the smallest batch", zh: "{variable}   # 以最小批大小运行一次"))
+                (
+                    "shell",
+                    text!(
+                        en: "{variable}   # for one run with the smallest batch",
+                        zh: "{variable}   # 以最小批大小运行一次"
+                    ),
+                )
             })
         },
         outcomes: &[
@@ -422,7 +456,8 @@ const TESTS: &[Test] = &[
 fn per_step(incident: &Incident) -> (&'static str, String) {
     let event = &incident.event;
     let meter = event.meter();
-    if !event.on_pytorch() {
+    // An engine's user has no prompt inside it: the device's own tool tells.
+    if !event.on_pytorch() || !meter.now.starts_with("torch") {
         return ("program", meter.now.to_string());
     }
     let reserved = match event.accelerator() {
@@ -553,6 +588,14 @@ mod tests {
         for pair in [(Capacity, SingleHugeAllocation), (Capacity, TransientPeak), (Capacity, LeakGrowth)] {
             assert_eq!(offered(pair.0, pair.1), Some("device-without-the-job"), "{pair:?}");
         }
+    }
+
+    #[test]
+    fn an_engine_on_pytorch_is_read_by_the_devices_tool_and_not_by_an_expression() {
+        let engine = settled(event(Program::Sglang, Resource::Gpu, &super::super::trial::FULL_CARD));
+        let (_, line) = per_step(&engine);
+        assert!(!line.contains("print(") && line.contains("nvidia-smi"), "{line}");
+        assert!(per_step(&torch(&FULL_CARD)).1.starts_with("print(torch.cuda.memory_allocated()"));
     }
 
     #[test]

@@ -15,27 +15,27 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"The same model or data is held twice: a second load, a checkpoint that stays beside the model it was copied into, an EMA or reference copy on the same device.
-
-**How it shows.** The request equals what is already allocated, to the digit; the log shows the same weights loaded twice; it fails only when resuming.
-
-**Told from its neighbours.** A copy has the size of the original: a request that is merely large is *far too large* or *a peak*.
-
-**Example.** `Tried to allocate 26.02 GiB … 26.02 GiB allocated`: `.to(device)` or a conversion makes a second whole copy before the first is dropped."#,
-        r#"同一个模型或数据占了两份：第二次加载、检查点在拷入模型后仍未释放、EMA 或参考模型与之同在一个设备。
-
-**表现。** 请求与已分配量在数字上完全相等；日志显示同一权重加载了两次；只有恢复训练时才失败。
-
-**与相近原因的区别。** 拷贝与原件大小相等：仅仅是很大的请求属于*单次请求过大*或*峰值*。
-
-**示例。** `Tried to allocate 26.02 GiB … 26.02 GiB allocated`：`.to(device)` 或类型转换在释放原件之前产生了完整的第二份。"#,
+        "The same model or data is held twice: a second load, a checkpoint that stays beside the model it was copied \
+         into, an EMA or reference copy on the same device.\n\n\
+         **How it shows.** The request equals what is already allocated, to the digit; the log shows the same weights \
+         loaded twice; it fails only when resuming.\n\n\
+         **Told from its neighbours.** A copy has the size of the original: a request that is merely large is *far too \
+         large* or *a peak*.\n\n\
+         **Example.** `Tried to allocate 26.02 GiB … 26.02 GiB allocated`: `.to(device)` or a conversion makes a \
+         second whole copy before the first is dropped.",
+        "同一个模型或数据占了两份：第二次加载、检查点在拷入模型后仍未释放、EMA 或参考模型与之同在一个设备。\n\n\
+         **表现。** 请求与已分配量在数字上完全相等；日志显示同一权重加载了两次；只有恢复训练时才失败。\n\n\
+         **与相近原因的区别。** 拷贝与原件大小相等：仅仅是很大的请求属于*单次请求过大*或*峰值*。\n\n\
+         **示例。** `Tried to allocate 26.02 GiB … 26.02 GiB allocated`：`.to(device)` 或类型转换在释放原件之前产生了完\
+         整的第二份。",
     )
 }
 
 fn refute(incident: &Incident) -> Text {
     let now = incident.event.meter().now;
     text!(
-        en: "Print `{now}` before and after each load of a model or checkpoint: if it rises once only, there is one copy.",
+        en: "Print `{now}` before and after each load of a model or checkpoint: if it rises once only, there is one \
+             copy.",
         zh: "在每次加载模型或检查点前后打印 `{now}`：若只上升一次，则只有一份。"
     )
 }

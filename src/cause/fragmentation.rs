@@ -19,20 +19,25 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"Enough memory is cached or free in total, but not in one piece where the request could use it.
-
-**How it shows.** A large part of the device, some 8 % or more, is reserved by the allocator and not handed out, and cached plus free memory would cover the request. Where a program prints its free pieces (TensorFlow's dump), the largest piece is smaller than the request while their sum is larger.
-
-**Told from its neighbours.** “Free + cached ≥ request” alone holds in about a third of real reports and is seldom the cause: it takes a cache that is large as a share of the device. Free blocks inside private pools (CUDA graphs) do not count, since only their own graphs may use them. If cached plus free memory is smaller than the request, no setting of the allocator can help.
-
-**Example.** `Tried to allocate 1.25 GiB … 23.69 GiB total … 15.20 GiB allocated, 6.90 GiB reserved but unallocated`: 29 % of the device lie idle in the cache. `expandable_segments:True` lets the allocator move whole free granules."#,
-        r#"缓存或空闲的总量足够，但没有请求能用的连续一块。
-
-**表现。** 设备中相当一部分（约 8 % 以上）被缓存分配器保留而未分配，且缓存与空闲之和足以满足请求。若程序打印了空闲块（如 TensorFlow 的 dump），最大的空闲块小于请求而总和大于请求。
-
-**与相近原因的区别。** 仅凭“空闲 + 缓存 ≥ 请求”不够：约三分之一的真实报错满足它，却很少是真正原因；缓存占设备的比例必须本身就大。私有池（CUDA Graphs）中的空闲块不算，只有对应的图能使用。若缓存与空闲之和小于请求，任何分配器设置都无济于事。
-
-**示例。** `Tried to allocate 1.25 GiB … 23.69 GiB total … 15.20 GiB allocated, 6.90 GiB reserved but unallocated`：设备的 29 % 闲置在缓存里。`expandable_segments:True` 可让分配器重新映射空闲的整块颗粒。"#,
+        "Enough memory is cached or free in total, but not in one piece where the request could use it.\n\n\
+         **How it shows.** A large part of the device, some 8 % or more, is reserved by the allocator and not handed \
+         out, and cached plus free memory would cover the request. Where a program prints its free pieces \
+         (TensorFlow's dump), the largest piece is smaller than the request while their sum is larger.\n\n\
+         **Told from its neighbours.** “Free + cached ≥ request” alone holds in about a third of real reports and is \
+         seldom the cause: it takes a cache that is large as a share of the device. Free blocks inside private pools \
+         (CUDA graphs) do not count, since only their own graphs may use them. If cached plus free memory is smaller \
+         than the request, no setting of the allocator can help.\n\n\
+         **Example.** `Tried to allocate 1.25 GiB … 23.69 GiB total … 15.20 GiB allocated, 6.90 GiB reserved but \
+         unallocated`: 29 % of the device lie idle in the cache. `expandable_segments:True` lets the allocator move \
+         whole free granules.",
+        "缓存或空闲的总量足够，但没有请求能用的连续一块。\n\n\
+         **表现。** 设备中相当一部分（约 8 % 以上）被缓存分配器保留而未分配，且缓存与空闲之和足以满足请求。若程序打印了\
+         空闲块（如 TensorFlow 的 dump），最大的空闲块小于请求而总和大于请求。\n\n\
+         **与相近原因的区别。** 仅凭“空闲 + 缓存 ≥ 请求”不够：约三分之一的真实报错满足它，却很少是真正原因；缓存占设备\
+         的比例必须本身就大。私有池（CUDA Graphs）中的空闲块不算，只有对应的图能使用。若缓存与空闲之和小于请求，任何分\
+         配器设置都无济于事。\n\n\
+         **示例。** `Tried to allocate 1.25 GiB … 23.69 GiB total … 15.20 GiB allocated, 6.90 GiB reserved but \
+         unallocated`：设备的 29 % 闲置在缓存里。`expandable_segments:True` 可让分配器重新映射空闲的整块颗粒。",
     )
 }
 
@@ -51,33 +56,41 @@ fn refute(incident: &Incident) -> Text {
     {
         let (conf, peak, asked) = (&trial.conf, Bytes(peak_reserved), Bytes(recording.requested.unwrap_or_default()));
         return text!(
-            en: "Run once with `PYTORCH_CUDA_ALLOC_CONF={conf}`: the replay foresees that the {asked} are served with {peak} reserved at most; if the same request fails again, it is wrong.",
-            zh: "设置 `PYTORCH_CUDA_ALLOC_CONF={conf}` 运行一次：重放预计 {asked} 可以满足，最多保留 {peak}；若同一申请仍失败，则结论有误。"
+            en: "Run once with `PYTORCH_CUDA_ALLOC_CONF={conf}`: the replay foresees that the {asked} are served with \
+                 {peak} reserved at most; if the same request fails again, it is wrong.",
+            zh: "设置 `PYTORCH_CUDA_ALLOC_CONF={conf}` 运行一次：重放预计 {asked} 可以满足，最多保留 {peak}；若同一申请\
+                 仍失败，则结论有误。"
         );
     }
     if expandable_on(incident) {
         return text!(
-            en: "Take a memory snapshot before the failure (`torch.cuda.memory._record_memory_history()`, `_dump_snapshot`): if no stream's free blocks add up to the request, the cache was not in the way.",
-            zh: "在失败前导出显存快照（`torch.cuda.memory._record_memory_history()`、`_dump_snapshot`）：若任一 stream 的空闲块之和都达不到请求量，则不是碎片化。"
+            en: "Take a memory snapshot before the failure (`torch.cuda.memory._record_memory_history()`, \
+                 `_dump_snapshot`): if no stream's free blocks add up to the request, the cache was not in the way.",
+            zh: "在失败前导出显存快照（`torch.cuda.memory._record_memory_history()`、`_dump_snapshot`）：若任一 stream \
+                 的空闲块之和都达不到请求量，则不是碎片化。"
         );
     }
     let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
     if let Some(setting) = incident.event.program.unpooled() {
         return text!(
-            en: "Run once with `{setting}`, which keeps no pool that could be in pieces: if {want} still cannot be had, it was not fragmentation.",
+            en: "Run once with `{setting}`, which keeps no pool that could be in pieces: if {want} still cannot be \
+                 had, it was not fragmentation.",
             zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {want}，则不是碎片化。"
         );
     }
     let accelerator = incident.event.accelerator();
     let Some(variable) = accelerator.torch_conf().filter(|_| incident.event.on_pytorch()) else {
         return text!(
-            en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in its way.",
+            en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in \
+                 its way.",
             zh: "在新进程中单独运行失败的步骤：若仍拿不到 {want}，则与碎片化无关。"
         );
     };
     text!(
-        en: "Run once with `{variable}=expandable_segments:True`: if {want} still cannot be had and “reserved but unallocated” is small then, it was not fragmentation.",
-        zh: "设置 `{variable}=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是碎片化。"
+        en: "Run once with `{variable}=expandable_segments:True`: if {want} still cannot be had and “reserved but \
+             unallocated” is small then, it was not fragmentation.",
+        zh: "设置 `{variable}=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是\
+             碎片化。"
     )
 }
 

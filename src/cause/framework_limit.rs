@@ -26,20 +26,23 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"A limit below the hardware's refused the request: a memory fraction, a watermark, a partition, an address-space limit, a pool's maximum, a carve-out.
-
-**How it shows.** The device or machine has room, yet the request is refused; or the message prints a limit (`allowed`, `max allowed`, `limit set to`) that reserved plus requested memory exceeds. On Apple devices a limit below 9 GiB was set by somebody. An integrated AMD GPU reports a carve-out and mappable memory as one capacity.
-
-**Told from its neighbours.** “Free” is read after the failure, so a few hundred MiB mean nothing on a full device. Without a printed limit and without a sign of one, see *an error that only looks like it*.
-
-**Example.** `MPS allocated: 6.12 GiB … max allowed: 6.00 GiB` on a machine with 16 GB: the watermark was lowered."#,
-        r#"低于硬件容量的人为上限拒绝了请求：显存占比、水位线、分区、地址空间限制、内存池上限、划拨显存。
-
-**表现。** 设备或机器仍有空间却拒绝请求；或报错打印了上限（`allowed`、`max allowed`、`limit set to`），而保留量加请求量超过它。Apple 设备上低于 9 GiB 的上限是人为设置的。集成 AMD GPU 会把划拨显存和可映射内存加在一起报告为容量。
-
-**与相近原因的区别。** “free” 在失败之后读取，因此设备占满时几百 MiB 的空闲说明不了什么。若没有打印上限也没有其他迹象，见*看似内存不足的其他错误*。
-
-**示例。** 16 GB 机器上 `MPS allocated: 6.12 GiB … max allowed: 6.00 GiB`：水位线被调低了。"#,
+        "A limit below the hardware's refused the request: a memory fraction, a watermark, a partition, an \
+         address-space limit, a pool's maximum, a carve-out.\n\n\
+         **How it shows.** The device or machine has room, yet the request is refused; or the message prints a limit \
+         (`allowed`, `max allowed`, `limit set to`) that reserved plus requested memory exceeds. On Apple devices a \
+         limit below 9 GiB was set by somebody. An integrated AMD GPU reports a carve-out and mappable memory as one \
+         capacity.\n\n\
+         **Told from its neighbours.** “Free” is read after the failure, so a few hundred MiB mean nothing on a full \
+         device. Without a printed limit and without a sign of one, see *an error that only looks like it*.\n\n\
+         **Example.** `MPS allocated: 6.12 GiB … max allowed: 6.00 GiB` on a machine with 16 GB: the watermark was \
+         lowered.",
+        "低于硬件容量的人为上限拒绝了请求：显存占比、水位线、分区、地址空间限制、内存池上限、划拨显存。\n\n\
+         **表现。** 设备或机器仍有空间却拒绝请求；或报错打印了上限（`allowed`、`max allowed`、`limit set to`），而保留\
+         量加请求量超过它。Apple 设备上低于 9 GiB 的上限是人为设置的。集成 AMD GPU 会把划拨显存和可映射内存加在一起报告\
+         为容量。\n\n\
+         **与相近原因的区别。** “free” 在失败之后读取，因此设备占满时几百 MiB 的空闲说明不了什么。若没有打印上限也没有\
+         其他迹象，见*看似内存不足的其他错误*。\n\n\
+         **示例。** 16 GB 机器上 `MPS allocated: 6.12 GiB … max allowed: 6.00 GiB`：水位线被调低了。",
     )
 }
 
@@ -47,47 +50,62 @@ fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
     match asker(incident) {
         Asker::Host => text!(
-            en: "Run `ulimit -v; cat /sys/fs/cgroup/memory.max` in the job's own shell: if both say unlimited, no limit below the machine's RAM was in force.",
-            zh: "在任务自己的 shell 中运行 `ulimit -v; cat /sys/fs/cgroup/memory.max`：若都显示不受限，则没有低于物理内存的上限。"
+            en: "Run `ulimit -v; cat /sys/fs/cgroup/memory.max` in the job's own shell: if both say unlimited, no \
+                 limit below the machine's RAM was in force.",
+            zh: "在任务自己的 shell 中运行 `ulimit -v; cat /sys/fs/cgroup/memory.max`：若都显示不受限，则没有低于物理内\
+                 存的上限。"
         ),
         Asker::KvCache | Asker::Engine => text!(
-            en: "Start once with the memory fraction at 0.95: if the same figure is still missing, no fraction is to blame.",
+            en: "Start once with the memory fraction at 0.95: if the same figure is still missing, no fraction is to \
+                 blame.",
             zh: "将显存占比设为 0.95 启动一次：若缺口不变，则与占比设置无关。"
         ),
         _ if event.program.own_limit().is_some() => {
             let told = event.program.own_limit().unwrap_or_default();
             text!(
-                en: "Look at `{told}`: if it shows no limit, or one above what was asked for, no limit of the program's own refused.",
+                en: "Look at `{told}`: if it shows no limit, or one above what was asked for, no limit of the \
+                     program's own refused.",
                 zh: "查看 `{told}`：若没有上限，或上限高于请求量，则拒绝请求的不是程序自身的上限。"
             )
         }
         _ if event.accelerator() == Accelerator::Mps && !event.on_pytorch() => text!(
-            en: "Run `sysctl iogpu.wired_limit_mb` and search the program's settings for a limit on its memory: if none is set, the limit is the machine's own.",
+            en: "Run `sysctl iogpu.wired_limit_mb` and search the program's settings for a limit on its memory: if \
+                 none is set, the limit is the machine's own.",
             zh: "查看 `sysctl iogpu.wired_limit_mb`，并在程序设置中查找显存上限：若都未设置，则上限来自机器本身。"
         ),
         _ if !event.on_pytorch() && event.accelerator() != Accelerator::Cuda => text!(
-            en: "Search the program's settings and its environment for a limit on its memory: if there is none, no limit below the device's was in force.",
+            en: "Search the program's settings and its environment for a limit on its memory: if there is none, no \
+                 limit below the device's was in force.",
             zh: "在程序设置和环境中查找显存上限：若没有，则不存在低于设备容量的上限。"
         ),
         _ if !event.on_pytorch()
             && (event.program.names_itself() || event.program.pytorch_allocator() == PytorchAllocator::No) =>
         {
             text!(
-                en: "Search the program's settings and its environment for a limit on its memory, and the device for a partition (`nvidia-smi -L` shows MIG profiles): if there is none, no limit below the device's was in force.",
-                zh: "在程序设置和环境中查找显存上限，并查看设备是否被切分（`nvidia-smi -L` 显示 MIG 配置）：若都没有，则不存在低于设备容量的上限。"
+                en: "Search the program's settings and its environment for a limit on its memory, and the device for a \
+                     partition (`nvidia-smi -L` shows MIG profiles): if there is none, no limit below the device's was \
+                     in force.",
+                zh: "在程序设置和环境中查找显存上限，并查看设备是否被切分（`nvidia-smi -L` 显示 MIG 配置）：若都没有，\
+                     则不存在低于设备容量的上限。"
             )
         }
         _ if event.has(Sign::Mps) => text!(
-            en: "Run `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO` and `sysctl iogpu.wired_limit_mb`, and search the program for `set_per_process_memory_fraction`: if none is set, the limit is the machine's own.",
-            zh: "查看 `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO`、`sysctl iogpu.wired_limit_mb`，并在程序中搜索 `set_per_process_memory_fraction`：若都未设置，则上限来自机器本身。"
+            en: "Run `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO` and `sysctl iogpu.wired_limit_mb`, and search the \
+                 program for `set_per_process_memory_fraction`: if none is set, the limit is the machine's own.",
+            zh: "查看 `echo $PYTORCH_MPS_HIGH_WATERMARK_RATIO`、`sysctl iogpu.wired_limit_mb`，并在程序中搜索 \
+                 `set_per_process_memory_fraction`：若都未设置，则上限来自机器本身。"
         ),
         _ if event.accelerator() != Accelerator::Cuda => text!(
-            en: "Search the program and its environment for `set_per_process_memory_fraction`: if there is none, no limit below the device's was in force.",
+            en: "Search the program and its environment for `set_per_process_memory_fraction`: if there is none, no \
+                 limit below the device's was in force.",
             zh: "在程序和环境中查找 `set_per_process_memory_fraction`：若没有，则不存在低于设备容量的上限。"
         ),
         _ => text!(
-            en: "Search the program and its environment for `set_per_process_memory_fraction`, `per_process_memory_fraction` and a MIG profile (`nvidia-smi -L`): if there is none, no limit below the device's was in force.",
-            zh: "在程序和环境中查找 `set_per_process_memory_fraction`、`per_process_memory_fraction` 以及 MIG 配置（`nvidia-smi -L`）：若都没有，则不存在低于设备容量的上限。"
+            en: "Search the program and its environment for `set_per_process_memory_fraction`, \
+                 `per_process_memory_fraction` and a MIG profile (`nvidia-smi -L`): if there is none, no limit below \
+                 the device's was in force.",
+            zh: "在程序和环境中查找 `set_per_process_memory_fraction`、`per_process_memory_fraction` 以及 MIG 配置（\
+                 `nvidia-smi -L`）：若都没有，则不存在低于设备容量的上限。"
         ),
     }
 }

@@ -16,20 +16,21 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"The machine, container or job ran out of RAM. A GPU's memory has nothing to do with it.
-
-**How it shows.** The kernel's killer names a victim, a scheduler reports an out-of-memory step, a container ends with `OOMKilled`, an allocator on the CPU is refused, or a process simply dies of SIGKILL.
-
-**Told from its neighbours.** SIGKILL and exit code 137 alone are no proof: time-outs and `docker stop` send it too; the kernel's log decides. Which limit was hit (the job's, the container's, the machine's) decides the remedy. Many like-named tasks point to *workers*, a shared-memory share to */dev/shm*, rising readings to *growth*.
-
-**Example.** `Detected 1 oom_kill event in StepId=…`: the job's memory limit, not the node's RAM."#,
-        r#"主机、容器或作业的内存耗尽，与显存无关。
-
-**表现。** 内核 OOM killer 点名受害者，调度器报告某一步内存耗尽，容器以 `OOMKilled` 结束，CPU 分配器被拒绝，或进程直接死于 SIGKILL。
-
-**与相近原因的区别。** 单凭 SIGKILL 或退出码 137 不能证明：超时和 `docker stop` 也会发送它，要看内核日志。触及的是作业、容器还是机器的上限，决定了解决办法。许多同名任务指向 *worker*，共享内存占比高指向 */dev/shm*，读数上升指向*增长*。
-
-**示例。** `Detected 1 oom_kill event in StepId=…`：触及的是作业的内存上限，而不是节点内存。"#,
+        "The machine, container or job ran out of RAM. A GPU's memory has nothing to do with it.\n\n\
+         **How it shows.** The kernel's killer names a victim, a scheduler reports an out-of-memory step, a container \
+         ends with `OOMKilled`, an allocator on the CPU is refused, or a process simply dies of SIGKILL.\n\n\
+         **Told from its neighbours.** SIGKILL and exit code 137 alone are no proof: time-outs and `docker stop` send \
+         it too; the kernel's log decides. Which limit was hit (the job's, the container's, the machine's) decides the \
+         remedy. Many like-named tasks point to *workers*, a shared-memory share to */dev/shm*, rising readings to \
+         *growth*.\n\n\
+         **Example.** `Detected 1 oom_kill event in StepId=…`: the job's memory limit, not the node's RAM.",
+        "主机、容器或作业的内存耗尽，与显存无关。\n\n\
+         **表现。** 内核 OOM killer 点名受害者，调度器报告某一步内存耗尽，容器以 `OOMKilled` 结束，CPU 分配器被拒绝，或\
+         进程直接死于 SIGKILL。\n\n\
+         **与相近原因的区别。** 单凭 SIGKILL 或退出码 137 不能证明：超时和 `docker stop` 也会发送它，要看内核日志。触及\
+         的是作业、容器还是机器的上限，决定了解决办法。许多同名任务指向 *worker*，共享内存占比高指向 */dev/shm*，读数上\
+         升指向*增长*。\n\n\
+         **示例。** `Detected 1 oom_kill event in StepId=…`：触及的是作业的内存上限，而不是节点内存。",
     )
 }
 
@@ -37,17 +38,23 @@ fn refute(incident: &Incident) -> Text {
     let pid = incident.event.facts.pid.value();
     match incident.event.resource {
         Resource::Cgroup => text!(
-            en: "Run `cat memory.events memory.peak memory.max` in the job's cgroup: if `oom_kill` is 0, it was not killed for memory.",
-            zh: "在该作业的 cgroup 中运行 `cat memory.events memory.peak memory.max`：若 `oom_kill` 为 0，则不是因内存被杀。"
+            en: "Run `cat memory.events memory.peak memory.max` in the job's cgroup: if `oom_kill` is 0, it was not \
+                 killed for memory.",
+            zh: "在该作业的 cgroup 中运行 `cat memory.events memory.peak memory.max`：若 `oom_kill` 为 0，则不是因内存\
+                 被杀。"
         ),
         _ => match pid {
             Some(pid) => text!(
-                en: "Run `dmesg -T | grep -iE 'out of memory|oom-kill|{pid}'` on that machine: if no line of that moment names it, something else killed it.",
-                zh: "在该机器上运行 `dmesg -T | grep -iE 'out of memory|oom-kill|{pid}'`：若当时没有任何一行提到它，则是被别的原因杀死的。"
+                en: "Run `dmesg -T | grep -iE 'out of memory|oom-kill|{pid}'` on that machine: if no line of that \
+                     moment names it, something else killed it.",
+                zh: "在该机器上运行 `dmesg -T | grep -iE 'out of memory|oom-kill|{pid}'`：若当时没有任何一行提到它，则\
+                     是被别的原因杀死的。"
             ),
             None => text!(
-                en: "Run `dmesg -T | grep -iE 'out of memory|oom-kill'` on that machine, and `free -h` while the job runs: if there is no such line and plenty stays available, it was not RAM.",
-                zh: "在该机器上运行 `dmesg -T | grep -iE 'out of memory|oom-kill'`，并在任务运行时查看 `free -h`：若没有相应记录且可用内存充足，则不是内存问题。"
+                en: "Run `dmesg -T | grep -iE 'out of memory|oom-kill'` on that machine, and `free -h` while the job \
+                     runs: if there is no such line and plenty stays available, it was not RAM.",
+                zh: "在该机器上运行 `dmesg -T | grep -iE 'out of memory|oom-kill'`，并在任务运行时查看 `free -h`：若没\
+                     有相应记录且可用内存充足，则不是内存问题。"
             ),
         },
     }

@@ -15,26 +15,29 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"Worker processes fill the RAM together: data-loading workers with their copies, prefetched batches and caches, parallel jobs, one process per core.
-
-**How it shows.** A worker dies, not the trainer; a kernel table lists many like-named tasks whose sum is near the limit (or over it: pages shared at the fork that turn private are counted in every row); dozens of kills in one job step.
-
-**Told from its neighbours.** One worker or none cannot multiply anything: then it is *growth* or plain *host memory*. A bus error in a worker is */dev/shm*, not RAM. Python lists of small objects become private page by page because reading them writes their reference counts.
-
-**Example.** 8 workers × 3.2 GiB of a data set held as Python dictionaries fill a node of 32 GiB in the first epoch."#,
-        r#"多个工作进程合起来占满内存：数据加载 worker 的副本、预取批次和缓存，并行作业，每核一个进程。
-
-**表现。** 死掉的是 worker 而不是训练进程；内核任务表中许多同名任务合计接近上限（或超过上限：fork 时共享的页变为私有后在每一行都计数）；一个作业步中有几十次杀进程。
-
-**与相近原因的区别。** 只有一个或没有 worker 时谈不上成倍占用：那是*增长*或单纯的*主机内存*。worker 中的 bus error 是 */dev/shm* 而不是内存。由小对象组成的 Python 列表会逐页变为私有，因为读取会改写引用计数。
-
-**示例。** 数据集以 Python 字典存放、每份 3.2 GiB，8 个 worker 在第一个 epoch 就占满 32 GiB 的节点。"#,
+        "Worker processes fill the RAM together: data-loading workers with their copies, prefetched batches and \
+         caches, parallel jobs, one process per core.\n\n\
+         **How it shows.** A worker dies, not the trainer; a kernel table lists many like-named tasks whose sum is \
+         near the limit (or over it: pages shared at the fork that turn private are counted in every row); dozens of \
+         kills in one job step.\n\n\
+         **Told from its neighbours.** One worker or none cannot multiply anything: then it is *growth* or plain *host \
+         memory*. A bus error in a worker is */dev/shm*, not RAM. Python lists of small objects become private page by \
+         page because reading them writes their reference counts.\n\n\
+         **Example.** 8 workers × 3.2 GiB of a data set held as Python dictionaries fill a node of 32 GiB in the first \
+         epoch.",
+        "多个工作进程合起来占满内存：数据加载 worker 的副本、预取批次和缓存，并行作业，每核一个进程。\n\n\
+         **表现。** 死掉的是 worker 而不是训练进程；内核任务表中许多同名任务合计接近上限（或超过上限：fork 时共享的页变\
+         为私有后在每一行都计数）；一个作业步中有几十次杀进程。\n\n\
+         **与相近原因的区别。** 只有一个或没有 worker 时谈不上成倍占用：那是*增长*或单纯的*主机内存*。worker 中的 bus \
+         error 是 */dev/shm* 而不是内存。由小对象组成的 Python 列表会逐页变为私有，因为读取会改写引用计数。\n\n\
+         **示例。** 数据集以 Python 字典存放、每份 3.2 GiB，8 个 worker 在第一个 epoch 就占满 32 GiB 的节点。",
     )
 }
 
 fn refute(_incident: &Incident) -> Text {
     text!(
-        en: "Run once with `num_workers=0` (one process): if memory still runs out at about the same step, the workers do not multiply anything.",
+        en: "Run once with `num_workers=0` (one process): if memory still runs out at about the same step, the workers \
+             do not multiply anything.",
         zh: "用 `num_workers=0`（单进程）运行一次：若仍在差不多的步数耗尽内存，则与 worker 数量无关。"
     )
 }

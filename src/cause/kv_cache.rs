@@ -17,20 +17,22 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"An inference engine's key/value cache does not fit as configured: the context is longer, or the concurrency higher, than what is left beside the weights.
-
-**How it shows.** The engine says how many tokens fit and how many were configured, or how many bytes one full-length request needs and how many are left. In llama.cpp the buffer that fails is named a KV buffer.
-
-**Told from its neighbours.** If nothing or a negative amount is left for the cache, the weights are the matter (*capacity*) or a fraction is set too low (*a limit*). If a little is missing, a slightly larger fraction does as well as a shorter context.
-
-**Example.** `max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache (38912)`: a context of 36 864 fits."#,
-        r#"推理引擎的 KV cache 按当前配置放不下：上下文长度或并发超过了权重之外剩余的空间。
-
-**表现。** 引擎会说明能容纳多少 token、配置了多少，或一个满长度请求需要多少字节、还剩多少。llama.cpp 中失败的缓冲区会标明是 KV buffer。
-
-**与相近原因的区别。** 若留给缓存的空间为零或负，则问题在权重（*容量不足*）或占比设置过低（*人为上限*）。若只差一点，略微提高占比与缩短上下文同样有效。
-
-**示例。** `max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache (38912)`：36 864 的上下文放得下。"#,
+        "An inference engine's key/value cache does not fit as configured: the context is longer, or the concurrency \
+         higher, than what is left beside the weights.\n\n\
+         **How it shows.** The engine says how many tokens fit and how many were configured, or how many bytes one \
+         full-length request needs and how many are left. In llama.cpp the buffer that fails is named a KV buffer.\n\n\
+         **Told from its neighbours.** If nothing or a negative amount is left for the cache, the weights are the \
+         matter (*capacity*) or a fraction is set too low (*a limit*). If a little is missing, a slightly larger \
+         fraction does as well as a shorter context.\n\n\
+         **Example.** `max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache \
+         (38912)`: a context of 36 864 fits.",
+        "推理引擎的 KV cache 按当前配置放不下：上下文长度或并发超过了权重之外剩余的空间。\n\n\
+         **表现。** 引擎会说明能容纳多少 token、配置了多少，或一个满长度请求需要多少字节、还剩多少。llama.cpp 中失败的\
+         缓冲区会标明是 KV buffer。\n\n\
+         **与相近原因的区别。** 若留给缓存的空间为零或负，则问题在权重（*容量不足*）或占比设置过低（*人为上限*）。若只\
+         差一点，略微提高占比与缩短上下文同样有效。\n\n\
+         **示例。** `max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache \
+         (38912)`：36 864 的上下文放得下。",
     )
 }
 
@@ -39,15 +41,18 @@ fn refute(incident: &Incident) -> Text {
     let program = incident.event.program;
     match (program.context_option(), half) {
         (Some(option), _) if program.device_use() == DeviceUse::FixedBuffers => text!(
-            en: "Start once with half the context (`{option}`): if it fails at the same buffer size, the cache is not what is too large.",
+            en: "Start once with half the context (`{option}`): if it fails at the same buffer size, the cache is not \
+                 what is too large.",
             zh: "将上下文（`{option}`）减半启动一次：若仍在同样大小的缓冲区失败，则不是 KV cache 过大。"
         ),
         (Some(option), Some(half)) => text!(
-            en: "Start once with `{option} {half}`: if it still finds no room, the weights or a limit are in the way, not the cache.",
+            en: "Start once with `{option} {half}`: if it still finds no room, the weights or a limit are in the way, \
+                 not the cache.",
             zh: "用 `{option} {half}` 启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
         ),
         _ => text!(
-            en: "Start once with half the context length: if it still finds no room, the weights or a limit are in the way, not the cache.",
+            en: "Start once with half the context length: if it still finds no room, the weights or a limit are in the \
+                 way, not the cache.",
             zh: "将上下文长度减半启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
         ),
     }

@@ -15,33 +15,39 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"Usage grows over steps, epochs or requests until it meets the limit. The request that fails is merely the last straw.
-
-**How it shows.** Memory readings that rise after warm-up; a failure after many steps of equal size; a failing line that collects results (`torch.cat` of predictions, a list of losses that keep their graphs); private pools that hold most of the device because graphs are captured for every new shape; hours between start and kill.
-
-**Told from its neighbours.** From *capacity* by time: what fails in step one cannot have grown. From *a phase that needs more* by repetition: the same phase passed before. A level that was reached and then kept is no growth. For hosts, page cache is reclaimed and no leak.
-
-**Example.** `losses.append(loss)` instead of `losses.append(loss.item())` keeps every step's graph: the rise per step is the size of the activations."#,
-        r#"占用随步数、epoch 或请求不断增长，直到触及上限。失败的请求只是最后一根稻草。
-
-**表现。** 预热之后内存读数仍在上升；在许多同样大小的步之后失败；失败处在收集结果（对预测做 `torch.cat`、把带计算图的 loss 存进列表）；私有池占据设备大部分，因为每个新形状都录制计算图；启动与被杀之间相隔数小时。
-
-**与相近原因的区别。** 与*容量不足*看时间：第一步就失败不可能是增长。与*阶段峰值*看重复：同一阶段此前通过了。达到某一水平后保持不变不是增长。对主机而言，页缓存可回收，不算泄漏。
-
-**示例。** 写成 `losses.append(loss)` 而不是 `losses.append(loss.item())` 会保留每一步的计算图：每步上升量就是激活的大小。"#,
+        "Usage grows over steps, epochs or requests until it meets the limit. The request that fails is merely the \
+         last straw.\n\n\
+         **How it shows.** Memory readings that rise after warm-up; a failure after many steps of equal size; a \
+         failing line that collects results (`torch.cat` of predictions, a list of losses that keep their graphs); \
+         private pools that hold most of the device because graphs are captured for every new shape; hours between \
+         start and kill.\n\n\
+         **Told from its neighbours.** From *capacity* by time: what fails in step one cannot have grown. From *a \
+         phase that needs more* by repetition: the same phase passed before. A level that was reached and then kept is \
+         no growth. For hosts, page cache is reclaimed and no leak.\n\n\
+         **Example.** `losses.append(loss)` instead of `losses.append(loss.item())` keeps every step's graph: the rise \
+         per step is the size of the activations.",
+        "占用随步数、epoch 或请求不断增长，直到触及上限。失败的请求只是最后一根稻草。\n\n\
+         **表现。** 预热之后内存读数仍在上升；在许多同样大小的步之后失败；失败处在收集结果（对预测做 `torch.cat`、把带\
+         计算图的 loss 存进列表）；私有池占据设备大部分，因为每个新形状都录制计算图；启动与被杀之间相隔数小时。\n\n\
+         **与相近原因的区别。** 与*容量不足*看时间：第一步就失败不可能是增长。与*阶段峰值*看重复：同一阶段此前通过了。\
+         达到某一水平后保持不变不是增长。对主机而言，页缓存可回收，不算泄漏。\n\n\
+         **示例。** 写成 `losses.append(loss)` 而不是 `losses.append(loss.item())` 会保留每一步的计算图：每步上升量就是\
+         激活的大小。",
     )
 }
 
 fn refute(incident: &Incident) -> Text {
     if incident.event.resource.on_host() {
         return text!(
-            en: "Log the resident memory of the main process and its workers once a minute (`ps -o rss= -p PID`): if it is flat after the first epoch, nothing leaks.",
+            en: "Log the resident memory of the main process and its workers once a minute (`ps -o rss= -p PID`): if \
+                 it is flat after the first epoch, nothing leaks.",
             zh: "每分钟记录主进程和 worker 的常驻内存（`ps -o rss= -p PID`）：若第一个 epoch 后不再上升，则没有泄漏。"
         );
     }
     let now = incident.event.meter().now;
     text!(
-        en: "Print `{now}` at the same point of every step: if it is the same after 10 and after 200 steps, nothing grows.",
+        en: "Print `{now}` at the same point of every step: if it is the same after 10 and after 200 steps, nothing \
+             grows.",
         zh: "在每一步的同一位置打印 `{now}`：若第 10 步与第 200 步相同，则没有增长。"
     )
 }

@@ -229,8 +229,8 @@ fn unfamiliar(incident: &Incident) -> Evidence {
         "unfamiliar",
         0.0,
         text!(
-            en: "no rule knows this program's message: what ran out and what the figures are was told by the words around \
-                 them, so the confidence is low",
+            en: "no rule knows this program's message: what ran out and what the figures are was told by the words \
+                 around them, so the confidence is low",
             zh: "没有规则认识该程序的这条消息：耗尽的是什么、各数字的含义均由其周围的词语推断，因此置信度较低"
         ),
     )
@@ -248,8 +248,15 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
                 "prior",
                 0.0,
                 Text::new(
-                    format!("nothing in the log points to it in particular; it is listed because {} in a fair share of such {resource} failures", title.en),
-                    format!("日志中没有特别指向它的迹象；列出它是因为此类 {resource} 故障中有相当一部分是“{}”", title.zh),
+                    format!(
+                        "nothing in the log points to it in particular; it is listed because {} in a fair share of \
+                             such {resource} failures",
+                        title.en
+                    ),
+                    format!(
+                        "日志中没有特别指向它的迹象；列出它是因为此类 {resource} 故障中有相当一部分是“{}”",
+                        title.zh
+                    ),
                 ),
             )
             .at(incident.event.at),

@@ -8,7 +8,12 @@ use crate::text::Text;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::NonFramework,
-    title: || text!(en: "this process holds it outside the framework's allocator", zh: "本进程在框架分配器之外占用了显存"),
+    title: || {
+        text!(
+            en: "this process holds it outside the framework's allocator",
+            zh: "本进程在框架分配器之外占用了显存"
+        )
+    },
     doc,
     refute,
     fixtures: &["cause/simulator-beside"],
@@ -16,20 +21,23 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"This process holds the memory, but outside the framework's allocator: CUDA contexts, NCCL buffers, TensorRT engines, cuDNN workspaces, a simulator or renderer, Metal's graphs.
-
-**How it shows.** What the driver counts for this process exceeds what the framework reserved by more than a gigabyte and by 8 % or more of the device. On Apple devices it is printed as “other allocations”.
-
-**Told from its neighbours.** A context with cuBLAS and cuDNN takes 0.3 … 1 GiB and is no cause by itself. `empty_cache()` and allocator settings do not touch this memory. If the surplus belongs to another pid it is *another process*.
-
-**Example.** `this process has 14.20 GiB in use … 12.30 GiB allocated, 240.00 MiB reserved but unallocated`: 1.7 GiB of a 16 GB card belong to a library."#,
-        r#"显存由本进程占用，但不在框架的分配器里：CUDA 上下文、NCCL 缓冲区、TensorRT 引擎、cuDNN 工作区、仿真器或渲染器、Metal 计算图。
-
-**表现。** 驱动统计的本进程用量比框架保留量多出 1 GiB 以上，并占设备的 8 % 以上。在 Apple 设备上打印为 “other allocations”。
-
-**与相近原因的区别。** 带 cuBLAS 和 cuDNN 的上下文需要 0.3 … 1 GiB，本身不是原因。`empty_cache()` 和分配器设置对这部分无效。若多出的部分属于另一个 pid，则是*其他进程*。
-
-**示例。** `this process has 14.20 GiB in use … 12.30 GiB allocated, 240.00 MiB reserved but unallocated`：16 GB 的卡上有 1.7 GiB 属于某个库。"#,
+        "This process holds the memory, but outside the framework's allocator: CUDA contexts, NCCL buffers, TensorRT \
+         engines, cuDNN workspaces, a simulator or renderer, Metal's graphs.\n\n\
+         **How it shows.** What the driver counts for this process exceeds what the framework reserved by more than a \
+         gigabyte and by 8 % or more of the device. On Apple devices it is printed as “other allocations”.\n\n\
+         **Told from its neighbours.** A context with cuBLAS and cuDNN takes 0.3 … 1 GiB and is no cause by itself. \
+         `empty_cache()` and allocator settings do not touch this memory. If the surplus belongs to another pid it is \
+         *another process*.\n\n\
+         **Example.** `this process has 14.20 GiB in use … 12.30 GiB allocated, 240.00 MiB reserved but unallocated`: \
+         1.7 GiB of a 16 GB card belong to a library.",
+        "显存由本进程占用，但不在框架的分配器里：CUDA 上下文、NCCL 缓冲区、TensorRT 引擎、cuDNN 工作区、仿真器或渲染器\
+         、Metal 计算图。\n\n\
+         **表现。** 驱动统计的本进程用量比框架保留量多出 1 GiB 以上，并占设备的 8 % 以上。在 Apple 设备上打印为 “other \
+         allocations”。\n\n\
+         **与相近原因的区别。** 带 cuBLAS 和 cuDNN 的上下文需要 0.3 … 1 GiB，本身不是原因。`empty_cache()` 和分配器设置\
+         对这部分无效。若多出的部分属于另一个 pid，则是*其他进程*。\n\n\
+         **示例。** `this process has 14.20 GiB in use … 12.30 GiB allocated, 240.00 MiB reserved but unallocated`：16 \
+         GB 的卡上有 1.7 GiB 属于某个库。",
     )
 }
 
@@ -40,8 +48,10 @@ fn refute(incident: &Incident) -> Text {
     if event.on_pytorch() {
         if accelerator == Accelerator::Mps {
             return text!(
-                en: "Print `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()` before the failing step: if it stays below 1 GiB, Metal's own memory is not the matter.",
-                zh: "在失败步骤之前打印 `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()`：若低于 1 GiB，则不是 Metal 自身占用的问题。"
+                en: "Print `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()` before the \
+                     failing step: if it stays below 1 GiB, Metal's own memory is not the matter.",
+                zh: "在失败步骤之前打印 `torch.mps.driver_allocated_memory() - torch.mps.current_allocated_memory()`：\
+                     若低于 1 GiB，则不是 Metal 自身占用的问题。"
             );
         }
         let module = accelerator.torch_module();
@@ -53,19 +63,23 @@ fn refute(incident: &Incident) -> Text {
             _ => driver.to_string(),
         };
         return text!(
-            en: "Just before the failing step compare `{driver}` with `{module}.memory_reserved()`: if they differ by less than 1 GiB, nothing outside the allocator is to blame.",
-            zh: "在失败步骤之前，比较 `{driver}` 与 `{module}.memory_reserved()`：若相差不到 1 GiB，则与分配器之外的占用无关。"
+            en: "Just before the failing step compare `{driver}` with `{module}.memory_reserved()`: if they differ by \
+                 less than 1 GiB, nothing outside the allocator is to blame.",
+            zh: "在失败步骤之前，比较 `{driver}` 与 `{module}.memory_reserved()`：若相差不到 1 GiB，则与分配器之外的占\
+                 用无关。"
         );
     }
     let own = event.meter().now;
     if own == driver {
         return text!(
-            en: "Just before the failing step hold `{driver}` against what the program itself says that it holds: if they differ by less than 1 GiB, nothing beside its own memory is to blame.",
+            en: "Just before the failing step hold `{driver}` against what the program itself says that it holds: if \
+                 they differ by less than 1 GiB, nothing beside its own memory is to blame.",
             zh: "在失败步骤之前，比较 `{driver}` 与程序自己报告的占用：若相差不到 1 GiB，则与其自身之外的占用无关。"
         );
     }
     text!(
-        en: "Just before the failing step compare `{driver}` with `{own}`: if they differ by less than 1 GiB, nothing outside the program's own memory is to blame.",
+        en: "Just before the failing step compare `{driver}` with `{own}`: if they differ by less than 1 GiB, nothing \
+             outside the program's own memory is to blame.",
         zh: "在失败步骤之前，比较 `{driver}` 与 `{own}`：若相差不到 1 GiB，则与程序自身之外的占用无关。"
     )
 }

@@ -17,28 +17,34 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"Another process holds memory that this one needs: a forgotten run, a notebook kernel, a second server, the desktop, another user.
-
-**How it shows.** PyTorch 2.1 and later name processes with what they hold; otherwise the account leaves a part of the device that is neither free nor the framework's. “0 bytes allocated” on a full device means that this was the first request. On Linux hosts a killed process that held little points the same way.
-
-**Told from its neighbours.** The question is whether the request would have fitted without the others. A context takes 0.2 … 0.6 GiB and is not another process. In a container without the host's pid namespace this very process is listed under a foreign pid: the one that, with what PyTorch reserved, would be more than is in use. Missing names prove nothing: Windows, ROCm and containers hide them.
-
-**Example.** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`: some 10 GiB are somebody else's."#,
-        r#"其他进程占用了本进程需要的内存：遗留的训练、notebook 内核、第二个服务、桌面或其他用户。
-
-**表现。** PyTorch 2.1 及以后会列出进程及其占用；否则账目中会有一部分既非空闲也不属于框架。设备已满却“已分配 0 字节”，说明这是第一次请求。在 Linux 主机上，被杀进程本身占用很少也指向同一原因。
-
-**与相近原因的区别。** 关键是：没有其他进程时请求能否满足。一个上下文只占 0.2 … 0.6 GiB，不算其他进程。容器未共享宿主机 pid 命名空间时，本进程会以陌生 pid 出现：它与 PyTorch 保留量之和会超过已用显存。没有列出进程不能说明没有：Windows、ROCm 和容器都会隐藏。
-
-**示例。** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`：约 10 GiB 属于别人。"#,
+        "Another process holds memory that this one needs: a forgotten run, a notebook kernel, a second server, the \
+         desktop, another user.\n\n\
+         **How it shows.** PyTorch 2.1 and later name processes with what they hold; otherwise the account leaves a \
+         part of the device that is neither free nor the framework's. “0 bytes allocated” on a full device means that \
+         this was the first request. On Linux hosts a killed process that held little points the same way.\n\n\
+         **Told from its neighbours.** The question is whether the request would have fitted without the others. A \
+         context takes 0.2 … 0.6 GiB and is not another process. In a container without the host's pid namespace this \
+         very process is listed under a foreign pid: the one that, with what PyTorch reserved, would be more than is \
+         in use. Missing names prove nothing: Windows, ROCm and containers hide them.\n\n\
+         **Example.** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`: some 10 GiB are \
+         somebody else's.",
+        "其他进程占用了本进程需要的内存：遗留的训练、notebook 内核、第二个服务、桌面或其他用户。\n\n\
+         **表现。** PyTorch 2.1 及以后会列出进程及其占用；否则账目中会有一部分既非空闲也不属于框架。设备已满却“已分配 \
+         0 字节”，说明这是第一次请求。在 Linux 主机上，被杀进程本身占用很少也指向同一原因。\n\n\
+         **与相近原因的区别。** 关键是：没有其他进程时请求能否满足。一个上下文只占 0.2 … 0.6 GiB，不算其他进程。容器未\
+         共享宿主机 pid 命名空间时，本进程会以陌生 pid 出现：它与 PyTorch 保留量之和会超过已用显存。没有列出进程不能说\
+         明没有：Windows、ROCm 和容器都会隐藏。\n\n\
+         **示例。** `11.90 GiB total … 1.31 GiB allocated … 12.00 MiB free, 1.40 GiB reserved`：约 10 GiB 属于别人。",
     )
 }
 
 fn refute(incident: &Incident) -> Text {
     if incident.event.resource.on_host() {
         return text!(
-            en: "Run `ps -eo pid,user,rss,comm --sort=-rss | head -15` while the job runs: if the job's own processes hold nearly everything, nobody else is to blame.",
-            zh: "任务运行时执行 `ps -eo pid,user,rss,comm --sort=-rss | head -15`：若几乎全由本任务的进程占用，则与其他进程无关。"
+            en: "Run `ps -eo pid,user,rss,comm --sort=-rss | head -15` while the job runs: if the job's own processes \
+                 hold nearly everything, nobody else is to blame.",
+            zh: "任务运行时执行 `ps -eo pid,user,rss,comm --sort=-rss | head -15`：若几乎全由本任务的进程占用，则与其他\
+                 进程无关。"
         );
     }
     let device = incident.event.facts.device.value().unwrap_or(0);
@@ -51,15 +57,18 @@ fn refute(incident: &Incident) -> Text {
             other => other.driver_meter().now.to_string(),
         };
         text!(
-            en: "Stop this job and run `{look}`: if the memory in use falls to near 0, it was this job's own after all.",
+            en: "Stop this job and run `{look}`: if the memory in use falls to near 0, it was this job's own after \
+                 all.",
             zh: "停掉本任务后运行 `{look}`：若显存占用降到接近 0，则占用者就是本任务自己。"
         )
     } else {
         let list = pids.join(", ");
         let query = pids.join(",");
         text!(
-            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are this very process or workers of the same job, nobody else is in the way.",
-            zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 就是本进程或本任务自己的进程，则不是其他进程的问题。"
+            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are this very process or workers of \
+                 the same job, nobody else is in the way.",
+            zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 就是本进程或本任务自己的进程，则不是其\
+                 他进程的问题。"
         )
     }
 }

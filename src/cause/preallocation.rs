@@ -8,7 +8,7 @@ use crate::text::Text;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Preallocation,
-    title: || text!(en: "a pool took the device up front", zh: "内存池预先占满了设备"),
+    title: || text!(en: "a pool took the memory up front", zh: "内存池预先占满了内存"),
     doc,
     refute,
     fixtures: &["vllm/startup-wrapped", "vllm/sampler", "sglang/graph"],
@@ -16,27 +16,31 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"A framework or engine took (almost) the whole device at start: JAX and TensorFlow their pool, vLLM and SGLang their fraction, RMM its pool, a JVM its heap. The victim is a later, small request, or the pool itself.
-
-**How it shows.** A request of 75 % or 90 % of the device at start; a failure in warm-up or graph capture with nearly no free memory and no slack in the cache; a library beside the framework that finds nothing left.
-
-**Told from its neighbours.** From *capacity* by choice: the pool would be smaller if told so, and the program would still run. From *other processes*: there the pool belongs to another pid.
-
-**Example.** `failed to allocate 11.83GiB` at start on a 16 GB card is JAX's 75 %; `XLA_PYTHON_CLIENT_MEM_FRACTION` sets it."#,
-        r#"框架或引擎在启动时占走了（几乎）整个设备：JAX 和 TensorFlow 的内存池、vLLM 和 SGLang 的占比、RMM 内存池、JVM 堆。受害者是之后的小请求，或内存池自身。
-
-**表现。** 启动时请求设备的 75 % 或 90 %；在预热或图捕获时失败，几乎没有空闲且缓存没有余量；框架之外的库分配不到显存。
-
-**与相近原因的区别。** 与*容量不足*的区别在于可选：调小内存池程序仍可运行。与*其他进程*的区别：那时内存池属于另一个 pid。
-
-**示例。** 16 GB 卡上启动时 `failed to allocate 11.83GiB` 正是 JAX 的 75 %；由 `XLA_PYTHON_CLIENT_MEM_FRACTION` 设置。"#,
+        "A framework or engine took (almost) the whole device at start: JAX and TensorFlow their pool, vLLM and SGLang \
+         their fraction, RMM its pool, a JVM its heap. The victim is a later, small request, or the pool itself.\n\n\
+         **How it shows.** A request of 75 % or 90 % of the device at start; a failure in warm-up or graph capture \
+         with nearly no free memory and no slack in the cache; a library beside the framework that finds nothing left.\
+         \n\n\
+         **Told from its neighbours.** From *capacity* by choice: the pool would be smaller if told so, and the \
+         program would still run. From *other processes*: there the pool belongs to another pid.\n\n\
+         **Example.** `failed to allocate 11.83GiB` at start on a 16 GB card is JAX's 75 %; \
+         `XLA_PYTHON_CLIENT_MEM_FRACTION` sets it.",
+        "框架或引擎在启动时占走了（几乎）整个设备：JAX 和 TensorFlow 的内存池、vLLM 和 SGLang 的占比、RMM 内存池、JVM \
+         堆。受害者是之后的小请求，或内存池自身。\n\n\
+         **表现。** 启动时请求设备的 75 % 或 90 %；在预热或图捕获时失败，几乎没有空闲且缓存没有余量；框架之外的库分配不\
+         到显存。\n\n\
+         **与相近原因的区别。** 与*容量不足*的区别在于可选：调小内存池程序仍可运行。与*其他进程*的区别：那时内存池属于\
+         另一个 pid。\n\n\
+         **示例。** 16 GB 卡上启动时 `failed to allocate 11.83GiB` 正是 JAX 的 75 %；由 \
+         `XLA_PYTHON_CLIENT_MEM_FRACTION` 设置。",
     )
 }
 
 fn refute(incident: &Incident) -> Text {
     match incident.event.program.device_use() {
         DeviceUse::SizedPool { share } | DeviceUse::PoolOfFree { share } => text!(
-            en: "Start once with `{share}` lowered by 0.05: if the same step fails with as little free as before, the pool is not what is in its way.",
+            en: "Start once with `{share}` lowered by 0.05: if the same step fails with as little free as before, the \
+                 pool is not what is in its way.",
             zh: "将 `{share}` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
         ),
         DeviceUse::Preallocated { off: Some(setting) } => text!(
@@ -44,7 +48,8 @@ fn refute(incident: &Incident) -> Text {
             zh: "设置 `{setting}` 运行一次：若照样失败，则与预占内存池无关。"
         ),
         _ => text!(
-            en: "Lower the pool or memory fraction of whatever starts first by a tenth and run again: if the same request fails with as little free as before, no pool is in its way.",
+            en: "Lower the pool or memory fraction of whatever starts first by a tenth and run again: if the same \
+                 request fails with as little free as before, no pool is in its way.",
             zh: "把最先启动的程序的内存池或显存占比降低一成再运行：若同一请求仍以同样少的空闲量失败，则与内存池无关。"
         ),
     }
@@ -74,6 +79,7 @@ mod tests {
             confidence(&settled(event(Program::Jax, Resource::Gpu, &figures)), CauseId::Preallocation)
         };
         assert!(share("12.00 GiB") > 5.0 * share("9.00 GiB"));
+        assert!(share("16.00 GiB") > 5.0 * share("9.00 GiB"), "all of the device is no tensor");
     }
 
     #[test]

@@ -15,26 +15,27 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"/dev/shm or another shared segment is too small. Data loaders hand batches over through it, NCCL talks through it.
-
-**How it shows.** A bus error in a worker, `unable to write to file </torch_…>`, `No space left on device` for a path in /dev/shm, or a cgroup whose memory is mostly `shmem` while its tasks hold little.
-
-**Told from its neighbours.** Containers get 64 MiB unless told otherwise, and machines half of their RAM: on bare metal a full /dev/shm is rarer and RAM more likely. `Too many open files` is a limit on descriptors. Files left in /dev/shm count against the container's memory.
-
-**Example.** 8 workers × 2 prefetched batches × 96 MiB = 1.5 GiB in a /dev/shm of 64 MiB."#,
-        r#"/dev/shm 或其他共享段太小。数据加载器通过它传递批次，NCCL 通过它通信。
-
-**表现。** worker 出现 bus error，`unable to write to file </torch_…>`，/dev/shm 路径报 `No space left on device`，或 cgroup 内存大部分是 `shmem` 而各任务占用很少。
-
-**与相近原因的区别。** 容器默认只有 64 MiB，物理机默认为内存的一半：在物理机上 /dev/shm 占满较少见，更可能是内存不足。`Too many open files` 是描述符限制。留在 /dev/shm 中的文件计入容器内存。
-
-**示例。** 8 个 worker × 预取 2 批 × 96 MiB = 1.5 GiB，而 /dev/shm 只有 64 MiB。"#,
+        "/dev/shm or another shared segment is too small. Data loaders hand batches over through it, NCCL talks \
+         through it.\n\n\
+         **How it shows.** A bus error in a worker, `unable to write to file </torch_…>`, `No space left on device` \
+         for a path in /dev/shm, or a cgroup whose memory is mostly `shmem` while its tasks hold little.\n\n\
+         **Told from its neighbours.** Containers get 64 MiB unless told otherwise, and machines half of their RAM: on \
+         bare metal a full /dev/shm is rarer and RAM more likely. `Too many open files` is a limit on descriptors. \
+         Files left in /dev/shm count against the container's memory.\n\n\
+         **Example.** 8 workers × 2 prefetched batches × 96 MiB = 1.5 GiB in a /dev/shm of 64 MiB.",
+        "/dev/shm 或其他共享段太小。数据加载器通过它传递批次，NCCL 通过它通信。\n\n\
+         **表现。** worker 出现 bus error，`unable to write to file </torch_…>`，/dev/shm 路径报 `No space left on \
+         device`，或 cgroup 内存大部分是 `shmem` 而各任务占用很少。\n\n\
+         **与相近原因的区别。** 容器默认只有 64 MiB，物理机默认为内存的一半：在物理机上 /dev/shm 占满较少见，更可能是内\
+         存不足。`Too many open files` 是描述符限制。留在 /dev/shm 中的文件计入容器内存。\n\n\
+         **示例。** 8 个 worker × 预取 2 批 × 96 MiB = 1.5 GiB，而 /dev/shm 只有 64 MiB。",
     )
 }
 
 fn refute(_incident: &Incident) -> Text {
     text!(
-        en: "Run `df -h /dev/shm` inside the container while the job runs: if it never passes 90 % used, shared memory is not the matter.",
+        en: "Run `df -h /dev/shm` inside the container while the job runs: if it never passes 90 % used, shared memory \
+             is not the matter.",
         zh: "任务运行时在容器内执行 `df -h /dev/shm`：若使用率从未超过 90 %，则不是共享内存的问题。"
     )
 }

@@ -21,20 +21,22 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"One request is absurd for the device: a shape bug, a quadratic term, an un-batched data set, an overflow.
-
-**How it shows.** The request exceeds the whole device, or is half of it or more while the job holds little. On hosts: hundreds of GiB at once. The product of a shape and the element size usually gives the figure exactly.
-
-**Told from its neighbours.** Certain only where the request exceeds the device. A request equal to what is already allocated is a *second copy*. A size of 2^50 bytes and more, or just below 2^64, is no shape but a number that went wrong.
-
-**Example.** 250 000 nodes as a dense adjacency matrix in fp32 are 233 GiB: `Tried to allocate 232.83 GiB … 23.69 GiB total`. No batch size changes that."#,
-        r#"某一次请求对设备来说过大：形状错误、平方项、整个数据集未分批、数值溢出。
-
-**表现。** 请求超过整个设备，或在任务占用不多时达到设备的一半以上；在主机上一次请求数百 GiB。形状乘积乘以元素大小通常恰好等于该数字。
-
-**与相近原因的区别。** 只有请求超过设备容量时才是确定的。请求等于已分配量时是*第二份拷贝*。2^50 字节以上或接近 2^64 的大小不是形状，而是出错的数值。
-
-**示例。** 25 万个节点的 fp32 稠密邻接矩阵为 233 GiB：`Tried to allocate 232.83 GiB … 23.69 GiB total`。改批大小无济于事。"#,
+        "One request is absurd for the device: a shape bug, a quadratic term, an un-batched data set, an overflow.\n\n\
+         **How it shows.** The request exceeds the whole device, or is half of it or more while the job holds little. \
+         On hosts: hundreds of GiB at once. The product of a shape and the element size usually gives the figure \
+         exactly.\n\n\
+         **Told from its neighbours.** Certain only where the request exceeds the device. A request equal to what is \
+         already allocated is a *second copy*. A size of 2^50 bytes and more, or just below 2^64, is no shape but a \
+         number that went wrong.\n\n\
+         **Example.** 250 000 nodes as a dense adjacency matrix in fp32 are 233 GiB: `Tried to allocate 232.83 GiB … \
+         23.69 GiB total`. No batch size changes that.",
+        "某一次请求对设备来说过大：形状错误、平方项、整个数据集未分批、数值溢出。\n\n\
+         **表现。** 请求超过整个设备，或在任务占用不多时达到设备的一半以上；在主机上一次请求数百 GiB。形状乘积乘以元素\
+         大小通常恰好等于该数字。\n\n\
+         **与相近原因的区别。** 只有请求超过设备容量时才是确定的。请求等于已分配量时是*第二份拷贝*。2^50 字节以上或接\
+         近 2^64 的大小不是形状，而是出错的数值。\n\n\
+         **示例。** 25 万个节点的 fp32 稠密邻接矩阵为 233 GiB：`Tried to allocate 232.83 GiB … 23.69 GiB total`。改批大\
+         小无济于事。",
     )
 }
 
@@ -45,8 +47,8 @@ fn refute(incident: &Incident) -> Text {
     };
     match incident.ledger.requested.map(size) {
         Some(want) => text!(
-            en: "Print the shapes of the inputs {en} just before it fails: if no product of a shape and the element size \
-                 is about {want}, the request comes from elsewhere.",
+            en: "Print the shapes of the inputs {en} just before it fails: if no product of a shape and the element \
+                 size is about {want}, the request comes from elsewhere.",
             zh: "在失败之前打印{zh}各输入的形状：若没有任何形状乘以元素大小约等于 {want}，则请求来自别处。"
         ),
         None => text!(
@@ -120,6 +122,16 @@ mod tests {
         assert_eq!(first(&settled(square)), CauseId::SingleHugeAllocation);
         let circuit = event(Program::Cuquantum, Resource::Gpu, &[]);
         assert_eq!(first(&settled(circuit)), CauseId::SingleHugeAllocation);
+    }
+
+    #[test]
+    fn a_request_that_an_empty_device_would_hold_is_not_too_large_by_itself() {
+        let asked = |requested| {
+            let figures = [(Fact::Requested, requested), (Fact::Capacity, "15.11 GiB"), (Fact::Allocated, "0 bytes")];
+            torch(&figures)
+        };
+        assert_ne!(first(&asked("8.00 GiB")), CauseId::SingleHugeAllocation);
+        assert_eq!(first(&asked("40.00 GiB")), CauseId::SingleHugeAllocation);
     }
 
     #[test]

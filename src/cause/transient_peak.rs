@@ -15,28 +15,32 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"One phase needs far more than the steady state: validation, the loss over a large vocabulary, the first optimizer step, saving a checkpoint, an engine's warm-up.
-
-**How it shows.** A request of a tenth to a half of the device on top of a job that is already in place; a traceback in one of those phases; a failure at the first validation or the first checkpoint.
-
-**Told from its neighbours.** From *one request far too large* by proportion: a peak is large but could fit if the rest were smaller. From *growth* by the first occurrence of the phase. From *capacity* by what the other phases need.
-
-**Example.** `Tried to allocate 5.86 GiB … 31.74 GiB total … 24.10 GiB allocated, 4.90 GiB free` in a decoder that makes all logits at once."#,
-        r#"某个阶段所需远超稳态：验证、大词表上的损失、第一次优化器更新、保存检查点、引擎预热。
-
-**表现。** 任务已就位的情况下，又请求设备的十分之一到一半；回溯指向上述某个阶段；在第一次验证或第一次保存时失败。
-
-**与相近原因的区别。** 与*单次请求过大*看比例：峰值虽大，但其余部分小一些就能放下。与*增长*看该阶段是否首次出现。与*容量不足*看其他阶段需要多少。
-
-**示例。** `Tried to allocate 5.86 GiB … 31.74 GiB total … 24.10 GiB allocated, 4.90 GiB free`：解码器一次产生全部 logits。"#,
+        "One phase needs far more than the steady state: validation, the loss over a large vocabulary, the first \
+         optimizer step, saving a checkpoint, an engine's warm-up.\n\n\
+         **How it shows.** A request of a tenth to a half of the device on top of a job that is already in place; a \
+         traceback in one of those phases; a failure at the first validation or the first checkpoint.\n\n\
+         **Told from its neighbours.** From *one request far too large* by proportion: a peak is large but could fit \
+         if the rest were smaller. From *growth* by the first occurrence of the phase. From *capacity* by what the \
+         other phases need.\n\n\
+         **Example.** `Tried to allocate 5.86 GiB … 31.74 GiB total … 24.10 GiB allocated, 4.90 GiB free` in a decoder \
+         that makes all logits at once.",
+        "某个阶段所需远超稳态：验证、大词表上的损失、第一次优化器更新、保存检查点、引擎预热。\n\n\
+         **表现。** 任务已就位的情况下，又请求设备的十分之一到一半；回溯指向上述某个阶段；在第一次验证或第一次保存时失\
+         败。\n\n\
+         **与相近原因的区别。** 与*单次请求过大*看比例：峰值虽大，但其余部分小一些就能放下。与*增长*看该阶段是否首次出\
+         现。与*容量不足*看其他阶段需要多少。\n\n\
+         **示例。** `Tried to allocate 5.86 GiB … 31.74 GiB total … 24.10 GiB allocated, 4.90 GiB free`：解码器一次产生\
+         全部 logits。",
     )
 }
 
 fn refute(incident: &Incident) -> Text {
     if incident.event.resource.on_host() {
         return text!(
-            en: "Sample the resident memory once a second (`while sleep 1; do grep VmRSS /proc/PID/status; done`): if it climbs evenly instead of jumping before the end, it is no peak.",
-            zh: "每秒采样一次常驻内存（`while sleep 1; do grep VmRSS /proc/PID/status; done`）：若是平缓上升而不是结尾突增，则不是瞬时峰值。"
+            en: "Sample the resident memory once a second (`while sleep 1; do grep VmRSS /proc/PID/status; done`): if \
+                 it climbs evenly instead of jumping before the end, it is no peak.",
+            zh: "每秒采样一次常驻内存（`while sleep 1; do grep VmRSS /proc/PID/status; done`）：若是平缓上升而不是结尾\
+                 突增，则不是瞬时峰值。"
         );
     }
     let accelerator = incident.event.accelerator();
@@ -44,14 +48,17 @@ fn refute(incident: &Incident) -> Text {
     if !incident.event.program.reads_pytorch() || !accelerator.torch_keeps_a_peak() {
         let now = meter.now;
         return text!(
-            en: "Sample `{now}` before and after each phase, and once a second within the failing one: if it climbs evenly instead of jumping, it is the steady state that does not fit.",
+            en: "Sample `{now}` before and after each phase, and once a second within the failing one: if it climbs \
+                 evenly instead of jumping, it is the steady state that does not fit.",
             zh: "在每个阶段前后以及失败阶段内每秒采样一次 `{now}`：若是平缓上升而不是突增，则是稳态放不下。"
         );
     }
     let (peak, module) = (meter.peak, accelerator.torch_module());
     text!(
-        en: "Print `{peak}` after each phase, with `{module}.reset_peak_memory_stats()` in front of it: if the failing phase's peak is within 10 % of the others, it is the steady state that does not fit.",
-        zh: "在每个阶段前调用 `{module}.reset_peak_memory_stats()`，阶段后打印 `{peak}`：若失败阶段的峰值与其他阶段相差不到 10 %，则是稳态放不下。"
+        en: "Print `{peak}` after each phase, with `{module}.reset_peak_memory_stats()` in front of it: if the failing \
+             phase's peak is within 10 % of the others, it is the steady state that does not fit.",
+        zh: "在每个阶段前调用 `{module}.reset_peak_memory_stats()`，阶段后打印 `{peak}`：若失败阶段的峰值与其他阶段相差\
+             不到 10 %，则是稳态放不下。"
     )
 }
 

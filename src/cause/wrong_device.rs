@@ -16,20 +16,19 @@ pub const CAUSE: Cause = Cause {
 
 fn doc() -> Text {
     Text::new(
-        r#"The load sits on one device while others are idle, or on a device that was not meant.
-
-**How it shows.** Rank 3 fails on GPU 0; a checkpoint saved on one GPU is restored by all ranks onto that GPU; `nvidia-smi` shows one full card and idle ones; a device list was set, but the card in use is full of somebody else's memory, so the list was not in force.
-
-**Told from its neighbours.** The index in a message counts visible devices only: “GPU 0” under `CUDA_VISIBLE_DEVICES=5` is card 5. If every card is equally full, it is *capacity*.
-
-**Example.** `torch.load(path)` without `map_location` on 4 ranks puts 4 copies on GPU 0."#,
-        r#"负载集中在一个设备而其他设备空闲，或落在了并非预期的设备上。
-
-**表现。** rank 3 在 GPU 0 上失败；在某个 GPU 上保存的检查点被所有 rank 恢复到该 GPU；`nvidia-smi` 显示一张卡满、其他空闲；设置了设备列表，但实际使用的卡被别人的显存占满，说明列表没有生效。
-
-**与相近原因的区别。** 报错中的编号只计可见设备：`CUDA_VISIBLE_DEVICES=5` 下的 “GPU 0” 就是第 5 号卡。若每张卡都同样满，则是*容量不足*。
-
-**示例。** 4 个 rank 执行不带 `map_location` 的 `torch.load(path)`，会在 GPU 0 上放 4 份。"#,
+        "The load sits on one device while others are idle, or on a device that was not meant.\n\n\
+         **How it shows.** Rank 3 fails on GPU 0; a checkpoint saved on one GPU is restored by all ranks onto that \
+         GPU; `nvidia-smi` shows one full card and idle ones; a device list was set, but the card in use is full of \
+         somebody else's memory, so the list was not in force.\n\n\
+         **Told from its neighbours.** The index in a message counts visible devices only: “GPU 0” under \
+         `CUDA_VISIBLE_DEVICES=5` is card 5. If every card is equally full, it is *capacity*.\n\n\
+         **Example.** `torch.load(path)` without `map_location` on 4 ranks puts 4 copies on GPU 0.",
+        "负载集中在一个设备而其他设备空闲，或落在了并非预期的设备上。\n\n\
+         **表现。** rank 3 在 GPU 0 上失败；在某个 GPU 上保存的检查点被所有 rank 恢复到该 GPU；`nvidia-smi` 显示一张卡\
+         满、其他空闲；设置了设备列表，但实际使用的卡被别人的显存占满，说明列表没有生效。\n\n\
+         **与相近原因的区别。** 报错中的编号只计可见设备：`CUDA_VISIBLE_DEVICES=5` 下的 “GPU 0” 就是第 5 号卡。若每张卡\
+         都同样满，则是*容量不足*。\n\n\
+         **示例。** 4 个 rank 执行不带 `map_location` 的 `torch.load(path)`，会在 GPU 0 上放 4 份。",
     )
 }
 
@@ -40,7 +39,8 @@ fn refute(incident: &Incident) -> Text {
         other => other.driver_meter().now,
     };
     text!(
-        en: "Run `{look}` while it starts: if GPU {device} is no fuller than the others, the load is where it should be.",
+        en: "Run `{look}` while it starts: if GPU {device} is no fuller than the others, the load is where it should \
+             be.",
         zh: "启动时运行 `{look}`：若 GPU {device} 并不比其他 GPU 更满，则负载位置没有问题。"
     )
 }

@@ -36,6 +36,12 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "nvidia-smi -L")
             .note("shows the partition; change it in MIG", "显示分区；在 MIG 中调整")
             .when("cuda"),
+        line(Target::Shell, "grep -i cma /proc/meminfo")
+            .note(
+                "contiguous memory; enlarge it with the kernel parameter cma=<size>",
+                "连续内存区域；用内核参数 cma=<大小> 扩大",
+            )
+            .when("contiguous"),
     ],
     fixtures: &["sycl/buffer", "tensorrt/nvmap"],
     advise,
@@ -44,7 +50,8 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .when("xpu", case.sign(Sign::Xpu))
-        .when("cuda", case.accelerator() == Accelerator::Cuda)
+        .when("cuda", case.accelerator() == Accelerator::Cuda && !case.sign(Sign::ContiguousMemory))
+        .when("contiguous", case.sign(Sign::ContiguousMemory))
         .when("hip", case.accelerator() == Accelerator::Hip)
         .frees_unknown(text!(en: "as much as the partition grows", zh: "等于分区增加的量"))
         .because(join(

@@ -241,6 +241,17 @@ impl<'a> Case<'a> {
             || (self.phase().is_none() && self.clue(Clue::LoadsModel))
     }
 
+    /// True for a simulator of quantum states, whose one array nothing makes smaller but fewer qubits.
+    pub fn is_state_vector(&self) -> bool {
+        self.program().kind() == Kind::QuantumSimulator
+    }
+
+    /// Less than 1 where it failed in a phase in which activations are gone: the optimizer's step, saving.
+    pub fn activations(&self) -> f64 {
+        let gone = matches!(self.phase(), Some(Phase::OptimizerStep | Phase::Checkpoint));
+        if gone || self.clue(Clue::OptimizerState) { 0.35 } else { 1.0 }
+    }
+
     pub fn diffusion(&self) -> bool {
         self.purpose() == Some(Purpose::Diffusion)
     }

@@ -13,12 +13,13 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Several changes together", zh: "多项改动合用"),
     doc: || {
         text!(
-            en: "Where no single change covers what the step needs, the cheapest two or three that do, reckoned together: \
-                 weights, gradients and optimizer states by the number of parameters, activations by what the failing \
-                 moment held beside them. Nothing is counted twice: an optimizer whose state is in the host's memory \
-                 gains nothing from 8 bit.",
+            en: "Where no single change covers what the step needs, the cheapest two or three that do, reckoned \
+                 together: weights, gradients and optimizer states by the number of parameters, activations by what \
+                 the failing moment held beside them. Nothing is counted twice: an optimizer whose state is in the \
+                 host's memory gains nothing from 8 bit.",
             zh: "当任何单项改动都不足以满足该步所需时，给出合起来足够、代价最小的两三项：权重、梯度和优化器状态按参数量\
-                 计算，激活按失败时其余的占用计算。同样的字节不会重复计算：优化器状态已在主机内存时，8-bit 不再节省显存。"
+                 计算，激活按失败时其余的占用计算。同样的字节不会重复计算：优化器状态已在主机内存时，8-bit 不再节省显存\
+                 。"
         )
     },
     helps: &[Work::Training],

@@ -62,6 +62,12 @@ fn advise(case: &Case) -> Advice {
         }
         return unnamed(case);
     };
+    if case.clue(Clue::RanksOnOneDevice) {
+        return Advice::WontHelp(text!(
+            en: "the other processes on this GPU are ranks of this job: each needs a device of its own",
+            zh: "这块 GPU 上的其他进程是本任务的 rank：应让每个 rank 使用自己的设备"
+        ));
+    }
     let held = show(others.middle());
     look_up(case, Draft::new(case, &FIX).when("named", true))
         .frees(others, text!(en: "all that other processes hold: {held}", zh: "其他进程占用的全部：{held}"))

@@ -39,8 +39,8 @@ fn advise(case: &Case) -> Advice {
     }
     if case.confidence(CauseId::NonFramework) < 0.3 && !case.sign(Sign::ForeignLibrary) {
         return Advice::Withheld(text!(
-            en: "PyTorch gives its unused cache back by itself before it raises this error; the threshold is for libraries \
-                 that allocate beside it",
+            en: "PyTorch gives its unused cache back by itself before it raises this error; the threshold is for \
+                 libraries that allocate beside it",
             zh: "PyTorch 在报错前会自行归还未用的缓存；该阈值是为在其之外分配显存的库准备的"
         ));
     }

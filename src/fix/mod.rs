@@ -53,6 +53,7 @@ mod kill_zombies;
 pub mod knob;
 mod kv_cache_dtype;
 mod launch_blocking;
+mod less_at_once;
 mod lighter_optimizer;
 mod load_to_cpu;
 mod load_weights_once;
@@ -311,6 +312,7 @@ pub const FIXES: &[&Fix] = &[
     &max_split_size::FIX,
     &shape_bucketing::FIX,
     &smaller_batch::FIX,
+    &less_at_once::FIX,
     &gradient_accumulation::FIX,
     &smaller_eval_batch::FIX,
     &no_grad_in_eval::FIX,

@@ -32,10 +32,14 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// A smaller request than this only found memory full already; half of it is no measure of what reading in pieces
+/// saves.
+const LAST_STRAW: i128 = 256 * MIB as i128;
+
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .frees_if(
-            case.requested().filter(|requested| requested.low > 0).map(|requested| {
+            case.requested().filter(|requested| requested.low >= LAST_STRAW).map(|requested| {
                 let shown = show(requested.middle());
                 (
                     requested.scale(0.5),

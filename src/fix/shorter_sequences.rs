@@ -33,7 +33,11 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     let length = case.context.sequence_length.value();
     let tried = length.map_or("<shorter>".to_string(), |length| (length / 2).max(1).to_string());
+    // A prompt that is cut changes what is answered.
+    let numerics = if case.training() { Numerics::Optimisation } else { Numerics::Model };
     Draft::new(case, &FIX)
+        .costs(Costs { numerics, ..FIX.costs })
+        .weight(case.activations())
         .frees_if(case.share_of_allocated(0.05, 0.5, text!(en: "half the length", zh: "长度减半")), case.ask_for_peak())
         .fill("tried", tried)
         .was(length)

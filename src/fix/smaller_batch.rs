@@ -25,7 +25,7 @@ pub const FIX: Fix = Fix {
                  对比损失看到的仍是小批。批大小对权重和优化器状态没有影响。"
         )
     },
-    helps: &[Work::Training, Work::Inference, Work::Compute, Work::Data],
+    helps: &[Work::Training, Work::Inference, Work::Data],
     applies: |case| case.on_host() || case.on_gpu(),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
@@ -119,7 +119,7 @@ fn advise(case: &Case) -> Advice {
     let Some(batch) = case.context.batch_size.value() else {
         let half = text!(en: "<half>", zh: "<减半>");
         return draft
-            .weight(0.75 * without_activations(case))
+            .weight(0.75 * case.activations())
             .frees_if(replayed::half_batch(case).or_else(|| halved(case)), case.ask_for_peak())
             .fill_text("batch", half.clone())
             .fill_text("total", half)
@@ -140,7 +140,7 @@ fn advise(case: &Case) -> Advice {
     let effective = batch.saturating_mul(case.context.accumulation.value().unwrap_or(1));
     let split = batch::split(effective, tried).unwrap_or(batch::Split { batch: 1, accumulation: effective });
     let (b, a) = (split.batch, split.accumulation);
-    let phase = without_activations(case);
+    let phase = case.activations();
     let again = if case.clue(Clue::SmallerBatchTried) { 0.2 } else { 1.0 };
     let learns = case.works().contains(&Work::Training);
     let each = devices(case);
@@ -190,12 +190,6 @@ pub(super) fn share(case: &Case) -> f64 {
         Some(batch) => first(case, batch).unwrap_or(batch / 2).clamp(1, batch - 1) as f64 / batch as f64,
         None => 0.5,
     }
-}
-
-/// Less where it failed in a phase in which activations are gone: the optimizer's step, saving.
-fn without_activations(case: &Case) -> f64 {
-    let gone = matches!(case.phase(), Some(Phase::OptimizerStep | Phase::Checkpoint));
-    if gone || case.clue(Clue::OptimizerState) { 0.35 } else { 1.0 }
 }
 
 /// Devices over which a total batch is divided.

@@ -8,11 +8,11 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Bound the service's own caches and buffers", zh: "限制服务自身的缓存与缓冲"),
     doc: || {
         text!(
-            en: "Databases, caches and search engines size their buffers from a setting or from the machine's whole memory, \
-                 which inside a container is not theirs. Buffers, connections × memory of each, and the page cache that \
-                 counts against a limit must fit together.",
-            zh: "数据库、缓存和搜索引擎按设置或按整机内存确定缓冲大小，而在容器中整机内存并不归它们所有。缓冲、连接数 × \
-                 每个连接的内存，以及计入上限的页缓存必须合在一起放得下。"
+            en: "Databases, caches and search engines size their buffers from a setting or from the machine's whole \
+                 memory, which inside a container is not theirs. Buffers, connections × memory of each, and the page \
+                 cache that counts against a limit must fit together.",
+            zh: "数据库、缓存和搜索引擎按设置或按整机内存确定缓冲大小，而在容器中整机内存并不归它们所有。缓冲、连接数 \
+                 × 每个连接的内存，以及计入上限的页缓存必须合在一起放得下。"
         )
     },
     helps: &[Work::Host],

@@ -60,7 +60,7 @@ fn advise(case: &Case) -> Advice {
     };
     Draft::new(case, &FIX)
         .when("untold", untold)
-        .weight(if untold { UNTOLD } else { 1.0 })
+        .weight(if untold { UNTOLD } else { case.activations() })
         .frees_if(
             case.share_of_allocated(0.3 * share, share, text!(en: "pixels saved", zh: "减少的像素")),
             case.ask_for_peak(),

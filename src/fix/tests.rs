@@ -316,7 +316,8 @@ fn knobs_of_programs_that_the_log_rules_out_are_dropped() {
             );
         }
     }
-    assert!(offered(&plan, "smaller-batch").is_some(), "a generic knob remains");
+    assert!(offered(&plan, "less-at-once").is_some(), "a generic knob remains");
+    assert!(offered(&plan, "smaller-batch").is_none(), "boosted trees have no batch");
 }
 
 #[test]

@@ -43,7 +43,10 @@ fn headline(device: &DeviceDiff) -> Text {
     let share = device.share().map(|share| format!(", {:+.1} %", share * 100.0)).unwrap_or_default();
     match device.total.growth() {
         0 => {
-            text!(en: "GPU {n}: {after} in use on both sides; reserved {old} → {new}", zh: "GPU {n}：两边均占用 {after}；保留 {old} → {new}")
+            text!(
+                en: "GPU {n}: {after} in use on both sides; reserved {old} → {new}",
+                zh: "GPU {n}：两边均占用 {after}；保留 {old} → {new}"
+            )
         }
         _ => text!(
             en: "GPU {n}: {before} → {after} in use ({by}{share}); reserved {old} → {new}",
@@ -109,7 +112,10 @@ pub fn terminal(report: &Report, style: Style) -> String {
         let rest = match more {
             0 => text!(en: "  {same} places are unchanged", zh: "  {same} 处没有变化"),
             _ => {
-                text!(en: "  {more} more places differ (--top), {same} are unchanged", zh: "  另有 {more} 处不同（--top），{same} 处没有变化")
+                text!(
+                    en: "  {more} more places differ (--top), {same} are unchanged",
+                    zh: "  另有 {more} 处不同（--top），{same} 处没有变化"
+                )
             }
         };
         screen.line(&[run(Tone::Faint, rest.in_lang(style.lang))]);

@@ -199,9 +199,9 @@ pub fn is_alloc_conf(id: &str) -> bool {
 
 fn alloc_conf_intro() -> Text {
     Text::new(
-        "Options of `PYTORCH_CUDA_ALLOC_CONF` (ROCm also `PYTORCH_HIP_ALLOC_CONF`; `PYTORCH_ALLOC_CONF` from 2.10 on), written \
-         `option:value,option:value`. Where several are set, the CUDA one counts alone. They are read once, at the first \
-         allocation; a misspelt option stops the program.",
+        "Options of `PYTORCH_CUDA_ALLOC_CONF` (ROCm also `PYTORCH_HIP_ALLOC_CONF`; `PYTORCH_ALLOC_CONF` from 2.10 on), \
+         written `option:value,option:value`. Where several are set, the CUDA one counts alone. They are read once, at \
+         the first allocation; a misspelt option stops the program.",
         "`PYTORCH_CUDA_ALLOC_CONF`（ROCm 另有 `PYTORCH_HIP_ALLOC_CONF`；2.10 起有 `PYTORCH_ALLOC_CONF`）的选项，写法为 \
          `选项:值,选项:值`。同时设置多个变量时只认 CUDA 的那个。仅在首次分配时读取一次；选项拼写错误会使程序退出。",
     )
@@ -384,7 +384,8 @@ pub fn markdown(rule: &Rule, lang: Lang) -> String {
 pub fn page(subject: Subject, lang: Lang) -> String {
     let intro = match subject {
         Subject::Causes => Text::new(
-            "What can make a job run out of memory, as `oomdoc explain` names it. Generated from the files in `src/cause/`.",
+            "What can make a job run out of memory, as `oomdoc explain` names it. Generated from the files in \
+             `src/cause/`.",
             "任务内存不足的各种原因，即 `oomdoc explain` 给出的名称。由 `src/cause/` 中的文件生成。",
         ),
         Subject::Fixes => Text::new(

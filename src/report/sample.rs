@@ -173,7 +173,8 @@ pub fn explanation() -> Explanation {
                 evidence("pieces", -0.4, "only 8% of the device is cached", "缓存只占 8%"),
             ],
             refute: Text::new(
-                "with expandable_segments:True the same run fails at the same step with free and cached below the request",
+                "with expandable_segments:True the same run fails at the same step with free and cached below the \
+                 request",
                 "设置 expandable_segments:True 后，同一步仍失败，且空闲加缓存小于申请量",
             ),
         },

@@ -51,7 +51,7 @@ const INPUTS_SHOWN: usize = 16;
 
 /// From everything a screen can hold to the least that is still an answer. Whole statements are left out before any is
 /// cut.
-const LEVELS: [Detail; 12] = {
+const LEVELS: [Detail; 13] = {
     let rich = Detail {
         evidence: 4,
         evidence_lines: 3,
@@ -76,14 +76,8 @@ const LEVELS: [Detail; 12] = {
     let no_folklore = Detail { wont_help: 0, others: 0, observations: 1, ..second_short };
     let no_frame = Detail { frame: false, refute_lines: 2, ..no_folklore };
     let one_reason = Detail { evidence: 1, ..no_frame };
-    let bare = Detail {
-        evidence_lines: 1,
-        refute_lines: 1,
-        contradiction_lines: 1,
-        fix_lines: 1,
-        outcome_lines: 3,
-        ..one_reason
-    };
+    let short_fixes = Detail { refute_lines: 1, contradiction_lines: 1, fix_lines: 1, outcome_lines: 3, ..one_reason };
+    let bare = Detail { evidence_lines: 1, ..short_fixes };
     let least = Detail { fixes: 2, contradictions: 0, second_cause_lines: 0, ..bare };
     [
         rich,
@@ -96,6 +90,7 @@ const LEVELS: [Detail; 12] = {
         no_folklore,
         no_frame,
         one_reason,
+        short_fixes,
         bare,
         least,
     ]
@@ -178,7 +173,10 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
             let primary = diagnosis.incident.primary;
             let label = match primary {
                 true => {
-                    text!(en: "Incident {n} of {all}, the one that the job died of", zh: "第 {n}/{all} 个故障（主故障）")
+                    text!(
+                        en: "Incident {n} of {all}, the one that the job died of",
+                        zh: "第 {n}/{all} 个故障（主故障）"
+                    )
                 }
                 false => text!(en: "Incident {n} of {all}", zh: "第 {n}/{all} 个故障"),
             };
@@ -733,8 +731,12 @@ impl Page {
                 let only = only.replace("# ", &format!("#{NO_BREAK}"));
                 self.screen.clipped(&indent, 7, &[run(Tone::Command, only)], detail.fix_lines);
             } else {
-                for line in lines.into_iter().take(detail.fix_lines.min(3)) {
-                    self.screen.clipped(&indent, 7, &[run(Tone::Command, line)], 1);
+                // Of several changes, at least two are seen, and that there are more.
+                let shown = detail.fix_lines.clamp(2, 3);
+                let left = lines.len().saturating_sub(shown);
+                for (i, line) in lines.into_iter().take(shown).enumerate() {
+                    let more = if left > 0 && i + 1 == shown { " …" } else { "" };
+                    self.screen.clipped(&indent, 7, &[run(Tone::Command, format!("{line}{more}"))], 1);
                 }
             }
         }
@@ -839,7 +841,8 @@ impl Page {
             };
             self.heading(&text!(en: "No failed request recorded in {name}.", zh: "{name} 中没有记录失败的申请。"));
             let hint = Text::new(
-                "Give the log of the run as well (oomdoc explain train.log --snapshot …), or see what the snapshot holds: oomdoc replay.",
+                "Give the log of the run as well (oomdoc explain train.log --snapshot …), or see what the snapshot \
+                 holds: oomdoc replay.",
                 "请同时给出该次运行的日志（oomdoc explain train.log --snapshot …），或用 oomdoc replay 查看快照内容。",
             );
             let runs = [run(Tone::Plain, self.say(&hint))];
@@ -864,8 +867,8 @@ impl Page {
         self.harmless(explanation, most);
         if explanation.harmless.is_empty() {
             let hint = Text::new(
-                "If the job did die of memory, the message may be elsewhere: standard error (2>&1), another rank's log, \
-                 the kernel's log (dmesg) or the scheduler's (sacct, kubectl describe pod).",
+                "If the job did die of memory, the message may be elsewhere: standard error (2>&1), another rank's \
+                 log, the kernel's log (dmesg) or the scheduler's (sacct, kubectl describe pod).",
                 "如果任务确实因内存不足退出，报错可能在别处：标准错误（2>&1）、其他 rank 的日志、内核日志（dmesg）\
                  或调度器（sacct、kubectl describe pod）。",
             );
@@ -1124,7 +1127,8 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         }
         return Text::new(
             format!(
-                "The log holds no message, but these data loaders do not fit {limit}: they take {} by the end of the first epoch and {} in the end.",
+                "The log holds no message, but these data loaders do not fit {limit}: they take {} by the end of the \
+                 first epoch and {} in the end.",
                 first.en, end.en
             ),
             format!(
@@ -1180,7 +1184,7 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
             (None, Some(held)) => part(text!(en: "the process held {held}", zh: "进程占用 {held}")),
             (None, None) => {}
         }
-    } else if event.has(Sign::NoFigures) {
+    } else if event.has(Sign::NoFigures) && shown(Fact::Requested).is_none() {
         part(Text::new("the message gives no figures", "报错未给出数字"));
     }
     let phase = diagnosis.incident.context.phase.value().map(wording::phase).unwrap_or_default();
@@ -1429,6 +1433,31 @@ mod tests {
         let short = [(Fact::Requested, "6.00 GiB"), (Fact::Free, "3.00 GiB")];
         assert!(headline(&short, &[]).starts_with("The machine's RAM ran out"));
         assert!(headline(&[], &[Sign::KilledWithProof]).starts_with("The machine's RAM ran out"));
+    }
+
+    #[test]
+    fn a_model_that_never_fits_is_told_before_anything_else() {
+        let mut incident = crate::cause::trial::torch(&crate::cause::trial::FULL_CARD);
+        let at = crate::evidence::Span::line(2);
+        incident.context.parameters.note(7e9, at);
+        incident.context.optimizer.note("adamw".into(), at);
+        incident.context.phase.note(crate::incident::context::Phase::Backward, at);
+        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) });
+        assert!(told.en.starts_with("This model never fits: weights, gradients, optimizer states take"), "{told:?}");
+        assert!(told.en.contains("GPU ran out of memory in the backward pass"), "{told:?}");
+    }
+
+    #[test]
+    fn a_message_that_prints_the_request_is_not_said_to_give_no_figures() {
+        let mut event = crate::cause::trial::event(
+            crate::domain::Program::Cuquantum,
+            Resource::Gpu,
+            &[(Fact::Requested, "512.00 GiB")],
+        );
+        event.sign(Sign::NoFigures);
+        let incident = crate::cause::trial::settled(event);
+        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) });
+        assert!(told.en.contains("512.00 GiB asked for") && !told.en.contains("no figures"), "{told:?}");
     }
 
     #[test]

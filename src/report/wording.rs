@@ -88,6 +88,9 @@ pub fn never_fits(incident: &Incident) -> Option<Text> {
 /// A share of the device from which on memory of which nobody says whose it is comes before the rest.
 const UNEXPLAINED: f64 = 0.1;
 
+/// What a context with many libraries takes, at the most.
+const LARGE_CONTEXT: i128 = GIB as i128;
+
 /// What a reader should know before the causes: memory of the device of which the message does not say whose it is, and
 /// a reading of free memory that was taken at another time.
 pub fn beforehand(incident: &Incident) -> Vec<Text> {
@@ -96,7 +99,8 @@ pub fn beforehand(incident: &Incident) -> Vec<Text> {
     if let (Some(outside), Some(short), Some(capacity)) = (ledger.outside, ledger.short_of_free, ledger.capacity)
         && ledger.others.is_none()
         && outside.middle() as f64 >= UNEXPLAINED * capacity.middle() as f64
-        && outside.low >= short.high
+        && short.low > 0
+        && outside.low - LARGE_CONTEXT >= short.high
     {
         let (held, missing) = (Bytes(outside.middle_bytes()), signed(short.middle()));
         told.push(text!(
@@ -405,7 +409,10 @@ pub fn trial(trial: &Trial) -> Text {
             if *to_the_end {
                 text!(en: "served, {peak} reserved at most", zh: "可以满足，最多保留 {peak}")
             } else {
-                text!(en: "this request is served, a later one fails; {peak} reserved at most", zh: "这次申请可以满足，之后的失败；最多保留 {peak}")
+                text!(
+                    en: "this request is served, a later one fails; {peak} reserved at most",
+                    zh: "这次申请可以满足，之后的失败；最多保留 {peak}"
+                )
             }
         }
         Verdict::Fails { bytes } => {
@@ -423,9 +430,15 @@ pub fn trial(trial: &Trial) -> Text {
 pub fn rise(rise: &Rise) -> Text {
     let (first, last, each, n) = (Bytes(rise.first), Bytes(rise.last), Bytes(rise.per_window), rise.windows);
     let mut out = if rise.by_steps {
-        text!(en: "From {first} to {last} over {n} steps of the optimizer, {each} in each.", zh: "{n} 个优化器步内从 {first} 增长到 {last}，每步 {each}。")
+        text!(
+            en: "From {first} to {last} over {n} steps of the optimizer, {each} in each.",
+            zh: "{n} 个优化器步内从 {first} 增长到 {last}，每步 {each}。"
+        )
     } else {
-        text!(en: "From {first} to {last} in {n} equal stretches of the recording, about {each} in each.", zh: "记录等分为 {n} 段，从 {first} 增长到 {last}，每段约 {each}。")
+        text!(
+            en: "From {first} to {last} in {n} equal stretches of the recording, about {each} in each.",
+            zh: "记录等分为 {n} 段，从 {first} 增长到 {last}，每段约 {each}。"
+        )
     };
     for (place, bytes) in rise.places.iter().take(4) {
         let bytes = Bytes(*bytes);
@@ -439,6 +452,26 @@ pub fn rise(rise: &Rise) -> Text {
 mod tests {
     use super::*;
     use crate::text::Lang;
+
+    #[test]
+    fn memory_of_nobody_is_told_where_more_than_a_context_of_it_was_missing() {
+        use crate::cause::trial::torch;
+        use crate::dialect::Fact;
+        let told = |requested, capacity, allocated, reserved, free| {
+            let figures = [
+                (Fact::Requested, requested),
+                (Fact::Capacity, capacity),
+                (Fact::Allocated, allocated),
+                (Fact::Reserved, reserved),
+                (Fact::Free, free),
+            ];
+            beforehand(&torch(&figures)).first().map(|text| text.en.clone())
+        };
+        let much = told("300.00 MiB", "47.50 GiB", "37.60 GiB", "37.89 GiB", "194.56 MiB");
+        assert!(much.is_some_and(|text| text.starts_with("9.42 GiB")));
+        assert_eq!(told("1012.00 MiB", "3.95 GiB", "2.53 GiB", "2.55 GiB", "181.01 MiB"), None, "about a context");
+        assert_eq!(told("20.00 MiB", "8.00 GiB", "2.00 GiB", "2.10 GiB", "2.43 GiB"), None, "nothing was missing");
+    }
 
     #[test]
     fn confidence_never_reads_as_proof() {

@@ -69,7 +69,7 @@ FIXES = (
     (("tiling",), {"vae-tiling"}),
     (("tile 64",), {"smaller-kernel-tiles"}),
     (("watermark",), {"mps-watermark"}),
-    (("batch", "num_envs", "fewer samples", "bs = "), {"smaller-batch", "smaller-eval-batch", "fewer-sequences"}),
+    (("batch", "num_envs", "fewer samples", "bs = "), {"smaller-batch", "smaller-eval-batch", "fewer-sequences", "less-at-once"}),
     (("seq", "max_length", "shorter"), {"shorter-sequences", "max-model-len", "group-by-length"}),
     (("fp16", "bf16", "float16", "half precision", "mixed"), {"mixed-precision", "half-in-training", "bf16-states"}),
     (("chunk", "in blocks"), {"chunk-the-operation", "chunked-loss"}),

@@ -313,3 +313,37 @@ fn keys_that_no_line_was_let_through_for_are_read() {
         assert!(rows_after(line).contains(&(key, value.to_string())), "{line}: {:?}", rows_after(line));
     }
 }
+
+/// The context of the one failure of a log.
+fn of_text(text: &str) -> Context {
+    let document = Document::from_text("-", text);
+    let mut all = assemble(&document, events(&document)).0;
+    assert_eq!(all.len(), 1, "{all:#?}");
+    all.remove(0).context
+}
+
+#[test]
+fn a_bar_of_sampling_steps_in_a_program_that_answers_is_no_training() {
+    let answers = " 96%|█████████▌| 24/25 [01:12<00:03,  3.01s/it]\n\
+                   Traceback (most recent call last):\n\
+                   \x20 File \"/srv/film/demo_gradio.py\", line 88, in worker\n\
+                   \x20   frames = decode(latents)\n\
+                   torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n";
+    assert_eq!(of_text(answers).phase.value(), Some(Phase::Inference));
+    let learns = answers.replace("demo_gradio.py", "main.py").replace("in worker", "in fit");
+    assert_ne!(of_text(&learns).phase.value(), Some(Phase::Inference));
+}
+
+#[test]
+fn the_engine_and_the_application_around_a_message_are_known_by_their_own_lines() {
+    let message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n";
+    for (line, trainer) in [
+        ("INFO text_generation_router: Warming up model", Trainer::Tgi),
+        ("INFO 04-10 08:11:20 [gpu_executor.py] # GPU blocks: 1844, # CPU blocks: 4681", Trainer::Vllm),
+        ("  File \"/opt/env/lmdeploy/turbomind/turbomind.py\", line 145, in __init__", Trainer::Lmdeploy),
+        ("  File \"/usr/lib/python3/dist-packages/tensorrt_llm/runtime.py\", line 12, in go", Trainer::TensorRtLlm),
+        ("Error occurred when executing VAEDecode:", Trainer::ComfyUi),
+    ] {
+        assert_eq!(of_text(&format!("{line}\n{message}")).trainer.value(), Some(trainer), "{line}");
+    }
+}

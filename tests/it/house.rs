@@ -141,16 +141,8 @@ fn the_table_of_the_allocator_names_every_function() {
 #[test]
 fn lines_keep_within_the_width() {
     const WIDTH: usize = 120;
-    const STILL: &[(&str, usize)] = &[
-        ("account", 54),
-        ("cause", 332),
-        ("command", 7),
-        ("dialect", 36),
-        ("fix", 6),
-        ("incident", 5),
-        ("input", 5),
-        ("report", 75),
-    ];
+    const STILL: &[(&str, usize)] =
+        &[("account", 8), ("command", 7), ("dialect", 36), ("incident", 5), ("input", 5), ("report", 40)];
     let mut long: std::collections::BTreeMap<String, Vec<String>> = Default::default();
     for (path, text) in sources() {
         let room = path.iter().nth(1).unwrap().to_string_lossy().into_owned();

@@ -33,11 +33,21 @@ pub const OWN_TENSORS: Mechanism = Mechanism {
         let (held, part, all) = (size(allocated), percent(share), size(all));
         let Text { en: of, zh: of_zh } = whole_name(incident);
         let text = match level {
+            "nothing" => text!(
+                en: "the job itself holds next to nothing of {of} ({all})",
+                zh: "任务自身几乎没有占用{of_zh}（{all}）"
+            ),
             "most" | "nearly-all" => {
-                text!(en: "the job's own tensors hold {held}, {part} of {of} ({all})", zh: "任务自身的张量占用 {held}，为{of_zh}（{all}）的 {part}")
+                text!(
+                    en: "the job's own tensors hold {held}, {part} of {of} ({all})",
+                    zh: "任务自身的张量占用 {held}，为{of_zh}（{all}）的 {part}"
+                )
             }
             _ => {
-                text!(en: "the job's own tensors hold only {held}, {part} of {of} ({all})", zh: "任务自身的张量只占用 {held}，为{of_zh}（{all}）的 {part}")
+                text!(
+                    en: "the job's own tensors hold only {held}, {part} of {of} ({all})",
+                    zh: "任务自身的张量只占用 {held}，为{of_zh}（{all}）的 {part}"
+                )
             }
         };
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Allocated)))
@@ -55,8 +65,15 @@ pub const UNDIVIDED: Mechanism = Mechanism {
         let (held, part) = (size(process), percent(share));
         let level = if share >= 0.85 { "fills-the-device" } else { "part" };
         Some(
-            Reading::new(level, text!(en: "{held}, {part} of the device, are this process's; nothing says what of it are tensors, and of what", zh: "本进程占用 {held}，为设备的 {part}；日志未说明其中哪些是张量、属于什么"))
-                .at(place(&incident.event, Fact::Process)),
+            Reading::new(
+                level,
+                text!(
+                    en: "{held}, {part} of the device, are this process's; nothing says what of it are tensors, and of \
+                         what",
+                    zh: "本进程占用 {held}，为设备的 {part}；日志未说明其中哪些是张量、属于什么"
+                ),
+            )
+            .at(place(&incident.event, Fact::Process)),
         )
     },
 };
@@ -109,16 +126,30 @@ pub const CACHE: Mechanism = Mechanism {
         };
         let text = match level {
             "too-little" => {
-                text!(en: "{have} cached and {free} free are together less than the {want} asked for: in one piece they would not have sufficed either", zh: "缓存 {have} 与空闲 {free} 之和小于请求 {want}：即使连续也不够")
+                text!(
+                    en: "{have} cached and {free} free are together less than the {want} asked for: in one piece they \
+                         would not have sufficed either",
+                    zh: "缓存 {have} 与空闲 {free} 之和小于请求 {want}：即使连续也不够"
+                )
             }
             "slack" => {
-                text!(en: "{have} are cached, {part} of the device: the usual slack of a full allocator", zh: "缓存中有 {have}，占设备 {part}：显存占满时正常的余量")
+                text!(
+                    en: "{have} are cached, {part} of the device: the usual slack of a full allocator",
+                    zh: "缓存中有 {have}，占设备 {part}：显存占满时正常的余量"
+                )
             }
             "some-with-free" => {
-                text!(en: "{have} cached and {free} free would together have held the {want} asked for", zh: "缓存 {have} 加空闲 {free} 合起来本可容纳所请求的 {want}")
+                text!(
+                    en: "{have} cached and {free} free would together have held the {want} asked for",
+                    zh: "缓存 {have} 加空闲 {free} 合起来本可容纳所请求的 {want}"
+                )
             }
             _ => {
-                text!(en: "{have} are reserved by the allocator and not handed out, {part} of the device, yet {want} could not be had", zh: "缓存分配器保留而未分配的有 {have}，占设备 {part}，却拿不出 {want}")
+                text!(
+                    en: "{have} are reserved by the allocator and not handed out, {part} of the device, yet {want} \
+                         could not be had",
+                    zh: "缓存分配器保留而未分配的有 {have}，占设备 {part}，却拿不出 {want}"
+                )
             }
         };
         Some(Reading::new(level, text).at(at))
@@ -142,8 +173,15 @@ pub const PIECES: Mechanism = Mechanism {
             {
                 let (piece, want, all) = (size(largest.interval()), size(requested), size(all));
                 return Some(
-                    Reading::new("too-small-piece", text!(en: "{all} are free in total, but the largest free piece is {piece}, less than the {want} asked for", zh: "空闲共 {all}，但最大的空闲块只有 {piece}，小于请求的 {want}"))
-                        .at(largest.at),
+                    Reading::new(
+                        "too-small-piece",
+                        text!(
+                            en: "{all} are free in total, but the largest free piece is {piece}, less than the {want} \
+                                 asked for",
+                            zh: "空闲共 {all}，但最大的空闲块只有 {piece}，小于请求的 {want}"
+                        ),
+                    )
+                    .at(largest.at),
                 );
             }
         }
@@ -157,8 +195,15 @@ pub const PIECES: Mechanism = Mechanism {
             let level = if idle.middle() * 12 >= pool.middle() { "short-runs" } else { "slivers" };
             let (run, all, want) = (*run as u64, size(idle), size(requested));
             return Some(
-                Reading::new(level, text!(en: "{all} of the pool are free, but the longest free run of its map is {run} %, too short for {want}", zh: "内存池中空闲 {all}，但分布图中最长的连续空闲只有 {run} %，放不下 {want}"))
-                    .at(*at),
+                Reading::new(
+                    level,
+                    text!(
+                        en: "{all} of the pool are free, but the longest free run of its map is {run} %, too short for \
+                             {want}",
+                        zh: "内存池中空闲 {all}，但分布图中最长的连续空闲只有 {run} %，放不下 {want}"
+                    ),
+                )
+                .at(*at),
             );
         }
         let on = event.has(Sign::ExpandableSegmentsOn)
@@ -169,8 +214,15 @@ pub const PIECES: Mechanism = Mechanism {
                 .get()
                 .is_some_and(|conf| conf.replace(' ', "").contains("expandable_segments:True"));
         on.then(|| {
-            Reading::new("expandable-already", text!(en: "expandable segments were already on: whole free granules can be moved, so less of the cache can be stuck", zh: "已启用 expandable_segments：空闲的整块颗粒可以重新映射，缓存不容易卡住"))
-                .seen(&incident.context.alloc_conf)
+            Reading::new(
+                "expandable-already",
+                text!(
+                    en: "expandable segments were already on: whole free granules can be moved, so less of the cache \
+                         can be stuck",
+                    zh: "已启用 expandable_segments：空闲的整块颗粒可以重新映射，缓存不容易卡住"
+                ),
+            )
+            .seen(&incident.context.alloc_conf)
         })
     },
 };
@@ -195,10 +247,17 @@ pub const ALTHOUGH_FREE: Mechanism = Mechanism {
         let (free, want) = (size(free), size(requested));
         let text = match level {
             "windows" | "windows-plenty" => {
-                text!(en: "{want} were refused with {free} free on what looks like Windows, where device memory must also be backed by RAM or page file", zh: "看起来是 Windows：空闲 {free} 却拒绝了 {want}，而 Windows 上显存还必须有内存或页面文件支撑")
+                text!(
+                    en: "{want} were refused with {free} free on what looks like Windows, where device memory must \
+                         also be backed by RAM or page file",
+                    zh: "看起来是 Windows：空闲 {free} 却拒绝了 {want}，而 Windows 上显存还必须有内存或页面文件支撑"
+                )
             }
             _ => {
-                text!(en: "{want} were refused although {free} were free, as far as that was read at the same moment", zh: "空闲 {free} 却拒绝了 {want}（前提是两者读于同一时刻）")
+                text!(
+                    en: "{want} were refused although {free} were free, as far as that was read at the same moment",
+                    zh: "空闲 {free} 却拒绝了 {want}（前提是两者读于同一时刻）"
+                )
             }
         };
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Free)))
@@ -219,8 +278,14 @@ pub const OUTSIDE: Mechanism = Mechanism {
             // Graphs and kernel caches count as "other allocations"; a few GiB are normal.
             let level = if share < 0.3 { "graphs-usual" } else { "graphs-much" };
             return Some(
-                Reading::new(level, text!(en: "“other allocations” (graphs, caches and other uses) are {amount}, {part} of the limit", zh: "“other allocations”（计算图、缓存等）为 {amount}，占上限的 {part}"))
-                    .at(place(&incident.event, Fact::OtherAllocations)),
+                Reading::new(
+                    level,
+                    text!(
+                        en: "“other allocations” (graphs, caches and other uses) are {amount}, {part} of the limit",
+                        zh: "“other allocations”（计算图、缓存等）为 {amount}，占上限的 {part}"
+                    ),
+                )
+                .at(place(&incident.event, Fact::OtherAllocations)),
             );
         }
         // A context with its libraries takes 0.3 … 1 GiB and is no cause by itself.
@@ -232,10 +297,18 @@ pub const OUTSIDE: Mechanism = Mechanism {
         };
         let text = match level {
             "usual" => {
-                text!(en: "outside the framework's allocator this process holds {amount}, about what a context and libraries take", zh: "本进程在框架分配器之外占用 {amount}，与上下文和库的常规开销相当")
+                text!(
+                    en: "outside the framework's allocator this process holds {amount}, about what a context and \
+                         libraries take",
+                    zh: "本进程在框架分配器之外占用 {amount}，与上下文和库的常规开销相当"
+                )
             }
             _ => {
-                text!(en: "{amount} of this process, {part} of the device, lie outside the framework's allocator; a context alone takes 0.2 … 0.6 GiB", zh: "本进程有 {amount}（设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB")
+                text!(
+                    en: "{amount} of this process, {part} of the device, lie outside the framework's allocator; a \
+                         context alone takes 0.2 … 0.6 GiB",
+                    zh: "本进程有 {amount}（设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB"
+                )
             }
         };
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Process)))
@@ -259,12 +332,20 @@ pub const PRIVATE_POOLS: Mechanism = Mechanism {
             // over.
             (
                 "much",
-                text!(en: "{pools}, {part} of the device, sit idle in private pools: graphs are recorded again and again and never dropped", zh: "{pools}（设备的 {part}）闲置在私有池中：CUDA Graph 被反复录制且从未释放"),
+                text!(
+                    en: "{pools}, {part} of the device, sit idle in private pools: graphs are recorded again and again \
+                         and never dropped",
+                    zh: "{pools}（设备的 {part}）闲置在私有池中：CUDA Graph 被反复录制且从未释放"
+                ),
             )
         } else if full && asker(incident) == Asker::Tensor {
             (
                 "beside-a-full-pool",
-                text!(en: "graphs and a pool with hardly any slack: a server that sized its pools to the device, and a small request that comes after", zh: "存在计算图，内存池几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"),
+                text!(
+                    en: "graphs and a pool with hardly any slack: a server that sized its pools to the device, and a \
+                         small request that comes after",
+                    zh: "存在计算图，内存池几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"
+                ),
             )
         } else {
             ("some", text!(en: "{pools} sit idle in private pools of graphs", zh: "{pools} 闲置在计算图的私有池中"))

@@ -28,8 +28,14 @@ pub const PLAN: Mechanism = Mechanism {
                 "arguments"
             };
             return Some(
-                Reading::new(level, text!(en: "{amount} of the program, {part}, are temporary buffers: activations and scratch", zh: "程序中有 {amount}（{part}）是临时缓冲区：激活和中间结果"))
-                    .at(*at),
+                Reading::new(
+                    level,
+                    text!(
+                        en: "{amount} of the program, {part}, are temporary buffers: activations and scratch",
+                        zh: "程序中有 {amount}（{part}）是临时缓冲区：激活和中间结果"
+                    ),
+                )
+                .at(*at),
             );
         }
         if let (Some((parameters, at)), Some(total)) = (facts.numbers.get(&Number::Parameter), total)
@@ -38,15 +44,28 @@ pub const PLAN: Mechanism = Mechanism {
             let kept = parameters + facts.number(Number::Output).unwrap_or(0.0);
             if *parameters == 0.0 {
                 return Some(
-                    Reading::new("no-arguments", text!(en: "the program has no arguments: all that it needs is temporary", zh: "程序没有参数：所需全部是临时缓冲区"))
-                        .at(*at),
+                    Reading::new(
+                        "no-arguments",
+                        text!(
+                            en: "the program has no arguments: all that it needs is temporary",
+                            zh: "程序没有参数：所需全部是临时缓冲区"
+                        ),
+                    )
+                    .at(*at),
                 );
             }
             if kept >= 0.5 * total {
                 let (kept, total) = (Bytes(kept as u64), Bytes(total as u64));
                 return Some(
-                    Reading::new("arguments", text!(en: "inputs and outputs of the program, {kept} of {total}, dominate: weights, optimizer state, batch", zh: "程序的输入和输出占主导：{total} 中的 {kept}，即权重、优化器状态和批次"))
-                        .at(*at),
+                    Reading::new(
+                        "arguments",
+                        text!(
+                            en: "inputs and outputs of the program, {kept} of {total}, dominate: weights, optimizer \
+                                 state, batch",
+                            zh: "程序的输入和输出占主导：{total} 中的 {kept}，即权重、优化器状态和批次"
+                        ),
+                    )
+                    .at(*at),
                 );
             }
         }
@@ -54,8 +73,14 @@ pub const PLAN: Mechanism = Mechanism {
         let requested = incident.ledger.requested.filter(|requested| requested.middle() >= GIB as i128)?;
         let want = size(requested);
         Some(
-            Reading::new("one-program", text!(en: "{want} are all temporary buffers of one compiled program at once: activations and scratch", zh: "{want} 是一个编译后程序的全部临时缓冲区：激活和中间结果"))
-                .at(*at),
+            Reading::new(
+                "one-program",
+                text!(
+                    en: "{want} are all temporary buffers of one compiled program at once: activations and scratch",
+                    zh: "{want} 是一个编译后程序的全部临时缓冲区：激活和中间结果"
+                ),
+            )
+            .at(*at),
         )
     },
 };
@@ -77,16 +102,28 @@ pub const LARGEST_BUFFER: Mechanism = Mechanism {
             };
             let (chunk, all) = (Bytes(*chunk as u64), size(all));
             return Some(
-                Reading::new(level, text!(en: "one tensor of {chunk} holds most of the pool's {all}", zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"))
-                    .at(*at),
+                Reading::new(
+                    level,
+                    text!(
+                        en: "one tensor of {chunk} holds most of the pool's {all}",
+                        zh: "单个 {chunk} 的张量占去内存池 {all} 的大部分"
+                    ),
+                )
+                .at(*at),
             );
         }
         let (buffer, at) = facts.numbers.get(&Number::LargestBuffer)?;
         let total = facts.number(Number::ProgramTotal).filter(|total| *total > 0.0)?;
         (buffer / total >= 0.33).then(|| {
             let (buffer, total) = (Bytes(*buffer as u64), Bytes(total as u64));
-            Reading::new("a-third", text!(en: "one buffer of {buffer} is a third or more of the program's {total}", zh: "单个缓冲区 {buffer} 占程序 {total} 的三分之一以上"))
-                .at(*at)
+            Reading::new(
+                "a-third",
+                text!(
+                    en: "one buffer of {buffer} is a third or more of the program's {total}",
+                    zh: "单个缓冲区 {buffer} 占程序 {total} 的三分之一以上"
+                ),
+            )
+            .at(*at)
         })
     },
 };

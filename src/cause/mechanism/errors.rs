@@ -26,14 +26,23 @@ pub const ERROR: Mechanism = Mechanism {
         let bare = event.facts.sizes.is_empty();
         if let Some(span) = incident.context.clues.get(&Clue::DeviceAssert) {
             return Some(
-                Reading::new("device-assertion", text!(en: "an assertion failed on the device before: later calls then fail with any error", zh: "此前设备端断言已失败：之后的调用会以任意错误失败"))
-                    .at(*span),
+                Reading::new(
+                    "device-assertion",
+                    text!(
+                        en: "an assertion failed on the device before: later calls then fail with any error",
+                        zh: "此前设备端断言已失败：之后的调用会以任意错误失败"
+                    ),
+                )
+                .at(*span),
             );
         }
         let (level, text) = if event.has(Sign::OtherCudaError) {
             (
                 "another-error",
-                text!(en: "the error is another one of the driver's than out-of-memory", zh: "这是驱动报告的内存不足以外的错误"),
+                text!(
+                    en: "the error is another one of the driver's than out-of-memory",
+                    zh: "这是驱动报告的内存不足以外的错误"
+                ),
             )
         } else if event.has(Sign::PinnedHost) && on_gpu(incident) {
             (
@@ -43,28 +52,45 @@ pub const ERROR: Mechanism = Mechanism {
         } else if event.has(Sign::ContextCreation) && !event.has(Sign::ForeignLibrary) {
             (
                 "no-context",
-                text!(en: "not even a context could be created, which takes a few hundred MiB", zh: "连几百 MiB 的上下文都无法创建"),
+                text!(
+                    en: "not even a context could be created, which takes a few hundred MiB",
+                    zh: "连几百 MiB 的上下文都无法创建"
+                ),
             )
         } else if event.has(Sign::ForeignLibrary) {
             // Such a library gets nothing from the framework's pool, however much of it lies idle.
             (
                 if bare { "library-bare" } else { "library" },
-                text!(en: "a library that asks the driver itself was refused; it cannot use what the framework's pool holds, idle or not", zh: "被拒绝的是直接向驱动申请显存的库；框架内存池持有的显存即使空闲也不能给它用"),
+                text!(
+                    en: "a library that asks the driver itself was refused; it cannot use what the framework's pool \
+                         holds, idle or not",
+                    zh: "被拒绝的是直接向驱动申请显存的库；框架内存池持有的显存即使空闲也不能给它用"
+                ),
             )
         } else if event.has(Sign::Disguised) {
             (
                 "disguised",
-                text!(en: "a library reports it without saying out of memory; the same words follow an index out of range or a broken context", zh: "库没有直说内存不足；越界索引或损坏的上下文也会产生同样的文字"),
+                text!(
+                    en: "a library reports it without saying out of memory; the same words follow an index out of \
+                         range or a broken context",
+                    zh: "库没有直说内存不足；越界索引或损坏的上下文也会产生同样的文字"
+                ),
             )
         } else if event.has(Sign::Asynchronous) {
             (
                 "asynchronous",
-                text!(en: "the error may be an earlier operation's: kernels run behind the program", zh: "错误可能来自更早的操作：kernel 是异步执行的"),
+                text!(
+                    en: "the error may be an earlier operation's: kernels run behind the program",
+                    zh: "错误可能来自更早的操作：kernel 是异步执行的"
+                ),
             )
         } else if event.has(Sign::AsyncBackend) && incident.ledger.allocated.is_some() {
             (
                 "asynchronous-pool",
-                text!(en: "the driver's own pool serves the program; its figures are the driver's", zh: "由驱动自带的内存池提供显存，数字来自驱动"),
+                text!(
+                    en: "the driver's own pool serves the program; its figures are the driver's",
+                    zh: "由驱动自带的内存池提供显存，数字来自驱动"
+                ),
             )
         } else {
             return None;
@@ -106,10 +132,18 @@ pub const ON_CHIP: Mechanism = Mechanism {
         let text = match (event.facts.get(Fact::Requested), event.facts.get(Fact::Limit)) {
             (Some(want), Some(limit)) => {
                 let (want, limit) = (size(want.interval()), size(limit.interval()));
-                text!(en: "a kernel wants {want} of on-chip shared memory per block, the chip has {limit}: batch size and device memory have nothing to do with it", zh: "kernel 每个线程块需要 {want} 片上共享内存，而芯片只有 {limit}：与批大小和显存无关")
+                text!(
+                    en: "a kernel wants {want} of on-chip shared memory per block, the chip has {limit}: batch size \
+                         and device memory have nothing to do with it",
+                    zh: "kernel 每个线程块需要 {want} 片上共享内存，而芯片只有 {limit}：与批大小和显存无关"
+                )
             }
             _ => {
-                text!(en: "a kernel's tile does not fit on-chip shared memory: batch size and device memory have nothing to do with it", zh: "kernel 的分块放不进片上共享内存：与批大小和显存无关")
+                text!(
+                    en: "a kernel's tile does not fit on-chip shared memory: batch size and device memory have nothing \
+                         to do with it",
+                    zh: "kernel 的分块放不进片上共享内存：与批大小和显存无关"
+                )
             }
         };
         Some(Reading::new("tile-too-large", text).at(event.at))

@@ -39,8 +39,15 @@ pub const READINGS: Mechanism = Mechanism {
         {
             let (from, to) = (Bytes(first.bytes), Bytes(last.bytes));
             return Some(
-                Reading::new("cache-rises-alone", text!(en: "reserved memory rose from {from} to {to} while allocated memory stayed the same: the cache splits into pieces that fit nothing", zh: "保留量从 {from} 升到 {to}，而已分配量不变：缓存被切成无法使用的碎片"))
-                    .at(Span::lines(first.line, last.line)),
+                Reading::new(
+                    "cache-rises-alone",
+                    text!(
+                        en: "reserved memory rose from {from} to {to} while allocated memory stayed the same: the \
+                             cache splits into pieces that fit nothing",
+                        zh: "保留量从 {from} 升到 {to}，而已分配量不变：缓存被切成无法使用的碎片"
+                    ),
+                )
+                .at(Span::lines(first.line, last.line)),
             );
         }
         let Some((series, growth)) = steepest(incident).filter(|(_, growth)| growth.confidence >= WEAKLY) else {
@@ -197,8 +204,14 @@ pub const FIRST_READING: Mechanism = Mechanism {
             .find(|first| first.bytes as i128 >= capacity.middle() / 10 * 8)?;
         let (level, all) = (Bytes(first.bytes), size(capacity));
         Some(
-            Reading::new("nearly-full", text!(en: "the first reading of the log already stands at {level} of {all}", zh: "日志中的第一个读数就已达 {all} 中的 {level}"))
-                .at(Span::line(first.line)),
+            Reading::new(
+                "nearly-full",
+                text!(
+                    en: "the first reading of the log already stands at {level} of {all}",
+                    zh: "日志中的第一个读数就已达 {all} 中的 {level}"
+                ),
+            )
+            .at(Span::line(first.line)),
         )
     },
 };
@@ -210,14 +223,27 @@ pub const ACCUMULATES: Mechanism = Mechanism {
     read: |incident| {
         if let Some(span) = incident.context.clues.get(&Clue::Accumulates) {
             return Some(
-                Reading::new("results", text!(en: "the failing line collects results over steps, so each step holds more than the last", zh: "失败处在逐步累积结果，每一步都比上一步占用更多"))
-                    .at(*span),
+                Reading::new(
+                    "results",
+                    text!(
+                        en: "the failing line collects results over steps, so each step holds more than the last",
+                        zh: "失败处在逐步累积结果，每一步都比上一步占用更多"
+                    ),
+                )
+                .at(*span),
             );
         }
         let span = incident.context.clues.get(&Clue::GrowingList)?;
         Some(
-            Reading::new("growing-blocks", text!(en: "single blocks of a GiB and more are reported on the way: one list or buffer that is enlarged again and again", zh: "途中多次报告 1 GiB 以上的单块分配：某个列表或缓冲区在反复扩容"))
-                .at(*span),
+            Reading::new(
+                "growing-blocks",
+                text!(
+                    en: "single blocks of a GiB and more are reported on the way: one list or buffer that is enlarged \
+                         again and again",
+                    zh: "途中多次报告 1 GiB 以上的单块分配：某个列表或缓冲区在反复扩容"
+                ),
+            )
+            .at(*span),
         )
     },
 };

@@ -18,13 +18,26 @@ pub const KILL: Mechanism = Mechanism {
         let event = &incident.event;
         if event.has(Sign::KilledWithProof) {
             return Some(
-                Reading::new("proved", text!(en: "the kernel or the scheduler states that it killed for lack of memory", zh: "内核或调度器明确指出因内存不足而杀死进程"))
-                    .at(event.at),
+                Reading::new(
+                    "proved",
+                    text!(
+                        en: "the kernel or the scheduler states that it killed for lack of memory",
+                        zh: "内核或调度器明确指出因内存不足而杀死进程"
+                    ),
+                )
+                .at(event.at),
             );
         }
         event.has(Sign::KilledWithoutProof).then(|| {
-            Reading::new("bare", text!(en: "the process died of SIGKILL without a word: most often the kernel's out-of-memory killer, but nothing here proves it", zh: "进程被 SIGKILL 杀死且没有任何说明：多半是内核 OOM killer，但这里没有证据"))
-                .at(event.at)
+            Reading::new(
+                "bare",
+                text!(
+                    en: "the process died of SIGKILL without a word: most often the kernel's out-of-memory killer, but \
+                         nothing here proves it",
+                    zh: "进程被 SIGKILL 杀死且没有任何说明：多半是内核 OOM killer，但这里没有证据"
+                ),
+            )
+            .at(event.at)
         })
     },
 };
@@ -53,8 +66,14 @@ pub const BOUND: Mechanism = Mechanism {
         }
         if event.resource == Resource::Cgroup {
             return Some(
-                Reading::new("limit-unknown", text!(en: "the limit of a container or job was hit; how large it is isn't told", zh: "触及容器或作业的上限，但日志未给出其大小"))
-                    .at(event.at),
+                Reading::new(
+                    "limit-unknown",
+                    text!(
+                        en: "the limit of a container or job was hit; how large it is isn't told",
+                        zh: "触及容器或作业的上限，但日志未给出其大小"
+                    ),
+                )
+                .at(event.at),
             );
         }
         event.facts.get(Fact::Capacity).map(|all| {
@@ -104,8 +123,14 @@ pub const VICTIM: Mechanism = Mechanism {
             let (held, top) = (Bytes(victim.bytes), Bytes(*top as u64));
             let other = facts.largest_process.get().cloned().unwrap_or_default();
             return Some(
-                Reading::new("bystander", text!(en: "the victim held only {held}, {other} holds {top}: it is a bystander", zh: "被杀进程只占用 {held}，而 {other} 占用 {top}：它只是旁观者"))
-                    .at(*at),
+                Reading::new(
+                    "bystander",
+                    text!(
+                        en: "the victim held only {held}, {other} holds {top}: it is a bystander",
+                        zh: "被杀进程只占用 {held}，而 {other} 占用 {top}：它只是旁观者"
+                    ),
+                )
+                .at(*at),
             );
         }
         let used = facts.get(Fact::Used).map(|figure| figure.bytes as f64).or_else(|| {
@@ -120,8 +145,14 @@ pub const VICTIM: Mechanism = Mechanism {
         {
             let (held, used) = (Bytes(held as u64), Bytes(used as u64));
             return Some(
-                Reading::new("bystander", text!(en: "the victim held only {held} of {used} in use: it is a bystander", zh: "被杀进程只占用 {held}，而已用内存为 {used}：它只是旁观者"))
-                    .at(at),
+                Reading::new(
+                    "bystander",
+                    text!(
+                        en: "the victim held only {held} of {used} in use: it is a bystander",
+                        zh: "被杀进程只占用 {held}，而已用内存为 {used}：它只是旁观者"
+                    ),
+                )
+                .at(at),
             );
         }
         let (share, at) = victim_share(incident)?;
@@ -129,8 +160,14 @@ pub const VICTIM: Mechanism = Mechanism {
         let constructor = facts.process_name.get().is_some_and(|name| name.ends_with("__init__"));
         if constructor && share >= 0.7 {
             return Some(
-                Reading::new("constructor", text!(en: "one constructor holds {part} of what binds, before any work has begun", zh: "尚未开始工作，一个构造函数就占用上限的 {part}"))
-                    .at(at),
+                Reading::new(
+                    "constructor",
+                    text!(
+                        en: "one constructor holds {part} of what binds, before any work has begun",
+                        zh: "尚未开始工作，一个构造函数就占用上限的 {part}"
+                    ),
+                )
+                .at(at),
             );
         }
         let level = match share {
@@ -165,8 +202,14 @@ pub const REQUEST: Mechanism = Mechanism {
         if let Some(machine) = machine.filter(|machine| requested.low > machine.high) {
             let all = size(machine);
             return Some(
-                Reading::new("exceeds-machine", text!(en: "{want} were asked for at once; the machine has {all}", zh: "一次请求 {want}，而机器只有 {all}"))
-                    .at(at),
+                Reading::new(
+                    "exceeds-machine",
+                    text!(
+                        en: "{want} were asked for at once; the machine has {all}",
+                        zh: "一次请求 {want}，而机器只有 {all}"
+                    ),
+                )
+                .at(at),
             );
         }
         // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
@@ -178,7 +221,10 @@ pub const REQUEST: Mechanism = Mechanism {
         };
         let text = match level {
             "absurd" => {
-                text!(en: "{want} were asked for at once, more than almost any machine has", zh: "一次请求 {want}，几乎超过任何机器的内存")
+                text!(
+                    en: "{want} were asked for at once, more than almost any machine has",
+                    zh: "一次请求 {want}，几乎超过任何机器的内存"
+                )
             }
             _ => text!(en: "{want} were asked for at once", zh: "一次请求 {want}"),
         };
@@ -200,8 +246,14 @@ pub const LISTED: Mechanism = Mechanism {
         let level = if *listed < 0.4 * used { "a-fraction" } else { "most" };
         let (sum, used) = (Bytes(*listed as u64), Bytes(used as u64));
         Some(
-            Reading::new(level, text!(en: "the largest processes listed hold {sum} together, of {used} in use", zh: "列出的最大进程合计占用 {sum}，而已用内存为 {used}"))
-                .at(*at),
+            Reading::new(
+                level,
+                text!(
+                    en: "the largest processes listed hold {sum} together, of {used} in use",
+                    zh: "列出的最大进程合计占用 {sum}，而已用内存为 {used}"
+                ),
+            )
+            .at(*at),
         )
     },
 };
@@ -219,14 +271,27 @@ pub const KERNEL: Mechanism = Mechanism {
         {
             let (slab, all) = (Bytes(*slab as u64), Bytes(all.middle_bytes()));
             return Some(
-                Reading::new("objects", text!(en: "{slab} of {all} are kernel objects that cannot be reclaimed: a leak in the kernel or a driver, no process is to blame", zh: "{all} 中有 {slab} 是不可回收的内核对象：内核或驱动泄漏，与任何进程无关"))
-                    .at(*at),
+                Reading::new(
+                    "objects",
+                    text!(
+                        en: "{slab} of {all} are kernel objects that cannot be reclaimed: a leak in the kernel or a \
+                             driver, no process is to blame",
+                        zh: "{all} 中有 {slab} 是不可回收的内核对象：内核或驱动泄漏，与任何进程无关"
+                    ),
+                )
+                .at(*at),
             );
         }
         let (_, at) = event.facts.numbers.get(&Number::NoKillableProcess)?;
         (event.facts.number(Number::TableTasks).unwrap_or(0.0) < 5.0).then(|| {
-            Reading::new("nothing-to-kill", text!(en: "the kernel found no process to kill: memory is gone before any workload runs", zh: "内核找不到可杀的进程：在任何负载运行之前内存就已耗尽"))
-                .at(*at)
+            Reading::new(
+                "nothing-to-kill",
+                text!(
+                    en: "the kernel found no process to kill: memory is gone before any workload runs",
+                    zh: "内核找不到可杀的进程：在任何负载运行之前内存就已耗尽"
+                ),
+            )
+            .at(*at)
         })
     },
 };
@@ -253,8 +318,16 @@ pub const CHECKED: Mechanism = Mechanism {
         };
         let (need, left) = (Bytes(need.bytes), Bytes(free.bytes));
         Some(
-            Reading::new(level, text!(en: "{left} were available of the {need} needed, by the program's own count, before it had taken anything: a container's or virtual machine's limit counts there as the machine's", zh: "程序尚未占用内存时，按其自己的统计，所需 {need} 中只有 {left} 可用：容器或虚拟机的上限在此被当作整机内存"))
-                .at(free.at),
+            Reading::new(
+                level,
+                text!(
+                    en: "{left} were available of the {need} needed, by the program's own count, before it had taken \
+                         anything: a container's or virtual machine's limit counts there as the machine's",
+                    zh: "程序尚未占用内存时，按其自己的统计，所需 {need} 中只有 {left} 可用：容器或虚拟机的上限在此被当\
+                         作整机内存"
+                ),
+            )
+            .at(free.at),
         )
     },
 };
@@ -277,20 +350,39 @@ pub const LAST_STRAW: Mechanism = Mechanism {
                 let held = facts.get(Fact::Allocated).filter(|held| requested.bytes <= held.bytes / 8)?;
                 let held = Bytes(held.bytes);
                 Some(
-                    Reading::new("on-host", text!(en: "{want} more were asked for on top of {held} in use: the request is the last straw", zh: "已用 {held}，又请求 {want}：这只是最后一根稻草"))
-                        .at(requested.at),
+                    Reading::new(
+                        "on-host",
+                        text!(
+                            en: "{want} more were asked for on top of {held} in use: the request is the last straw",
+                            zh: "已用 {held}，又请求 {want}：这只是最后一根稻草"
+                        ),
+                    )
+                    .at(requested.at),
                 )
             }
             Asker::PooledTensor if requested.bytes < 1 << 20 => Some(
-                Reading::new("in-pool", text!(en: "a request of {want} was the last straw: the pool had filled up with what is kept", zh: "{want} 的请求只是最后一根稻草：内存池已被保留的内容填满"))
-                    .at(requested.at),
+                Reading::new(
+                    "in-pool",
+                    text!(
+                        en: "a request of {want} was the last straw: the pool had filled up with what is kept",
+                        zh: "{want} 的请求只是最后一根稻草：内存池已被保留的内容填满"
+                    ),
+                )
+                .at(requested.at),
             ),
             Asker::Tensor if incident.ledger.capacity.is_none() => {
                 let free = facts.get(Fact::Free).filter(|free| free.bytes < 64 << 20 && requested.bytes < 256 << 20)?;
                 let left = Bytes(free.bytes);
                 Some(
-                    Reading::new("on-device", text!(en: "{want} were asked for with {left} left: the device had filled up before, this request is the last straw", zh: "只剩 {left} 时请求 {want}：设备早已被填满，这只是最后一根稻草"))
-                        .at(free.at),
+                    Reading::new(
+                        "on-device",
+                        text!(
+                            en: "{want} were asked for with {left} left: the device had filled up before, this request \
+                                 is the last straw",
+                            zh: "只剩 {left} 时请求 {want}：设备早已被填满，这只是最后一根稻草"
+                        ),
+                    )
+                    .at(free.at),
                 )
             }
             _ => None,

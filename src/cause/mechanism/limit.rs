@@ -34,25 +34,39 @@ pub const LIMIT: Mechanism = Mechanism {
         if event.has(Sign::ExpandableReserve) {
             return here(
                 "reserve-exceeded",
-                text!(en: "the request exceeds the address space set aside for expandable segments, whatever is free", zh: "请求超过了为 expandable segments 预留的地址空间，与空闲量无关"),
+                text!(
+                    en: "the request exceeds the address space set aside for expandable segments, whatever is free",
+                    zh: "请求超过了为 expandable segments 预留的地址空间，与空闲量无关"
+                ),
             );
         }
         if event.has(Sign::CustomAllocator) {
             return here(
                 "custom-allocator",
-                text!(en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing here", zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"),
+                text!(
+                    en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing \
+                         here",
+                    zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"
+                ),
             );
         }
         if event.has(Sign::RefusedByLimit) {
             return here(
                 "refused-by-limit",
-                text!(en: "the message says that a limit refused the request before the driver was asked", zh: "报错说明请求在询问驱动之前就被上限拒绝"),
+                text!(
+                    en: "the message says that a limit refused the request before the driver was asked",
+                    zh: "报错说明请求在询问驱动之前就被上限拒绝"
+                ),
             );
         }
         if event.has(Sign::ContiguousMemory) {
             return here(
                 "contiguous",
-                text!(en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is free", zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"),
+                text!(
+                    en: "the board's allocator of contiguous memory refused it, which is smaller than the RAM that is \
+                         free",
+                    zh: "拒绝它的是板载的连续内存分配器，其可用量小于空闲内存"
+                ),
             );
         }
         if event.has(Sign::PinnedHost)
@@ -64,7 +78,10 @@ pub const LIMIT: Mechanism = Mechanism {
             let (limit, held, want) = (size(limit.interval()), size(held), size(requested));
             return here(
                 "pinned-pool",
-                text!(en: "the pool of pinned memory may take {limit}; it holds {held} and {want} more were asked for", zh: "锁页内存池上限为 {limit}，已持有 {held}，又请求 {want}"),
+                text!(
+                    en: "the pool of pinned memory may take {limit}; it holds {held} and {want} more were asked for",
+                    zh: "锁页内存池上限为 {limit}，已持有 {held}，又请求 {want}"
+                ),
             );
         }
         if !on_gpu(incident) {
@@ -76,8 +93,15 @@ pub const LIMIT: Mechanism = Mechanism {
             if event.has(Sign::Mps) {
                 if cap.high < LEAST_METAL_LIMIT {
                     return Some(
-                        Reading::new("lowered-watermark", text!(en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so it was lowered", zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"))
-                            .at(place(event, at)),
+                        Reading::new(
+                            "lowered-watermark",
+                            text!(
+                                en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so \
+                                     it was lowered",
+                                zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"
+                            ),
+                        )
+                        .at(place(event, at)),
                     );
                 }
             } else if let (Some(held), Some(requested)) = (ledger.reserved.or(ledger.allocated), ledger.requested)
@@ -87,8 +111,15 @@ pub const LIMIT: Mechanism = Mechanism {
             {
                 let (held, want) = (size(held), size(requested));
                 return Some(
-                    Reading::new("reached-while-free", text!(en: "{held} reserved + {want} asked for exceed the {limit} allowed, while the device had enough free", zh: "已保留 {held} + 请求 {want} 超过允许的 {limit}，而设备仍有足够空闲"))
-                        .at(place(event, at)),
+                    Reading::new(
+                        "reached-while-free",
+                        text!(
+                            en: "{held} reserved + {want} asked for exceed the {limit} allowed, while the device had \
+                                 enough free",
+                            zh: "已保留 {held} + 请求 {want} 超过允许的 {limit}，而设备仍有足够空闲"
+                        ),
+                    )
+                    .at(place(event, at)),
                 );
             }
         }
@@ -100,8 +131,15 @@ pub const LIMIT: Mechanism = Mechanism {
         {
             let want = size(requested);
             return Some(
-                Reading::new("four-gigabytes", text!(en: "Intel's runtime refuses single buffers above 4 GiB unless that limit is relaxed; {want} were asked for", zh: "Intel 运行时默认拒绝超过 4 GiB 的单个缓冲区，而请求为 {want}"))
-                    .at(place(event, Fact::Requested)),
+                Reading::new(
+                    "four-gigabytes",
+                    text!(
+                        en: "Intel's runtime refuses single buffers above 4 GiB unless that limit is relaxed; {want} \
+                             were asked for",
+                        zh: "Intel 运行时默认拒绝超过 4 GiB 的单个缓冲区，而请求为 {want}"
+                    ),
+                )
+                .at(place(event, Fact::Requested)),
             );
         }
         if looks_integrated(incident)
@@ -113,7 +151,12 @@ pub const LIMIT: Mechanism = Mechanism {
             return Some(
                 Reading::new(
                     if empty { "carve-out-empty" } else { "carve-out" },
-                    text!(en: "no discrete AMD card has {all}: this is an integrated GPU whose capacity adds a carve-out and mappable RAM, and one of the two is smaller than it looks", zh: "没有容量为 {all} 的 AMD 独立显卡：这是集成 GPU，其容量是划拨显存与可映射内存之和，其中之一比看上去小"),
+                    text!(
+                        en: "no discrete AMD card has {all}: this is an integrated GPU whose capacity adds a carve-out \
+                             and mappable RAM, and one of the two is smaller than it looks",
+                        zh: "没有容量为 {all} 的 AMD 独立显卡：这是集成 GPU，其容量是划拨显存与可映射内存之和，其中之一\
+                             比看上去小"
+                    ),
                 )
                 .at(place(event, Fact::Capacity)),
             );
@@ -130,11 +173,23 @@ pub const ADDRESS_SPACE: Mechanism = Mechanism {
         let event = &incident.event;
         if event.has(Sign::AddressSpaceLimit) {
             return Some(if event.has(Sign::Windows) {
-                Reading::new("commit-limit", text!(en: "Windows' commit limit, RAM and page file together, was reached", zh: "达到了 Windows 的提交上限（内存加页面文件）"))
-                    .at(event.at)
+                Reading::new(
+                    "commit-limit",
+                    text!(
+                        en: "Windows' commit limit, RAM and page file together, was reached",
+                        zh: "达到了 Windows 的提交上限（内存加页面文件）"
+                    ),
+                )
+                .at(event.at)
             } else {
-                Reading::new("address-space", text!(en: "an address-space or commit limit refused it, not the lack of RAM", zh: "拒绝它的是地址空间或提交上限，而不是内存不足"))
-                    .at(event.at)
+                Reading::new(
+                    "address-space",
+                    text!(
+                        en: "an address-space or commit limit refused it, not the lack of RAM",
+                        zh: "拒绝它的是地址空间或提交上限，而不是内存不足"
+                    ),
+                )
+                .at(event.at)
             });
         }
         let (tables, at) = [Number::Pagetables, Number::VictimPagetables]
@@ -143,8 +198,14 @@ pub const ADDRESS_SPACE: Mechanism = Mechanism {
         let limit = event.facts.get(Fact::Limit)?;
         (*tables >= (16u64 << 20) as f64 && *tables >= 0.3 * limit.bytes as f64).then(|| {
             let (tables, limit) = (crate::units::Bytes(*tables as u64), crate::units::Bytes(limit.bytes));
-            Reading::new("page-tables", text!(en: "{tables} of the limit's {limit} are page tables: a huge sparse mapping, not data", zh: "上限 {limit} 中有 {tables} 是页表：来自巨大的稀疏映射，而不是数据"))
-                .at(*at)
+            Reading::new(
+                "page-tables",
+                text!(
+                    en: "{tables} of the limit's {limit} are page tables: a huge sparse mapping, not data",
+                    zh: "上限 {limit} 中有 {tables} 是页表：来自巨大的稀疏映射，而不是数据"
+                ),
+            )
+            .at(*at)
         })
     },
 };

@@ -64,10 +64,16 @@ pub const WEIGHTS: Mechanism = Mechanism {
         let (need, part, all) = (Bytes(need as u64), percent(share), size(all));
         let text = match level {
             "exceeds" => {
-                text!(en: "the model alone takes at least {need}; the device has {all}", zh: "仅模型就至少需要 {need}，而设备只有 {all}")
+                text!(
+                    en: "the model alone takes at least {need}; the device has {all}",
+                    zh: "仅模型就至少需要 {need}，而设备只有 {all}"
+                )
             }
             _ => {
-                text!(en: "the model alone takes at least {need}, {part} of the device", zh: "仅模型就至少需要 {need}，占设备的 {part}")
+                text!(
+                    en: "the model alone takes at least {need}, {part} of the device",
+                    zh: "仅模型就至少需要 {need}，占设备的 {part}"
+                )
             }
         };
         Some(Reading::new(level, text).at(at))

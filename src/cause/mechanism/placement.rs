@@ -35,14 +35,26 @@ pub const RANKS: Mechanism = Mechanism {
             && context.visible_devices.get().is_none_or(|list| list.contains(','))
         {
             return Some(
-                Reading::new("on-the-first", text!(en: "rank {rank} failed on GPU 0, which is rank 0's", zh: "rank {rank} 在 GPU 0 上失败，而 GPU 0 属于 rank 0"))
-                    .at(incident.event.at),
+                Reading::new(
+                    "on-the-first",
+                    text!(
+                        en: "rank {rank} failed on GPU 0, which is rank 0's",
+                        zh: "rank {rank} 在 GPU 0 上失败，而 GPU 0 属于 rank 0"
+                    ),
+                )
+                .at(incident.event.at),
             );
         }
         let span = context.clues.get(&Clue::DataParallel).filter(|_| device == Some(0))?;
         Some(
-            Reading::new("gathers", text!(en: "one process for all devices gathers on GPU 0, which therefore fills first", zh: "单进程多卡在 GPU 0 上汇总，因此它最先占满"))
-                .at(*span),
+            Reading::new(
+                "gathers",
+                text!(
+                    en: "one process for all devices gathers on GPU 0, which therefore fills first",
+                    zh: "单进程多卡在 GPU 0 上汇总，因此它最先占满"
+                ),
+            )
+            .at(*span),
         )
     },
 };
@@ -105,9 +117,15 @@ pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
         let idle = rows.iter().find(|row| row.index != failing.index && row.used.bytes < row.total.bytes / 10)?;
         full(failing).then(|| {
             let (device, index) = (failing.index, idle.index);
-            Reading::new("idle", text!(en: "GPU {device} is full while GPU {index} is idle", zh: "GPU {device} 已满，而 GPU {index} 空闲"))
-                .at(failing.used.at)
-                .at(idle.used.at)
+            Reading::new(
+                "idle",
+                text!(
+                    en: "GPU {device} is full while GPU {index} is idle",
+                    zh: "GPU {device} 已满，而 GPU {index} 空闲"
+                ),
+            )
+            .at(failing.used.at)
+            .at(idle.used.at)
         })
     },
 };
@@ -119,8 +137,14 @@ pub const CHOSEN: Mechanism = Mechanism {
     read: |incident| {
         let list = incident.context.visible_devices.get()?;
         (on_gpu(incident) && foreign(incident).is_some_and(|others| others.share >= 0.5)).then(|| {
-            Reading::new("taken-by-others", text!(en: "a device was chosen on purpose ({list}), yet the one in use was full of others' memory", zh: "已指定设备（{list}），但实际使用的设备被其他进程占满"))
-                .seen(&incident.context.visible_devices)
+            Reading::new(
+                "taken-by-others",
+                text!(
+                    en: "a device was chosen on purpose ({list}), yet the one in use was full of others' memory",
+                    zh: "已指定设备（{list}），但实际使用的设备被其他进程占满"
+                ),
+            )
+            .seen(&incident.context.visible_devices)
         })
     },
 };

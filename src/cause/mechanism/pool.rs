@@ -57,8 +57,14 @@ pub const POOL: Mechanism = Mechanism {
         let event = &incident.event;
         if event.has(Sign::PoolCreation) {
             return Some(
-                Reading::new("being-made", text!(en: "the pool itself was being made: its configured size is more than the device can give", zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"))
-                    .at(event.at),
+                Reading::new(
+                    "being-made",
+                    text!(
+                        en: "the pool itself was being made: its configured size is more than the device can give",
+                        zh: "失败发生在创建内存池时：配置的池大小超过设备所能提供"
+                    ),
+                )
+                .at(event.at),
             );
         }
         if event.has(Sign::HeapCommit)
@@ -66,8 +72,14 @@ pub const POOL: Mechanism = Mechanism {
         {
             let want = size(requested.interval());
             return Some(
-                Reading::new("committed-heap", text!(en: "the virtual machine commits its heap of {want} at start, before the program needs it", zh: "虚拟机在启动时就提交 {want} 的堆，而程序此时并不需要"))
-                    .at(requested.at),
+                Reading::new(
+                    "committed-heap",
+                    text!(
+                        en: "the virtual machine commits its heap of {want} at start, before the program needs it",
+                        zh: "虚拟机在启动时就提交 {want} 的堆，而程序此时并不需要"
+                    ),
+                )
+                .at(requested.at),
             );
         }
         if takes_share_of_free(incident)
@@ -75,8 +87,14 @@ pub const POOL: Mechanism = Mechanism {
         {
             let shown = size(free.interval());
             return Some(
-                Reading::new("share-of-free", text!(en: "the cache is a share of the {shown} that were free, and that share could not be had", zh: "KV cache 按当时空闲的 {shown} 的一定比例分配，而这一比例未能满足"))
-                    .at(free.at),
+                Reading::new(
+                    "share-of-free",
+                    text!(
+                        en: "the cache is a share of the {shown} that were free, and that share could not be had",
+                        zh: "KV cache 按当时空闲的 {shown} 的一定比例分配，而这一比例未能满足"
+                    ),
+                )
+                .at(free.at),
             );
         }
         if asker(incident) == Asker::PooledTensor
@@ -86,14 +104,27 @@ pub const POOL: Mechanism = Mechanism {
             let part = percent(share);
             let want = incident.ledger.requested.map_or_else(String::new, |requested| size(requested).to_string());
             return Some(
-                Reading::new("taken-at-start", text!(en: "{want} is {part} of the device: the pool that is taken at start, not a tensor", zh: "{want} 恰为设备的 {part}：这是启动时预占的内存池，而不是张量"))
-                    .at(place(event, Fact::Requested)),
+                Reading::new(
+                    "taken-at-start",
+                    text!(
+                        en: "{want} is {part} of the device: the pool that is taken at start, not a tensor",
+                        zh: "{want} 恰为设备的 {part}：这是启动时预占的内存池，而不是张量"
+                    ),
+                )
+                .at(place(event, Fact::Requested)),
             );
         }
         if event.has(Sign::PoolGrowthRefused) {
             return Some(
-                Reading::new("growth-refused", text!(en: "it is the driver that refused the pool's own growth, not an operation that found the pool full", zh: "被驱动拒绝的是内存池自身的增长，而不是某个算子发现内存池已满"))
-                    .at(event.at),
+                Reading::new(
+                    "growth-refused",
+                    text!(
+                        en: "it is the driver that refused the pool's own growth, not an operation that found the pool \
+                             full",
+                        zh: "被驱动拒绝的是内存池自身的增长，而不是某个算子发现内存池已满"
+                    ),
+                )
+                .at(event.at),
             );
         }
         if let Some((pool, part)) = announced(incident, false) {
@@ -110,8 +141,15 @@ pub const POOL: Mechanism = Mechanism {
             );
         }
         (event.facts.numbers.contains_key(&Number::PoolConfigured) && !event.has(Sign::RefusedByLimit)).then(|| {
-            Reading::new("configured", text!(en: "a memory pool is switched on and it was CUDA beneath it that refused: the pool holds the device, or grows in steps too large for it", zh: "已启用内存池，而拒绝请求的是其下层的 CUDA：设备已被内存池占住，或池的增长步长过大"))
-                .at(event.facts.numbers.get(&Number::PoolConfigured).map_or(event.at, |(_, at)| *at))
+            Reading::new(
+                "configured",
+                text!(
+                    en: "a memory pool is switched on and it was CUDA beneath it that refused: the pool holds the \
+                         device, or grows in steps too large for it",
+                    zh: "已启用内存池，而拒绝请求的是其下层的 CUDA：设备已被内存池占住，或池的增长步长过大"
+                ),
+            )
+            .at(event.facts.numbers.get(&Number::PoolConfigured).map_or(event.at, |(_, at)| *at))
         })
     },
 };
@@ -133,8 +171,14 @@ pub const START_SHARE: Mechanism = Mechanism {
         };
         let (short, want) = (size(short), size(desired.interval()));
         Some(
-            Reading::new(level, text!(en: "the engine wants {want} at start; {short} were missing", zh: "引擎启动时要占 {want}，差 {short}"))
-                .at(desired.at),
+            Reading::new(
+                level,
+                text!(
+                    en: "the engine wants {want} at start; {short} were missing",
+                    zh: "引擎启动时要占 {want}，差 {short}"
+                ),
+            )
+            .at(desired.at),
         )
     },
 };
@@ -147,8 +191,15 @@ pub const WARM_UP: Mechanism = Mechanism {
         let event = &incident.event;
         if event.has(Sign::EngineWarmup) {
             return Some(
-                Reading::new("beside-the-pools", text!(en: "the pools had been set up; what failed is the memory left beside them for warm-up and graphs", zh: "内存池已建好；失败的是池外留给预热和计算图的部分"))
-                    .at(event.at),
+                Reading::new(
+                    "beside-the-pools",
+                    text!(
+                        en: "the pools had been set up; what failed is the memory left beside them for warm-up and \
+                             graphs",
+                        zh: "内存池已建好；失败的是池外留给预热和计算图的部分"
+                    ),
+                )
+                .at(event.at),
             );
         }
         (on_gpu(incident) && event.has(Sign::EngineStartup)).then(|| {
@@ -168,8 +219,14 @@ pub const SECOND_FRAMEWORK: Mechanism = Mechanism {
     read: |incident| {
         let span = incident.context.clues.get(&Clue::SecondFramework)?;
         on_gpu(incident).then(|| {
-            Reading::new("present", text!(en: "another framework in the same process may have taken its share first", zh: "同一进程中的另一个框架可能先占走了它的份额"))
-                .at(*span)
+            Reading::new(
+                "present",
+                text!(
+                    en: "another framework in the same process may have taken its share first",
+                    zh: "同一进程中的另一个框架可能先占走了它的份额"
+                ),
+            )
+            .at(*span)
         })
     },
 };

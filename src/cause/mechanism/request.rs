@@ -32,13 +32,22 @@ pub const SHARE: Mechanism = Mechanism {
         };
         let text = match level {
             "exceeds" => {
-                text!(en: "{want} were asked for in one piece; {of} has {all}", zh: "单次请求 {want}，而{of_zh}只有 {all}")
+                text!(
+                    en: "{want} were asked for in one piece; {of} has {all}",
+                    zh: "单次请求 {want}，而{of_zh}只有 {all}"
+                )
             }
             "sliver" | "small" => {
-                text!(en: "the request of {want} is an ordinary one, {part} of {of}", zh: "请求 {want} 属于正常大小，占{of_zh} {part}")
+                text!(
+                    en: "the request of {want} is an ordinary one, {part} of {of}",
+                    zh: "请求 {want} 属于正常大小，占{of_zh} {part}"
+                )
             }
             _ => {
-                text!(en: "one request of {want} is {part} of {of}'s {all}", zh: "单次请求 {want} 占{of_zh} {all} 的 {part}")
+                text!(
+                    en: "one request of {want} is {part} of {of}'s {all}",
+                    zh: "单次请求 {want} 占{of_zh} {all} 的 {part}"
+                )
             }
         };
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Requested)))
@@ -69,7 +78,11 @@ pub const AGAINST_HELD: Mechanism = Mechanism {
         if share < 1.0 && difference <= (allocated.middle().unsigned_abs() / 200).max(1) {
             return at(Reading::new(
                 "a-copy",
-                text!(en: "the {want} asked for equal the {held} already held: one buffer doubled, or a second whole copy", zh: "请求的 {want} 与已占用的 {held} 相等：缓冲区翻倍，或完整的第二份拷贝"),
+                text!(
+                    en: "the {want} asked for equal the {held} already held: one buffer doubled, or a second whole \
+                         copy",
+                    zh: "请求的 {want} 与已占用的 {held} 相等：缓冲区翻倍，或完整的第二份拷贝"
+                ),
             ));
         }
         if share < NEARLY_ALL && allocated_share(incident).is_some_and(|held| held < NEXT_TO_NOTHING) {
@@ -85,19 +98,28 @@ pub const AGAINST_HELD: Mechanism = Mechanism {
         if requested.middle() >= 2 * allocated.middle().max(1) {
             return at(Reading::new(
                 "far-more",
-                text!(en: "{want} is more than twice what the whole job holds, {held}", zh: "{want} 超过整个任务已占用量 {held} 的两倍"),
+                text!(
+                    en: "{want} is more than twice what the whole job holds, {held}",
+                    zh: "{want} 超过整个任务已占用量 {held} 的两倍"
+                ),
             ));
         }
         if 2 * requested.middle() >= allocated.middle() {
             return at(Reading::new(
                 "as-much",
-                text!(en: "{want} were asked for beside {held} held: one step wants about as much as all the rest", zh: "已占用 {held} 时又请求 {want}：单个步骤所需与其余部分相当"),
+                text!(
+                    en: "{want} were asked for beside {held} held: one step wants about as much as all the rest",
+                    zh: "已占用 {held} 时又请求 {want}：单个步骤所需与其余部分相当"
+                ),
             ));
         }
         (allocated_share(incident)? >= 0.6).then_some(())?;
         at(Reading::new(
             "on-top-of-much",
-            text!(en: "{held} were in place and working when one step asked for {want} more", zh: "已有 {held} 在正常使用，单个步骤又请求 {want}"),
+            text!(
+                en: "{held} were in place and working when one step asked for {want} more",
+                zh: "已有 {held} 在正常使用，单个步骤又请求 {want}"
+            ),
         ))
     },
 };
@@ -121,7 +143,10 @@ pub const SIZE: Mechanism = Mechanism {
             g if g < 300.0 => "beyond-most-devices",
             _ => "beyond-any-device",
         };
-        let text = text!(en: "{want} were asked for in one piece; the size of the device is not told", zh: "单次请求 {want}；日志未说明设备总容量");
+        let text = text!(
+            en: "{want} were asked for in one piece; the size of the device is not told",
+            zh: "单次请求 {want}；日志未说明设备总容量"
+        );
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Requested)))
     },
 };
@@ -164,14 +189,26 @@ pub const ABSURD: Mechanism = Mechanism {
                 );
             }
             return Some(
-                Reading::new("garbage", text!(en: "{bytes} bytes are no need of any program: a size that overflowed or was never set", zh: "{bytes} 字节不可能是真实需求：大小溢出或未初始化"))
-                    .at(at),
+                Reading::new(
+                    "garbage",
+                    text!(
+                        en: "{bytes} bytes are no need of any program: a size that overflowed or was never set",
+                        zh: "{bytes} 字节不可能是真实需求：大小溢出或未初始化"
+                    ),
+                )
+                .at(at),
             );
         }
         if event.has(Sign::AbsurdRequest) {
             return Some(
-                Reading::new("wrong-shape", text!(en: "the size asked for can only come from a wrong shape: a negative or overflowed dimension", zh: "请求的大小只可能来自错误的形状：维度为负或溢出"))
-                    .at(at),
+                Reading::new(
+                    "wrong-shape",
+                    text!(
+                        en: "the size asked for can only come from a wrong shape: a negative or overflowed dimension",
+                        zh: "请求的大小只可能来自错误的形状：维度为负或溢出"
+                    ),
+                )
+                .at(at),
             );
         }
         let above = event.has(Sign::BufferSizeLimit)
@@ -185,13 +222,27 @@ pub const ABSURD: Mechanism = Mechanism {
             let want =
                 incident.ledger.requested.map_or_else(String::new, |requested| format!(" of {}", size(requested)));
             return Some(
-                Reading::new("above-buffer-limit", text!(en: "one buffer{want} exceeds the largest that is made in one piece, whatever is free", zh: "单个缓冲区{want} 超过允许的单块上限，与空闲量无关"))
-                    .at(at),
+                Reading::new(
+                    "above-buffer-limit",
+                    text!(
+                        en: "one buffer{want} exceeds the largest that is made in one piece, whatever is free",
+                        zh: "单个缓冲区{want} 超过允许的单块上限，与空闲量无关"
+                    ),
+                )
+                .at(at),
             );
         }
         is_state_vector(incident).then(|| {
-            Reading::new("state-vector", text!(en: "a simulator keeps the state of n qubits as one array of 2^n amplitudes of 8 or 16 bytes: each qubit more doubles it", zh: "模拟器把 n 个量子比特的状态存成一个含 2^n 个振幅（每个 8 或 16 字节）的数组：每多一个量子比特就翻倍"))
-                .at(event.at)
+            Reading::new(
+                "state-vector",
+                text!(
+                    en: "a simulator keeps the state of n qubits as one array of 2^n amplitudes of 8 or 16 bytes: each \
+                         qubit more doubles it",
+                    zh: "模拟器把 n 个量子比特的状态存成一个含 2^n 个振幅（每个 8 或 16 字节）的数组：每多一个量子比特\
+                         就翻倍"
+                ),
+            )
+            .at(event.at)
         })
     },
 };
@@ -204,8 +255,14 @@ pub const SQUARE: Mechanism = Mechanism {
         let (side, at) = incident.event.facts.numbers.get(&Number::SquareSide).filter(|(side, _)| *side >= 4096.0)?;
         let side = *side as u64;
         Some(
-            Reading::new("square", text!(en: "the tensor is {side} × {side}: it grows with the square of that number", zh: "张量为 {side} × {side}：随该数的平方增长"))
-                .at(*at),
+            Reading::new(
+                "square",
+                text!(
+                    en: "the tensor is {side} × {side}: it grows with the square of that number",
+                    zh: "张量为 {side} × {side}：随该数的平方增长"
+                ),
+            )
+            .at(*at),
         )
     },
 };

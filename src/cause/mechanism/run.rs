@@ -18,7 +18,10 @@ pub const JOB: Mechanism = Mechanism {
             JobKind::Training => text!(en: "this is a training job", zh: "这是训练任务"),
             JobKind::Inference => text!(en: "this is inference, not training", zh: "这是推理，而非训练"),
             JobKind::Serving => {
-                text!(en: "an inference engine runs here, which sets a share of the device aside for weights and cache", zh: "这里运行的是推理引擎，它为权重和缓存预留设备的一部分")
+                text!(
+                    en: "an inference engine runs here, which sets a share of the device aside for weights and cache",
+                    zh: "这里运行的是推理引擎，它为权重和缓存预留设备的一部分"
+                )
             }
             JobKind::Compiled => {
                 text!(en: "the program's memory was planned as a whole by a compiler", zh: "程序的内存由编译器整体规划")
@@ -80,7 +83,10 @@ pub const PHASE: Mechanism = Mechanism {
             | Phase::Resume
             | Phase::Warmup
             | Phase::Compile => {
-                text!(en: "it failed in {en}, which needs memory of its own for a moment", zh: "失败发生在{zh}，该阶段会短暂需要额外内存")
+                text!(
+                    en: "it failed in {en}, which needs memory of its own for a moment",
+                    zh: "失败发生在{zh}，该阶段会短暂需要额外内存"
+                )
             }
             Phase::Load => {
                 text!(en: "it failed in {en}, before any work on data", zh: "失败发生在{zh}，尚未处理任何数据")
@@ -158,8 +164,14 @@ pub const PROGRESS: Mechanism = Mechanism {
         {
             let level = if on_host { "host-later-epoch" } else { "later-epoch" };
             return Some(
-                Reading::new(level, text!(en: "epoch {epoch} had been reached: the same work fitted before", zh: "已进行到第 {epoch} 个 epoch：同样的工作此前放得下"))
-                    .at(at),
+                Reading::new(
+                    level,
+                    text!(
+                        en: "epoch {epoch} had been reached: the same work fitted before",
+                        zh: "已进行到第 {epoch} 个 epoch：同样的工作此前放得下"
+                    ),
+                )
+                .at(at),
             );
         }
         let Known::Seen(step, at) = context.step else { return None };
@@ -174,7 +186,10 @@ pub const PROGRESS: Mechanism = Mechanism {
                 text!(en: "it failed in step {step}, one of the first", zh: "在第 {step} 步失败，属于最初几步")
             }
             _ => {
-                text!(en: "{step} steps had gone well: the same work fitted before", zh: "前 {step} 步都正常：同样的工作此前放得下")
+                text!(
+                    en: "{step} steps had gone well: the same work fitted before",
+                    zh: "前 {step} 步都正常：同样的工作此前放得下"
+                )
             }
         };
         Some(Reading::new(level, text).at(at))
@@ -188,8 +203,14 @@ pub const LONG_LIVED: Mechanism = Mechanism {
     read: |incident| {
         let span = incident.context.clues.get(&Clue::LongLived)?;
         Some(
-            Reading::new("holds-earlier-results", text!(en: "the program is long-lived and may hold earlier results", zh: "程序长期运行，可能仍持有先前的结果"))
-                .at(*span),
+            Reading::new(
+                "holds-earlier-results",
+                text!(
+                    en: "the program is long-lived and may hold earlier results",
+                    zh: "程序长期运行，可能仍持有先前的结果"
+                ),
+            )
+            .at(*span),
         )
     },
 };
@@ -203,8 +224,15 @@ pub const ROUNDS: Mechanism = Mechanism {
         let level = if *rounds >= 10.0 { "many" } else { "few" };
         let rounds = *rounds as u64;
         Some(
-            Reading::new(level, text!(en: "the same work had been done {rounds} times before in this process: earlier models or buffers are still held", zh: "同样的工作在该进程中此前已完成 {rounds} 次：先前的模型或缓冲区仍未释放"))
-                .at(*at),
+            Reading::new(
+                level,
+                text!(
+                    en: "the same work had been done {rounds} times before in this process: earlier models or buffers \
+                         are still held",
+                    zh: "同样的工作在该进程中此前已完成 {rounds} 次：先前的模型或缓冲区仍未释放"
+                ),
+            )
+            .at(*at),
         )
     },
 };
@@ -223,7 +251,10 @@ pub const LIFETIME: Mechanism = Mechanism {
         };
         let text = match level {
             "seconds" => {
-                text!(en: "it was killed {seconds:.0} seconds after its start: what it needs to start does not fit", zh: "启动 {seconds:.0} 秒后被杀：启动所需就放不下")
+                text!(
+                    en: "it was killed {seconds:.0} seconds after its start: what it needs to start does not fit",
+                    zh: "启动 {seconds:.0} 秒后被杀：启动所需就放不下"
+                )
             }
             _ => {
                 let hours = seconds / 3600.0;
@@ -243,14 +274,26 @@ pub const RESTARTS: Mechanism = Mechanism {
         let seen = |number: Number, least: f64| numbers.get(&number).filter(|(count, _)| *count >= least).copied();
         if let Some((kills, at)) = seen(Number::Kills, 100.0) {
             return Some(
-                Reading::new("piled-up", text!(en: "{kills:.0} processes were in the unit that was killed: processes pile up", zh: "被杀的单元中有 {kills:.0} 个进程：进程在不断堆积"))
-                    .at(at),
+                Reading::new(
+                    "piled-up",
+                    text!(
+                        en: "{kills:.0} processes were in the unit that was killed: processes pile up",
+                        zh: "被杀的单元中有 {kills:.0} 个进程：进程在不断堆积"
+                    ),
+                )
+                .at(at),
             );
         }
         let (restarts, at): (f64, Span) = seen(Number::RestartCount, 5.0)?;
         Some(
-            Reading::new("again-and-again", text!(en: "it was restarted {restarts:.0} times: every run meets the limit", zh: "已重启 {restarts:.0} 次：每次运行都会触及上限"))
-                .at(at),
+            Reading::new(
+                "again-and-again",
+                text!(
+                    en: "it was restarted {restarts:.0} times: every run meets the limit",
+                    zh: "已重启 {restarts:.0} 次：每次运行都会触及上限"
+                ),
+            )
+            .at(at),
         )
     },
 };

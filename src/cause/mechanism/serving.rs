@@ -58,14 +58,23 @@ pub const CACHE_NEED: Mechanism = Mechanism {
         {
             let weights = signed(weights as i128);
             return Some(
-                Reading::new("weights-exceed", text!(en: "the weights of {weights} alone exceed the engine's share of the device", zh: "仅权重 {weights} 就超过了引擎的份额"))
-                    .at(place(event, Fact::Weights)),
+                Reading::new(
+                    "weights-exceed",
+                    text!(
+                        en: "the weights of {weights} alone exceed the engine's share of the device",
+                        zh: "仅权重 {weights} 就超过了引擎的份额"
+                    ),
+                )
+                .at(place(event, Fact::Weights)),
             );
         }
         if let Some(room) = budget.room.filter(|room| *room <= 0.0) {
             let room = signed(room as i128);
             return Some(
-                Reading::new(nothing_left(&budget), text!(en: "{room} is left before a single token is cached: the length of the context is not the matter", zh: "在缓存任何 token 之前可用量就是 {room}：与上下文长度无关"))
+                Reading::new(nothing_left(&budget), text!(
+                    en: "{room} is left before a single token is cached: the length of the context is not the matter",
+                    zh: "在缓存任何 token 之前可用量就是 {room}：与上下文长度无关"
+                ))
                     .at(seen_at(incident, Number::KvAvailable)),
             );
         }
@@ -76,9 +85,15 @@ pub const CACHE_NEED: Mechanism = Mechanism {
             let little = needed.bytes < available.bytes.saturating_mul(3) / 2;
             let (need, have) = (size(needed.interval()), size(available.interval()));
             return Some(
-                Reading::new(if little { "little-missing" } else { "much-missing" }, text!(en: "one full-length request needs {need} of cache; {have} are left for it", zh: "单个满长度请求需要 {need} 缓存，而可用 {have}"))
-                    .at(needed.at)
-                    .at(available.at),
+                Reading::new(
+                    if little { "little-missing" } else { "much-missing" },
+                    text!(
+                        en: "one full-length request needs {need} of cache; {have} are left for it",
+                        zh: "单个满长度请求需要 {need} 缓存，而可用 {have}"
+                    ),
+                )
+                .at(needed.at)
+                .at(available.at),
             );
         }
         if let (Some((length, at)), Some((tokens, _))) =
@@ -87,14 +102,28 @@ pub const CACHE_NEED: Mechanism = Mechanism {
         {
             let (length, tokens) = (*length as u64, *tokens as u64);
             return Some(
-                Reading::new("context-too-long", text!(en: "a context of {length} tokens is configured; the cache holds {tokens}", zh: "配置的上下文为 {length} 个 token，而缓存只能容纳 {tokens} 个"))
-                    .at(*at),
+                Reading::new(
+                    "context-too-long",
+                    text!(
+                        en: "a context of {length} tokens is configured; the cache holds {tokens}",
+                        zh: "配置的上下文为 {length} 个 token，而缓存只能容纳 {tokens} 个"
+                    ),
+                )
+                .at(*at),
             );
         }
-        (event.has(Sign::EngineStartup) && budget.tokens.is_none() && event.facts.get(Fact::Needed).is_none()).then(|| {
-            Reading::new(nothing_left(&budget), text!(en: "nothing was left for the cache under the share of the device that is set", zh: "在所设显存占比下没有给缓存留下空间"))
+        (event.has(Sign::EngineStartup) && budget.tokens.is_none() && event.facts.get(Fact::Needed).is_none()).then(
+            || {
+                Reading::new(
+                    nothing_left(&budget),
+                    text!(
+                        en: "nothing was left for the cache under the share of the device that is set",
+                        zh: "在所设显存占比下没有给缓存留下空间"
+                    ),
+                )
                 .at(event.at)
-        })
+            },
+        )
     },
 };
 
@@ -109,15 +138,29 @@ pub const ENGINE_SHARE: Mechanism = Mechanism {
         match static_fraction_needed(&incident.event) {
             Some(Fraction::Possible(fraction)) => {
                 return Some(
-                    Reading::new("another-would-do", text!(en: "by what was free before and after the weights, a static fraction of {fraction} leaves room for the cache", zh: "按加载权重前后的空闲量计算，占比 {fraction} 即可为 KV cache 留出空间"))
-                        .at(seen_at(incident, Number::AvailMem)),
+                    Reading::new(
+                        "another-would-do",
+                        text!(
+                            en: "by what was free before and after the weights, a static fraction of {fraction} leaves \
+                                 room for the cache",
+                            zh: "按加载权重前后的空闲量计算，占比 {fraction} 即可为 KV cache 留出空间"
+                        ),
+                    )
+                    .at(seen_at(incident, Number::AvailMem)),
                 );
             }
             Some(Fraction::Impossible) => {
                 let free = signed(incident.event.facts.number(Number::AvailMem).unwrap_or(0.0) as i128);
                 return Some(
-                    Reading::new("none-would-do", text!(en: "only {free} were free after the weights: no fraction leaves room for a cache and for the work beside it", zh: "加载权重后只剩 {free}：任何占比都无法同时容纳 KV cache 和计算所需"))
-                        .at(seen_at(incident, Number::AvailMem)),
+                    Reading::new(
+                        "none-would-do",
+                        text!(
+                            en: "only {free} were free after the weights: no fraction leaves room for a cache and for \
+                                 the work beside it",
+                            zh: "加载权重后只剩 {free}：任何占比都无法同时容纳 KV cache 和计算所需"
+                        ),
+                    )
+                    .at(seen_at(incident, Number::AvailMem)),
                 );
             }
             None => {}
@@ -132,7 +175,14 @@ pub const ENGINE_SHARE: Mechanism = Mechanism {
             )
             .at(at)
         } else if share < HIGHEST_SHARE {
-            Reading::new("high", text!(en: "the engine may use {share} of the device: there is hardly more to give", zh: "引擎的份额已达 {share}：几乎没有提高的余地")).at(at)
+            Reading::new(
+                "high",
+                text!(
+                    en: "the engine may use {share} of the device: there is hardly more to give",
+                    zh: "引擎的份额已达 {share}：几乎没有提高的余地"
+                ),
+            )
+            .at(at)
         } else {
             return None;
         })
@@ -199,8 +249,15 @@ pub const POOL_SIZED: Mechanism = Mechanism {
         let event = &incident.event;
         if event.has(Sign::WhileServing) {
             return Some(
-                Reading::new("while-serving", text!(en: "it failed while serving, after weights, cache and graphs had found their place: the work on one batch was too much", zh: "失败发生在服务期间，权重、KV cache 和计算图都已就位：是某个批次的计算超出了余量"))
-                    .at(event.at),
+                Reading::new(
+                    "while-serving",
+                    text!(
+                        en: "it failed while serving, after weights, cache and graphs had found their place: the work \
+                             on one batch was too much",
+                        zh: "失败发生在服务期间，权重、KV cache 和计算图都已就位：是某个批次的计算超出了余量"
+                    ),
+                )
+                .at(event.at),
             );
         }
         let of_tensors = matches!(asker(incident), Asker::Tensor | Asker::Engine);
@@ -208,8 +265,15 @@ pub const POOL_SIZED: Mechanism = Mechanism {
         // A large request is the work on a long prompt or a full batch; a small one only finds what the pool left.
         let large = request_share(incident).unwrap_or(0.0) >= 0.02;
         Some(
-            Reading::new(if large { "large-request" } else { "small-request" }, text!(en: "the cache had been sized to fill the share before: what failed is the work beside it, which grows with the batch and the length", zh: "KV cache 此前已按份额分配好：失败的是池外的计算，它随批次和长度增长"))
-                .at(*at),
+            Reading::new(
+                if large { "large-request" } else { "small-request" },
+                text!(
+                    en: "the cache had been sized to fill the share before: what failed is the work beside it, which \
+                         grows with the batch and the length",
+                    zh: "KV cache 此前已按份额分配好：失败的是池外的计算，它随批次和长度增长"
+                ),
+            )
+            .at(*at),
         )
     },
 };
@@ -222,8 +286,14 @@ pub const ESTIMATE: Mechanism = Mechanism {
         let event = &incident.event;
         if event.has(Sign::UnevenDevices) {
             return Some(
-                Reading::new("uneven-devices", text!(en: "one of the devices has less free than the others before anything was loaded", zh: "加载任何内容之前，其中一张卡的空闲量就少于其他卡"))
-                    .at(event.at),
+                Reading::new(
+                    "uneven-devices",
+                    text!(
+                        en: "one of the devices has less free than the others before anything was loaded",
+                        zh: "加载任何内容之前，其中一张卡的空闲量就少于其他卡"
+                    ),
+                )
+                .at(event.at),
             );
         }
         if let (Some(partial), Some(free)) =
@@ -232,8 +302,15 @@ pub const ESTIMATE: Mechanism = Mechanism {
         {
             let (partial, free) = (signed(partial as i128), signed(free as i128));
             return Some(
-                Reading::new("was-too-low", text!(en: "the program had estimated {partial} for what it put on the device, of {free} free, and it did not fit: its estimate is what was too low", zh: "程序估算放到设备上的部分需 {partial}，空闲 {free}，实际却放不下：是它的估算偏低"))
-                    .at(seen_at(incident, Number::RequiredPartial)),
+                Reading::new(
+                    "was-too-low",
+                    text!(
+                        en: "the program had estimated {partial} for what it put on the device, of {free} free, and it \
+                             did not fit: its estimate is what was too low",
+                        zh: "程序估算放到设备上的部分需 {partial}，空闲 {free}，实际却放不下：是它的估算偏低"
+                    ),
+                )
+                .at(seen_at(incident, Number::RequiredPartial)),
             );
         }
         if asker(incident) != Asker::WeightBuffers || event.has(Sign::CacheRefused) {
@@ -245,17 +322,33 @@ pub const ESTIMATE: Mechanism = Mechanism {
         {
             let (want, free) = (Bytes(requested.bytes), signed(free as i128));
             return Some(
-                Reading::new("buffer-beyond-free", text!(en: "one buffer of {want} is more than the {free} that were free before anything was loaded", zh: "单个缓冲区 {want} 已超过加载前的空闲量 {free}"))
-                    .at(requested.at),
+                Reading::new(
+                    "buffer-beyond-free",
+                    text!(
+                        en: "one buffer of {want} is more than the {free} that were free before anything was loaded",
+                        zh: "单个缓冲区 {want} 已超过加载前的空闲量 {free}"
+                    ),
+                )
+                .at(requested.at),
             );
         }
-        (event.has(Sign::WeightsBuffer) && event.has(Sign::EngineStartup) && !event.has(Sign::PassedOn) && event.facts.get(Fact::Weights).is_none() && requested.bytes < 2 * GIB).then(
-            || {
+        (event.has(Sign::WeightsBuffer)
+            && event.has(Sign::EngineStartup)
+            && !event.has(Sign::PassedOn)
+            && event.facts.get(Fact::Weights).is_none()
+            && requested.bytes < 2 * GIB)
+            .then(|| {
                 let want = Bytes(requested.bytes);
-                Reading::new("first-buffer", text!(en: "not even the first buffer, {want} of weights, found room: the device was nearly full before", zh: "连第一个权重缓冲区 {want} 都放不下：设备此前就已接近占满"))
-                    .at(requested.at)
-            },
-        )
+                Reading::new(
+                    "first-buffer",
+                    text!(
+                        en: "not even the first buffer, {want} of weights, found room: the device was nearly full \
+                             before",
+                        zh: "连第一个权重缓冲区 {want} 都放不下：设备此前就已接近占满"
+                    ),
+                )
+                .at(requested.at)
+            })
     },
 };
 

@@ -21,7 +21,10 @@ pub const QUADRATIC: Mechanism = Mechanism {
             incident,
             Clue::Quadratic,
             "pairs",
-            text!(en: "the failing line makes something quadratic: every pair of tokens, points or masks", zh: "失败处的代码产生平方规模的张量：每一对 token、点或掩码"),
+            text!(
+                en: "the failing line makes something quadratic: every pair of tokens, points or masks",
+                zh: "失败处的代码产生平方规模的张量：每一对 token、点或掩码"
+            ),
         )
     },
 };
@@ -31,9 +34,37 @@ pub const VOCABULARY: Mechanism = Mechanism {
     id: "failing-line",
     levels: &["vocabulary", "optimizer-state", "loads-model"],
     read: |incident| {
-        clue(incident, Clue::VocabularyLogits, "vocabulary", text!(en: "the failing line makes logits or a loss over the whole vocabulary", zh: "失败处产生整个词表大小的 logits 或损失"))
-            .or_else(|| clue(incident, Clue::OptimizerState, "optimizer-state", text!(en: "the failing line creates optimizer state, which the first steps did without", zh: "失败处正在创建优化器状态，最初几步还没有它")))
-            .or_else(|| clue(incident, Clue::LoadsModel, "loads-model", text!(en: "the failing line loads or moves a model", zh: "失败处正在加载或搬移模型")))
+        clue(
+            incident,
+            Clue::VocabularyLogits,
+            "vocabulary",
+            text!(
+                en: "the failing line makes logits or a loss over the whole vocabulary",
+                zh: "失败处产生整个词表大小的 logits 或损失"
+            ),
+        )
+        .or_else(|| {
+            clue(
+                incident,
+                Clue::OptimizerState,
+                "optimizer-state",
+                text!(
+                    en: "the failing line creates optimizer state, which the first steps did without",
+                    zh: "失败处正在创建优化器状态，最初几步还没有它"
+                ),
+            )
+        })
+        .or_else(|| {
+            clue(
+                incident,
+                Clue::LoadsModel,
+                "loads-model",
+                text!(
+                    en: "the failing line loads or moves a model",
+                    zh: "失败处正在加载或搬移模型"
+                ),
+            )
+        })
     },
 };
 
@@ -56,7 +87,11 @@ pub const VARIABLE: Mechanism = Mechanism {
     id: "variable-shapes",
     levels: &["vary"],
     read: |incident| {
-        clue(incident, Clue::VariableShapes, "vary", text!(en: "tensor sizes change from step to step, which splits cached blocks and makes some steps larger than others", zh: "张量大小逐步变化，会把缓存块切碎，也使某些步远大于其他步"))
+        clue(incident, Clue::VariableShapes, "vary", text!(
+            en: "tensor sizes change from step to step, which splits cached blocks and makes some steps larger than \
+                 others",
+            zh: "张量大小逐步变化，会把缓存块切碎，也使某些步远大于其他步"
+        ))
             .filter(|_| on_gpu(incident))
     },
 };

@@ -16,8 +16,15 @@ pub const SEGMENT: Mechanism = Mechanism {
         let event = &incident.event;
         if asker(incident) == Asker::Shm {
             return Some(
-                Reading::new("segment", text!(en: "the message is about a shared-memory segment; containers get 64 MiB of /dev/shm unless told otherwise", zh: "报错涉及共享内存段；容器的 /dev/shm 默认只有 64 MiB"))
-                    .at(event.at),
+                Reading::new(
+                    "segment",
+                    text!(
+                        en: "the message is about a shared-memory segment; containers get 64 MiB of /dev/shm unless \
+                             told otherwise",
+                        zh: "报错涉及共享内存段；容器的 /dev/shm 默认只有 64 MiB"
+                    ),
+                )
+                .at(event.at),
             );
         }
         if asker(incident) != Asker::Host {

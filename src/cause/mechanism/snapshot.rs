@@ -27,23 +27,40 @@ pub const REPLAY: Mechanism = Mechanism {
                 };
                 Reading::new(
                     level,
-                    text!(en: "replayed with {conf}, the {asked} are served: {peak} reserved at most, of {shown} to be had, of which the job's own tensors are {part}", zh: "以 {conf} 重放，这次的 {asked} 可以满足：最多保留 {peak}，而可用 {shown}，其中任务自身的张量占 {part}"),
+                    text!(
+                        en: "replayed with {conf}, the {asked} are served: {peak} reserved at most, of {shown} to be \
+                             had, of which the job's own tensors are {part}",
+                        zh: "以 {conf} 重放，这次的 {asked} 可以满足：最多保留 {peak}，而可用 {shown}，其中任务自身的张\
+                             量占 {part}"
+                    ),
                 )
             }
             Pieces::NotInTheWay { .. } | Pieces::TooLittle if recording.least > had => {
                 let least = Bytes(recording.least);
                 Reading::new(
                     "need-exceeds",
-                    text!(en: "the program needs {least} at that moment, the {asked} asked for included; the allocator could have {shown}", zh: "连同申请的 {asked}，程序此刻需要 {least}，而分配器可用 {shown}"),
+                    text!(
+                        en: "the program needs {least} at that moment, the {asked} asked for included; the allocator \
+                             could have {shown}",
+                        zh: "连同申请的 {asked}，程序此刻需要 {least}，而分配器可用 {shown}"
+                    ),
                 )
             }
             Pieces::NotInTheWay { tried } => Reading::new(
                 "no-setting-helps",
-                text!(en: "replayed under {tried} other settings of the allocator, the {asked} cannot be had of {shown} under any: pieces are not in the way", zh: "以另外 {tried} 种分配器设置重放，在可用的 {shown} 中都拿不到 {asked}：碎片不是障碍"),
+                text!(
+                    en: "replayed under {tried} other settings of the allocator, the {asked} cannot be had of {shown} \
+                         under any: pieces are not in the way",
+                    zh: "以另外 {tried} 种分配器设置重放，在可用的 {shown} 中都拿不到 {asked}：碎片不是障碍"
+                ),
             ),
             Pieces::TooLittle => Reading::new(
                 "too-little",
-                text!(en: "free and cached memory together were less than the {asked} asked for, to the byte: no arrangement serves it", zh: "空闲与缓存合计精确到字节也少于申请的 {asked}：怎样排列都不够"),
+                text!(
+                    en: "free and cached memory together were less than the {asked} asked for, to the byte: no \
+                         arrangement serves it",
+                    zh: "空闲与缓存合计精确到字节也少于申请的 {asked}：怎样排列都不够"
+                ),
             ),
         };
         Some(reading.recorded(entry(recording)))
@@ -60,8 +77,14 @@ pub const GROWTH: Mechanism = Mechanism {
         let Some(rise) = &recording.growth else {
             let steps = recording.steps;
             return (steps >= 4).then(|| {
-                Reading::new("none", text!(en: "the snapshot spans {steps} steps of the optimizer, and nothing grows from one to the next", zh: "快照覆盖 {steps} 个优化器步，步与步之间没有增长"))
-                    .recorded(at)
+                Reading::new(
+                    "none",
+                    text!(
+                        en: "the snapshot spans {steps} steps of the optimizer, and nothing grows from one to the next",
+                        zh: "快照覆盖 {steps} 个优化器步，步与步之间没有增长"
+                    ),
+                )
+                .recorded(at)
             });
         };
         let kind = grown(incident)?;
@@ -70,10 +93,21 @@ pub const GROWTH: Mechanism = Mechanism {
         if let Some((held, passes)) = passes.as_ref().filter(|(_, passes)| *passes >= 5) {
             let (place, blocks) = (&held.place, held.blocks);
             return Some(
-                Reading::new("many-passes", Text::new(
-                    format!("{blocks} results of {} are kept at once, {passes} for each tensor of parameters: those of many passes, unless the model is recurrent; in use grows from {first} to {last}", place.en),
-                    format!("{} 的 {blocks} 个结果同时存活，平均每个参数张量 {passes} 个：除非模型是循环结构，否则来自多次前向；占用从 {first} 增长到 {last}", place.zh),
-                ))
+                Reading::new(
+                    "many-passes",
+                    Text::new(
+                        format!(
+                            "{blocks} results of {} are kept at once, {passes} for each tensor of parameters: those of \
+                             many passes, unless the model is recurrent; in use grows from {first} to {last}",
+                            place.en
+                        ),
+                        format!(
+                            "{} 的 {blocks} 个结果同时存活，平均每个参数张量 {passes} 个：除非模型是循环结构，否则来自\
+                             多次前向；占用从 {first} 增长到 {last}",
+                            place.zh
+                        ),
+                    ),
+                )
                 .recorded(at),
             );
         }
@@ -86,29 +120,34 @@ pub const GROWTH: Mechanism = Mechanism {
             Grown::OverSteps if rise.by_steps => Reading::new(
                 "over-steps",
                 text!(
-                    en: "memory in use between steps grows from {first} to {last} over {steps} steps of the optimizer, {each} from one to the next{from_en}",
+                    en: "memory in use between steps grows from {first} to {last} over {steps} steps of the optimizer, \
+                         {each} from one to the next{from_en}",
                     zh: "步间占用在 {steps} 个优化器步内从 {first} 增长到 {last}，每步增加 {each}{from_zh}"
                 ),
             ),
             Grown::OverSteps => Reading::new(
                 "over-steps",
                 text!(
-                    en: "what is not given back grows from {first} to {last} from the start of the run on, over the steps that the log shows{from_en}",
+                    en: "what is not given back grows from {first} to {last} from the start of the run on, over the \
+                         steps that the log shows{from_en}",
                     zh: "自运行开始，未归还的显存在日志所示的各训练步中从 {first} 持续增长到 {last}{from_zh}"
                 ),
             ),
             Grown::Somehow if passes.is_some() => Reading::new(
                 "one-pass",
                 text!(
-                    en: "what is not given back grows from {first} to {last} all through the snapshot, and no more is kept than one pass over the model makes",
+                    en: "what is not given back grows from {first} to {last} all through the snapshot, and no more is \
+                         kept than one pass over the model makes",
                     zh: "未归还的显存在整个快照中从 {first} 增长到 {last}，且保留量不多于模型一次前向所产生的"
                 ),
             ),
             Grown::Somehow => Reading::new(
                 "somehow",
                 text!(
-                    en: "what is not given back grows from {first} to {last} all through the snapshot: a leak if that is several steps, the activations of one pass if not",
-                    zh: "未归还的显存在整个快照中从 {first} 增长到 {last}：若跨越多个训练步则是泄漏，若只有一次前向则是其激活"
+                    en: "what is not given back grows from {first} to {last} all through the snapshot: a leak if that \
+                         is several steps, the activations of one pass if not",
+                    zh: "未归还的显存在整个快照中从 {first} 增长到 {last}：若跨越多个训练步则是泄漏，若只有一次前向则是\
+                         其激活"
                 ),
             ),
         };
@@ -123,8 +162,15 @@ pub const TAKEN: Mechanism = Mechanism {
     read: |incident| {
         let (taken, recording) = taken_meanwhile(incident)?;
         Some(
-            Reading::new("taken", text!(en: "the allocator had {taken} before that it could no longer get when it failed: something outside of it took them in between", zh: "分配器此前拥有过的 {taken} 在失败时已拿不到：期间被分配器之外的什么占去了"))
-                .recorded(entry(recording)),
+            Reading::new(
+                "taken",
+                text!(
+                    en: "the allocator had {taken} before that it could no longer get when it failed: something \
+                         outside of it took them in between",
+                    zh: "分配器此前拥有过的 {taken} 在失败时已拿不到：期间被分配器之外的什么占去了"
+                ),
+            )
+            .recorded(entry(recording)),
         )
     },
 };

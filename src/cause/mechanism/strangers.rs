@@ -41,19 +41,36 @@ pub const SHARE: Mechanism = Mechanism {
         let short = incident.ledger.short_of_free.or(short_of_desired(incident)).map_or_else(|| "?".to_string(), about);
         let text = match (level, others.separated) {
             ("none", _) => {
-                text!(en: "other processes hold at most {amount}, {part} of the device", zh: "其他进程最多占用 {amount}，为设备的 {part}")
+                text!(
+                    en: "other processes hold at most {amount}, {part} of the device",
+                    zh: "其他进程最多占用 {amount}，为设备的 {part}"
+                )
             }
             ("not-enough", _) => {
-                text!(en: "what others hold, {amount}, would not have been enough: {short} were missing", zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}")
+                text!(
+                    en: "what others hold, {amount}, would not have been enough: {short} were missing",
+                    zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}"
+                )
             }
             (_, true) if named => {
-                text!(en: "other processes hold {amount}, {part} of the device; {short} were missing", zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}")
+                text!(
+                    en: "other processes hold {amount}, {part} of the device; {short} were missing",
+                    zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}"
+                )
             }
             (_, true) => {
-                text!(en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this process; {short} were missing", zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}")
+                text!(
+                    en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this \
+                         process; {short} were missing",
+                    zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}"
+                )
             }
             (_, false) => {
-                text!(en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the framework; {short} were missing", zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}")
+                text!(
+                    en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the \
+                         framework; {short} were missing",
+                    zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}"
+                )
             }
         };
         let mut reading = Reading::new(level, text).at(place(&incident.event, Fact::Free));
@@ -83,7 +100,11 @@ pub const LIKE_SIZED: Mechanism = Mechanism {
         let (count, each) = (others.len(), Bytes(most));
         let mut reading = Reading::new(
             "ranks",
-            text!(en: "{count} other processes of about {each} each sit on this device: ranks of one job that all took the same one", zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"),
+            text!(
+                en: "{count} other processes of about {each} each sit on this device: ranks of one job that all took \
+                     the same one",
+                zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"
+            ),
         );
         for other in others {
             reading = reading.at(other.figure.at);
@@ -106,8 +127,14 @@ pub const FIRST_REQUEST: Mechanism = Mechanism {
             && foreign(incident).is_some_and(|others| others.share > 0.3)
         {
             return Some(
-                Reading::new("device-taken", text!(en: "the framework had 0 bytes allocated: this was its first request", zh: "框架已分配 0 字节：这是它的第一次请求"))
-                    .at(place(event, Fact::Allocated)),
+                Reading::new(
+                    "device-taken",
+                    text!(
+                        en: "the framework had 0 bytes allocated: this was its first request",
+                        zh: "框架已分配 0 字节：这是它的第一次请求"
+                    ),
+                )
+                .at(place(event, Fact::Allocated)),
             );
         }
         if asker(incident) != Asker::PooledTensor {
@@ -117,15 +144,29 @@ pub const FIRST_REQUEST: Mechanism = Mechanism {
         if limit.bytes < LEFT_OVERS && event.facts.get(Fact::Capacity).is_none() {
             let pool = Bytes(limit.bytes);
             return Some(
-                Reading::new("pool-of-left-overs", text!(en: "the pool was given {pool} at start, a sliver of any GPU: it is made of what the others left over", zh: "内存池启动时只分到 {pool}，远小于任何 GPU：这是其他进程占用后的剩余"))
-                    .at(limit.at),
+                Reading::new(
+                    "pool-of-left-overs",
+                    text!(
+                        en: "the pool was given {pool} at start, a sliver of any GPU: it is made of what the others \
+                             left over",
+                        zh: "内存池启动时只分到 {pool}，远小于任何 GPU：这是其他进程占用后的剩余"
+                    ),
+                )
+                .at(limit.at),
             );
         }
         let (pool, requested) = (incident.ledger.reserved?, incident.ledger.requested?);
         (limit.interval() - pool).surely_at_least(requested).then(|| {
             let (limit_size, pool, want) = (size(limit.interval()), size(pool), size(requested));
-            Reading::new("pool-below-its-limit", text!(en: "the pool held {pool} of the {limit_size} it may take, yet could not grow by {want}: the device itself was full", zh: "内存池上限 {limit_size}，只持有 {pool}，却无法再增长 {want}：设备本身已满"))
-                .at(limit.at)
+            Reading::new(
+                "pool-below-its-limit",
+                text!(
+                    en: "the pool held {pool} of the {limit_size} it may take, yet could not grow by {want}: the \
+                         device itself was full",
+                    zh: "内存池上限 {limit_size}，只持有 {pool}，却无法再增长 {want}：设备本身已满"
+                ),
+            )
+            .at(limit.at)
         })
     },
 };
@@ -144,8 +185,14 @@ pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
         let holder = name.clone().map_or_else(|| format!("pid {pid}"), |name| format!("{name} (pid {pid})"));
         let (used, index) = (Bytes(row.used.bytes), row.index);
         Some(
-            Reading::new("another-process", text!(en: "a table of GPUs in the log lists {holder} on GPU {index}, where {used} are used", zh: "日志中的 GPU 表显示 GPU {index} 已用 {used}，其上有 {holder}"))
-                .at(row.used.at),
+            Reading::new(
+                "another-process",
+                text!(
+                    en: "a table of GPUs in the log lists {holder} on GPU {index}, where {used} are used",
+                    zh: "日志中的 GPU 表显示 GPU {index} 已用 {used}，其上有 {holder}"
+                ),
+            )
+            .at(row.used.at),
         )
     },
 };

@@ -19,8 +19,14 @@ pub const DIED: Mechanism = Mechanism {
         }
         if event.has(Sign::DataLoaderWorker) {
             return Some(
-                Reading::new("data-loading", text!(en: "a data-loading worker died, not the training process", zh: "死掉的是数据加载 worker，而不是训练进程"))
-                    .at(event.at),
+                Reading::new(
+                    "data-loading",
+                    text!(
+                        en: "a data-loading worker died, not the training process",
+                        zh: "死掉的是数据加载 worker，而不是训练进程"
+                    ),
+                )
+                .at(event.at),
             );
         }
         if event.has(Sign::PoolWorkerKilled) {
@@ -35,14 +41,26 @@ pub const DIED: Mechanism = Mechanism {
         if event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof) && incident.context.has(Clue::Builds)
         {
             return Some(
-                Reading::new("build", text!(en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB", zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"))
-                    .at(event.at),
+                Reading::new(
+                    "build",
+                    text!(
+                        en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB",
+                        zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"
+                    ),
+                )
+                .at(event.at),
             );
         }
         let (kills, at) = event.facts.numbers.get(&Number::OomEvents).filter(|(kills, _)| *kills >= 8.0)?;
         Some(
-            Reading::new("again-and-again", text!(en: "{kills:.0} kills in one step: workers were restarted and killed again", zh: "一个作业步中被杀 {kills:.0} 次：worker 不断重启又被杀"))
-                .at(*at),
+            Reading::new(
+                "again-and-again",
+                text!(
+                    en: "{kills:.0} kills in one step: workers were restarted and killed again",
+                    zh: "一个作业步中被杀 {kills:.0} 次：worker 不断重启又被杀"
+                ),
+            )
+            .at(*at),
         )
     },
 };
@@ -60,17 +78,26 @@ pub const COUNT: Mechanism = Mechanism {
         let (level, text) = if workers <= 1 {
             (
                 "none",
-                text!(en: "with {workers} worker there is nothing to multiply", zh: "只有 {workers} 个 worker，谈不上成倍占用"),
+                text!(
+                    en: "with {workers} worker there is nothing to multiply",
+                    zh: "只有 {workers} 个 worker，谈不上成倍占用"
+                ),
             )
         } else if all >= 24 {
             (
                 "many",
-                text!(en: "{all} workers on one machine each hold copies and prefetched batches", zh: "同一台机器上 {all} 个 worker 各自持有副本和预取的批次"),
+                text!(
+                    en: "{all} workers on one machine each hold copies and prefetched batches",
+                    zh: "同一台机器上 {all} 个 worker 各自持有副本和预取的批次"
+                ),
             )
         } else if workers >= 4 {
             (
                 "several",
-                text!(en: "{workers} workers each hold copies and prefetched batches", zh: "{workers} 个 worker 各自持有副本和预取的批次"),
+                text!(
+                    en: "{workers} workers each hold copies and prefetched batches",
+                    zh: "{workers} 个 worker 各自持有副本和预取的批次"
+                ),
             )
         } else {
             return None;
@@ -95,9 +122,23 @@ pub const TABLE: Mechanism = Mechanism {
         let name = facts.largest_process.get().cloned().unwrap_or_default();
         Some(
             if sum > bound.bytes as f64 {
-                Reading::new("beyond-the-bound", text!(en: "{count} tasks named {name} count {together} together, over the {all} that bind: pages shared at the fork are becoming private copies", zh: "{count} 个名为 {name} 的任务合计 {together}，超过生效的 {all}：fork 时共享的页正在变成各自的私有副本"))
+                Reading::new(
+                    "beyond-the-bound",
+                    text!(
+                        en: "{count} tasks named {name} count {together} together, over the {all} that bind: pages \
+                             shared at the fork are becoming private copies",
+                        zh: "{count} 个名为 {name} 的任务合计 {together}，超过生效的 {all}：fork 时共享的页正在变成各自\
+                             的私有副本"
+                    ),
+                )
             } else {
-                Reading::new("share-the-bound", text!(en: "{count} tasks named {name} hold {together} together, of the {all} that bind", zh: "{count} 个名为 {name} 的任务合计占用 {together}，而上限为 {all}"))
+                Reading::new(
+                    "share-the-bound",
+                    text!(
+                        en: "{count} tasks named {name} hold {together} together, of the {all} that bind",
+                        zh: "{count} 个名为 {name} 的任务合计占用 {together}，而上限为 {all}"
+                    ),
+                )
             }
             .at(*at),
         )
@@ -117,26 +158,40 @@ pub const LOADERS: Mechanism = Mechanism {
             let least = bytes(need.without_caches().low);
             (
                 "exceeds",
-                text!(en: "workers and prefetched batches alone take {least}, and there is {all}", zh: "仅 worker 和预取批次就占用 {least}，而总共只有 {all}"),
+                text!(
+                    en: "workers and prefetched batches alone take {least}, and there is {all}",
+                    zh: "仅 worker 和预取批次就占用 {least}，而总共只有 {all}"
+                ),
             )
         } else if need.after_one_epoch().low > limit.high {
             let first = Bytes(need.after_one_epoch().middle_bytes());
             let (end, readers) = (Bytes(need.in_the_end().middle_bytes()), account.loader.readers());
             (
                 "exceeds-after-an-epoch",
-                text!(en: "{readers} processes that keep what they read hold {first} by the end of the first epoch, {end} if it goes on, and there is {all}", zh: "{readers} 个进程各自缓存读到的样本：第一个 epoch 结束时占用 {first}，继续下去将达到 {end}，而总共只有 {all}"),
+                text!(
+                    en: "{readers} processes that keep what they read hold {first} by the end of the first epoch, \
+                         {end} if it goes on, and there is {all}",
+                    zh: "{readers} 个进程各自缓存读到的样本：第一个 epoch 结束时占用 {first}，继续下去将达到 {end}，而\
+                         总共只有 {all}"
+                ),
             )
         } else if need.in_the_end().low > limit.high {
             let (end, readers) = (Bytes(need.in_the_end().middle_bytes()), account.loader.readers());
             (
                 "exceeds-in-the-end",
-                text!(en: "the caches of {readers} processes grow to {end} in all, and there is {all}", zh: "{readers} 个进程的缓存合计将增长到 {end}，而总共只有 {all}"),
+                text!(
+                    en: "the caches of {readers} processes grow to {end} in all, and there is {all}",
+                    zh: "{readers} 个进程的缓存合计将增长到 {end}，而总共只有 {all}"
+                ),
             )
         } else if need.in_the_end().high < limit.low / 3 && account.batch_known {
             let most = bytes(need.in_the_end().high);
             (
                 "fits",
-                text!(en: "by their settings the loaders take {most} at most, of {all}", zh: "按其设置，数据加载最多占用 {most}，而总共有 {all}"),
+                text!(
+                    en: "by their settings the loaders take {most} at most, of {all}",
+                    zh: "按其设置，数据加载最多占用 {most}，而总共有 {all}"
+                ),
             )
         } else {
             return None;
@@ -161,9 +216,21 @@ pub const PROCESSES: Mechanism = Mechanism {
             match each {
                 Some(each) => {
                     let (each, all) = (Bytes(each), Bytes(each.saturating_mul(processes)));
-                    Reading::new("little-for-each", text!(en: "{processes} processes share {all}: {each} for each", zh: "{processes} 个进程共享 {all}：每个只有 {each}"))
+                    Reading::new(
+                        "little-for-each",
+                        text!(
+                            en: "{processes} processes share {all}: {each} for each",
+                            zh: "{processes} 个进程共享 {all}：每个只有 {each}"
+                        ),
+                    )
                 }
-                None => Reading::new("share-the-node", text!(en: "{processes} processes share the node's memory", zh: "{processes} 个进程共享该节点的内存")),
+                None => Reading::new(
+                    "share-the-node",
+                    text!(
+                        en: "{processes} processes share the node's memory",
+                        zh: "{processes} 个进程共享该节点的内存"
+                    ),
+                ),
             }
             .seen(&incident.context.local_processes),
         )

@@ -500,8 +500,10 @@ impl<'a> ContextReader<'a> {
             }
         }
         let Some((phase, span)) = announced.or(phase_told) else { return };
+        // A bar of steps in a program that answers, whose frames show nothing that learns, counts steps of sampling.
+        let samples = phase == Phase::Train && context.has(Clue::Predicts) && !context.epoch.is_known();
         match context.phase.value() {
-            None => context.phase = Known::Seen(phase, span),
+            None => context.phase = Known::Seen(if samples { Phase::Inference } else { phase }, span),
             // A forward pass or a loss in a validation loop is validation.
             Some(Phase::Forward | Phase::Loss | Phase::Train)
                 if matches!(phase, Phase::Validation | Phase::Inference | Phase::Warmup) =>

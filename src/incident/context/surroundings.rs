@@ -18,7 +18,10 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
         says(&["swift sft", "swift rlhf", "/swift/", "swift.cli", "ms-swift", "'global_step/max_steps'"]),
     );
     add(Trainer::Trl, says(&["/trl/", "trl/", "sfttrainer", "grpotrainer", "dpotrainer", "ppotrainer"]));
-    add(Trainer::ComfyUi, says(&["comfyui", "comfy/", "set vram state to:"]));
+    add(
+        Trainer::ComfyUi,
+        says(&["comfyui", "comfy/", "set vram state to:", "error occurred when executing", "got prompt"]),
+    );
     add(Trainer::StableDiffusionWebUi, says(&["stable-diffusion-webui", "sd.webui"]));
     add(
         Trainer::Ultralytics,

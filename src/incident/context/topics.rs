@@ -179,6 +179,8 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("accelerate", CLUE),
     ("diffusers", CLUE),
     ("comfy", CLUE),
+    ("occurred when executing", CLUE),
+    ("got prompt", CLUE),
     ("webui", CLUE),
     ("mmengine", CLUE),
     ("mmcv", CLUE),

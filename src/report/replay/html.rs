@@ -46,7 +46,18 @@ pub fn render(analyses: &[SnapshotAnalysis], view: View) -> String {
     // The policy makes sure that nothing in a snapshot can fetch anything.
     let _ = writeln!(
         out,
-        "<!DOCTYPE html>\n<html lang=\"{code}\">\n<head>\n<meta charset=\"utf-8\" />\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\" />\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>",
+        "<!DOCTYPE html>\n\
+         <html lang=\"{code}\">\n\
+         <head>\n\
+         <meta charset=\"utf-8\" />\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline'\" />\n\
+         <title>{}</title>\n\
+         <style>\n\
+         {STYLE}</style>\n\
+         </head>\n\
+         <body>",
         say(&title)
     );
     let devices = || analyses.iter().flat_map(|analysis| analysis.devices.iter().map(move |device| (analysis, device)));
@@ -366,7 +377,9 @@ impl Section<'_> {
             let count = self.say(&wording::count(holder));
             let _ = writeln!(
                 self.out,
-                "<tr><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><span class=\"{colour}\" style=\"width:{:.1}%\"></span></td><td class=\"place\">{place}</td><td class=\"count\">{count}</td></tr>",
+                "<tr><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><span class=\"{colour}\
+                 \" style=\"width:{:.1}%\"></span></td><td class=\"place\">{place}</td><td class=\"count\">{count}\
+                 </td></tr>",
                 Bytes(holder.bytes),
                 escape(&crate::units::percent(share)),
                 share * 100.0,
@@ -410,7 +423,8 @@ impl Section<'_> {
                 (self.say(&wording::change(entry, self.sites)), self.say(&wording::outcome(entry, device)));
             let _ = writeln!(
                 self.out,
-                "<tr><td><code>{change}</code></td><td class=\"{class}\">{outcome}</td><td class=\"bar\">{bar}</td></tr>"
+                "<tr><td><code>{change}</code></td><td class=\"{class}\">{outcome}</td><td class=\"bar\">{bar}\
+                 </td></tr>"
             );
         }
         let _ = writeln!(self.out, "</table>");
@@ -482,7 +496,8 @@ impl Section<'_> {
         let height = above + layout.rows as f64 * ROW;
         let _ = writeln!(
             self.out,
-            "<svg class=\"map\" style=\"height:{height}px\" viewBox=\"0 0 {WIDTH} {height}\" preserveAspectRatio=\"none\">"
+            "<svg class=\"map\" style=\"height:{height}px\" viewBox=\"0 0 {WIDTH} {height}\" preserveAspectRatio=\"none\
+             \">"
         );
         let mut left = request.unwrap_or(0);
         for row in 0..ROWS {
@@ -516,7 +531,8 @@ impl Section<'_> {
             let width = width.max(0.3);
             let _ = writeln!(
                 self.out,
-                "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.0}\" width=\"{width:.1}\" height=\"{BAR}\" data-b=\"{}\" data-u=\"{}\" data-t=\"{}\"{site} />",
+                "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.0}\" width=\"{width:.1}\" height=\"{BAR}\" data-b=\"{}\" \
+                 data-u=\"{}\" data-t=\"{}\"{site} />",
                 rectangle.offset as f64 * scale,
                 above + rectangle.row as f64 * ROW,
                 rectangle.block,

@@ -201,7 +201,10 @@ impl Page {
                         text!(en: "{count} larger blocks: {bytes}", zh: "更大的 block {count} 个：{bytes}")
                     } else {
                         let bound = Bytes(*bound);
-                        text!(en: "{count} blocks up to {bound}: {bytes}", zh: "不超过 {bound} 的 block {count} 个：{bytes}")
+                        text!(
+                            en: "{count} blocks up to {bound}: {bytes}",
+                            zh: "不超过 {bound} 的 block {count} 个：{bytes}"
+                        )
                     };
                     vec![run(Tone::Faint, self.say(&text))]
                 })

@@ -132,17 +132,20 @@ pub fn verdict(oom: &Oom) -> Text {
     let fit = oom.would_fit;
     if fit.recoverable_by_expandable {
         Text::new(
-            "Fragmentation: there was enough memory, but not in one piece; expandable_segments:True could have joined it.",
+            "Fragmentation: there was enough memory, but not in one piece; expandable_segments:True could have joined \
+             it.",
             "碎片化：显存足够，但不连续；expandable_segments:True 可将其合并使用。",
         )
     } else if fit.free_and_cached {
         Text::new(
-            "There was enough free and cached memory together, but the cached part cannot be returned in whole granules: expandable segments alone would not have served it.",
+            "There was enough free and cached memory together, but the cached part cannot be returned in whole \
+             granules: expandable segments alone would not have served it.",
             "空闲与缓存合计足够，但缓存部分无法按整粒度归还：仅靠可扩展段无法满足。",
         )
     } else if fit.with_private_pools {
         Text::new(
-            "Only together with the free memory of private pools (CUDA graphs, MemPool) would it have fitted; other requests cannot use that.",
+            "Only together with the free memory of private pools (CUDA graphs, MemPool) would it have fitted; other \
+             requests cannot use that.",
             "只有加上私有内存池（CUDA graph、MemPool）中的空闲显存才够，而其他请求无法使用它。",
         )
     } else {
@@ -161,13 +164,17 @@ pub fn growth(growth: &Growth) -> Text {
     let each = Bytes(growth.per_step);
     if growth.by_steps {
         text!(
-            en: "Memory in use between steps grows from {first} to {last} over {steps} optimizer steps looked at, {each} from one to the next.",
+            en: "Memory in use between steps grows from {first} to {last} over {steps} optimizer steps looked at, \
+                 {each} from one to the next.",
             zh: "两步之间的占用从 {first} 增长到 {last}（查看了 {steps} 个优化器步），每次增加 {each}。"
         )
     } else {
         text!(
-            en: "Memory that is not given back grows from {first} to {last} all through the recording, about {each} in each of {steps} equal stretches: a leak if it spans several steps, the activations of one pass if not.",
-            zh: "在整个记录期间，未归还的显存从 {first} 增长到 {last}（等分为 {steps} 段，每段约 {each}）：若记录跨越多个训练步则是泄漏，若只有一次前向则是其激活值。"
+            en: "Memory that is not given back grows from {first} to {last} all through the recording, about {each} in \
+                 each of {steps} equal stretches: a leak if it spans several steps, the activations of one pass if \
+                 not.",
+            zh: "在整个记录期间，未归还的显存从 {first} 增长到 {last}（等分为 {steps} 段，每段约 {each}）：若记录跨越多\
+                 个训练步则是泄漏，若只有一次前向则是其激活值。"
         )
     }
 }
@@ -350,13 +357,16 @@ pub fn fidelity(fidelity: &Fidelity) -> Text {
         )
     } else if exact && fidelity.first_divergence.is_none() {
         text!(
-            en: "The simulator foresaw the address of all {allocations} allocations and the size of all {segments} segments.",
+            en: "The simulator foresaw the address of all {allocations} allocations and the size of all {segments} \
+                 segments.",
             zh: "模拟器准确预测了全部 {allocations} 次分配的地址和全部 {segments} 个段的大小。"
         )
     } else {
         text!(
-            en: "The simulator foresaw {same_address} of {allocations} addresses and {same_size} of {segments} segments: what follows is as rough.",
-            zh: "模拟器预测对了 {allocations} 个地址中的 {same_address} 个、{segments} 个段中的 {same_size} 个：以下结果同样粗略。"
+            en: "The simulator foresaw {same_address} of {allocations} addresses and {same_size} of {segments} \
+                 segments: what follows is as rough.",
+            zh: "模拟器预测对了 {allocations} 个地址中的 {same_address} 个、{segments} 个段中的 {same_size} 个：以下结\
+                 果同样粗略。"
         )
     };
     if let Some((event, how)) = &fidelity.first_divergence {
@@ -382,7 +392,8 @@ pub fn bounds(device: &DeviceAnalysis) -> Option<Text> {
         Some(high) => {
             let (low, high) = (Bytes(budget.low), Bytes(high));
             text!(
-                en: "The allocator could have {low} to {high} of this device; no allocator can do with less than {bound}.",
+                en: "The allocator could have {low} to {high} of this device; no allocator can do with less than \
+                     {bound}.",
                 zh: "分配器在该设备上可用 {low} 至 {high}；任何分配器都至少需要 {bound}。"
             )
         }
@@ -394,7 +405,8 @@ pub fn bounds(device: &DeviceAnalysis) -> Option<Text> {
                  无法得知是程序清空了缓存还是设备已满，只有用 --capacity 才能判断放不放得下。"
         ),
         None => text!(
-            en: "No allocator can do with less than {bound}. The device's limit was never reached, so only --capacity can say what would not fit.",
+            en: "No allocator can do with less than {bound}. The device's limit was never reached, so only --capacity \
+                 can say what would not fit.",
             zh: "任何分配器都至少需要 {bound}。记录中从未触及设备上限，只有用 --capacity 才能判断放不放得下。"
         ),
     })

@@ -1,0 +1,42 @@
+//! A smaller problem at a time.
+
+use super::prelude::*;
+
+pub const FIX: Fix = Fix {
+    id: "less-at-once",
+    class: Class::Batch,
+    title: || text!(en: "A smaller problem, or a part of it at a time", zh: "缩小问题规模，或一次只处理一部分"),
+    doc: || {
+        text!(
+            en: "What a renderer, a simulation, a data frame or boosted trees put on the device grows with the rows, \
+                 cells, atoms or pixels that are there at once: coarser, fewer, or one part after another.",
+            zh: "渲染器、模拟程序、数据表或提升树放到设备上的内容随同时存在的行、网格、原子或像素数增长：\
+                 可降低精细度、减少数量，或逐部分处理。"
+        )
+    },
+    helps: &[Work::Compute],
+    applies: |case| case.on_gpu() && case.works() == [Work::Compute] && !case.is_state_vector(),
+    costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
+    knobs: &[said(
+        Target::Program,
+        "half as many rows, cells, atoms, pixels or frames at once",
+        "一次处理的行、网格、原子、像素或帧减半",
+    )],
+    fixtures: &["lightgbm/cuda", "simulation/blender"],
+    advise,
+};
+
+fn advise(case: &Case) -> Advice {
+    Draft::new(case, &FIX)
+        .frees_unknown(text!(
+            en: "needs the size of the program's own data on the device",
+            zh: "需要程序自身数据在设备上的大小"
+        ))
+        .because(join(
+            text!(
+                en: "what a program of this kind holds grows with what it works on at once",
+                zh: "这类程序的占用随一次处理的数据量增长"
+            ),
+            case.situation(),
+        ))
+}
