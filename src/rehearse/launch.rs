@@ -755,9 +755,9 @@ pub fn warm(request: &LaunchRequest, outcome: &RawOutcome) -> Option<(Warm, Warm
     if !can_enter || !interpreter || !list.is_file() {
         return None;
     }
-    let shim = device::SHIM?;
-    let prepared = prepare(request, shim).ok()?;
-    let folder = laid_out(request, &prepared, shim).ok()?;
+    let shim = device::shim()?;
+    let prepared = prepare(request, &shim).ok()?;
+    let folder = laid_out(request, &prepared, &shim).ok()?;
     let kept = folder.path().join(warm::LIST);
     fs::copy(list, &kept).ok()?;
     let text = settings(request, prepared.0.as_ref()) + &format!("warm={}\n", kept.to_str()?);
@@ -862,13 +862,13 @@ fn start(request: &LaunchRequest, folder: &Path) -> io::Result<Started<'static>>
 /// # Errors
 /// Where nothing could be run; what the command itself does wrong is in the outcome.
 pub fn run(request: &LaunchRequest, warm: Option<&Warm>) -> Result<RawOutcome, LaunchError> {
-    let shim = device::SHIM.ok_or(LaunchError::Unsupported)?;
+    let shim = device::shim().ok_or(LaunchError::Unsupported)?;
     let program = request.command.first().ok_or(LaunchError::NoCommand)?;
-    let prepared = prepare(request, shim)?;
+    let prepared = prepare(request, &shim)?;
     if request.view.level == Level::Agent && !torch::starts_python(&request.command) {
         return Err(LaunchError::Unprotected { program: program.clone() });
     }
-    let folder = laid_out(request, &prepared, shim).map_err(LaunchError::Folder)?;
+    let folder = laid_out(request, &prepared, &shim).map_err(LaunchError::Folder)?;
     let interrupted = Arc::new(AtomicBool::new(false));
     let mut handlers = Vec::new();
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {

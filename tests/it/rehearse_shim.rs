@@ -3,6 +3,8 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use crate::fakes;
+
 use oomdoc::rehearse::elf::{self, Import, Library, Symbols};
 use oomdoc::rehearse::launch::{
     Addresses, DeviceCalls, DeviceFigures, DeviceModel, Exit, LaunchRequest, RawOutcome, Values,
@@ -10,6 +12,7 @@ use oomdoc::rehearse::launch::{
 use oomdoc::rehearse::view::View;
 use oomdoc::rehearse::{device, launch, stubs, torch};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -22,8 +25,10 @@ const MIB: u64 = 1 << 20;
 const RUNTIME: &str = "libcudart.so.13";
 
 fn shim() -> &'static [u8] {
-    device::SHIM.expect("built on Linux x86-64")
+    static SHIM: OnceLock<Vec<u8>> = OnceLock::new();
+    SHIM.get_or_init(|| device::shim().expect("built on Linux x86-64"))
 }
+
 fn defined() -> BTreeSet<String> {
     elf::parse_bytes(shim(), Symbols::Exports).unwrap().exports.into_iter().collect()
 }
@@ -54,20 +59,12 @@ fn declared(source: &str) -> Vec<&str> {
 fn client() -> &'static Path {
     static CLIENT: OnceLock<PathBuf> = OnceLock::new();
     CLIENT.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-client");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fakes/cuda_client.rs");
         let text = fs::read_to_string(&source).unwrap();
-        write(&folder.join("link"), &[asking(&declared(&text), Some(RUNTIME))], &BTreeSet::new());
-        let compiled = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
-            .args(["--edition", "2024", "-C", "opt-level=1", "-L"])
-            .arg(folder.join("link"))
-            .arg("-o")
-            .arg(folder.join("client"))
-            .arg(&source)
-            .status()
-            .unwrap();
-        assert!(compiled.success());
-        folder.join("client")
+        let link = tempfile::tempdir().unwrap();
+        write(link.path(), &[asking(&declared(&text), Some(RUNTIME))], &BTreeSet::new());
+        let flags = [OsStr::new("-C"), OsStr::new("opt-level=1"), OsStr::new("-L"), link.path().as_os_str()];
+        fakes::compile("cuda_client.rs", Path::new("cuda-client"), &flags)
     })
 }
 
