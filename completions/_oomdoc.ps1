@@ -231,7 +231,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--batch', '--batch', [CompletionResultType]::ParameterName, 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command')
             [CompletionResult]::new('--headroom', '--headroom', [CompletionResultType]::ParameterName, 'Room to keep free: 5% or 2GiB')
             [CompletionResult]::new('--steps', '--steps', [CompletionResultType]::ParameterName, 'Optimizer steps to run; 0 runs the program to its end')
-            [CompletionResult]::new('--ahead', '--ahead', [CompletionResultType]::ParameterName, 'How long the program goes on after these steps, to see evaluation, saving and later steps too')
+            [CompletionResult]::new('--ahead', '--ahead', [CompletionResultType]::ParameterName, 'How long the program goes on after these steps, to see evaluation, saving and later steps too; 0s: it stops')
             [CompletionResult]::new('--gpus', '--gpus', [CompletionResultType]::ParameterName, 'GPUs of the machine [default: the world size, else the processes that a launcher starts, else 1]')
             [CompletionResult]::new('--world-size', '--world-size', [CompletionResultType]::ParameterName, 'Ranks to pretend: one process runs as rank 0 of that many')
             [CompletionResult]::new('--addresses', '--addresses', [CompletionResultType]::ParameterName, 'Orders of device addresses to rehearse: both, up or down')

@@ -220,7 +220,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --batch 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command'
             cand --headroom 'Room to keep free: 5% or 2GiB'
             cand --steps 'Optimizer steps to run; 0 runs the program to its end'
-            cand --ahead 'How long the program goes on after these steps, to see evaluation, saving and later steps too'
+            cand --ahead 'How long the program goes on after these steps, to see evaluation, saving and later steps too; 0s: it stops'
             cand --gpus 'GPUs of the machine [default: the world size, else the processes that a launcher starts, else 1]'
             cand --world-size 'Ranks to pretend: one process runs as rank 0 of that many'
             cand --addresses 'Orders of device addresses to rehearse: both, up or down'

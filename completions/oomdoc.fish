@@ -253,7 +253,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpu-memory -d
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l batch -d 'Batches to rehearse: 8,16,32 each, or 1..64 for the largest that fits; stands for {batch} in the command' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l headroom -d 'Room to keep free: 5% or 2GiB' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l steps -d 'Optimizer steps to run; 0 runs the program to its end' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l ahead -d 'How long the program goes on after these steps, to see evaluation, saving and later steps too' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l ahead -d 'How long the program goes on after these steps, to see evaluation, saving and later steps too; 0s: it stops' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l gpus -d 'GPUs of the machine [default: the world size, else the processes that a launcher starts, else 1]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l world-size -d 'Ranks to pretend: one process runs as rank 0 of that many' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l addresses -d 'Orders of device addresses to rehearse: both, up or down' -r -f -a "both\t'Upwards and downwards, and the larger need decides'

@@ -962,8 +962,8 @@ struct RehearseArgs {
     /// Optimizer steps to run; 0 runs the program to its end
     #[arg(long, value_name = "N", default_value_t = 3)]
     steps: u32,
-    /// How long the program goes on after these steps, to see evaluation, saving and later steps too
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "15s")]
+    /// How long the program goes on after these steps, to see evaluation, saving and later steps too; 0s: it stops
+    #[arg(long, value_name = "TIME", value_parser = duration_or_none, default_value = "15s")]
     ahead: Duration,
     /// GPUs of the machine [default: the world size, else the processes that a launcher starts, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
@@ -1137,6 +1137,14 @@ fn duration(text: &str) -> Result<Duration, String> {
     match number.trim().parse::<f64>() {
         Ok(n) if (1.0..=604_800.0).contains(&(n * unit)) => Ok(Duration::from_secs_f64(n * unit)),
         _ => Err("write 90s, 10m or 1h, from 1s to 7 days".into()),
+    }
+}
+
+/// The same, or 0 for none.
+fn duration_or_none(text: &str) -> Result<Duration, String> {
+    match text.trim() {
+        "0" | "0s" => Ok(Duration::ZERO),
+        text => duration(text),
     }
 }
 

@@ -9,11 +9,15 @@ use crate::domain::Verdict;
 use crate::incident::context::{Given, Precision};
 use crate::input::{Document, Source};
 use crate::rehearse::gpus::{self, Gpu};
-use crate::rehearse::launch::{self, Addresses, DeviceModel, Exit, LaunchError, LaunchRequest, RawOutcome, Values};
+use crate::rehearse::launch::{
+    self, Addresses, DeviceModel, Exit, LaunchError, LaunchRequest, RawOutcome, Values, WarmFolder,
+};
 use crate::rehearse::outcome::{Answer, Assumed, End, Outside, Question, Run, Seen, Take};
 use crate::rehearse::process::OomReport;
+use crate::rehearse::remedy::{self, Remedy, Tried};
 use crate::rehearse::search::{Search, Trial};
 use crate::rehearse::view::{self, Level, View as FileView};
+use crate::rehearse::warm::Warm;
 use crate::report::Explanation;
 use crate::report::gate::junit;
 use crate::report::rehearse::{self as report, View};
@@ -31,6 +35,9 @@ use std::time::{Duration, Instant};
 
 /// What stands for the batch in the command.
 const PLACE: &str = "{batch}";
+/// Offers that are looked at for one that can be rehearsed, and how many are.
+const FIXES_LOOKED_AT: usize = 8;
+const FIXES_TRIED: usize = 3;
 /// Exit code after Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
 
@@ -56,19 +63,27 @@ pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
         Err(Stop::Interrupted) => return Ok(INTERRUPTED),
         Err(Stop::LaunchRequest(error)) => return Err(refused(error)),
     };
+    let runs = std::mem::take(&mut stage.runs);
+    let mut answer = Answer::of(question.clone(), runs, cut_short, stage.started.elapsed().as_secs_f64());
+    answer.view = stage.view.clone();
+    let mut explanation = answer.first_oom().map(|(run, oom)| {
+        let raw = stage.kept.iter().find(|(batch, _)| *batch == run.batch).map(|(_, raw)| raw);
+        explain(oom, raw, run.batch)
+    });
+    match explanation.as_mut().map(|explanation| stage.try_fixes(&answer, explanation)) {
+        Some(Ok(tried)) => answer.tried = tried,
+        Some(Err(Stop::Interrupted)) => return Ok(INTERRUPTED),
+        Some(Err(Stop::LaunchRequest(error))) => return Err(refused(error)),
+        None => {}
+    }
     stage.bar.finish_and_clear();
-    let Stage { runs, started, kept, view, .. } = stage;
-    let mut answer = Answer::of(question.clone(), runs, cut_short, started.elapsed().as_secs_f64());
-    answer.view = view;
+    answer.seconds = stage.started.elapsed().as_secs_f64();
+    let kept = stage.kept;
     if let Some(folder) = &options.keep {
         keep(folder, &kept).with_context(|| folder.display().to_string())?;
     }
     let shown = answer.shown().map(|run| run.batch);
     let peak = kept.iter().find(|(batch, _)| Some(*batch) == shown).and_then(|(_, raw)| analysis(raw));
-    let explanation = answer.first_oom().map(|(run, oom)| {
-        let raw = kept.iter().find(|(batch, _)| *batch == run.batch).map(|(_, raw)| raw);
-        explain(oom, raw, run.batch)
-    });
     let view =
         View { answer: &answer, peak: peak.as_ref(), explanation: explanation.as_ref(), style: options.output.style };
     print(&view, options)?;
@@ -210,6 +225,13 @@ struct Room {
     others: u64,
 }
 
+/// The process from which runs are forked.
+enum Warmth {
+    Untried,
+    Cold,
+    Warm(Warm, #[expect(dead_code, reason = "the process's folder goes with it")] WarmFolder),
+}
+
 /// Everything that the runs share.
 struct Stage<'a> {
     options: &'a RehearseOptions,
@@ -224,6 +246,10 @@ struct Stage<'a> {
     /// The batch and the files of the runs that the report looks into: the largest that fits and the first that ran
     /// out.
     kept: Vec<(Option<u64>, RawOutcome)>,
+    /// What further runs are forked from, once the first one has shown what is to be imported.
+    warm: Warmth,
+    /// Going on after the steps asked for showed nothing but more of the same in the first run.
+    nothing_later: bool,
     /// Whether allocations are recorded for the place of the peak; off where PyTorch itself fails by it.
     records: bool,
     started: Instant,
@@ -253,6 +279,8 @@ impl<'a> Stage<'a> {
             assumed: None,
             runs: Vec::new(),
             kept: Vec::new(),
+            warm: Warmth::Untried,
+            nothing_later: false,
             records: true,
             started: Instant::now(),
             bar,
@@ -331,6 +359,13 @@ impl<'a> Stage<'a> {
             raws = self.takes(batch, self.as_expected(), false)?;
             takes = raws.iter().map(|(addresses, raw)| self.take(*addresses, raw)).collect();
         }
+        if let (Some((_, raw)), Some(take), true) = (raws.first(), takes.first(), self.runs.is_empty()) {
+            let complete = raw.processes.iter().filter_map(|process| process.complete);
+            let complete = complete.max_by_key(|peak| peak.reserved_bytes);
+            let same = complete.is_some_and(|peak| peak.reserved_bytes == take.reserved);
+            let stages = take.stages;
+            self.nothing_later = same && take.end == End::Done && !stages.whole && !stages.evaluated && !stages.saved;
+        }
         let mut run = Run { batch, takes, pressed: None, assumed: None, verdict: Verdict::Unknown, seconds: 0.0 };
         run.assumed = self.assume(batch, &raws, &run)?;
         if run.cache_decides(capacity, headroom) {
@@ -379,18 +414,36 @@ impl<'a> Stage<'a> {
         if !read || fixed || run.oom().is_some() || !run.is_whole() {
             return Ok(None);
         }
-        let mut request = self.request(batch, *order, self.as_expected(), false);
-        request.values = Values::Large;
+        let mut assumed = Assumed::Same;
+        for values in [Values::Large, Values::Negative] {
+            if assumed == Assumed::Same {
+                assumed = self.assume_values(batch, *order, raw, take, values)?;
+            }
+        }
+        self.assumed = Some(assumed.clone());
+        Ok(Some(assumed))
+    }
+
+    fn assume_values(
+        &self,
+        batch: Option<u64>,
+        order: Addresses,
+        raw: &RawOutcome,
+        take: &Take,
+        values: Values,
+    ) -> Result<Assumed, Stop> {
+        let mut request = self.request(batch, order, self.as_expected(), false);
+        request.values = values;
         if !take.stages.whole {
             request.ahead = Duration::ZERO;
         }
         // A loop that waits for a small value ends no more.
         request.time_limit = request.time_limit.min(Duration::from_secs_f64(raw.seconds.clamp(0.0, 1e6) * 3.0 + 20.0));
-        let other = launch::run(&request).map_err(Stop::LaunchRequest)?;
+        let other = self.launch(&request).map_err(Stop::LaunchRequest)?;
         if other.exit == Exit::Interrupted {
             return Err(Stop::Interrupted);
         }
-        let seen = self.take(*order, &other);
+        let seen = self.take(order, &other);
         // Of a program that went on, only what lies within the steps asked for is the same work.
         let complete =
             raw.processes.iter().filter_map(|process| process.complete).max_by_key(|peak| peak.reserved_bytes);
@@ -399,16 +452,69 @@ impl<'a> Stage<'a> {
             None => (take.allocated, take.reserved),
         };
         let ended = seen.end == End::Done && seen.steps >= take.steps.min(u64::from(self.options.steps));
-        let same = ended && (seen.allocated, seen.reserved) == base;
-        let assumed = if same {
-            Assumed::Same
-        } else {
-            let reads = take.traps.iter().filter(|trap| trap.kind == "value-read");
-            let places = reads.filter_map(|trap| trap.place.clone()).collect();
-            Assumed::Other { reserved: ended.then_some(seen.reserved), places }
-        };
-        self.assumed = Some(assumed.clone());
-        Ok(Some(assumed))
+        // A program may well refuse what no loss or count can be: that says nothing of its memory.
+        let refused = values == Values::Negative && matches!(seen.end, End::Failed(_));
+        if refused || (ended && (seen.allocated, seen.reserved) == base) {
+            return Ok(Assumed::Same);
+        }
+        let reads = take.traps.iter().filter(|trap| trap.kind == "value-read");
+        let places = reads.filter_map(|trap| trap.place.clone()).collect();
+        Ok(Assumed::Other { values, reserved: ended.then_some(seen.reserved), places })
+    }
+
+    /// Rehearses the fixes that are offered first, where that needs no change of the program, until one helps. Where a
+    /// smaller batch was seen to fit, that is the answer.
+    fn try_fixes(&self, answer: &Answer, explanation: &mut Explanation) -> Result<Vec<Tried>, Stop> {
+        let mut tried = Vec::new();
+        let Some((failed, _)) = answer.first_oom() else { return Ok(tried) };
+        let Some(take) = failed.deciding() else { return Ok(tried) };
+        let raw = self.kept.iter().find(|(batch, _)| *batch == failed.batch).map(|(_, raw)| raw);
+        let processes = || raw.into_iter().flat_map(|raw| &raw.processes);
+        let observed = processes().find_map(|process| process.batch.as_ref());
+        let loader = observed.filter(|batch| batch.from.as_deref() == Some("DataLoader"));
+        let loader = loader.and_then(|batch| batch.observed);
+        let setting = |name: &str| processes().find_map(|process| process.settings.get(name));
+        let uses = setting("libraries").is_some_and(|libraries| libraries.get("transformers").is_some());
+        let recomputes = setting("checkpointing").and_then(|value| value.as_bool()) == Some(true);
+        let diagnosis = explanation.diagnoses.iter_mut().find(|diagnosis| diagnosis.incident.primary);
+        let Some(plan) = diagnosis.map(|diagnosis| &mut diagnosis.plan) else { return Ok(tried) };
+        if answer.largest.is_some() {
+            return Ok(tried);
+        }
+        for ranked in plan.offers.iter().take(FIXES_LOOKED_AT) {
+            let Some(remedy) = Remedy::of(ranked.fix.id, &ranked.offer, loader, uses && !recomputes) else { continue };
+            let again = tried.iter().any(|tried: &Tried| tried.remedy == remedy);
+            if again || tried.len() == FIXES_TRIED || self.started.elapsed() > self.options.search_limit {
+                continue;
+            }
+            let title = (ranked.fix.title)();
+            self.bar.set_message(title.in_lang(self.options.output.style.lang).to_string());
+            let mut request = self.request(failed.batch, take.addresses, self.as_expected(), false);
+            request.ahead = Duration::ZERO;
+            request.remedy = Some(remedy.clone());
+            let raw = launch::run(&request, None).map_err(Stop::LaunchRequest)?;
+            if raw.exit == Exit::Interrupted {
+                return Err(Stop::Interrupted);
+            }
+            let takes = vec![self.take(take.addresses, &raw)];
+            let mut run = Run {
+                batch: failed.batch,
+                takes,
+                pressed: None,
+                assumed: None,
+                verdict: Verdict::Unknown,
+                seconds: 0.0,
+            };
+            run.judge(self.question.gpu.capacity(), self.question.headroom);
+            let came = Tried::of(ranked.fix.id, remedy, &run);
+            let helps = came.helps();
+            tried.push(came);
+            if helps {
+                break;
+            }
+        }
+        remedy::settle(plan, &tried);
+        Ok(tried)
     }
 
     /// The device as far as is known, the estimates at their middle.
@@ -449,8 +555,22 @@ impl<'a> Stage<'a> {
         take
     }
 
+    /// One run, forked where that can be. A failure may come of the fork itself, so it counts only where the program
+    /// fails when it is started anew.
+    fn launch(&self, request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
+        let warm = match &self.warm {
+            Warmth::Warm(warm, _) => Some(warm),
+            Warmth::Untried | Warmth::Cold => None,
+        };
+        let raw = launch::run(request, warm)?;
+        match raw.forked && matches!(self.take(request.addresses, &raw).end, End::Failed(_)) {
+            true => launch::run(request, None),
+            false => Ok(raw),
+        }
+    }
+
     /// The program with each order of addresses, at once where there are processors for it.
-    fn takes(&self, batch: Option<u64>, room: Room, records: bool) -> Result<Vec<(Addresses, RawOutcome)>, Stop> {
+    fn takes(&mut self, batch: Option<u64>, room: Room, records: bool) -> Result<Vec<(Addresses, RawOutcome)>, Stop> {
         let orders: &[Addresses] = match self.options.addresses {
             AddressOrders::Both => &[Addresses::Up, Addresses::Down],
             AddressOrders::Up => &[Addresses::Up],
@@ -458,15 +578,27 @@ impl<'a> Stage<'a> {
         };
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = self.options.jobs.unwrap_or(if processors > 1 { 2 } else { 1 });
-        let launch = |order: Addresses| launch::run(&self.request(batch, order, room, records));
-        let results: Vec<Result<RawOutcome, LaunchError>> = if jobs > 1 && orders.len() > 1 {
-            std::thread::scope(|scope| {
-                let threads: Vec<_> = orders.iter().map(|order| scope.spawn(|| launch(*order))).collect();
-                threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
-            })
+        let mut results: Vec<Result<RawOutcome, LaunchError>> = Vec::new();
+        let more = orders.len() > 1 || self.options.batch.is_some();
+        if let (Warmth::Untried, true, Some(first)) = (&self.warm, more, orders.first()) {
+            // The first run of all shows what the others would import again.
+            let request = self.request(batch, *first, room, records);
+            let raw = launch::run(&request, None).map_err(Stop::LaunchRequest)?;
+            let ended = !matches!(self.take(*first, &raw).end, End::Failed(_) | End::TimeUp);
+            let warm = if ended { launch::warm(&request, &raw) } else { None };
+            self.warm = warm.map_or(Warmth::Cold, |(warm, folder)| Warmth::Warm(warm, folder));
+            results.push(Ok(raw));
+        }
+        let launch = |order: Addresses| self.launch(&self.request(batch, order, room, records));
+        let rest = orders.get(results.len()..).unwrap_or_default();
+        if jobs > 1 && rest.len() > 1 {
+            results.extend(std::thread::scope(|scope| {
+                let threads: Vec<_> = rest.iter().map(|order| scope.spawn(|| launch(*order))).collect();
+                threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
+            }));
         } else {
-            orders.iter().map(|order| launch(*order)).collect()
-        };
+            results.extend(rest.iter().map(|order| launch(*order)));
+        }
         let mut raws = Vec::new();
         for (order, result) in orders.iter().zip(results) {
             let raw = result.map_err(Stop::LaunchRequest)?;
@@ -503,7 +635,7 @@ impl<'a> Stage<'a> {
             },
             devices: options.gpus,
             steps: options.steps,
-            ahead: if addresses == self.first_order() { options.ahead } else { Duration::ZERO },
+            ahead: if addresses == self.first_order() && !self.nothing_later { options.ahead } else { Duration::ZERO },
             world_size: options.world_size,
             rank: 0,
             addresses,
@@ -519,6 +651,7 @@ impl<'a> Stage<'a> {
                 .collect(),
             view: self.view.clone(),
             base: self.base.clone(),
+            remedy: None,
             torch: options.torch.clone(),
             torch_python: options.torch_python.clone(),
         }

@@ -13,10 +13,12 @@
 use super::counters;
 use super::elf::{self, Symbols};
 use super::process::{self, ProcessReport};
+use super::remedy::Remedy;
 use super::stubs;
 use super::torch::{self, Missing, Torch};
 use super::view::changes::{self, Changes};
 use super::view::{self, Level, View};
+use super::warm::{self, Warm};
 use super::{agent, device, environment, smi};
 use crate::domain::closed_set;
 use crate::text;
@@ -95,6 +97,8 @@ pub struct LaunchRequest {
     pub view: View,
     /// Where the private folder is made; one of the usual places otherwise.
     pub base: Option<PathBuf>,
+    /// A fix that is tried.
+    pub remedy: Option<Remedy>,
     /// The folder of the PyTorch to use, where the command's interpreter should not be asked.
     pub torch: Option<PathBuf>,
     /// The interpreter to ask, where the command does not show it.
@@ -156,6 +160,8 @@ pub struct RawOutcome {
     pub changes: Changes,
     /// Variables of the user's environment that it did not get.
     pub kept_back: Vec<String>,
+    /// It was forked from a warm process.
+    pub forked: bool,
     folder: PrivateFolder,
 }
 
@@ -383,9 +389,12 @@ const SHIM: &str = "liboomdoc_device.so";
 type Prepared = (Option<Torch>, BTreeMap<String, Vec<u8>>);
 
 fn prepare(request: &LaunchRequest, shim: &[u8]) -> Result<Arc<Prepared>, LaunchError> {
-    type Key = (Vec<OsString>, Option<PathBuf>, Option<PathBuf>);
+    type Key = (Vec<OsString>, Option<PathBuf>, Option<PathBuf>, Option<OsString>);
     static LAST: Mutex<Option<(Key, Arc<Prepared>)>> = Mutex::new(None);
-    let key = (request.command.clone(), request.torch.clone(), request.torch_python.clone());
+    let named = request.env.iter().rev().find(|(name, _)| name == "PYTHONPATH");
+    let python_path = named.and_then(|(_, value)| value.clone());
+    let words = torch::deciding_words(&request.command);
+    let key = (words, request.torch.clone(), request.torch_python.clone(), python_path.clone());
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((known, prepared)) = &*last
         && *known == key
@@ -396,7 +405,7 @@ fn prepare(request: &LaunchRequest, shim: &[u8]) -> Result<Arc<Prepared>, Launch
         Some(python) => vec![python.clone().into_os_string()],
         None => request.command.clone(),
     };
-    let torch = match torch::find(&asked, request.torch.as_deref()) {
+    let torch = match torch::find(&asked, request.torch.as_deref(), python_path.as_deref()) {
         Ok(torch) => Some(torch),
         // A command without any PyTorch runs all the same: it may be no Python at all.
         Err(Missing::Interpreter | Missing::Torch { .. } | Missing::Failed { .. }) => None,
@@ -492,7 +501,8 @@ fn settings(request: &LaunchRequest, torch: Option<&Torch>) -> String {
         ("rank", request.rank.to_string()),
         ("world", request.world_size.unwrap_or(0).to_string()),
     ];
-    rows.iter().map(|(name, value)| format!("{name}={value}\n")).collect()
+    let rows = rows.iter().map(|(name, value)| format!("{name}={value}\n"));
+    rows.chain(request.remedy.as_ref().and_then(Remedy::setting)).collect()
 }
 
 /// The environment of the command; returns what was kept back.
@@ -521,6 +531,9 @@ fn environment(command: &mut Command, request: &LaunchRequest, folder: &Path) ->
         if let Some(value) = value.clone().or_else(|| std::env::var_os(name)) {
             command.env(name, value);
         }
+    }
+    if let Some(Remedy::Variable(name, value)) = &request.remedy {
+        command.env(name, value);
     }
     for (name, place) in [("LD_LIBRARY_PATH", LIBRARIES), ("PYTHONPATH", AGENT), ("PATH", PROGRAMS)] {
         command.env(name, before(&folder.join(place), of_user(name)));
@@ -559,8 +572,8 @@ fn follow(mut output: impl Read + Send + 'static, show: bool) -> (Tail, std::thr
 }
 
 /// Ends every process of the child's group, whether it listens or not.
-fn kill_group(child: &Child, signal: rustix::process::Signal) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+fn kill_group(running: &Running<'_>, signal: rustix::process::Signal) {
+    if let Some(group) = i32::try_from(running.id()).ok().and_then(rustix::process::Pid::from_raw) {
         // The group may be gone already.
         let _ = rustix::process::kill_process_group(group, signal);
     }
@@ -574,9 +587,9 @@ struct Namespace {
 
 impl Namespace {
     /// That of a child which has entered its view; `None` before.
-    fn of(child: &Child, folder: &Path) -> Option<Namespace> {
+    fn of(child: u32, folder: &Path) -> Option<Namespace> {
         let noted = PathBuf::from(fs::read_to_string(folder.join(view::NAMESPACE)).ok()?);
-        let path = format!("/proc/{}/ns/mnt", child.id());
+        let path = format!("/proc/{child}/ns/mnt");
         let held = fs::File::open(&path).ok()?;
         (fs::read_link(path).ok()? == noted).then_some(Namespace { link: noted, _held: held })
     }
@@ -627,10 +640,10 @@ fn extension(limit: Duration) -> Duration {
 /// Waits for the child, its time limit or an interruption.
 /// In between, `look` sees it alive.
 fn wait(
-    child: &mut Child,
+    child: &mut Running<'_>,
     limit: Duration,
     interrupted: &AtomicBool,
-    mut look: impl FnMut(&Child),
+    mut look: impl FnMut(&Running<'_>),
 ) -> io::Result<(Option<ExitStatus>, Exit)> {
     let started = Instant::now();
     let mut pause = Duration::from_millis(1);
@@ -661,77 +674,247 @@ fn wait(
     Ok((None, cause))
 }
 
-/// Runs a command once.
+/// A process that runs the command.
+enum Running<'w> {
+    Own(Child),
+    /// A child of the warm process, in the view that the holder holds open.
+    Forked {
+        warm: &'w Warm,
+        pid: u32,
+        holder: Option<Child>,
+    },
+}
+
+impl Running<'_> {
+    fn id(&self) -> u32 {
+        match self {
+            Running::Own(child) => child.id(),
+            Running::Forked { pid, .. } => *pid,
+        }
+    }
+
+    fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        match self {
+            Running::Own(child) => child.try_wait(),
+            Running::Forked { warm, pid, .. } => Ok(warm.ended(*pid)),
+        }
+    }
+
+    /// After its group was killed: takes note of its end, and lets the view go.
+    fn end(&mut self) {
+        match self {
+            Running::Own(child) => {
+                let _ = child.wait();
+            }
+            Running::Forked { holder, .. } => {
+                if let Some(holder) = holder {
+                    let _ = holder.kill();
+                    let _ = holder.wait();
+                }
+            }
+        }
+    }
+}
+
+/// A private folder with all that a run needs.
+fn laid_out(request: &LaunchRequest, prepared: &Prepared, shim: &[u8]) -> io::Result<PrivateFolder> {
+    let folder = private_folder(request.base.as_deref())?;
+    let at = |name: &str| folder.path().join(name);
+    write_libraries(&at(LIBRARIES), shim, &prepared.1)?;
+    write_agent(&at(AGENT))?;
+    if let Some(stage) = &request.view.program {
+        write_programs(folder.path(), stage)?;
+    }
+    fs::write(at(SETTINGS), settings(request, prepared.0.as_ref()))?;
+    [RESULTS, view::FOLDER, view::TEMPORARY].iter().try_for_each(|name| fs::create_dir(at(name)))?;
+    Ok(folder)
+}
+
+/// The command, started through the stage that enters a view of this level.
+fn staged(request: &LaunchRequest, level: Level, folder: &Path, command: &[OsString]) -> Command {
+    let (program, arguments) = match (&request.view.program, command.split_first()) {
+        (Some(stage), _) => {
+            let mut words = view::arguments(level, request.view.offline, folder);
+            words.push("--".into());
+            (stage.as_os_str(), [words, command.to_vec()].concat())
+        }
+        (None, Some((program, arguments))) => (program.as_os_str(), arguments.to_vec()),
+        (None, None) => (OsStr::new(""), Vec::new()),
+    };
+    let mut staged = Command::new(program);
+    staged.args(arguments).process_group(0);
+    staged
+}
+
+/// Starts a process that imports what a run of this command imported, for further runs to be forked from; `None` where
+/// that can't be.
+pub fn warm(request: &LaunchRequest, outcome: &RawOutcome) -> Option<(Warm, WarmFolder)> {
+    let can_enter = matches!(request.view.level, Level::Overlay | Level::Off) && request.view.program.is_some();
+    let interpreter = request.command.first().is_some_and(|word| torch::is_interpreter(word));
+    let list = outcome.folder().join(RESULTS).join(warm::LIST);
+    if !can_enter || !interpreter || !list.is_file() {
+        return None;
+    }
+    let shim = device::shim()?;
+    let prepared = prepare(request, &shim).ok()?;
+    let folder = laid_out(request, &prepared, &shim).ok()?;
+    let kept = folder.path().join(warm::LIST);
+    fs::copy(list, &kept).ok()?;
+    let text = settings(request, prepared.0.as_ref()) + &format!("warm={}\n", kept.to_str()?);
+    fs::write(folder.path().join(SETTINGS), text).ok()?;
+    let mut command = staged(request, Level::Off, folder.path(), &request.command);
+    environment(&mut command, request, folder.path());
+    let patience = Duration::from_secs_f64(30.0 + 3.0 * outcome.seconds.clamp(0.0, 1e5));
+    Some((Warm::start(command, patience).ok()?, WarmFolder(folder)))
+}
+
+/// The private folder of a warm process.
+#[derive(Debug)]
+pub struct WarmFolder(#[expect(dead_code, reason = "removed when it is dropped")] PrivateFolder);
+
+/// A command that was started: its outputs, and what it did not get of the environment.
+type Started<'w> = (Running<'w>, [Box<dyn Read + Send>; 2], Vec<String>);
+
+/// Forks the command from a warm process; `None` where it can't be, and nothing has run.
+fn forked<'w>(request: &LaunchRequest, warm: &'w Warm, folder: &Path) -> Option<Started<'w>> {
+    if !warm.is_fit() {
+        return None;
+    }
+    let mut described = Command::new("");
+    let kept_back = environment(&mut described, request, folder);
+    let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    for (name, value) in described.get_envs() {
+        match value {
+            Some(value) => variables.insert(name.to_owned(), value.to_owned()),
+            None => variables.remove(name),
+        };
+    }
+    let text = |word: &OsString| word.to_str().map(str::to_owned);
+    let variables: Option<BTreeMap<String, String>> =
+        variables.iter().map(|(name, value)| Some((text(name)?, text(value)?))).collect();
+    let words: Option<Vec<String>> = request.command.iter().map(text).collect();
+    let streams = ["out", "err"].map(|name| folder.join(name));
+    for stream in &streams {
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR);
+        rustix::fs::mknodat(rustix::fs::CWD, stream, kind, mode, 0).ok()?;
+    }
+    let holder = match request.view.level {
+        Level::Overlay => Some(hold(request, folder)?),
+        _ => None,
+    };
+    let description = serde_json::json!({
+        "folder": folder.to_str()?, "command": words?, "environment": variables?, "out": streams[0].to_str()?,
+        "err": streams[1].to_str()?, "view": holder.as_ref().map_or(0, Child::id), "broken": warm::BROKEN,
+        "here": std::env::current_dir().ok()?.to_str()?,
+    });
+    // Opening one end of such a stream waits for the other.
+    let readers = streams.clone().map(|path| std::thread::spawn(move || fs::File::open(path)));
+    let pid = warm.fork(folder, &description);
+    let asked = Instant::now();
+    while pid.is_some() && asked.elapsed() < GRACE && !readers.iter().all(|reader| reader.is_finished()) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // Where nobody else opens the other end, we do; for a reader it is the end of the stream then.
+    for stream in streams.iter().zip(&readers).filter(|(_, reader)| !reader.is_finished()).map(|(stream, _)| stream) {
+        let _ = fs::File::options().write(true).read(true).open(stream);
+    }
+    let [out, err] = readers.map(|reader| reader.join().ok().and_then(Result::ok));
+    let running = Running::Forked { warm, pid: pid?, holder };
+    Some((running, [Box::new(out?), Box::new(err?)], kept_back))
+}
+
+/// Starts a process that enters the view and holds it open; waits until it has.
+fn hold(request: &LaunchRequest, folder: &Path) -> Option<Child> {
+    // The words of the command name folders to be laid over.
+    let mut command = staged(request, Level::Overlay, folder, &[&[view::HOLD.into()], &*request.command].concat());
+    environment(&mut command, request, folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut holder = command.spawn().ok()?;
+    let asked = Instant::now();
+    while asked.elapsed() < GRACE {
+        if Namespace::of(holder.id(), folder).is_some() {
+            return Some(holder);
+        }
+        if holder.try_wait().ok()?.is_some() {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let _ = holder.kill();
+    let _ = holder.wait();
+    None
+}
+
+/// Starts the command.
+fn start(request: &LaunchRequest, folder: &Path) -> io::Result<Started<'static>> {
+    let mut command = staged(request, request.view.level, folder, &request.command);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let kept_back = environment(&mut command, request, folder);
+    let mut child = command.spawn()?;
+    let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(io::Error::from(io::ErrorKind::BrokenPipe));
+    };
+    Ok((Running::Own(child), [Box::new(out), Box::new(err)], kept_back))
+}
+
+/// Runs a command once, forked from a warm process where there is one.
 ///
 /// # Errors
 /// Where nothing could be run; what the command itself does wrong is in the outcome.
-pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
+pub fn run(request: &LaunchRequest, warm: Option<&Warm>) -> Result<RawOutcome, LaunchError> {
     let shim = device::shim().ok_or(LaunchError::Unsupported)?;
-    let (program, arguments) = request.command.split_first().ok_or(LaunchError::NoCommand)?;
+    let program = request.command.first().ok_or(LaunchError::NoCommand)?;
     let prepared = prepare(request, &shim)?;
-    let (torch, files) = (&prepared.0, &prepared.1);
     if request.view.level == Level::Agent && !torch::starts_python(&request.command) {
         return Err(LaunchError::Unprotected { program: program.clone() });
     }
-    let folder = private_folder(request.base.as_deref()).map_err(LaunchError::Folder)?;
-    write_libraries(&folder.path().join(LIBRARIES), &shim, files)
-        .and_then(|()| write_agent(&folder.path().join(AGENT)))
-        .and_then(|()| request.view.program.iter().try_for_each(|stage| write_programs(folder.path(), stage)))
-        .and_then(|()| fs::write(folder.path().join(SETTINGS), settings(request, torch.as_ref())))
-        .and_then(|()| {
-            [RESULTS, view::FOLDER, view::TEMPORARY]
-                .iter()
-                .try_for_each(|name| fs::create_dir(folder.path().join(name)))
-        })
-        .map_err(LaunchError::Folder)?;
+    let folder = laid_out(request, &prepared, &shim).map_err(LaunchError::Folder)?;
     let interrupted = Arc::new(AtomicBool::new(false));
     let mut handlers = Vec::new();
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         // Without a handler the folder stays behind when the user interrupts.
         handlers.extend(signal_hook::flag::register(signal, Arc::clone(&interrupted)));
     }
-    let mut command = match &request.view.program {
-        Some(stage) => {
-            let mut command = Command::new(stage);
-            command.args(view::arguments(request.view.level, request.view.offline, folder.path())).arg("--");
-            command.arg(program);
-            command
-        }
-        None => Command::new(program),
-    };
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let kept_back = environment(&mut command, request, folder.path());
     let started = Instant::now();
-    let outcome = command.spawn().and_then(|mut child| {
-        let output = child.stdout.take().map(|output| follow(output, !request.quiet));
-        let errors = child.stderr.take().map(|output| follow(output, !request.quiet));
+    let begun = match warm.and_then(|warm| forked(request, warm, folder.path())) {
+        Some(begun) => Ok(begun),
+        None => start(request, folder.path()),
+    };
+    let outcome = begun.and_then(|(mut running, [output, errors], kept_back)| {
+        let (_, output) = follow(output, !request.quiet);
+        let (tail, errors) = follow(errors, !request.quiet);
         let mut namespace = None;
-        let waited = wait(&mut child, request.time_limit, &interrupted, |child| {
-            namespace = namespace.take().or_else(|| Namespace::of(child, folder.path()));
+        let waited = wait(&mut running, request.time_limit, &interrupted, |running| {
+            let id = match running {
+                Running::Forked { holder: Some(holder), .. } => holder.id(),
+                _ => running.id(),
+            };
+            namespace = namespace.take().or_else(|| Namespace::of(id, folder.path()));
         });
-        kill_group(&child, rustix::process::Signal::KILL);
+        kill_group(&running, rustix::process::Signal::KILL);
         // The group is killed: this returns at once.
-        let _ = child.wait();
+        running.end();
         kill_strays(folder.path(), namespace.as_ref());
         let seconds = started.elapsed().as_secs_f64();
         let (_, exit) = waited?;
         let asked = Instant::now();
-        for (_, reader) in output.iter().chain(&errors) {
+        for reader in [&output, &errors] {
             while !reader.is_finished() && asked.elapsed() < Duration::from_secs(1) {
                 std::thread::sleep(Duration::from_millis(2));
             }
         }
-        let tail = errors.map(|(tail, _)| {
-            let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-            String::from_utf8_lossy(&tail.iter().copied().collect::<Vec<u8>>()).into_owned()
-        });
-        Ok((exit, tail.unwrap_or_default(), seconds))
+        let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let tail = String::from_utf8_lossy(&tail.iter().copied().collect::<Vec<u8>>()).into_owned();
+        Ok((exit, tail, seconds, kept_back, matches!(running, Running::Forked { .. })))
     });
     for handler in handlers {
         signal_hook::low_level::unregister(handler);
     }
-    let (exit, stderr_tail, seconds) =
+    let (exit, stderr_tail, seconds, kept_back, was_forked) =
         outcome.map_err(|error| LaunchError::Start { program: program.clone(), error })?;
+    if was_forked && exit == Exit::Code(i32::from(warm::BROKEN)) {
+        return run(request, None);
+    }
     let results = folder.path().join(RESULTS);
     if let Ok(number) = fs::read_to_string(results.join(view::NOT_STARTED)) {
         let error = io::Error::from_raw_os_error(number.trim().parse().unwrap_or(0));
@@ -747,7 +930,18 @@ pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
     let snapshots = named.filter_map(|name| Path::new(name).file_name()).map(|name| results.join(name));
     let snapshots = snapshots.filter(|path| path.is_file()).collect();
     let device_calls = device_calls(&results);
-    Ok(RawOutcome { processes, device_calls, exit, stderr_tail, seconds, snapshots, changes, kept_back, folder })
+    Ok(RawOutcome {
+        processes,
+        device_calls,
+        exit,
+        stderr_tail,
+        seconds,
+        snapshots,
+        changes,
+        kept_back,
+        forked: was_forked,
+        folder,
+    })
 }
 
 /// Counter files that are read at most.

@@ -4,8 +4,9 @@
 //! PyTorch reserved, and on top of it what stands outside of PyTorch's count and is estimated: [`Outside`].
 
 use super::gpus::{self, Gpu};
-use super::launch::{Addresses, Exit};
+use super::launch::{Addresses, Exit, Values};
 use super::process::{Ended, OomReport, PeakPlace, ProcessReport, Trap};
+use super::remedy::Tried;
 use super::view::View;
 use super::view::changes::Changes;
 use crate::domain::{Verdict, named_variants};
@@ -246,6 +247,23 @@ pub struct Stages {
     pub saved: bool,
     /// An optimizer was made, and none made a step.
     pub idle: bool,
+    /// What is known of the loader's longest batch; `None` where there is no loader that could be asked.
+    pub longest: Option<Longest>,
+}
+
+/// How far the samples of a loader were looked at for its longest batch, which was then among the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Longest {
+    /// Samples that were looked at, and whether these are all of an epoch.
+    pub looked: u64,
+    pub whole: bool,
+}
+
+impl Longest {
+    fn of(process: &ProcessReport) -> Option<Longest> {
+        let told = process.settings.get("longest")?;
+        Some(Longest { looked: told.get("looked")?.as_u64()?, whole: told.get("whole")?.as_bool()? })
+    }
 }
 
 impl Stages {
@@ -255,6 +273,7 @@ impl Stages {
             whole: exit == Exit::Code(0) && processes.iter().all(by_itself),
             evaluated: processes.iter().any(|process| process.evaluated),
             saved: processes.iter().any(|process| process.saved),
+            longest: processes.iter().find_map(Longest::of),
             idle: done == 0 && processes.iter().any(|process| !process.optimizers.is_empty()),
         }
     }
@@ -581,13 +600,17 @@ fn trap_text(kind: &str) -> Text {
 pub enum Assumed {
     /// It needs the same memory.
     Same,
-    /// It took another way: reserved bytes, `None` where it did not end well.
-    Other { reserved: Option<u64>, places: Vec<String> },
+    /// It took another way where the values were these: reserved bytes, `None` where it did not end well.
+    Other { values: Values, reserved: Option<u64>, places: Vec<String> },
 }
 
 impl Assumed {
     fn text(&self) -> Option<Text> {
-        let Assumed::Other { reserved, places } = self else { return None };
+        let Assumed::Other { values, reserved, places } = self else { return None };
+        let (en, zh) = match values {
+            Values::Negative => ("negative", "为负"),
+            _ => ("large", "较大"),
+        };
         let named = places.iter().take(PLACES).map(|place| short_place(place)).collect::<Vec<_>>().join(", ");
         let at = if named.is_empty() { String::new() } else { format!(" ({named})") };
         Some(match reserved {
@@ -595,14 +618,14 @@ impl Assumed {
                 let reserved = Bytes(*reserved);
                 text!(
                     en: "memory depends on values that are read from the GPU, which computed none{at}: \
-                         {reserved} reserved where they are large",
-                    zh: "显存取决于从 GPU 读取的数值，而这里没有计算{at}：数值较大时保留 {reserved}"
+                         {reserved} reserved where they are {en}",
+                    zh: "显存取决于从 GPU 读取的数值，而这里没有计算{at}：数值{zh}时保留 {reserved}"
                 )
             }
             None => text!(
                 en: "what the program does depends on values that are read from the GPU, which computed none{at}: with \
-                     large ones it takes another way",
-                zh: "程序的行为取决于从 GPU 读取的数值，而这里没有计算{at}：数值较大时走另一条路径"
+                     {en} ones it takes another way",
+                zh: "程序的行为取决于从 GPU 读取的数值，而这里没有计算{at}：数值{zh}时走另一条路径"
             ),
         })
     }
@@ -784,6 +807,8 @@ pub struct Answer {
     pub seconds: f64,
     /// How files and network were kept from the program.
     pub view: View,
+    /// Fixes that were rehearsed, in the order in which they were.
+    pub tried: Vec<Tried>,
 }
 
 impl Answer {
@@ -812,7 +837,18 @@ impl Answer {
                 (verdict, shown)
             }
         };
-        Answer { question, runs, verdict, shown, largest, first_too_large, cut_short, seconds, view: View::none() }
+        Answer {
+            question,
+            runs,
+            verdict,
+            shown,
+            largest,
+            first_too_large,
+            cut_short,
+            seconds,
+            view: View::none(),
+            tried: Vec::new(),
+        }
     }
 
     pub fn shown(&self) -> Option<&Run> {

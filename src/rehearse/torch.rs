@@ -64,7 +64,7 @@ m = any('musl' in str(sysconfig.get_config_var(name) or '') for name in ('SOABI'
 print('\\n' + json.dumps({'executable': sys.executable, 'torch': l[0] if l else None, 'path': sys.path, 'musl': m}))
 ";
 
-fn is_interpreter(word: &OsStr) -> bool {
+pub fn is_interpreter(word: &OsStr) -> bool {
     let name = Path::new(word).file_name().and_then(OsStr::to_str).unwrap_or("");
     let version = name.strip_prefix("python").or_else(|| name.strip_prefix("pypy"));
     version.is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
@@ -129,6 +129,13 @@ fn interpreter(command: &[OsString]) -> Option<Vec<OsString>> {
     })
 }
 
+/// The words of a command that decide which PyTorch it uses: up to the script, where the interpreter is named.
+pub fn deciding_words(command: &[OsString]) -> Vec<OsString> {
+    let Some(place) = command.iter().position(|word| is_interpreter(word)) else { return command.to_vec() };
+    let options = command.iter().skip(place + 1).take_while(|word| word.as_encoded_bytes().starts_with(b"-"));
+    command.iter().take(place + 2 + options.count()).cloned().collect()
+}
+
 /// The programs that a shell script starts, as far as they are Python or written in it: `python`, `torchrun`.
 fn in_script(command: &[OsString]) -> Vec<OsString> {
     const MOST: usize = 8;
@@ -168,11 +175,13 @@ fn quoted(words: &[OsString]) -> String {
     words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-fn ask(command: &[OsString]) -> Result<Answer, Missing> {
+/// `python_path` is the variable that the command will have.
+fn ask(command: &[OsString], python_path: Option<&OsStr>) -> Result<Answer, Missing> {
     let words = interpreter(command).ok_or(Missing::Interpreter)?;
     let (program, arguments) = words.split_first().ok_or(Missing::Interpreter)?;
     let failed = |message: String| Missing::Failed { interpreter: quoted(&words), message };
     let output = Command::new(program)
+        .envs(python_path.map(|path| ("PYTHONPATH", path)))
         .args(arguments)
         .args(["-c", QUESTION])
         .stdin(Stdio::null())
@@ -221,7 +230,7 @@ fn assigned<'a>(source: &'a str, name: &str) -> Option<&'a str> {
 ///
 /// # Errors
 /// What is missing.
-pub fn find(command: &[OsString], folder: Option<&Path>) -> Result<Torch, Missing> {
+pub fn find(command: &[OsString], folder: Option<&Path>, python_path: Option<&OsStr>) -> Result<Torch, Missing> {
     match folder {
         // The folder itself or the one that it lies in.
         Some(folder) => {
@@ -238,10 +247,10 @@ pub fn find(command: &[OsString], folder: Option<&Path>) -> Result<Torch, Missin
             let first = command.first().filter(|_| !command.iter().any(|word| is_interpreter(word)));
             let hides = first.is_some_and(|first| on_path(first).is_some_and(|path| shebang(&path).is_none()));
             let candidates = if hides { in_script(command) } else { Vec::new() };
-            let mut asked = candidates.into_iter().filter_map(|word| ask(&[word]).ok());
+            let mut asked = candidates.into_iter().filter_map(|word| ask(&[word], python_path).ok());
             let answer = match asked.find(|answer| answer.torch.is_some()) {
                 Some(answer) => answer,
-                None => ask(command)?,
+                None => ask(command, python_path)?,
             };
             if answer.musl {
                 return Err(Missing::Musl { interpreter: answer.executable });

@@ -34,6 +34,7 @@ mod rehearse;
 mod rehearse_agent;
 mod rehearse_files;
 mod rehearse_shim;
+mod rehearse_warm;
 mod replay;
 mod rules;
 #[cfg(target_os = "linux")]

@@ -8,7 +8,7 @@ use crate::binary;
 use assert_cmd::Command;
 use binary::schema::Schema;
 use binary::{oomdoc, outcome, process};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use tempfile::TempDir;
@@ -275,6 +275,29 @@ fi
 tell steps ''"#;
     let (code, report) = play(script).json();
     assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "{report}");
+}
+
+#[test]
+fn the_first_fix_is_rehearsed_before_it_is_said() {
+    let helps = "reserved=$((9000 * mib)) allocated=$((8000 * mib))\n\
+                 [ -n \"$PYTORCH_ALLOC_CONF$PYTORCH_CUDA_ALLOC_CONF\" ] || out_of_memory\ntell steps ''";
+    let (_, report) = play(helps).json();
+    let tried = &report["oom"]["tried"];
+    assert_eq!((&tried[0]["fix"], &tried[0]["verdict"]), (&json!("expandable-segments"), &json!("fits")), "{tried}");
+    let fixes = |report: &Value| -> Vec<String> {
+        let diagnosis = &report["oom"]["explanation"]["incidents"][0];
+        let fixes = diagnosis["fixes"].as_array().unwrap().iter();
+        fixes.map(|fix| fix["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(fixes(&report)[0], "expandable-segments");
+    let (_, text) = play(helps).text();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("expandable_segments:True: it runs and needs up to"), "{text}");
+
+    let (_, report) = play("out_of_memory").json();
+    let tried = &report["oom"]["tried"];
+    assert_eq!(tried[0]["verdict"], "does-not-fit", "{tried}");
+    assert!(!fixes(&report).contains(&"expandable-segments".to_owned()), "{:?}", fixes(&report));
 }
 
 #[test]

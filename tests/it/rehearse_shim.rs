@@ -419,22 +419,23 @@ fn request(command: &[&str]) -> LaunchRequest {
         env: Vec::new(),
         view: View::none(),
         base: None,
+        remedy: None,
         torch: None,
         torch_python: None,
     }
 }
 fn shell(script: &str) -> RawOutcome {
-    launch::run(&request(&["sh", "-c", script])).unwrap()
+    launch::run(&request(&["sh", "-c", script]), None).unwrap()
 }
 
 #[test]
 fn a_command_finds_the_device_and_leaves_nothing_behind() {
     use std::os::unix::fs::PermissionsExt;
-    let outcome = launch::run(&request(&[client().to_str().unwrap(), "killed"])).unwrap();
+    let outcome = launch::run(&request(&[client().to_str().unwrap(), "killed"]), None).unwrap();
     assert_eq!(outcome.exit, Exit::Signal(9), "{}", outcome.stderr_tail);
     let [calls] = outcome.device_calls.as_slice() else { panic!("{:?}", outcome.device_calls) };
     assert_eq!((calls.devices[0].peak, calls.host_touch), (30 * MIB, None));
-    let outcome = launch::run(&request(&[client().to_str().unwrap(), "touch"])).unwrap();
+    let outcome = launch::run(&request(&[client().to_str().unwrap(), "touch"]), None).unwrap();
     assert_eq!(outcome.exit, Exit::Signal(11), "{}", outcome.stderr_tail);
     assert_eq!(outcome.device_calls[0].host_touch, Some(0x1000_0000_0010));
     let outcome = shell("ls ${LD_LIBRARY_PATH%%:*} >&2; exit 7");
@@ -458,7 +459,7 @@ fn time_that_is_up_ends_every_process_of_the_command() {
     );
     let mut request = request(&["sh", "-c", &script]);
     request.time_limit = Duration::from_millis(300);
-    let outcome = launch::run(&request).unwrap();
+    let outcome = launch::run(&request, None).unwrap();
     assert_eq!(outcome.exit, Exit::Stopped);
     let pids = fs::read_to_string(file).unwrap();
     assert_eq!(pids.lines().count(), 2);
@@ -484,7 +485,7 @@ fn the_end_of_the_errors_is_kept_and_the_users_paths_stay() {
     ]);
     request.env =
         vec![("PYTHONPATH".into(), Some("/own/python".into())), ("LD_LIBRARY_PATH".into(), Some("/own/lib".into()))];
-    let outcome = launch::run(&request).unwrap();
+    let outcome = launch::run(&request, None).unwrap();
     assert_eq!(outcome.stderr_tail.len(), 64 << 10);
     let mut lines = outcome.stderr_tail.lines().rev();
     assert_eq!(lines.next(), Some("0"), "nothing of ours shows in the environment");
@@ -495,8 +496,8 @@ fn the_end_of_the_errors_is_kept_and_the_users_paths_stay() {
 
 #[test]
 fn commands_that_do_not_start_are_errors() {
-    assert!(matches!(launch::run(&request(&[])), Err(launch::LaunchError::NoCommand)));
-    let missing = launch::run(&request(&["/no/such/program"])).unwrap_err();
+    assert!(matches!(launch::run(&request(&[]), None), Err(launch::LaunchError::NoCommand)));
+    let missing = launch::run(&request(&["/no/such/program"]), None).unwrap_err();
     assert!(missing.text().en.contains("/no/such/program does not start"), "{}", missing.text().en);
 }
 
@@ -507,7 +508,7 @@ fn each_kind_of_torch_that_cannot_be_rehearsed_is_named() {
     fs::create_dir_all(torch.join("lib")).unwrap();
     let find = |source: &str| {
         fs::write(torch.join("version.py"), source).unwrap();
-        torch::find(&[], Some(folder.path()))
+        torch::find(&[], Some(folder.path()), None)
     };
     let cpu = find("__version__ = '2.11.0+cpu'\ncuda: Optional[str] = None\nhip: Optional[str] = None\n");
     assert_eq!(cpu.unwrap_err(), torch::Missing::CpuBuild { version: "2.11.0+cpu".into() });

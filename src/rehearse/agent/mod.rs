@@ -12,6 +12,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("oomdoc_rehearsal/ending.py", include_str!("oomdoc_rehearsal/ending.py")),
     ("oomdoc_rehearsal/importing.py", include_str!("oomdoc_rehearsal/importing.py")),
     ("oomdoc_rehearsal/libraries.py", include_str!("oomdoc_rehearsal/libraries.py")),
+    ("oomdoc_rehearsal/longest.py", include_str!("oomdoc_rehearsal/longest.py")),
     ("oomdoc_rehearsal/memory.py", include_str!("oomdoc_rehearsal/memory.py")),
     ("oomdoc_rehearsal/record.py", include_str!("oomdoc_rehearsal/record.py")),
     ("oomdoc_rehearsal/redirect.py", include_str!("oomdoc_rehearsal/redirect.py")),
@@ -20,5 +21,6 @@ pub const FILES: &[(&str, &str)] = &[
     ("oomdoc_rehearsal/steps.py", include_str!("oomdoc_rehearsal/steps.py")),
     ("oomdoc_rehearsal/tracebacks.py", include_str!("oomdoc_rehearsal/tracebacks.py")),
     ("oomdoc_rehearsal/values.py", include_str!("oomdoc_rehearsal/values.py")),
+    ("oomdoc_rehearsal/warm.py", include_str!("oomdoc_rehearsal/warm.py")),
     ("oomdoc_rehearsal/world.py", include_str!("oomdoc_rehearsal/world.py")),
 ];

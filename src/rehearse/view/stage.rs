@@ -4,7 +4,7 @@
 //! mount below it; the kernel refuses to lay one over a folder that has (it would show what the mounts hide). So
 //! nothing can be written but what lies in an overlay's upper layer or in the private folder, whatever else fails.
 
-use super::{FOLDER, Level, NAMESPACE, NOT_STARTED, sys};
+use super::{FOLDER, HOLD, Level, NAMESPACE, NOT_STARTED, sys};
 use anyhow::{Context as _, bail, ensure};
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::UnshareFlags;
@@ -50,6 +50,10 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> anyhow::Result<u8> {
     let alive = parent.to_str().and_then(|pid| pid.parse().ok()) == Some(std::os::unix::process::parent_id());
     ensure!(alive, "the parent has gone away");
     let Some((program, rest)) = command.split_first() else { return Ok(0) };
+    if program == HOLD {
+        std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+        return Ok(0);
+    }
     let error = Command::new(program).args(rest).exec();
     let note = folder.join("results").join(NOT_STARTED);
     fs::write(note, error.raw_os_error().unwrap_or(0).to_string())?;

@@ -8,7 +8,7 @@ use crate::rehearse::launch::Addresses;
 use crate::rehearse::outcome::{self, End};
 use crate::rehearse::view::Level;
 use crate::rehearse::view::changes::{Change, Changes};
-use crate::rehearse::{gpus, process};
+use crate::rehearse::{gpus, process, remedy};
 use crate::report::json as explain;
 use crate::report::replay::json::Holder;
 use crate::report::view::{Bounds, Tool};
@@ -332,10 +332,37 @@ struct Oom<'a> {
     phase: Option<&'a str>,
     /// Innermost frame first.
     stack: &'a [String],
+    /// Fixes that were rehearsed, in the order in which they were.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tried: Vec<Tried<'a>>,
     /// As oomdoc explain prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "as_explain_prints_it")]
     explanation: Option<explain::Document<'a>>,
+}
+
+/// A fix that was rehearsed before it was said.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Tried<'a> {
+    /// Its id, as in the explanation.
+    fix: &'a str,
+    /// What was changed.
+    change: String,
+    verdict: Verdict,
+    /// What it then needs; absent where it ran out of memory again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needed_bytes: Option<Bounds>,
+}
+
+impl<'a> Tried<'a> {
+    fn of(tried: &'a remedy::Tried, lang: Lang) -> Tried<'a> {
+        Tried {
+            fix: tried.fix,
+            change: tried.remedy.text().in_lang(lang).to_owned(),
+            verdict: tried.verdict,
+            needed_bytes: tried.needed.map(Bounds::from),
+        }
+    }
 }
 
 fn as_explain_prints_it(_: &mut SchemaGenerator) -> Schema {
@@ -387,6 +414,7 @@ pub fn document<'a>(view: &View<'a>) -> Document<'a> {
             step: oom.step,
             phase: oom.phase.as_deref(),
             stack: &oom.stack,
+            tried: answer.tried.iter().map(|tried| Tried::of(tried, lang)).collect(),
             explanation: view.explanation.map(|explanation| explain::document(explanation, lang)),
         }),
         because: shown.map(|run| all_said(&run.shortfalls(), lang)).unwrap_or_default(),

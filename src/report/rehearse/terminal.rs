@@ -347,6 +347,11 @@ impl Page<'_> {
             let text = self.say(&text);
             self.screen.paragraph(&[run(Tone::Plain, "  ")], 2, &[run(Tone::Strong, text)]);
         }
+        for tried in &self.view.answer.tried {
+            let text = self.say(&tried.text());
+            let tone = if tried.helps() { Tone::Strong } else { Tone::Plain };
+            self.screen.paragraph(&[run(Tone::Plain, "  ")], 2, &[run(tone, text)]);
+        }
         let most = if self.view.style.verbose { usize::MAX } else { FIXES };
         for (i, ranked) in diagnosis.plan.offers.iter().take(most).enumerate() {
             let (title, frees) = (self.say(&(ranked.fix.title)()), self.say(&common::frees(&ranked.offer.frees)));

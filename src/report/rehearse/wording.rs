@@ -3,7 +3,7 @@
 use crate::domain::Verdict;
 use crate::gpu::products::Provenance;
 use crate::rehearse::launch::Addresses;
-use crate::rehearse::outcome::{Answer, Outside, Run, Take};
+use crate::rehearse::outcome::{Answer, Longest, Outside, Run, Take};
 use crate::rehearse::process::OomReport;
 use crate::rehearse::view::changes::{Change, Changes};
 use crate::rehearse::view::{Level, View};
@@ -122,6 +122,18 @@ pub fn seen(run: &Run) -> Text {
         let (comma, zh_comma) = if list.is_empty() { ("", "") } else { (", ", "、") };
         list.en += &format!("{comma}{en}");
         list.zh += &format!("{zh_comma}{zh}");
+    }
+    match take.stages.longest {
+        Some(longest) if longest.whole => {
+            seen.en += ", the longest batch";
+            seen.zh += "、最长的批";
+        }
+        Some(Longest { looked, .. }) => {
+            let (comma, zh_comma) = if unseen.is_empty() { ("", "") } else { (", ", "、") };
+            unseen.en += &format!("{comma}batches longer than those of the first {looked} samples");
+            unseen.zh += &format!("{zh_comma}比前 {looked} 个样本更长的批");
+        }
+        None => {}
     }
     let (comma, zh_comma) = if unseen.is_empty() { ("", "") } else { (", ", "、") };
     Text::new(
@@ -425,4 +437,17 @@ pub fn changes(changes: &Changes, most: usize) -> Vec<Text> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_alone_promises_no_more_than_the_writes_of_python() {
+        let said = |level| protection(&View { level, offline: false, program: None }).en;
+        assert!(said(Level::Overlay).starts_with("Nothing of yours was changed"));
+        let agent = said(Level::Agent);
+        assert!(!agent.contains("Nothing of yours") && agent.contains("is not seen"), "{agent}");
+    }
 }

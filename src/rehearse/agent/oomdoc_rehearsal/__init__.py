@@ -11,10 +11,12 @@ went in which phase, whether and where it ran out, and what the simulation canno
     values      values read from the device: what is told, what is answered
     world       one rank of a distributed job without the other ranks
     libraries   DataLoader, checkpointing, autocast, transformers: what was used, and the few places that wait for values
+    longest     the batch that needs most, asked of the loader
     device      the stand-ins for NVIDIA's libraries, loaded before torch looks for the real ones
     saving      checkpoints, whose values would be those of a GPU that computes nothing
     redirect    writes of Python code, where no namespace keeps them from the user's files
     tracebacks  takes the agent's frames out of what the script prints
+    warm        one import for many runs
     ending      the ends of a process: steps done, time over, exit, error
 
 Every hook runs under `record.guarded` or its own try/except: a hook that fails is noted in the result file under
@@ -27,7 +29,7 @@ def start():
 
     if not settings.known():
         return
-    from . import device, ending, importing, libraries, record, redirect, tracebacks, world
+    from . import device, ending, importing, libraries, record, redirect, tracebacks, warm, world
 
     redirect.install()
     record.run.begin()
@@ -35,10 +37,13 @@ def start():
     world.set_environment()
     ending.install()
     importing.install()
+    importing.before_import("torch", warm.note_environment)
     importing.before_import("torch", device.settle_visible)
     importing.after_import("torch", _torch_imported)
     libraries.install()
     tracebacks.install()
+    if settings.text("warm"):
+        warm.serve()
 
 
 def _torch_imported(torch):

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 
-from . import record, settings
+from . import record, settings, warm
 from .record import guarded, run
 
 _exit = os._exit
@@ -29,10 +29,17 @@ def finish(ended, exit_code=None):
 
 
 def _complete_result(ended, exit_code):
+    from . import values
+
     with guarded("end"):
         run.ended = ended
+        if ended != "time":
+            values.drop_ended_loops()
         if exit_code is not None:
             run.exit_code = exit_code
+        if run.is_first:
+            with guarded("list of modules"):
+                warm.leave_list()
         for function in _before:
             with guarded("end." + function.__name__):
                 function()
@@ -112,6 +119,7 @@ def _at_exit():
             if run.oom is None:
                 run.oom = {"message": str(error)}
             run.oom["caught"] = False
+            run.batch = run.batch or run.failed_batch
             run.oom.setdefault("stack", record.traceback_stack(error.__traceback__))
             finish("oom", 1)
         else:

@@ -10,7 +10,7 @@ _before = {}
 
 def before_import(name, function):
     """Call `function()` when the import of `name` begins."""
-    _before[name] = function
+    _before.setdefault(name, []).append(function)
 
 
 def after_import(name, function):
@@ -49,9 +49,9 @@ def _wrap(name, spec):
 
     def exec_module(module):
         functions = _waiting.get(name, [])
-        if name in _before:
+        for function in _before.get(name, ()):
             with guarded("before import of " + name):
-                _before[name]()
+                function()
         began = time.time()
         execute(module)
         _waiting.pop(name, None)

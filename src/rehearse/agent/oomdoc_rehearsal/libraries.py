@@ -4,7 +4,7 @@ import inspect
 import os
 import sys
 
-from . import record, saving, steps
+from . import longest, record, saving, settings, steps
 from .importing import after_import
 from .record import guarded, run
 
@@ -45,6 +45,42 @@ def _data_loader(module):
         return batch
 
     iterator.__next__ = __next__
+    _smaller_batch(module.DataLoader)
+
+
+def _smaller_batch(loader):
+    """A fix that is tried: loaders of one batch are made with another."""
+    wanted = settings.text("loader_batch").split(":")
+    if len(wanted) != 2:
+        return
+    initialise = loader.__init__
+    signature = inspect.signature(initialise)
+
+    @functools.wraps(initialise)
+    def __init__(self, *args, **kwargs):
+        with guarded("batch of the loader"):
+            call = signature.bind(self, *args, **kwargs)
+            if call.arguments.get("batch_size") == int(wanted[0]):
+                call.arguments["batch_size"] = int(wanted[1])
+                args, kwargs = call.args[1:], call.kwargs
+        initialise(self, *args, **kwargs)
+
+    loader.__init__ = __init__
+
+
+def _recompute(module):
+    """A fix that is tried: transformers' models recompute their activations."""
+    made = module.PreTrainedModel.post_init
+
+    @functools.wraps(made)
+    def post_init(self):
+        made(self)
+        with guarded("checkpointing"):
+            if self.supports_gradient_checkpointing:
+                self.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+                self.config.use_cache = False
+
+    module.PreTrainedModel.post_init = post_init
 
 
 def _checkpoint(module):
@@ -323,19 +359,38 @@ def _trainer(module):
     handler.on_step_end = ended
 
 
+def _compiler_of_deepspeed(module):
+    """deepspeed asks the CUDA compiler for its version where torch sees a GPU; what it builds then is not needed here."""
+    ask = module.installed_cuda_version
+
+    @functools.wraps(ask)
+    def installed_cuda_version(*args, **kwargs):
+        try:
+            return ask(*args, **kwargs)
+        except Exception:
+            major, minor = run.torch.version.cuda.split(".")[:2]
+            return int(major), int(minor)
+
+    module.installed_cuda_version = installed_cuda_version
+
+
 def install():
     """Wait for the libraries; nothing is imported here."""
     run.parts.append(_settings)
     after_import("accelerate.utils.memory", _batch_finder)
     after_import("transformers.trainer_callback", _trainer)
     after_import("torch.utils.data.dataloader", _data_loader)
+    after_import("torch.utils.data.dataloader", longest.hook_loader)
     after_import("torch.utils.checkpoint", _checkpoint)
     after_import("torch.amp.autocast_mode", _autocast)
     after_import("torch.nn.modules.conv", _convolution)
     after_import("torch.serialization", saving.hook_torch)
     after_import("torch.jit", saving.hook_jit)
+    if settings.text("checkpointing"):
+        after_import("transformers.modeling_utils", _recompute)
     after_import("safetensors.torch", saving.hook_safetensors)
     after_import("triton.testing", _benchmark)
+    after_import("deepspeed.ops.op_builder.builder", _compiler_of_deepspeed)
     if not run.answers:
         return
     after_import("transformers.generation.stopping_criteria", _stopping_criteria)

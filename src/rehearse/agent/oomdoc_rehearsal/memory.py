@@ -5,6 +5,7 @@ The peaks of a phase need the allocator's peak counters to be reset at its begin
 since ITS last reset and what the allocator says now.
 """
 import os
+import pickle
 import sys
 import time
 
@@ -206,12 +207,30 @@ def _stop_recording():
         run.torch.cuda.memory._record_memory_history(enabled=None)
 
 
+def _hide_own_frames(snapshot):
+    """The agent's wrappers are on the way to many an allocation, and nobody's business."""
+    events = [event for trace in snapshot["device_traces"] for event in trace]
+    blocks = [block for segment in snapshot["segments"] for block in [segment] + segment["blocks"]]
+    for entry in events + blocks:
+        frames = entry.get("frames")
+        if frames and any(record.is_own(frame["filename"]) for frame in frames):
+            entry["frames"] = [frame for frame in frames if not record.is_own(frame["filename"])]
+
+
 def _dump_snapshot():
     if not (run.wants_snapshot and run.uses_cuda):
         return
     name = "snapshot-%d.pickle" % run.pid
     path = os.path.join(run.folder, name)
-    run.torch.cuda.memory._dump_snapshot(path + ".tmp")
+    taken = getattr(run.torch.cuda.memory, "_snapshot", None)
+    if taken is None:
+        run.torch.cuda.memory._dump_snapshot(path + ".tmp")
+    else:
+        snapshot = taken()
+        with guarded("stacks of the snapshot"):
+            _hide_own_frames(snapshot)
+        with open(path + ".tmp", "wb") as file:
+            pickle.dump(snapshot, file)
     os.replace(path + ".tmp", path)
     run.snapshot = name
 
@@ -237,7 +256,7 @@ def _note_out_of_memory(message, frame):
         return
     if peaks is not None:
         peaks.failed()
-        run.batch = None  # the one that it settles on is of interest
+        run.failed_batch, run.batch = run.batch or run.failed_batch, None  # the one that it settles on is of interest
     if run.oom is not None:  # the first is the one to explain; a script that goes on may meet many
         run.oom["count"] += 1
         return

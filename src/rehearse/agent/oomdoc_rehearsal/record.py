@@ -30,6 +30,7 @@ class Run:
         self.torch = None
         self.import_seconds = None
         self.is_first = False
+        self.parts = []  # functions that add their fields to the result
         self.configure()
 
     def configure(self):
@@ -64,15 +65,15 @@ class Run:
         self.failures = {}
         self.settings = {}
         self.batch = None
+        self.failed_batch = None  # the one with which it ran out of memory
         self.world = None  # (rank, size) once a process group exists
-        self.parts = []  # functions that add their fields to the result
 
     def begin(self):
         """Called once when Python starts: is this the first Python of the command, and what to do after a fork."""
-        self.is_first = self._leave_mark()
+        self.is_first = self.leave_mark()
         os.register_at_fork(after_in_child=self._after_fork)
 
-    def _leave_mark(self):
+    def leave_mark(self):
         """Note this process among the command's Pythons; True unless an ancestor did, or this one before it became another."""
         marks = settings.path("pythons")
         first, pid = True, self.pid
@@ -88,9 +89,7 @@ class Run:
         return first
 
     def _after_fork(self):
-        parts = self.parts
         self._reset()
-        self.parts = parts
         self.is_first = False
         self.started = time.time()
         for reset in _fork_resets:
@@ -183,6 +182,11 @@ class guarded:
             return False
         run.fail(self.name, error)
         return True
+
+
+def is_own(filename):
+    """Whether a file is the agent's."""
+    return filename.startswith(_FOLDER)
 
 
 def _short(path):

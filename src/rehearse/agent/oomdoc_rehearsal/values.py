@@ -15,11 +15,15 @@ from .record import guarded, on_fork, run
 
 LOOP_READS = 400  # reads at one place within one step that are taken for a loop waiting for a value
 _ANSWER = "_oomdoc_answer"  # attribute of a tensor whose value we know better than the device
+_SOURCE = "_oomdoc_source"  # attribute of a tensor that the host copied: what it was copied from, and its version then
+_VERSION = "_oomdoc_version"  # of such a tensor when that was said
+_FOLLOWED = 1 << 20  # elements of a copy that is followed
 
-_ONES = settings.text("values") == "ones"  # what unknown memory reads as
-_LARGE = settings.text("values") == "large"
-_PATTERNS = {int("42" * size, 16) for size in (1, 2, 4, 8)}  # what the device gives for unknown integers then
-_ASSUMED = 1000  # a number in their place that a size can have
+_VALUES = "zeros"  # what unknown memory reads as
+# What the device gives for unknown integers, and a number in their place that a size can have.
+_LARGE = {int("42" * size, 16): 1000 for size in (1, 2, 4, 8)}
+_NEGATIVE = {int("c2" * size, 16) - (1 << 8 * size): 1 for size in (1, 2, 4, 8)}
+_NEGATIVE[0xC2] = 1  # of eight bits without a sign
 _LINEAR_ALGEBRA = (
     "qr svd svdvals eigh eigvalsh eig eigvals inv inv_ex solve solve_ex cholesky cholesky_ex lstsq det slogdet pinv matrix_rank"
     " lu lu_factor ldl_factor solve_triangular matrix_exp"
@@ -30,6 +34,9 @@ _reads = {}  # (step, place) -> reads
 
 
 def _known(tensor):
+    version = getattr(tensor, _VERSION, None)
+    if version is not None and version != tensor._version:
+        return None  # written since
     return getattr(tensor, _ANSWER, None)
 
 
@@ -40,8 +47,8 @@ def _read(tensor):
         answer = tensor.detach().to("cpu").item()
         if run.answers and isinstance(answer, float) and not _plausible(answer):
             answer = 0.0
-        if _LARGE and isinstance(answer, int) and answer in _PATTERNS:
-            answer = _ASSUMED
+        if isinstance(answer, int):
+            answer = {"large": _LARGE, "negative": _NEGATIVE}.get(_VALUES, {}).get(answer, answer)
         with guarded("value read"):
             _note_read(answer)
     return answer
@@ -63,12 +70,64 @@ def _note_read(answer):
         run.trap("loop", where, "read %d times within one step: a loop that waits for a value does not end here" % count, 0, "lower")
 
 
+def drop_ended_loops():
+    """A place that was read often and left by itself waited for nothing."""
+    for key in [key for key in run.traps if key[0] == "loop"]:
+        del run.traps[key]
+
+
+def _host(tensor):
+    """What a tensor was copied from, where that is known and it was not written since."""
+    source, version = getattr(tensor, _SOURCE, (None, 0))
+    return source if source is not None and tensor._version == version else None
+
+
+def _follow_copies(torch):
+    """Numbers that the host copies to the device are known: what is asked of them there is computed on the host."""
+
+    def followed(original):
+        @functools.wraps(original)
+        def copied(self, *args, **kwargs):
+            result = original(self, *args, **kwargs)
+            if type(self) in _plain and not self.is_cuda and type(result) in _plain and result.is_cuda:
+                with guarded("copies"):
+                    if not self.is_floating_point() and self.numel() <= _FOLLOWED:
+                        setattr(result, _SOURCE, (self, result._version))
+            return result
+
+        return copied
+
+    for name in ("to", "cuda"):
+        setattr(torch.Tensor, name, followed(getattr(torch.Tensor, name)))
+
+    def answered(original):
+        @functools.wraps(original)
+        def asked(self, *args, **kwargs):
+            result = original(self, *args, **kwargs)
+            if not args and not kwargs and type(self) in _plain and self.is_cuda and type(result) in _plain:
+                with guarded("known numbers"):
+                    source = _host(self)
+                    if source is not None and source.numel():
+                        setattr(result, _ANSWER, original(source).item())
+                        setattr(result, _VERSION, result._version)
+            return result
+
+        return asked
+
+    # Not the functions of the same names: TorchScript knows those by themselves.
+    for name in ("max", "min", "amax", "amin", "sum", "any", "all"):
+        setattr(torch.Tensor, name, answered(getattr(torch.Tensor, name)))
+
+
 def _nonzero(tensor):
     """In place of the CUDA kernel of `aten::nonzero`: torch's own through its other entry, and a note of the rows."""
     torch = run.torch
+    source = _host(tensor)
+    if source is not None:
+        return torch.empty((int(source.count_nonzero()), source.dim()), dtype=torch.int64, device=tensor.device)
     rows = torch.empty(0, dtype=torch.int64, device=tensor.device)
     torch.ops.aten.nonzero.out(tensor, out=rows)
-    if _ONES:  # a mask of unknown values keeps everything: the most that it can need
+    if _VALUES == "ones":  # a mask of unknown values keeps everything: the most that it can need
         rows = torch.empty((tensor.numel(), tensor.dim()), dtype=torch.int64, device=tensor.device)
     with guarded("nonzero"):
         if tensor.numel():
@@ -78,7 +137,7 @@ def _nonzero(tensor):
 
 def _note_rows(operator, rows, possible):
     where = record.place()
-    if rows == possible and _ONES:
+    if rows == possible and _VALUES == "ones":
         return run.trap("data-dependent-shape", where, "%s is taken to give all %d rows" % (operator, rows))
     run.trap(
         "zero-rows" if rows == 0 else "data-dependent-shape",
@@ -250,9 +309,16 @@ def _tell_linear_algebra(torch):
             setattr(torch.linalg, name, told(name, original))
 
 
+def configure():
+    """Take over what the settings ask for."""
+    global _VALUES
+    _VALUES = settings.text("values", "zeros")
+
+
 def install(torch):
     """Place the hooks of this module."""
     global _library, _plain
+    configure()
     _plain = (torch.Tensor, torch.nn.Parameter)
     on_fork(_reads.clear)
     with guarded("values.kernels"), warnings.catch_warnings():
@@ -268,6 +334,6 @@ def install(torch):
         _tell_linear_algebra(torch)
     with guarded("values.copies"):
         _tell_copies(torch)
-    for hook in (_answer_finite, _answer_nan, _answer_grad_scaler) if run.answers else ():
+    for hook in (_follow_copies, _answer_finite, _answer_nan, _answer_grad_scaler) if run.answers else ():
         with guarded("values." + hook.__name__):
             hook(torch)

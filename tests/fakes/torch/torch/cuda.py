@@ -20,6 +20,10 @@ def _lazy_init():
             function()
 
 
+def is_initialized():
+    return _initialised
+
+
 def device_count():
     return 1
 

@@ -1,0 +1,48 @@
+"""How many measured peaks lie inside the interval that the report prints, from the tables of docs/rehearse-accuracy.md.
+
+The report's need is the reserved peak and, as estimates, the context and the libraries of an RTX 3060 with CUDA 12; for
+convolutions 0.90 to 1.20 times the reserved peak, or 256 MiB more. What was measured begins when the context exists, so
+the middle of its estimate is added to it.
+"""
+import pathlib
+import re
+
+CONTEXT, LIBRARIES, CONSTANT = (63, 105), (30, 250), 9  # MiB; the constant is part of the table's figures
+TABLE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "rehearse-accuracy.md"
+
+
+def rows(text):
+    """(model, measured, reserved) of the runs that fitted, in MiB."""
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) == 7 and cells[6] == "no / no":
+            yield cells[0], int(cells[3]), int(cells[4]) - CONSTANT
+
+
+def interval(model, reserved):
+    transformer = "/" in model or model.lower().startswith("t5")
+    low, high = (reserved, reserved) if transformer else (0.9 * reserved, reserved + max(256, 0.2 * reserved))
+    return transformer, low + CONTEXT[0] + LIBRARIES[0], high + CONTEXT[1] + LIBRARIES[1]
+
+
+def main():
+    counts = {}
+    for model, measured, reserved in rows(TABLE.read_text(encoding="utf-8")):
+        transformer, low, high = interval(model, reserved)
+        total = measured + sum(CONTEXT) / 2
+        place = "inside" if low <= total <= high else "below" if total < low else "above"
+        near = place != "inside" and min(abs(total - low), abs(total - high)) <= 20
+        found = counts.setdefault("transformers" if transformer else "CNNs", [])
+        found.append((place, near, model, measured, round(low), round(high)))
+    for kind, found in counts.items():
+        inside = sum(place == "inside" for place, *_ in found)
+        near = sum(near for _, near, *_ in found)
+        print("%s: %d of %d inside, %d more within 20 MiB of an end" % (kind, inside, len(found), near))
+        for place, is_near, *rest in found:
+            if place != "inside" and not is_near:
+                print("   ", place, *rest)
+
+
+if __name__ == "__main__":
+    assert re.search(r"\| no / no \|", TABLE.read_text(encoding="utf-8"))
+    main()
