@@ -3,7 +3,10 @@
 //! It runs inside other programs, so it is a library of its own: with the same compiler, without a dependency, without
 //! the flags of this build. Only Linux on x86-64 has one.
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::env;
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -25,7 +28,7 @@ fn main() {
     compiler.args(["--crate-type", "cdylib", "--crate-name", "simulated_device", "--edition", "2024"]);
     compiler.args(["--target", DEVICE, "-C", "opt-level=s", "-C", "panic=abort", "-C", "strip=symbols"]);
     if variable("PROFILE") == "release" {
-        compiler.args(["-C", "codegen-units=1"]);
+        compiler.args(["-C", "codegen-units=1", "-C", "lto=fat"]);
     }
     if target == DEVICE
         && let Some(linker) = env::var_os("RUSTC_LINKER")
@@ -36,8 +39,19 @@ fn main() {
     }
     compiler.arg("-o").arg(&output).arg("src/rehearse/shim/lib.rs");
     match compiler.status() {
-        Ok(status) if status.success() => println!("cargo::rustc-cfg=simulated_device"),
+        Ok(status) if status.success() => {
+            compress(&output).unwrap_or_else(|error| panic!("the simulated device is not compressed: {error}"));
+            println!("cargo::rustc-cfg=simulated_device");
+        }
         Ok(status) => panic!("the simulated device does not compile: {status}"),
         Err(error) => panic!("the compiler {compiler:?} does not start: {error}"),
     }
+}
+
+/// Writes `FILE.gz` beside a file.
+fn compress(file: &Path) -> std::io::Result<()> {
+    let out = std::fs::File::create(file.with_extension("so.gz"))?;
+    let mut out = GzEncoder::new(out, Compression::best());
+    out.write_all(&std::fs::read(file)?)?;
+    out.finish()?.sync_all()
 }

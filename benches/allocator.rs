@@ -8,9 +8,8 @@
 // A benchmark that cannot set up fails by panicking, and its figures go to the terminal.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use oomdoc::allocator::caching::Surroundings;
 use oomdoc::allocator::config::{Config, TorchPlatform};
-use oomdoc::allocator::device::SimulatedDevice;
+use oomdoc::allocator::device::{SimulatedDevice, Surroundings};
 use oomdoc::allocator::replay::{self, Setup};
 use oomdoc::allocator::trace::Trace;
 use oomdoc::allocator::version::Version;

@@ -12,6 +12,7 @@ use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
 use crate::input::Source;
 use crate::rehearse::launch::Values;
+use crate::rehearse::smi;
 use crate::rehearse::view::{self, Level};
 use crate::report::rules::Subject;
 use crate::report::{Style, wording};
@@ -34,6 +35,8 @@ pub enum Invocation {
     CudaChild,
     /// The process between a rehearsal and its command, which enters the private view.
     RehearseView,
+    /// The `nvidia-smi` of a rehearsed command.
+    RehearseSmi,
     Replay(Box<ReplayOptions>),
     Diff(Box<DiffOptions>),
     Simulate(Box<SimulateOptions>),
@@ -352,11 +355,10 @@ pub fn parse() -> Invocation {
     match arguments.next().as_ref().and_then(|name| name.to_str()) {
         Some(child::NAME) => return Invocation::CudaChild,
         Some(run::SENTINEL) => return Invocation::RunSentinel,
+        Some(view::NAME) => return Invocation::RehearseView,
+        Some(smi::NAME) => return Invocation::RehearseSmi,
         Some(run::CHILD) => return Invocation::RunChild(arguments.collect()),
         _ => {}
-    }
-    if std::env::args_os().nth(1).is_some_and(|name| name == view::NAME) {
-        return Invocation::RehearseView;
     }
     match Cli::parse().command {
         Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),

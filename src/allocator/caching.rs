@@ -6,7 +6,7 @@
 
 use super::block::{Arena, Block, BlockId, NONE, NOT_EXPANDABLE};
 use super::config::Config;
-use super::device::{Device, Listing, Process};
+use super::device::{Device, Listing, Surroundings};
 use super::expandable::Segment;
 use super::flat_map::FlatMap;
 use super::oom::{self, Cause, Tail};
@@ -29,17 +29,6 @@ pub enum AllocError {
     OutOfMemory(String),
     /// Any other error of the library.
     Error(String),
-}
-
-/// What the allocator knows about its surroundings besides the device: only error texts show it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Surroundings {
-    /// Index of the device as the process counts.
-    pub device: u8,
-    /// How this process shows in NVML's list.
-    pub listing: Listing,
-    /// The other processes of NVML's list.
-    pub others: Vec<Process>,
 }
 
 /// Free memory of one kind: of the default pool or of one private pool, for small or for large requests.

@@ -103,6 +103,17 @@ pub enum Listing {
     NoLibrary,
 }
 
+/// What the allocator knows about its surroundings besides the device: only error texts show it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Surroundings {
+    /// Index of the device as the process counts.
+    pub device: u8,
+    /// How this process shows in NVML's list.
+    pub listing: Listing,
+    /// The other processes of NVML's list.
+    pub others: Vec<Process>,
+}
+
 /// A device that is nothing but counters. Addresses grow and are never reused; memory comes in pieces of [`GRANULE`].
 #[derive(Debug, Clone, Default)]
 pub struct SimulatedDevice {

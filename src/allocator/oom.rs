@@ -1,7 +1,6 @@
 //! The texts of out-of-memory errors, byte for byte as each version prints them.
 
-use super::caching::Surroundings;
-use super::device::Listing;
+use super::device::{Listing, Surroundings};
 use super::version::Version;
 use std::fmt::Write;
 

@@ -2,9 +2,9 @@
 
 use super::POOL_STREAMS;
 use super::block::BlockId;
-use super::caching::{AllocError, CachingAllocator, Surroundings};
+use super::caching::{AllocError, CachingAllocator};
 use super::config::{Backend, Config};
-use super::device::{DriverCall, SimulatedDevice};
+use super::device::{DriverCall, SimulatedDevice, Surroundings};
 use super::snapshot::SegmentView;
 use super::stats::Stats;
 use super::trace::{Op, Trace};

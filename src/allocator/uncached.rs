@@ -1,8 +1,8 @@
 //! The two ways around the cache: the driver's own pools and no pools at all. Both ask the driver for every request, so
 //! that only their error texts are of interest; how the driver pools memory is not modelled.
 
-use super::caching::{AllocError, Surroundings};
-use super::device::Device;
+use super::caching::AllocError;
+use super::device::{Device, Surroundings};
 use super::oom;
 use super::version::Version;
 use super::{LARGE_ROUNDING, ONE_EXABYTE, round_up};

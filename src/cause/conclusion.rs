@@ -1,7 +1,6 @@
 //! What the ranked causes amount to: proved, likely, only a family, or open.
 
-use super::nature::{Asker, asker};
-use super::{CauseId, Finding, decide};
+use super::{CauseId, Finding};
 use crate::dialect::Sign;
 use crate::domain::{closed_set, named_variants};
 use crate::incident::Incident;
@@ -93,6 +92,30 @@ const FAMILY_KNOWN: f64 = 0.65;
 /// Evidence from here on speaks for a cause by itself.
 const SPEAKS: f64 = 0.5;
 
+/// Candidates less likely than this share of the first are not worth an observation.
+const CANDIDATE: f64 = 0.22;
+
+/// Where only the family is known, members of it that are at least this likely are candidates as well.
+const OF_THE_FAMILY: f64 = 0.03;
+
+/// Candidates named at most.
+const NAMED: usize = 4;
+
+/// The causes between which the log leaves open, the likeliest first.
+pub fn candidates(findings: &[Finding], conclusion: Conclusion) -> Vec<CauseId> {
+    let most = findings.first().map_or(0.0, |first| first.confidence);
+    let may = |finding: &&Finding| match conclusion {
+        Conclusion::Family(family) => {
+            Family::of(finding.cause.id) == family && finding.confidence >= OF_THE_FAMILY
+                || finding.confidence >= most * CANDIDATE
+        }
+        _ => finding.confidence >= most * CANDIDATE,
+    };
+    let named: Vec<CauseId> = findings.iter().filter(may).map(|finding| finding.cause.id).take(NAMED).collect();
+    // What stands alone is held against the next.
+    if named.len() < 2 { findings.iter().map(|finding| finding.cause.id).take(2).collect() } else { named }
+}
+
 /// What the findings of an incident amount to.
 pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
     let Some(first) = findings.first() else { return Conclusion::Open };
@@ -115,7 +138,7 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
     let family = Family::of(first.cause.id);
     let share: f64 =
         findings.iter().filter(|finding| Family::of(finding.cause.id) == family).map(|f| f.confidence).sum();
-    let alone = decide::candidates(findings, Conclusion::Open).iter().all(|cause| Family::of(*cause) == family);
+    let alone = candidates(findings, Conclusion::Open).iter().all(|cause| Family::of(*cause) == family);
     if share >= FAMILY_KNOWN && alone { Conclusion::Family(family) } else { Conclusion::Open }
 }
 
@@ -137,16 +160,6 @@ fn is_of_the_account(id: &str) -> bool {
             | "outside-the-allocator"
             | "strangers"
     )
-}
-
-/// True for a message without a figure, and for a kill that nothing proves.
-pub fn is_bare(incident: &Incident) -> bool {
-    let facts = &incident.event.facts;
-    let without = facts.sizes.is_empty() && facts.numbers.is_empty();
-    incident.event.has(Sign::KilledWithoutProof)
-        || without
-            && !incident.event.has(Sign::KilledWithProof)
-            && !matches!(asker(incident), Asker::Shm | Asker::OnChip)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What would decide between causes that the log leaves open: one observation each, with what each outcome means.
 
-use super::conclusion::{Conclusion, Family};
+use super::conclusion::{Conclusion, Family, candidates};
 use super::nature::{Asker, JobKind, asker, job_kind};
 use super::{CauseId, Finding};
 use crate::dialect::Sign;
@@ -436,30 +436,6 @@ fn per_step(incident: &Incident) -> (&'static str, String) {
 /// Observations offered at most.
 const OFFERED: usize = 3;
 
-/// Candidates less likely than this share of the first are not worth an observation.
-const CANDIDATE: f64 = 0.22;
-
-/// Where only the family is known, members of it that are at least this likely are candidates as well.
-const OF_THE_FAMILY: f64 = 0.03;
-
-/// Candidates named at most.
-const NAMED: usize = 4;
-
-/// The causes between which the log leaves open, the likeliest first.
-pub fn candidates(findings: &[Finding], conclusion: Conclusion) -> Vec<CauseId> {
-    let most = findings.first().map_or(0.0, |first| first.confidence);
-    let may = |finding: &&Finding| match conclusion {
-        Conclusion::Family(family) => {
-            Family::of(finding.cause.id) == family && finding.confidence >= OF_THE_FAMILY
-                || finding.confidence >= most * CANDIDATE
-        }
-        _ => finding.confidence >= most * CANDIDATE,
-    };
-    let named: Vec<CauseId> = findings.iter().filter(may).map(|finding| finding.cause.id).take(NAMED).collect();
-    // What stands alone is held against the next.
-    if named.len() < 2 { findings.iter().map(|finding| finding.cause.id).take(2).collect() } else { named }
-}
-
 /// The observations that would decide between the candidates, the cheapest first: each tells at least two of them
 /// apart, and together they tell as many as can be.
 pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Conclusion) -> Vec<Observation> {
@@ -467,6 +443,13 @@ pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Concl
     // A kill that nothing proves to be memory's: whether it is stands first.
     if incident.event.has(Sign::KilledWithoutProof) && !candidates.contains(&DriverOrUnrelated) {
         candidates.push(DriverOrUnrelated);
+    }
+    // A message without a figure does not say who holds the device, and one look at it costs nothing.
+    if super::nature::on_gpu(incident)
+        && incident.event.facts.sizes.is_empty()
+        && !candidates.iter().any(|cause| Family::of(*cause) == Family::SomebodyElse)
+    {
+        candidates.push(OtherProcess);
     }
     let mut found: Vec<Observation> = Vec::new();
     let mut open: Vec<(CauseId, CauseId)> = Vec::new();
@@ -556,6 +539,19 @@ mod tests {
         assert!(observations.windows(2).all(|pair| place(pair[0].id) < place(pair[1].id)));
         for observation in &observations {
             assert!(observation.outcomes.len() >= 2, "{}", observation.id);
+        }
+    }
+
+    #[test]
+    fn a_message_without_figures_asks_for_a_look_at_the_device_before_anything_else() {
+        let incident = torch(&[]);
+        let offered = |first, second| {
+            let mut findings = rank(&incident);
+            findings.retain(|finding| [first, second].contains(&finding.cause.id));
+            observations(&incident, &findings, Conclusion::Open).first().map(|first| first.id)
+        };
+        for pair in [(Capacity, SingleHugeAllocation), (Capacity, TransientPeak), (Capacity, LeakGrowth)] {
+            assert_eq!(offered(pair.0, pair.1), Some("device-without-the-job"), "{pair:?}");
         }
     }
 

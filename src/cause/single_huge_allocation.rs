@@ -39,16 +39,20 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
-    let place = incident.context.user_frame().map(|frame| format!("{}:{}", frame.file, frame.line));
-    match place {
-        Some(place) => text!(
-            en: "Print the shapes of the inputs at {place} just before it fails: if the product of the shape and the element size is not about {want}, the request comes from elsewhere.",
-            zh: "在 {place} 失败之前打印输入形状：若形状乘积乘以元素大小与 {want} 不符，则请求来自别处。"
+    let (en, zh) = match incident.context.user_frame() {
+        Some(frame) => (format!("at {}:{}", frame.file, frame.line), format!("{}:{} 处", frame.file, frame.line)),
+        None => ("at the failing line".to_string(), "失败行处".to_string()),
+    };
+    match incident.ledger.requested.map(size) {
+        Some(want) => text!(
+            en: "Print the shapes of the inputs {en} just before it fails: if no product of a shape and the element size \
+                 is about {want}, the request comes from elsewhere.",
+            zh: "在失败之前打印{zh}各输入的形状：若没有任何形状乘以元素大小约等于 {want}，则请求来自别处。"
         ),
         None => text!(
-            en: "Print the shapes at the failing line just before it fails: if no product of shape and element size is about {want}, the request comes from elsewhere.",
-            zh: "在失败行之前打印各张量形状：若没有任何形状乘以元素大小约等于 {want}，则请求来自别处。"
+            en: "Print the shapes of the inputs {en} just before it fails: if every product of a shape and the element \
+                 size is small beside the memory there is, no single request is to blame.",
+            zh: "在失败之前打印{zh}各输入的形状：若每个形状乘以元素大小都远小于可用内存，则不是单次请求的问题。"
         ),
     }
 }
@@ -116,5 +120,14 @@ mod tests {
         assert_eq!(first(&settled(square)), CauseId::SingleHugeAllocation);
         let circuit = event(Program::Cuquantum, Resource::Gpu, &[]);
         assert_eq!(first(&settled(circuit)), CauseId::SingleHugeAllocation);
+    }
+
+    #[test]
+    fn a_request_whose_size_is_unknown_is_refuted_without_a_figure() {
+        for incident in [torch(&[]), torch(&FULL_CARD)] {
+            let refute = refute(&incident);
+            assert!(!refute.en.contains('?') && !refute.zh.contains('?'), "{refute:?}");
+            assert_eq!(refute.en.contains("64.00 MiB"), incident.ledger.requested.is_some(), "{refute:?}");
+        }
     }
 }

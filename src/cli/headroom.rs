@@ -4,8 +4,8 @@ use super::{Output, OutputArgs, bytes, count, parameters, share, size};
 use crate::domain::Headroom;
 use crate::estimate::fit::Counted;
 use crate::estimate::loader::{Cache, DEFAULT_PREFETCH};
+use crate::estimate::setup::{Attention, Lora, Precision, Quantised};
 use crate::estimate::states::Optimizer;
-use crate::estimate::training::{Attention, Lora, Precision, Quantised};
 use clap::{Args, Parser, ValueEnum};
 use std::path::{Path, PathBuf};
 

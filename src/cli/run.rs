@@ -48,7 +48,7 @@ pub struct WatchOptions {
   docker run … oomdoc run -- python train.py      as the container's first process, too
   oomdoc explain records/                         afterwards: who fell first, and why
 
-The job keeps its terminal, colours, input, signals, working directory and exit code. Nothing is said when all goes
+The job keeps its terminal, colours, input, signals, working directory and exit code. Nothing is said when all goes \
 well but one line with the peak; when it dies for want of memory, the diagnosis goes to standard error.
 Exit codes: the job's own, 128 + n when signal n ended it, 127 or 126 when it cannot be started.")]
 pub(super) struct RunArgs {

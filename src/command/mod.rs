@@ -29,9 +29,11 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
-        Invocation::CudaChild | Invocation::RehearseView | Invocation::RunSentinel | Invocation::RunChild(_) => {
-            Lang::En
-        }
+        Invocation::CudaChild
+        | Invocation::RehearseView
+        | Invocation::RehearseSmi
+        | Invocation::RunSentinel
+        | Invocation::RunChild(_) => Lang::En,
         Invocation::Probe(options) => options.output.style.lang,
         Invocation::Replay(options) => options.output.style.lang,
         Invocation::Diff(options) => options.output.style.lang,
@@ -53,6 +55,10 @@ pub fn run(invocation: Invocation) -> ExitCode {
             }
             code => code,
         },
+        Invocation::RehearseSmi => {
+            let (answer, code) = crate::rehearse::smi::run(std::env::args_os().skip(2));
+            std::io::stdout().write_all(answer.as_bytes()).map(|()| code).map_err(anyhow::Error::from)
+        }
         #[cfg(not(target_os = "linux"))]
         Invocation::RehearseView => Err(anyhow::anyhow!("for Linux only")),
         Invocation::Probe(options) => probe::run(&options),

@@ -2,8 +2,9 @@
 
 use crate::cli::CudaOptions;
 use crate::gpu::attribution::{self, DRIVERS_OWN};
+use crate::gpu::cuda::limits::margin;
 use crate::gpu::cuda::parent::{self, Guard};
-use crate::gpu::cuda::probe::{ProbeRequest, Which, margin};
+use crate::gpu::cuda::protocol::{ProbeRequest, Which};
 use crate::gpu::cuda::{Objection, Property};
 use crate::gpu::nvml::Library;
 use crate::gpu::twin::Reproduction;

@@ -49,11 +49,12 @@ pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let question = question(options).map_err(|text| anyhow!("{}", text.in_lang(lang)))?;
-    let mut stage = Stage::new(options, &question);
+    let refused = |error: LaunchError| anyhow!("{}", error.text().in_lang(lang));
+    let mut stage = Stage::new(options, &question).map_err(refused)?;
     let cut_short = match stage.rehearse() {
         Ok(cut_short) => cut_short,
         Err(Stop::Interrupted) => return Ok(INTERRUPTED),
-        Err(Stop::LaunchRequest(error)) => return Err(anyhow!("{}", error.text().in_lang(lang))),
+        Err(Stop::LaunchRequest(error)) => return Err(refused(error)),
     };
     stage.bar.finish_and_clear();
     let Stage { runs, started, kept, view, .. } = stage;
@@ -179,24 +180,26 @@ enum Stop {
     LaunchRequest(LaunchError),
 }
 
-/// The best private view that can be had, and the folder in which it can.
-fn view(options: &RehearseOptions) -> (FileView, Option<PathBuf>) {
+/// The best private view that can be had, and the folder in which it can. That of the agent alone is taken only where
+/// it is asked for: it does not see what libraries write by themselves.
+fn view(options: &RehearseOptions) -> Result<(FileView, Option<PathBuf>), LaunchError> {
     let offline = !options.network;
     // Without its own file nothing can stand between, which the agent can do without.
-    let Ok(program) = std::env::current_exe() else {
-        return (FileView { level: Level::Agent, offline, program: None }, None);
-    };
-    let at = |level| FileView { level, offline, program: Some(program.clone()) };
+    let program = std::env::current_exe().ok();
+    let at = |level| FileView { level, offline, program: program.clone() };
     if let Some(level) = options.view.filter(|level| level.redirects() || *level == Level::Off) {
-        return (at(level), None);
+        return Ok((at(level), None));
     }
+    let Some(stage) = &program else { return Err(LaunchError::OnlyAgent) };
     let bases = launch::bases();
-    let overlay = bases.iter().find(|base| view::can_be_had(&program, base, Level::Overlay, offline));
+    let overlay = bases.iter().find(|base| view::can_be_had(stage, base, Level::Overlay, offline));
     if overlay.is_some() || options.view == Some(Level::Overlay) {
-        return (at(Level::Overlay), overlay.cloned());
+        return Ok((at(Level::Overlay), overlay.cloned()));
     }
-    let landlock = bases.first().is_some_and(|base| view::can_be_had(&program, base, Level::Landlock, offline));
-    (at(if landlock { Level::Landlock } else { Level::Agent }), None)
+    match bases.first().is_some_and(|base| view::can_be_had(stage, base, Level::Landlock, offline)) {
+        true => Ok((at(Level::Landlock), None)),
+        false => Err(LaunchError::OnlyAgent),
+    }
 }
 
 /// How much of the device there is and what is taken before the program starts, in bytes.
@@ -228,7 +231,7 @@ struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    fn new(options: &'a RehearseOptions, question: &'a Question) -> Stage<'a> {
+    fn new(options: &'a RehearseOptions, question: &'a Question) -> Result<Stage<'a>, LaunchError> {
         let outside = Outside::of(&question.gpu, question.world);
         let drawn = options.format == RehearseFormat::Terminal && std::io::stderr().is_terminal();
         let target = if drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -240,8 +243,8 @@ impl<'a> Stage<'a> {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
         launch::sweep();
-        let (view, base) = view(options);
-        Stage {
+        let (view, base) = view(options)?;
+        Ok(Stage {
             options,
             question,
             outside,
@@ -253,7 +256,7 @@ impl<'a> Stage<'a> {
             records: true,
             started: Instant::now(),
             bar,
-        }
+        })
     }
 
     /// Makes all runs. The text says why not all were made that were wanted.

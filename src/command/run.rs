@@ -112,9 +112,9 @@ fn tell(seen: Seen, tape: &Mutex<Tape>, quiet: bool, output: &Output) {
             say(&format!("\n{}", report::terminal::render(&explanation, output.style)));
         } else if end.signal == Some(9) && timeline.shot_for_another_reason() {
             let line = text!(
-                en: "oomdoc: killed by SIGKILL, but not for want of memory: the kernel counted no such kill, \
-                     and no limit was near\n",
-                zh: "oomdoc：被 SIGKILL 杀死，但并非内存不足：内核没有记录此类杀进程，也没有接近任何上限\n"
+                en: "oomdoc: killed by SIGKILL, but not for want of memory: the kernel counted no such kill of the \
+                     job, and no limit was near\n",
+                zh: "oomdoc：被 SIGKILL 杀死，但并非内存不足：内核没有记录到对本作业的此类杀进程，也没有接近任何上限\n"
             );
             say(line.in_lang(lang));
         }

@@ -1,8 +1,8 @@
 //! `oomdoc simulate`: a trace of requests through PyTorch's caching allocator.
 
-use crate::allocator::caching::{AllocError, Surroundings};
+use crate::allocator::caching::AllocError;
 use crate::allocator::config::{Config, TorchPlatform};
-use crate::allocator::device::SimulatedDevice;
+use crate::allocator::device::{SimulatedDevice, Surroundings};
 use crate::allocator::replay::{self, Setup, Step};
 use crate::allocator::trace::{Op, Trace};
 use crate::cli::{SimulateFormat, SimulateOptions};

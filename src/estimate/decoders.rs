@@ -1,7 +1,8 @@
 //! Decoders whose weights and cache are counted from their `config.json`, but not what their layers keep for backward:
 //! mixtures of experts, latent attention, and layers that differ from Llama's. They answer questions about serving.
 
-use super::architecture::{Activation, Architecture, Fields, Quirks, Style, Transformer, transformer};
+use super::architecture::{Activation, Architecture, Quirks, Style, Transformer, transformer};
+use super::fields::Fields;
 use crate::text::Text;
 
 /// A family that is known here.

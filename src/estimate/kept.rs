@@ -6,7 +6,7 @@
 //! `tests/it/headroom.rs`.
 
 use super::architecture::{Activation, ConvolutionStyle, Convolutions, Style, Transformer};
-use super::training::{Attention, Lora, Precision, Setup};
+use super::setup::{Attention, Lora, Precision, Setup};
 use crate::text::Text;
 
 /// One thing that is kept: bytes per token (or per image), and how they come about.

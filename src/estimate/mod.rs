@@ -3,7 +3,9 @@
 
 pub mod architecture;
 pub mod batch;
+pub mod configuration;
 mod decoders;
+mod fields;
 pub mod fit;
 pub mod inference;
 pub mod kept;
@@ -12,6 +14,7 @@ pub mod loader;
 pub mod logits;
 pub mod peak;
 pub mod serving;
+pub mod setup;
 pub mod states;
 pub mod surface;
 pub mod training;

@@ -353,7 +353,7 @@ fn config(metadata: &Map<String, Value>) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::architecture::{Part, read};
+    use crate::estimate::configuration::{Part, read};
 
     #[test]
     fn safetensors_headers() {

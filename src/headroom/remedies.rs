@@ -6,8 +6,9 @@ use crate::domain::Verdict;
 use crate::estimate::architecture::Body;
 use crate::estimate::batch::split;
 use crate::estimate::peak::Peak;
+use crate::estimate::setup::{Attention, Lora, Precision, Quantised, Setup};
 use crate::estimate::states::Optimizer;
-use crate::estimate::training::{Attention, Lora, Precision, Quantised, Setup, Training};
+use crate::estimate::training::Training;
 use crate::text;
 use crate::text::Text;
 

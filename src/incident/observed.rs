@@ -64,11 +64,15 @@ pub fn read_record(mut from: impl BufRead) -> std::io::Result<(Timeline, String)
 }
 
 impl Timeline {
-    /// The kernel shot something of the job for want of memory: its own counter says so. On a machine with others the
-    /// count of the machine alone proves it only where the job was shot as well.
+    /// The kernel shot something of the job for want of memory: the counter of its control group says so, which counts
+    /// every victim in it, whichever limit was reached. Only where that cannot be read does the machine's count prove
+    /// it, and only of a job that was shot: on a machine with others the victim may be anybody's.
     pub fn kill_is_proved(&self) -> bool {
         let end = self.end.unwrap_or_default();
-        end.group_kills.unwrap_or(0) > 0 || end.machine_kills.unwrap_or(0) > 0 && self.was_shot()
+        match end.group_kills {
+            Some(kills) => kills > 0,
+            None => end.machine_kills.unwrap_or(0) > 0 && self.was_shot(),
+        }
     }
 
     /// SIGKILL, by the job itself or by what started it, as its code says.
@@ -86,10 +90,10 @@ impl Timeline {
                 || self.died_in_shared_memory())
     }
 
-    /// SIGKILL, while the kernel counted no kill for want of memory anywhere and nothing was nearly full: somebody or
-    /// something else sent it.
+    /// SIGKILL, while the kernel counted no kill of the job's for want of memory and nothing was nearly full: somebody
+    /// or something else sent it.
     pub fn shot_for_another_reason(&self) -> bool {
-        let counted = self.end.and_then(|end| end.machine_kills) == Some(0) && self.kills() == 0;
+        let counted = self.kills_counted() == Some(0);
         let full = [Quantity::Cgroup, Quantity::Host].into_iter().filter_map(|quantity| self.fullest(quantity));
         counted && full.fold(0.0, f64::max) < NEARLY
     }
@@ -122,7 +126,7 @@ impl Timeline {
             Some(End { code: Some(code), .. }) => text!(en: "exit code {code}", zh: "退出码 {code}"),
             _ => text!(en: "an unknown end", zh: "未知的结束方式"),
         };
-        event.message = match self.kills() {
+        event.message = match self.kills_counted().unwrap_or(0) {
             0 => format!("the job ended with {}", how.en),
             kills => format!("the job ended with {}; the kernel counted {kills} kill(s) for want of memory", how.en),
         };
@@ -163,5 +167,33 @@ pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
                 event.facts.note(Fact::Limit, Figure { bytes: limit, half_width: 0, at: Span::GIVEN });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shot(group_kills: Option<u64>, machine_kills: Option<u64>) -> Timeline {
+        let end = End { signal: Some(SIGKILL), group_kills, machine_kills, ..End::default() };
+        Timeline { end: Some(end), ..Timeline::default() }
+    }
+
+    #[test]
+    fn another_jobs_kill_on_the_same_machine_proves_nothing_where_the_jobs_own_counter_is_read() {
+        let busy = shot(Some(0), Some(1));
+        assert!(!busy.kill_is_proved() && busy.shot_for_another_reason() && !busy.may_be_memory());
+        for own in [shot(Some(1), Some(1)), shot(Some(1), None), shot(None, Some(1))] {
+            assert!(own.kill_is_proved() && !own.shot_for_another_reason() && own.may_be_memory(), "{:?}", own.end);
+        }
+        let untold = shot(None, None);
+        assert!(!untold.kill_is_proved() && !untold.shot_for_another_reason() && untold.may_be_memory());
+    }
+
+    #[test]
+    fn a_job_that_was_not_shot_is_no_victim_of_the_machines() {
+        let end = End { code: Some(1), machine_kills: Some(3), ..End::default() };
+        let failed = Timeline { end: Some(end), ..Timeline::default() };
+        assert!(!failed.kill_is_proved() && !failed.may_be_memory());
     }
 }

@@ -198,6 +198,9 @@ const WORTH_A_RISE: u64 = 32 << 20;
 /// its first half after a third.
 const LATE: f64 = 0.45;
 
+/// Readings that make a level.
+const LEVEL: usize = 4;
+
 /// Growth of this confidence (see [`Series::growth`]) is told as such.
 const SURE: f64 = 0.4;
 
@@ -238,7 +241,7 @@ impl Curve {
         after.checked_sub(1).and_then(|at| self.points.get(at)).copied()
     }
 
-    /// What it did until its peak.
+    /// What it did until its peak, as far as its readings tell.
     pub fn course(&self) -> Option<Course> {
         let (first, peak) = (self.points.first()?, self.peak()?);
         if let Some(from) = self.late_climb(*first, peak) {
@@ -251,7 +254,13 @@ impl Curve {
             {
                 Some(Course::Rose { bytes_per_second: slope, from: *from, to: peak })
             }
-            _ => Some(Course::Steady),
+            // Too few readings after the start, or a rise too short to be called one: nothing is told.
+            _ => {
+                let level = self.points.get(self.points.len() / 4..)?;
+                let low = level.iter().map(|point| point.bytes).min()?;
+                (level.len() >= LEVEL && peak.bytes - low < (peak.bytes / 10).max(WORTH_A_RISE))
+                    .then_some(Course::Steady)
+            }
         }
     }
 
@@ -265,7 +274,7 @@ impl Curve {
         // Without the start: a level is what comes after imports and the first load.
         let mut level: Vec<u64> = within(0.1, 0.5).map(|point| point.bytes).collect();
         level.sort_unstable();
-        let low = *level.get(level.len() / 2).filter(|_| level.len() >= 4)?;
+        let low = *level.get(level.len() / 2).filter(|_| level.len() >= LEVEL)?;
         let climb = peak.bytes.checked_sub(low)?;
         if climb < (peak.bytes / 10 * 3).max(WORTH_A_RISE) {
             return None;
@@ -430,11 +439,11 @@ impl Timeline {
         })
     }
 
-    /// Kills for want of memory that the kernel counted while the job ran: those of the job's group where it counted
-    /// any, since the machine's are other jobs' too.
-    pub fn kills(&self) -> u64 {
-        let end = self.end.unwrap_or_default();
-        end.group_kills.filter(|kills| *kills > 0).or(end.machine_kills).unwrap_or(0)
+    /// Kills for want of memory that the kernel counted while the job ran: those of the job's group where they can be
+    /// read, since the machine's are other jobs' too. `None` where neither can.
+    pub fn kills_counted(&self) -> Option<u64> {
+        let end = self.end?;
+        end.group_kills.or(end.machine_kills)
     }
 
     /// Steps told between two moments.
@@ -510,6 +519,17 @@ mod tests {
         assert!(matches!(jump.course(), Some(Course::Climbed { .. })), "{:?}", jump.course());
         let steady = curve((0..200u32).map(|i| (f64::from(i) * 0.1, 800 + u64::from(i % 3))));
         assert_eq!(steady.course(), Some(Course::Steady));
+    }
+
+    #[test]
+    fn steady_is_only_said_of_a_level_of_several_readings() {
+        let few = curve([(0.0, 13), (0.1, 90), (0.2, 186)]);
+        assert_eq!(few.course(), None, "it grew to the end");
+        assert_eq!(curve([(0.0, 186)]).course(), None, "one reading is no level");
+        let grew = curve((0..8u32).map(|i| (f64::from(i), if i < 5 { 400 } else { 480 })));
+        assert_eq!(grew.course(), None, "a fifth more than before is not steady");
+        let started = curve((0..40u32).map(|i| (f64::from(i) * 0.1, if i < 4 { 13 } else { 186 })));
+        assert_eq!(started.course(), Some(Course::Steady), "what rises while it starts is no growth");
     }
 
     #[test]

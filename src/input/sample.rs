@@ -154,19 +154,9 @@ fn read_more(reader: &mut dyn Read, buffer: &mut Vec<u8>, most: usize) -> io::Re
 
 /// Number of line ends that begin before `to`. A `\r` before `\n` belongs to the end that the `\n` is.
 fn count_ends(bytes: &[u8], to: usize) -> u64 {
-    let is_end = |byte: u8, next: u8| (byte == b'\n') | ((byte == b'\r') & (next != b'\n'));
     let Some(counted) = bytes.get(..to) else { return 0 };
-    let followers = bytes.get(1..).unwrap_or_default();
-    // Sums of one byte let the compiler count sixteen bytes at a time.
-    let mut total = 0u64;
-    for (block, next) in counted.chunks(255).zip(followers.chunks(255)) {
-        let sum: u8 = block.iter().zip(next).map(|(byte, next)| u8::from(is_end(*byte, *next))).sum();
-        total += u64::from(sum);
-    }
-    if to == bytes.len() && to > 0 {
-        total += u64::from(bytes.last().is_some_and(|byte| is_end(*byte, 0)));
-    }
-    total
+    let alone = memchr::memchr_iter(b'\r', counted).filter(|at| bytes.get(at + 1) != Some(&b'\n')).count();
+    (memchr::memchr_iter(b'\n', counted).count() + alone) as u64
 }
 
 /// Whole lines of the input, or the middle of a very long one.

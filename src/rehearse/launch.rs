@@ -17,7 +17,7 @@ use super::stubs;
 use super::torch::{self, Missing, Torch};
 use super::view::changes::{self, Changes};
 use super::view::{self, Level, View};
-use super::{agent, device, environment};
+use super::{agent, device, environment, smi};
 use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
@@ -41,13 +41,16 @@ closed_set! {
     }
 }
 
-/// What device memory reads as that nobody wrote, since nothing is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Values {
-    Zeros,
-    Ones,
-    /// Large numbers of every type: tried to see whether memory hangs on what is read.
-    Large,
+closed_set! {
+    /// What device memory reads as that nobody wrote, since nothing is computed.
+    pub enum Values {
+        Zeros = "zeros",
+        Ones = "ones",
+        /// Large numbers of every type: tried to see whether memory hangs on what is read.
+        Large = "large",
+        /// Negative numbers of every type: the other extreme.
+        Negative = "negative",
+    }
 }
 
 /// The device to be simulated. Sizes in bytes.
@@ -181,6 +184,8 @@ pub enum LaunchError {
     Unprotected {
         program: OsString,
     },
+    /// Only Python's own writes could be kept from the user's files, and nobody asked for that.
+    OnlyAgent,
     /// The private view broke after it had been tried.
     View(String),
 }
@@ -211,6 +216,13 @@ impl LaunchError {
                          请直接启动 Python，或使用 --allow-writes"
                 )
             }
+            LaunchError::OnlyAgent => text!(
+                en: "nothing here keeps all writes from your files: this system allows neither user namespaces nor \
+                     Landlock. --view agent runs the program and keeps off what Python itself writes, but not what \
+                     libraries write by themselves; --allow-writes keeps off nothing",
+                zh: "此处无法让所有写入避开你的文件：系统既不允许用户命名空间，也不支持 Landlock。--view agent \
+                     可以运行程序并挡住 Python 自身的写入，但挡不住库自行写入的内容；--allow-writes 则不作任何保护"
+            ),
             LaunchError::View(message) => text!(
                 en: "the private view of the files could not be made: {message}",
                 zh: "无法建立文件的私有视图：{message}"
@@ -339,7 +351,7 @@ pub fn sweep() {
             let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
             let Ok(owner) = fs::File::open(entry.path().join(OWNER)) else { continue };
             if ours && owner.try_lock().is_ok() {
-                kill_strays(&entry.path());
+                kill_strays(&entry.path(), None);
                 remove_all(&entry.path());
             }
         }
@@ -360,6 +372,9 @@ fn private_folder(base: Option<&Path>) -> io::Result<PrivateFolder> {
 /// The libraries' folder inside ours.
 const LIBRARIES: &str = "lib";
 const AGENT: &str = "agent";
+/// Programs that answer as they would beside the simulated device, such as `nvidia-smi`.
+const PROGRAMS: &str = "bin";
+const SETTINGS: &str = "settings";
 const RESULTS: &str = "results";
 /// The file name of the simulated device.
 const SHIM: &str = "liboomdoc_device.so";
@@ -424,6 +439,20 @@ fn write_agent(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes the programs that stand in for NVIDIA's: scripts that start this program.
+fn write_programs(folder: &Path, program: &Path) -> io::Result<()> {
+    let bin = folder.join(PROGRAMS);
+    fs::create_dir(&bin)?;
+    let quoted = |path: &Path| {
+        let text = path.to_string_lossy().replace('\'', r"'\''");
+        format!("'{text}'")
+    };
+    let path = bin.join("nvidia-smi");
+    let script = format!("#!/bin/sh\nexec {} {} {} \"$@\"\n", quoted(program), smi::NAME, quoted(folder));
+    fs::write(&path, script)?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+}
+
 /// A path list with one more folder in front.
 fn before(folder: &Path, list: Option<OsString>) -> OsString {
     let mut result = folder.as_os_str().to_owned();
@@ -434,9 +463,40 @@ fn before(folder: &Path, list: Option<OsString>) -> OsString {
     result
 }
 
-/// The environment of the command; returns what was kept back.
-fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&Torch>, folder: &Path) -> Vec<String> {
+/// What the simulated device and the agent are asked to do, as lines of `name=value` in the private folder: both find
+/// the file from their own place, so that nothing of it shows in the command's environment.
+fn settings(request: &LaunchRequest, torch: Option<&Torch>) -> String {
     let device = &request.device;
+    let flag = |set: bool| if set { "1" } else { "0" }.to_owned();
+    let rows = [
+        ("total", device.total.to_string()),
+        ("context", device.context.to_string()),
+        ("others", device.others.to_string()),
+        ("devices", request.devices.to_string()),
+        ("cc", format!("{}.{}", device.compute.0, device.compute.1)),
+        ("sms", device.multiprocessors.to_string()),
+        ("name", device.name.replace('\n', " ")),
+        ("addresses", request.addresses.id().to_owned()),
+        ("values", request.values.id().to_owned()),
+        ("cuda", torch.map_or(13_000, |torch| torch.cuda).to_string()),
+        ("cudnn", torch.map_or(91_900, |torch| torch.cudnn).to_string()),
+        ("cudnn_workspace", device.cudnn_workspace.to_string()),
+        ("view", request.view.level.id().to_owned()),
+        ("offline", flag(request.view.offline)),
+        ("owner", std::process::id().to_string()),
+        ("steps", request.steps.to_string()),
+        ("ahead", request.ahead.as_secs_f64().to_string()),
+        ("time", request.time_limit.as_secs_f64().to_string()),
+        ("answers", if request.answers { "yes" } else { "none" }.to_owned()),
+        ("snapshot", flag(request.snapshot)),
+        ("rank", request.rank.to_string()),
+        ("world", request.world_size.unwrap_or(0).to_string()),
+    ];
+    rows.iter().map(|(name, value)| format!("{name}={value}\n")).collect()
+}
+
+/// The environment of the command; returns what was kept back.
+fn environment(command: &mut Command, request: &LaunchRequest, folder: &Path) -> Vec<String> {
     let named = |name: &str| request.env.iter().rev().find(|(known, _)| known == name);
     let of_user = |name: &str| named(name).and_then(|(_, value)| value.clone()).or_else(|| std::env::var_os(name));
     let mut kept_back = Vec::new();
@@ -454,13 +514,7 @@ fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&To
     if request.view.level.redirects() {
         command.env("TMPDIR", folder.join(view::TEMPORARY));
     }
-    command.env("OOMDOC_REHEARSE_VIEW", request.view.level.id()).env("OOMDOC_REHEARSE_VIEW_FOLDER", folder);
-    command.env("OOMDOC_REHEARSE_OFFLINE", if request.view.offline { "1" } else { "0" });
-    command.env("OOMDOC_REHEARSE_OWNER", std::process::id().to_string());
     let libraries = folder.join(LIBRARIES);
-    let agent = folder.join(AGENT);
-    let results = folder.join(RESULTS);
-    let python_path = of_user("PYTHONPATH");
     // The graphics processors of this machine are hidden or chosen by it; the simulated ones are not meant.
     command.env_remove("CUDA_VISIBLE_DEVICES");
     for (name, value) in &request.env {
@@ -468,52 +522,12 @@ fn environment(command: &mut Command, request: &LaunchRequest, torch: Option<&To
             command.env(name, value);
         }
     }
-    command.env("LD_LIBRARY_PATH", before(&libraries, of_user("LD_LIBRARY_PATH")));
-    command.env("PYTHONPATH", before(&agent, python_path.clone()));
-    command.env("OOMDOC_REHEARSE_PYTHONPATH", python_path.unwrap_or_default());
+    for (name, place) in [("LD_LIBRARY_PATH", LIBRARIES), ("PYTHONPATH", AGENT), ("PATH", PROGRAMS)] {
+        command.env(name, before(&folder.join(place), of_user(name)));
+    }
     command.env("TRITON_LIBCUDA_PATH", &libraries);
     for (name, cache) in [("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor")] {
         command.env(name, folder.join(cache));
-    }
-    let cuda = torch.map_or(13_000, |torch| torch.cuda);
-    let cudnn = torch.map_or(91_900, |torch| torch.cudnn);
-    for (name, value) in [
-        ("TOTAL", device.total.to_string()),
-        ("CONTEXT", device.context.to_string()),
-        ("OTHERS", device.others.to_string()),
-        ("DEVICES", request.devices.to_string()),
-        ("CC", format!("{}.{}", device.compute.0, device.compute.1)),
-        ("SMS", device.multiprocessors.to_string()),
-        ("NAME", device.name.clone()),
-        ("ADDRESSES", if request.addresses == Addresses::Up { "up" } else { "down" }.to_owned()),
-        (
-            "VALUES",
-            match request.values {
-                Values::Zeros => "zeros",
-                Values::Ones => "ones",
-                Values::Large => "large",
-            }
-            .to_owned(),
-        ),
-        ("CUDA", cuda.to_string()),
-        ("CUDNN", cudnn.to_string()),
-        ("CUDNN_WORKSPACE", device.cudnn_workspace.to_string()),
-    ] {
-        command.env(format!("OOMDOC_SIM_{name}"), value);
-    }
-    command.env("OOMDOC_SIM_REPORT", &results).env("OOMDOC_SIM_LIBRARIES", &libraries);
-    command.env("OOMDOC_REHEARSE_DIR", &results).env("OOMDOC_REHEARSE_STEPS", request.steps.to_string());
-    command.env("OOMDOC_REHEARSE_RANK", request.rank.to_string());
-    command.env("OOMDOC_REHEARSE_TIME", request.time_limit.as_secs_f64().to_string());
-    command.env("OOMDOC_REHEARSE_AHEAD", request.ahead.as_secs_f64().to_string());
-    if !request.answers {
-        command.env("OOMDOC_REHEARSE_ANSWERS", "none");
-    }
-    if request.snapshot {
-        command.env("OOMDOC_REHEARSE_SNAPSHOT", "1");
-    }
-    if let Some(world) = request.world_size {
-        command.env("OOMDOC_REHEARSE_WORLD", world.to_string());
     }
     kept_back
 }
@@ -552,10 +566,30 @@ fn kill_group(child: &Child, signal: rustix::process::Signal) {
     }
 }
 
-/// Ends what left the child's group: launchers such as torchrun give each worker a session of its own. They are known
-/// by our folder in their environment.
-fn kill_strays(folder: &Path) {
-    let mark = [b"OOMDOC_REHEARSE_DIR=", folder.join(RESULTS).as_os_str().as_encoded_bytes()].concat();
+/// The mount namespace of a view. Its number is not given to another one as long as this holds it open.
+struct Namespace {
+    link: PathBuf,
+    _held: fs::File,
+}
+
+impl Namespace {
+    /// That of a child which has entered its view; `None` before.
+    fn of(child: &Child, folder: &Path) -> Option<Namespace> {
+        let noted = PathBuf::from(fs::read_to_string(folder.join(view::NAMESPACE)).ok()?);
+        let path = format!("/proc/{}/ns/mnt", child.id());
+        let held = fs::File::open(&path).ok()?;
+        (fs::read_link(path).ok()? == noted).then_some(Namespace { link: noted, _held: held })
+    }
+}
+
+/// Ends what left the child's group: launchers such as torchrun give each worker a session of its own, and daemons
+/// clean their environment. They are known by the view's namespace, or by our folder in their environment.
+fn kill_strays(folder: &Path, namespace: Option<&Namespace>) {
+    let ours = folder.as_os_str().as_encoded_bytes();
+    let names_folder = |variable: &[u8]| {
+        let value = variable.iter().position(|byte| *byte == b'=').and_then(|at| variable.get(at + 1..));
+        value.is_some_and(|value| value.strip_prefix(ours).is_some_and(|rest| rest.starts_with(b"/")))
+    };
     // What starts another process while we look is seen in the next round.
     for _ in 0..8 {
         let mut found = false;
@@ -563,9 +597,13 @@ fn kill_strays(folder: &Path) {
         for entry in entries.flatten() {
             let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
             let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) else { continue };
-            // Another user's process does not show its environment; a dead one has none.
-            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-            if environment.split(|byte| *byte == 0).any(|variable| variable == mark) {
+            // Another user's process shows neither; a dead one has none.
+            let in_view = || {
+                namespace
+                    .is_some_and(|known| fs::read_link(entry.path().join("ns/mnt")).is_ok_and(|it| it == known.link))
+            };
+            let environment = || fs::read(entry.path().join("environ")).unwrap_or_default();
+            if in_view() || environment().split(|byte| *byte == 0).any(names_folder) {
                 found |= rustix::process::kill_process(pid, rustix::process::Signal::KILL).is_ok();
             }
         }
@@ -587,7 +625,13 @@ fn extension(limit: Duration) -> Duration {
 }
 
 /// Waits for the child, its time limit or an interruption.
-fn wait(child: &mut Child, limit: Duration, interrupted: &AtomicBool) -> io::Result<(Option<ExitStatus>, Exit)> {
+/// In between, `look` sees it alive.
+fn wait(
+    child: &mut Child,
+    limit: Duration,
+    interrupted: &AtomicBool,
+    mut look: impl FnMut(&Child),
+) -> io::Result<(Option<ExitStatus>, Exit)> {
     let started = Instant::now();
     let mut pause = Duration::from_millis(1);
     let cause = loop {
@@ -601,6 +645,7 @@ fn wait(child: &mut Child, limit: Duration, interrupted: &AtomicBool) -> io::Res
         if started.elapsed() > limit.saturating_add(extension(limit)) {
             break Exit::Stopped;
         }
+        look(child);
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     };
@@ -621,16 +666,18 @@ fn wait(child: &mut Child, limit: Duration, interrupted: &AtomicBool) -> io::Res
 /// # Errors
 /// Where nothing could be run; what the command itself does wrong is in the outcome.
 pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
-    let shim = device::SHIM.ok_or(LaunchError::Unsupported)?;
+    let shim = device::shim().ok_or(LaunchError::Unsupported)?;
     let (program, arguments) = request.command.split_first().ok_or(LaunchError::NoCommand)?;
-    let prepared = prepare(request, shim)?;
+    let prepared = prepare(request, &shim)?;
     let (torch, files) = (&prepared.0, &prepared.1);
     if request.view.level == Level::Agent && !torch::starts_python(&request.command) {
         return Err(LaunchError::Unprotected { program: program.clone() });
     }
     let folder = private_folder(request.base.as_deref()).map_err(LaunchError::Folder)?;
-    write_libraries(&folder.path().join(LIBRARIES), shim, files)
+    write_libraries(&folder.path().join(LIBRARIES), &shim, files)
         .and_then(|()| write_agent(&folder.path().join(AGENT)))
+        .and_then(|()| request.view.program.iter().try_for_each(|stage| write_programs(folder.path(), stage)))
+        .and_then(|()| fs::write(folder.path().join(SETTINGS), settings(request, torch.as_ref())))
         .and_then(|()| {
             [RESULTS, view::FOLDER, view::TEMPORARY]
                 .iter()
@@ -653,16 +700,19 @@ pub fn run(request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
         None => Command::new(program),
     };
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let kept_back = environment(&mut command, request, torch.as_ref(), folder.path());
+    let kept_back = environment(&mut command, request, folder.path());
     let started = Instant::now();
     let outcome = command.spawn().and_then(|mut child| {
         let output = child.stdout.take().map(|output| follow(output, !request.quiet));
         let errors = child.stderr.take().map(|output| follow(output, !request.quiet));
-        let waited = wait(&mut child, request.time_limit, &interrupted);
+        let mut namespace = None;
+        let waited = wait(&mut child, request.time_limit, &interrupted, |child| {
+            namespace = namespace.take().or_else(|| Namespace::of(child, folder.path()));
+        });
         kill_group(&child, rustix::process::Signal::KILL);
         // The group is killed: this returns at once.
         let _ = child.wait();
-        kill_strays(folder.path());
+        kill_strays(folder.path(), namespace.as_ref());
         let seconds = started.elapsed().as_secs_f64();
         let (_, exit) = waited?;
         let asked = Instant::now();

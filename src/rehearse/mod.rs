@@ -4,7 +4,7 @@
 //! missing, [`device`] is the simulated CUDA device (`shim/`, a library of its own), [`agent`] runs inside the
 //! program's Python; [`launch`] starts it all and reads back [`process`] and [`counters`].
 //!
-//! [`view`] keeps its files and its network from the user's.
+//! [`view`] keeps its files and its network from the user's; [`smi`] is the `nvidia-smi` that it finds.
 //!
 //! The whole answer: [`gpus`] knows real GPUs, [`outcome`] judges what the runs say of one, [`search`] finds the
 //! largest batch.
@@ -19,6 +19,7 @@ pub mod launch;
 pub mod outcome;
 pub mod process;
 pub mod search;
+pub mod smi;
 pub mod stubs;
 pub mod torch;
 pub mod view;

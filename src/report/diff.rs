@@ -3,6 +3,7 @@
 use super::Style;
 use super::layout::{Screen, Tone, run};
 use super::markdown::escape;
+use super::table::{Column, Table};
 use crate::snapshot::diff::{DeviceDiff, Entry, Moment, Sides};
 use crate::snapshot::holders::Category;
 use crate::text;
@@ -94,13 +95,15 @@ pub fn terminal(report: &Report, style: Style) -> String {
         screen.blank();
         let tone = if device.total.growth() > 0 { Tone::Alarm } else { Tone::Strong };
         screen.paragraph(&[], 0, &[run(tone, headline(device).in_lang(style.lang))]);
+        let mut table = Table::new(&[Column::Right, Column::Text]);
         for entry in device.entries.iter().take(report.top) {
             let tone = if entry.sides.growth() > 0 { Tone::Idle } else { Tone::Free };
-            let head = format!("  {:>12}  ", change(entry.sides));
             let (place, counts) = (place(entry), counts(entry));
-            screen.line(&[run(tone, head), run(Tone::Plain, place.in_lang(style.lang))]);
-            screen.line(&[run(Tone::Faint, format!("{}{}", " ".repeat(16), counts.in_lang(style.lang)))]);
+            let place = run(Tone::Plain, place.in_lang(style.lang));
+            table.row(vec![vec![run(tone, change(entry.sides))], vec![place]]);
+            table.plain(Tone::Faint, ["", counts.in_lang(style.lang)]);
         }
+        screen.table(2, &table);
         let more = device.entries.len().saturating_sub(report.top);
         let same = device.unchanged;
         let rest = match more {

@@ -161,8 +161,8 @@ fn snapshot(out: &mut String, recording: &Recording, lang: Lang) {
         };
         let _ = writeln!(out, "\n| {amount} | {who} |\n| ---: | --- |");
         for held in recording.holders.iter().take(HOLDERS) {
-            let what = wording::held(recording, held);
-            let _ = writeln!(out, "| {} | {} |", Bytes(held.bytes), escape(what.in_lang(lang)));
+            let (share, what) = (units::percent(recording.share(held.bytes)), wording::held(held));
+            let _ = writeln!(out, "| {} | {share}  {} |", Bytes(held.bytes), escape(what.in_lang(lang)));
         }
     }
     if !recording.trials.is_empty() && recording.faithful {

@@ -5,11 +5,12 @@ use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::table::{Column, Table};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::account::{Holder, Ledger};
-use crate::cause::conclusion::{Conclusion, is_bare};
-use crate::cause::{Finding, decide};
+use crate::cause::Finding;
+use crate::cause::conclusion::{Conclusion, candidates};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
+use crate::incident::Incident;
 use crate::incident::recording::Standing;
 use crate::text;
 use crate::text::{Lang, Text};
@@ -343,11 +344,13 @@ impl Page {
             return;
         }
         self.heading(&Text::new("Held at that moment", "此刻的持有者"));
+        let mut table = Table::new(&[Column::Right, Column::Right, Column::Text]);
         for held in recording.holders.iter().take(HOLDERS_SHOWN) {
-            let head = [run(Tone::Strong, format!("  {:>11} ", Bytes(held.bytes).to_string()))];
-            let what = wording::held(recording, held);
-            self.screen.paragraph(&head, 14, &[run(Tone::Plain, self.say(&what))]);
+            let share = run(Tone::Plain, units::percent(recording.share(held.bytes)));
+            let what = run(Tone::Plain, self.say(&wording::held(held)));
+            table.row(vec![vec![run(Tone::Strong, Bytes(held.bytes).to_string())], vec![share], vec![what]]);
         }
+        self.screen.table(2, &table);
         if !recording.trials.is_empty() {
             self.heading(&Text::new("The same requests replayed", "重放同样的申请"));
             if !recording.faithful {
@@ -567,7 +570,7 @@ impl Page {
     /// What speaks for each of the candidates that the log leaves open.
     fn candidates(&mut self, diagnosis: &Diagnosis, detail: Detail) {
         self.screen.blank();
-        let candidates = decide::candidates(&diagnosis.findings, diagnosis.conclusion);
+        let candidates = candidates(&diagnosis.findings, diagnosis.conclusion);
         for finding in diagnosis.findings.iter().filter(|f| candidates.contains(&f.cause.id)).take(detail.evidence) {
             let lead = Text::new("For: ", "支持：");
             let mut runs = self.cause_title(&lead, finding);
@@ -1072,10 +1075,17 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
             ),
         );
     }
-    if event.has(Sign::KilledWithoutProof) && is_bare(&diagnosis.incident) && event.facts.sizes.is_empty() {
+    if event.has(Sign::KilledWithoutProof) {
         return killed(diagnosis);
     }
-    let place = wording::place(event.resource, event.facts.device.value());
+    let ran_out = event.resource != Resource::Host || ram_ran_out(&diagnosis.incident);
+    let place = match ran_out {
+        true => wording::place(event.resource, event.facts.device.value()),
+        false if event.has(Sign::PinnedHost) => {
+            text!(en: "A request for page-locked host memory", zh: "锁页主机内存申请")
+        }
+        false => text!(en: "A request for host memory", zh: "主机内存申请"),
+    };
     let mut en: Vec<String> = Vec::new();
     let mut zh: Vec<String> = Vec::new();
     let mut part = |text: Text| {
@@ -1121,7 +1131,8 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         Resource::Cgroup => Text::new("was reached", "已用尽"),
         Resource::Shm => Text::new("is full", "已满"),
         Resource::Gpu => Text::new("ran out of memory", "不足"),
-        Resource::Host => Text::new("ran out", "不足"),
+        Resource::Host if ran_out => Text::new("ran out", "不足"),
+        Resource::Host => Text::new("was refused", "被拒绝"),
         Resource::CudaSharedMemory => Text::new("is too small", "不足"),
     };
     let phase_en = if phase.is_empty() { String::new() } else { format!(" {}", phase.en) };
@@ -1132,6 +1143,24 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         format!("{} {}{phase_en}{}{figures_en}.", place.en, verb.en, rank.en),
         format!("{}{}{phase_zh}{}{figures_zh}。", place.zh, verb.zh, rank.zh),
     )
+}
+
+/// True where it is told that the machine's memory was short: by the kernel or whoever killed, by a reading of what was
+/// free, or in so many words. A limit, a ceiling of the address space and a request beyond reason are refused as well,
+/// with memory to spare.
+fn ram_ran_out(incident: &Incident) -> bool {
+    let (event, ledger) = (&incident.event, &incident.ledger);
+    if event.has(Sign::KilledWithProof) || event.has(Sign::Stated) {
+        return true;
+    }
+    let requested = ledger.requested.or_else(|| Some(event.facts.get(Fact::Needed)?.interval()));
+    let there = event.facts.get(Fact::Free).or(event.facts.get(Fact::Available)).map(|figure| figure.interval());
+    match (there, requested) {
+        (Some(there), Some(requested)) => !there.surely_at_least(requested),
+        (Some(_), None) => true,
+        (None, Some(_)) => false,
+        (None, None) => event.facts.get(Fact::Capacity).or(event.facts.get(Fact::Limit)).is_some(),
+    }
 }
 
 /// The headline of a kill that nothing explains: it must not claim more than that.
@@ -1146,9 +1175,15 @@ fn killed(diagnosis: &Diagnosis) -> Text {
     let phase = diagnosis.incident.context.phase.value().map(wording::phase).unwrap_or_default();
     let phase_en = if phase.is_empty() { String::new() } else { format!(" {}", phase.en) };
     let phase_zh = if phase.is_empty() { String::new() } else { format!("（{}）", phase.zh) };
+    let held = event.facts.get(Fact::AnonRss).map(|figure| Bytes(figure.bytes));
+    let held = held.map(|held| text!(en: ", holding {held}", zh: "，当时占用 {held}")).unwrap_or_default();
+    let place = match diagnosis.incident.observed.is_some() {
+        true => text!(en: "nothing that was seen", zh: "所观察到的内容均不能"),
+        false => text!(en: "nothing in the log", zh: "日志中没有任何内容"),
+    };
     Text::new(
-        format!("{en} was killed (SIGKILL){phase_en}; nothing in the log proves that memory ran out."),
-        format!("{zh}被杀死（SIGKILL）{phase_zh}；日志中没有任何内容证明内存耗尽。"),
+        format!("{en} was killed (SIGKILL){phase_en}{}; {} proves that memory ran out.", held.en, place.en),
+        format!("{zh}被杀死（SIGKILL）{phase_zh}{}；{}证明内存耗尽。", held.zh, place.zh),
     )
 }
 
@@ -1311,6 +1346,38 @@ mod tests {
         // Half of the device is not accounted for: half of the bar stays undrawn.
         assert_eq!(apportion(&[50], 100, 40), [20]);
         assert_eq!(apportion(&[], 100, 40), Vec::<usize>::new());
+    }
+
+    /// The headline of a failure of the machine's memory.
+    fn of_host(sizes: &[(Fact, &str)], signs: &[Sign]) -> Text {
+        let mut event = crate::cause::trial::event(crate::domain::Program::Python, Resource::Host, sizes);
+        signs.iter().for_each(|sign| event.sign(*sign));
+        let incident = crate::cause::trial::settled(event);
+        verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) })
+    }
+
+    #[test]
+    fn a_refused_request_is_no_proof_that_ram_ran_out() {
+        let headline = |sizes: &[(Fact, &str)], signs: &[Sign]| of_host(sizes, signs).en;
+        let refused = "A request for host memory was refused";
+        assert!(headline(&[], &[Sign::AddressSpaceLimit]).starts_with(refused));
+        assert!(headline(&[(Fact::Requested, "6.00 GiB")], &[]).starts_with(refused));
+        assert!(of_host(&[], &[]).zh.starts_with("主机内存申请被拒绝"));
+        let there = [(Fact::Requested, "6.00 GiB"), (Fact::Free, "22.00 GiB")];
+        assert!(headline(&there, &[]).starts_with(refused), "there was more than was asked for");
+        let pinned = headline(&[(Fact::Requested, "2.00 GiB"), (Fact::Capacity, "64.00 GiB")], &[Sign::PinnedHost]);
+        assert!(pinned.starts_with("A request for page-locked host memory was refused"), "{pinned}");
+        let short = [(Fact::Requested, "6.00 GiB"), (Fact::Free, "3.00 GiB")];
+        assert!(headline(&short, &[]).starts_with("The machine's RAM ran out"));
+        assert!(headline(&[], &[Sign::KilledWithProof]).starts_with("The machine's RAM ran out"));
+    }
+
+    #[test]
+    fn a_kill_that_nothing_proves_is_no_lack_of_memory_whatever_its_figures() {
+        let killed =
+            of_host(&[(Fact::AnonRss, "3.00 GiB"), (Fact::Capacity, "62.00 GiB")], &[Sign::KilledWithoutProof]);
+        assert!(killed.en.contains("was killed (SIGKILL), holding 3.00 GiB; nothing in the log proves"), "{killed:?}");
+        assert!(!killed.en.contains("ran out:") && !killed.zh.contains("不足"), "{killed:?}");
     }
 
     #[test]

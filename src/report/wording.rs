@@ -1,8 +1,8 @@
 //! The words that reports share: what ran out, who holds memory, phases, confidence, cost.
 
 use crate::account::Holder;
-use crate::cause::conclusion::Conclusion;
-use crate::cause::decide::{self, Observation};
+use crate::cause::conclusion::{Conclusion, candidates};
+use crate::cause::decide::Observation;
 use crate::cause::{CAUSES, Finding};
 use crate::dialect::Resource;
 use crate::evidence::TraceEntry;
@@ -48,7 +48,7 @@ pub fn sure(finding: &Finding) -> Text {
 
 /// That the log does not decide, and between what; nothing where it does.
 pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
-    let candidates = decide::candidates(findings, conclusion);
+    let candidates = candidates(findings, conclusion);
     let named: Vec<(Text, String)> = findings
         .iter()
         .filter(|finding| candidates.contains(&finding.cause.id))
@@ -372,19 +372,15 @@ pub fn holds_most(recording: &Recording, held: &HeldAt) -> Text {
     )
 }
 
-/// One place that holds memory, behind its bytes.
-pub fn held(recording: &Recording, held: &HeldAt) -> Text {
-    let share = percent(recording.share(held.bytes));
+/// One place that holds memory, behind its bytes and their share.
+pub fn held(held: &HeldAt) -> Text {
     let (kind, sure, blocks) = (held.category.text(), held.certainty.text(), held.blocks);
     let (place, noun) = (&held.place, if blocks == 1 { "block" } else { "blocks" });
     let (kind_en, kind_zh) = match held.category {
         Category::Unknown => (String::new(), String::new()),
         _ => (format!(", {} ({})", kind.en, sure.en), format!("，{}（{}）", kind.zh, sure.zh)),
     };
-    Text::new(
-        format!("{share}  {}, {blocks} {noun}{kind_en}", place.en),
-        format!("{share}  {}，{blocks} 个 block{kind_zh}", place.zh),
-    )
+    Text::new(format!("{}, {blocks} {noun}{kind_en}", place.en), format!("{}，{blocks} 个 block{kind_zh}", place.zh))
 }
 
 /// How a variation ended.

@@ -3,10 +3,13 @@
 use super::terminal::{Mirror, Outlet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, ioctl_fionread, read, write};
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, tee};
 
-/// As much as a pipe holds.
-const CHUNK: usize = 64 << 10;
+/// What is copied at once, and what the job's pipe is asked to hold: as much as anybody may ask for. A job that writes
+/// much waits less often.
+const CHUNK: usize = 1 << 20;
 
 /// After the job has ended, others may still hold its outputs; so long nothing may come until nobody waits any more.
 const IDLE: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
@@ -27,6 +30,7 @@ pub enum End {
 pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> End {
     let Outlet { source, target, mirror } = outlet;
     let mut buffer = vec![0; CHUNK];
+    let aside = is_pipe(&source).then(|| Aside::open(&source, &target)).flatten();
     let mut left = None;
     let end = loop {
         match wait(source.as_fd(), (left.is_none()).then(|| ending.as_fd()), left.map(|_| &IDLE)) {
@@ -38,7 +42,11 @@ pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> En
             }
             Waited::Nothing => break End::HeldByOthers,
         }
-        let length = match read(&source, &mut buffer) {
+        let seen = match &aside {
+            Some(aside) => aside.look(&source, &mut buffer),
+            None => read(&source, &mut buffer),
+        };
+        let length = match seen {
             Ok(0) | Err(Errno::IO) => break End::Finished,
             Ok(length) => length,
             Err(Errno::INTR | Errno::AGAIN) => continue,
@@ -49,7 +57,11 @@ pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> En
         if let Some(mirror) = &mirror {
             mirror.follow();
         }
-        if write_all(target.as_fd(), bytes).is_err() {
+        let passed_on = match &aside {
+            Some(_) => move_on(&source, &target, length),
+            None => write_all(target.as_fd(), bytes),
+        };
+        if passed_on.is_err() {
             break End::Unread;
         }
         if let Some(left) = &mut left {
@@ -63,6 +75,65 @@ pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> En
     mirror.as_ref().inspect(|mirror| mirror.follow());
     mirror.as_ref().inspect(|mirror| Mirror::restore(mirror));
     end
+}
+
+/// Between two pipes the pages themselves go from one to the other; what is kept of them is read from a third pipe,
+/// which gets a reference to each. Of the two copies of every byte one remains.
+struct Aside {
+    filled: OwnedFd,
+    read: OwnedFd,
+}
+
+impl Aside {
+    /// `None` where the target is no pipe, or the system has no more of them.
+    fn open(source: &OwnedFd, target: &OwnedFd) -> Option<Aside> {
+        // Refused to somebody who has too many large ones already; then it stays as it is.
+        let _ = fcntl_setpipe_size(source, CHUNK);
+        if !is_pipe(target) {
+            return None;
+        }
+        let (read, filled) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
+        let _ = fcntl_setpipe_size(&filled, CHUNK);
+        Some(Aside { filled, read })
+    }
+
+    /// Reads what is next in the source and leaves it there.
+    fn look(&self, source: &OwnedFd, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let shared = tee(source, &self.filled, buffer.len(), SpliceFlags::NONBLOCK)?;
+        let mut done = 0;
+        while done < shared {
+            match read(&self.read, buffer.get_mut(done..shared).unwrap_or_default()) {
+                Ok(0) => break,
+                Ok(length) => done += length,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// Moves `length` bytes from pipe to pipe.
+fn move_on(source: &OwnedFd, target: &OwnedFd, mut length: usize) -> Result<(), Errno> {
+    while length > 0 {
+        match splice(source, None, target, None, length, SpliceFlags::empty()) {
+            Ok(0) => return Err(Errno::IO),
+            Ok(moved) => length -= moved.min(length),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => until_writable(target.as_fd()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn is_pipe(fd: &OwnedFd) -> bool {
+    fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
+}
+
+/// Waits until a target that another process made non-blocking takes more, or nobody reads it any more.
+fn until_writable(target: BorrowedFd<'_>) {
+    let _ = poll(&mut [PollFd::from_borrowed_fd(target, PollFlags::OUT)], None);
 }
 
 enum Waited {
@@ -91,10 +162,7 @@ pub fn write_all(target: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> 
         match write(target, bytes) {
             Ok(length) => bytes = bytes.get(length..).unwrap_or_default(),
             Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => {
-                let mut fds = [PollFd::from_borrowed_fd(target, PollFlags::OUT)];
-                let _ = poll(&mut fds, None);
-            }
+            Err(Errno::AGAIN) => until_writable(target),
             Err(error) => return Err(error),
         }
     }

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use oomdoc::allocator::caching::{AllocError, Surroundings};
+use oomdoc::allocator::caching::AllocError;
 use oomdoc::allocator::config::{Config, TorchPlatform};
-use oomdoc::allocator::device::{Call, CallResult, Listing, Process, SimulatedDevice};
+use oomdoc::allocator::device::{Call, CallResult, Listing, Process, SimulatedDevice, Surroundings};
 use oomdoc::allocator::replay::{self, ReplayOutcome, Setup};
 use oomdoc::allocator::snapshot::State;
 use oomdoc::allocator::trace::Trace;

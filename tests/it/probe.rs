@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::binary;
+use crate::{binary, fakes};
 
 use assert_cmd::Command;
 use binary::schema::Schema;
@@ -11,29 +11,15 @@ use binary::{oomdoc, outcome, root};
 use serde_json::Value;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Compiles a library once and returns the folder that it lies in.
-fn library(name: &str, source: &Path) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    let compiled = std::process::Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
-        .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "nvidia_ml", "-o"])
-        .arg(folder.join("libnvidia-ml.so.1"))
-        .arg(source)
-        .status()
-        .unwrap();
-    assert!(compiled.success());
-    folder
-}
-
 fn fake() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| library("fake-nvml", &root().join("tests/fakes/nvml.rs")))
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| fakes::build("nvml.rs", "libnvidia-ml.so.1", "nvml", &[]));
+    &FOLDER
 }
 
 /// A machine from `fixtures/host`: its files, and the links that its file `links` lists.
@@ -288,10 +274,7 @@ fn a_driver_that_cannot_be_read_says_why() {
 
 #[test]
 fn a_stub_and_a_broken_file_are_told_from_a_driver() {
-    let stub = tempfile::tempdir().unwrap();
-    std::fs::write(stub.path().join("stub.rs"), "#[unsafe(no_mangle)] pub extern \"C\" fn nvmlShutdown() -> u32 { 0 }")
-        .unwrap();
-    let with_stub = library("stub-nvml", &stub.path().join("stub.rs"));
+    let with_stub = fakes::build("nvml_stub.rs", "libnvidia-ml.so.1", "nvml-stub", &[]);
     let broken = tempfile::tempdir().unwrap();
     std::fs::write(broken.path().join("libnvidia-ml.so.1"), "no library").unwrap();
     for folder in [with_stub.as_path(), broken.path()] {

@@ -10,7 +10,7 @@ use crate::fakes;
 use binary::process;
 use binary::schema::Schema;
 use oomdoc::gpu::cuda::Failure;
-use oomdoc::gpu::cuda::probe::{Finding, Line, ProbeRequest, Which};
+use oomdoc::gpu::cuda::protocol::{Finding, Line, ProbeRequest, Which};
 use oomdoc::gpu::twin::{Block, FailureMode, Layout, Segment, State, TORCH_PAGE, Ways};
 use oomdoc::units::MIB;
 use serde_json::Value;

@@ -22,11 +22,13 @@ static SCHEMA: LazyLock<Mutex<Schema>> = LazyLock::new(|| Mutex::new(Schema::of(
 /// `tell ENDED REST` writes the result file.
 const PRELUDE: &str = r#"
 mib=1048576
-free=$((OOMDOC_SIM_TOTAL - OOMDOC_SIM_CONTEXT - ${OOMDOC_SIM_OTHERS:-0}))
+folder=${LD_LIBRARY_PATH%%/lib*}
+while IFS='=' read -r name value; do eval "set_$name=\$value"; done < "$folder/settings"
+free=$((set_total - set_context - set_others))
 retries=0
 tell() {
   if [ "$reserved" -gt "$free" ]; then reserved=$free; retries=1; fi
-  cat > "$OOMDOC_REHEARSE_DIR/process-$$.json" <<END
+  cat > "$folder/results/process-$$.json" <<END
 {"schema": "oomdoc.rehearsal-process/1", "torch": "2.11.0+cu130", "pid": $$, "rank": 0, "ended": "$1",
  "steps": $steps, "devices": [{"device": 0, "peak_allocated_bytes": $allocated, "peak_reserved_bytes": $reserved,
  "ooms": 0, "retries": $retries}],
@@ -47,7 +49,7 @@ const TRAINING: &str = r#"
 batch=${1:-4}
 allocated=$(( (1000 + 700 * batch) * mib ))
 reserved=$((allocated + 200 * mib))
-[ "$OOMDOC_SIM_ADDRESSES" = down ] && reserved=$((reserved + 300 * mib))
+[ "$set_addresses" = down ] && reserved=$((reserved + 300 * mib))
 [ "$allocated" -gt "$free" ] && out_of_memory
 tell steps ''
 "#;
@@ -144,10 +146,8 @@ fn both_orders_of_addresses_make_an_interval_and_the_larger_decides() {
 #[test]
 fn answers_can_be_turned_off() {
     // 500 MiB more where nothing is answered.
-    let script = TRAINING.replace(
-        "tell steps",
-        "[ \"$OOMDOC_REHEARSE_ANSWERS\" = none ] && allocated=$((allocated + 500 * mib))\ntell steps",
-    );
+    let script = TRAINING
+        .replace("tell steps", "[ \"$set_answers\" = none ] && allocated=$((allocated + 500 * mib))\ntell steps");
     let allocated =
         |options: &[&str]| play(&script).with(options).json().1["peak"]["allocated_bytes"].as_u64().unwrap();
     assert_eq!(allocated(&["--answers", "likely"]), allocated(&[]));
@@ -255,7 +255,7 @@ fn an_error_smaller_than_that_of_the_estimates_is_tight_where_it_runs_with_kind_
         (code, report["verdict"].as_str().unwrap().to_string())
     };
     // Runs with a context of up to 200 MiB.
-    let lucky = "if [ $OOMDOC_SIM_CONTEXT -lt $((200 * mib)) ]; then\n\
+    let lucky = "if [ $set_context -lt $((200 * mib)) ]; then\n\
                  allocated=$((9000 * mib)) reserved=$allocated\ntell steps ''\nelse\nout_of_memory\nfi";
     let short_of_100_mib = "of which 1.40 GiB is free";
     assert_eq!(verdict_where(short_of_100_mib, lucky), (1, "tight".into()));
@@ -267,7 +267,7 @@ fn an_error_smaller_than_that_of_the_estimates_is_tight_where_it_runs_with_kind_
 #[test]
 fn a_pytorch_that_fails_when_allocations_are_recorded_runs_without() {
     let script = r#"allocated=$((2000 * mib)) reserved=$allocated
-if [ "$OOMDOC_REHEARSE_SNAPSHOT" = 1 ]; then
+if [ "$set_snapshot" = 1 ]; then
   steps=0
   tell error ', "error": {"type": "SystemError", "message": "<built-in method dropout> returned NULL without setting an exception"}'
   exit 1
@@ -310,7 +310,7 @@ fn an_interrupt_leaves_nothing_behind() {
 #[test]
 fn snapshots_are_kept_where_asked() {
     let script = "allocated=$((1000 * mib)) reserved=$allocated\n\
-                  echo pickle > \"$OOMDOC_REHEARSE_DIR/snapshot-$$.pickle\"\n\
+                  echo pickle > \"$folder/results/snapshot-$$.pickle\"\n\
                   tell steps \", \\\"snapshot\\\": \\\"snapshot-$$.pickle\\\"\"";
     let play = play(script).batch("4");
     let folder = play.folder.path().join("kept");
@@ -324,7 +324,7 @@ fn snapshots_are_kept_where_asked() {
 
 /// The counters of a process that read one unknown value.
 const READ_ONE: &str = r#"{ printf 'OOMSIM\001\000'; printf '\007\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0'
-head -c 5216 /dev/zero; } | head -c 5248 > "$OOMDOC_REHEARSE_DIR/device-$$.bin"
+head -c 5216 /dev/zero; } | head -c 5248 > "$folder/results/device-$$.bin"
 "#;
 
 #[test]
@@ -333,13 +333,13 @@ fn memory_that_hangs_on_values_that_were_read_is_never_promised() {
     let told = r#"tell steps ', "traps": [{"kind": "value-read", "where": "train.py:6 pad", "memory": "same"}]'"#;
     let (code, report) = play(&format!("{reads}{told}")).json();
     assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "it needs the same with other values: {report}");
-    let larger = "[ \"$OOMDOC_SIM_VALUES\" = large ] && allocated=$((9000 * mib)) reserved=$((9000 * mib))\n";
+    let larger = "[ \"$set_values\" = large ] && allocated=$((9000 * mib)) reserved=$((9000 * mib))\n";
     let (code, report) = play(&format!("{reads}{larger}{told}")).json();
     assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
     let because = report["because"][0].as_str().unwrap();
     assert!(because.contains("train.py:6 pad") && because.contains("8.79 GiB"), "{because}");
     assert_eq!(report["peak"]["lower_bound"], true);
-    let another_way = "[ \"$OOMDOC_SIM_VALUES\" = large ] && steps=1\n";
+    let another_way = "[ \"$set_values\" = large ] && steps=1\n";
     assert_eq!(play(&format!("{reads}{another_way}{told}")).json().0, 3);
     // Nothing was read: nothing is tried.
     let unread = format!("allocated=$((2000 * mib)) reserved=$allocated\n{larger}{told}");
@@ -361,8 +361,8 @@ fn processes_that_use_a_gpu_at_the_same_time_are_added_up() {
     let two = |first: &str, second: &str| {
         let one = |name: &str, span: &str| {
             format!(
-                "tell exit ', {span}'\nmv \"$OOMDOC_REHEARSE_DIR/process-$$.json\" \
-                 \"$OOMDOC_REHEARSE_DIR/process-{name}.json\"\n"
+                "tell exit ', {span}'\nmv \"$folder/results/process-$$.json\" \
+                 \"$folder/results/process-{name}.json\"\n"
             )
         };
         let script = "allocated=$((13000 * mib)) reserved=$allocated\n";
@@ -397,7 +397,7 @@ fn memory_that_grows_with_each_step_is_told_with_the_step_of_its_end() {
         format!(
             "allocated=$((7000 * mib)) reserved=$allocated steps=6\n\
              tell steps ''\nsed -i 's/\"ooms\"/\"last_steps\": [{}, [6, {last}]], \"ooms\"/' \
-             \"$OOMDOC_REHEARSE_DIR/process-$$.json\"",
+             \"$folder/results/process-$$.json\"",
             rows.join(", ")
         )
     };
@@ -471,7 +471,7 @@ fn the_table_of_gpus() {
 #[test]
 fn a_named_gpu_gives_its_memory_and_capability() {
     let script = "allocated=$((1000 * mib)) reserved=$allocated\n\
-                  echo \"$OOMDOC_SIM_CC $OOMDOC_SIM_SMS $OOMDOC_SIM_TOTAL\" > \"$SEEN\"\ntell steps ''";
+                  echo \"$set_cc $set_sms $set_total\" > \"$SEEN\"\ntell steps ''";
     let mut play = play(script);
     play.arguments = vec!["--like".into(), "4090".into()];
     let seen = play.folder.path().join("seen");

@@ -59,8 +59,8 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Runs a script with the agent on its path, and further environment variables.
-fn rehearse(script: &str, environment: &[(&str, &str)]) -> Option<Rehearsed> {
+/// Runs a script with the agent on its path, and further settings.
+fn rehearse(script: &str, settings: &[(&str, &str)]) -> Option<Rehearsed> {
     let python = python()?;
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -73,17 +73,9 @@ fn rehearse(script: &str, environment: &[(&str, &str)]) -> Option<Rehearsed> {
     let fakes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fakes/torch");
     let path = std::env::join_paths([at("agent"), at("own"), fakes]).unwrap();
     let mut command = Command::new(python);
-    command
-        .arg(at("train.py"))
-        .current_dir(folder.path())
-        .env("PYTHONPATH", path)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("OOMDOC_REHEARSE_DIR", at("results"))
-        .env("OOMDOC_REHEARSE_STEPS", "3")
-        .env_remove("OOMDOC_REHEARSE_FIRST");
-    for (name, value) in environment {
-        command.env(name, value);
-    }
+    command.arg(at("train.py")).current_dir(folder.path()).env("PYTHONPATH", path).env("PYTHONDONTWRITEBYTECODE", "1");
+    let lines = settings.iter().map(|(name, value)| format!("{name}={value}\n"));
+    write(&at("settings"), &("steps=3\n".to_owned() + &lines.collect::<String>()));
     let output = command.output().unwrap();
     let reports = read_all(&at("results"));
     Some(Rehearsed { folder, reports, output })
@@ -129,7 +121,7 @@ for step in range(1000):
 
 #[test]
 fn training_stops_after_the_steps_asked_for() {
-    let Some(run) = rehearse(TRAINING, &[("OOMDOC_REHEARSE_SNAPSHOT", "1")]) else { return };
+    let Some(run) = rehearse(TRAINING, &[("snapshot", "1")]) else { return };
     let report = run.only();
     assert_eq!(run.output.status.code(), Some(0), "{}", run.stderr());
     assert_eq!(run.stdout(), "step 0\nstep 1\n", "what was printed is not lost, the third step is the last thing done");
@@ -164,7 +156,7 @@ for step in range(20):
 model.eval()
 torch.take(700)
 ";
-    let Some(run) = rehearse(script, &[("OOMDOC_REHEARSE_AHEAD", "30")]) else { return };
+    let Some(run) = rehearse(script, &[("ahead", "30")]) else { return };
     let report = run.only();
     assert_eq!((report.ended, report.steps, report.evaluated), (Some(Ended::Exit), 20, true), "{}", run.stderr());
     assert_eq!(report.devices[0].peak_allocated_bytes, 800);
@@ -172,7 +164,7 @@ torch.take(700)
 
     let endless =
         script.replace("range(20)", "iter(int, 1)").replace("optimizer.step()", "optimizer.step(); time.sleep(.01)");
-    let Some(run) = rehearse(&format!("import time{endless}"), &[("OOMDOC_REHEARSE_AHEAD", "0.5")]) else { return };
+    let Some(run) = rehearse(&format!("import time{endless}"), &[("ahead", "0.5")]) else { return };
     assert_eq!((run.only().ended, run.output.status.code()), (Some(Ended::Steps), Some(0)), "{}", run.stderr());
     assert!(run.only().steps > 3);
 }
@@ -287,6 +279,8 @@ import builtins, sys
 assert builtins.own_sitecustomize == 'sitecustomize'
 assert '/own/' in sys.modules['sitecustomize'].__file__
 assert not any(entry.endswith('/agent') for entry in sys.path), sys.path
+import os
+assert not [name for name in os.environ if 'OOMDOC' in name], os.environ
 ";
     let Some(run) = rehearse(script, &[]) else { return };
     assert_eq!(run.output.status.code(), Some(0), "{}", run.stderr());
@@ -304,7 +298,7 @@ def wait():
         time.sleep(0.01)
 wait()
 ";
-    let Some(run) = rehearse(script, &[("OOMDOC_REHEARSE_TIME", "1")]) else { return };
+    let Some(run) = rehearse(script, &[("time", "1")]) else { return };
     let stack = &run.only().stopped_at.as_ref().unwrap().stack;
     assert_eq!(run.only().ended, Some(Ended::Time));
     assert!(stack.contains(&"train.py:7 <module>".to_owned()), "{stack:?}");
@@ -381,7 +375,7 @@ import torch
 torch.take(1)
 assert not hasattr(torch.isfinite(torch.Tensor()), '_oomdoc_answer')
 ";
-    let Some(run) = rehearse(script, &[("OOMDOC_REHEARSE_ANSWERS", "none")]) else { return };
+    let Some(run) = rehearse(script, &[("answers", "none")]) else { return };
     assert_eq!(run.output.status.code(), Some(0), "{}", run.stderr());
     assert_eq!(run.traps("isfinite"), (0, 0));
 }
@@ -414,13 +408,14 @@ fn hooks_that_fail_leave_the_script_alone() {
     let Some(run) = rehearse(TRAINING, &[]) else { return };
     assert!(run.only().failures.iter().any(|failure| failure.starts_with("values.kernels: AttributeError")));
 
-    let Some(run) = rehearse(TRAINING, &[("OOMDOC_REHEARSE_DIR", "/nowhere/at/all")]) else { return };
+    let without_results = format!("import shutil\nshutil.rmtree('results')\n{TRAINING}");
+    let Some(run) = rehearse(&without_results, &[]) else { return };
     assert_eq!(run.output.status.code(), Some(0));
     assert_eq!((run.stdout().as_str(), run.stderr().as_str()), ("step 0\nstep 1\n", ""));
     assert!(run.reports.is_empty());
 
     let script = "import torch\ndel torch.OutOfMemoryError\n";
-    let Some(run) = rehearse(script, &[("OOMDOC_REHEARSE_TIME", "soon"), ("OOMDOC_REHEARSE_STEPS", "")]) else {
+    let Some(run) = rehearse(script, &[("time", "soon"), ("steps", "")]) else {
         return;
     };
     assert_eq!(run.output.status.code(), Some(0), "{}", run.stderr());

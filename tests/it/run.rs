@@ -148,6 +148,26 @@ fn output_input_folder_and_environment_are_the_jobs_own() {
 }
 
 #[test]
+fn much_output_and_its_last_lines_are_the_same_through_pipes() {
+    // More than pipes hold, in pieces of all sizes; a reader that sleeps first, and one with a non-blocking pipe.
+    let job = ["sh", "-c", "seq 1 300000; for i in 1 2 3; do printf $i; sleep 0.05; done; head -c 3000000 /dev/zero"];
+    let expected = bare(&job).output().unwrap().stdout;
+    assert_eq!(expected.len(), 1_988_895 + 3 + 3_000_000);
+    for nonblocking in [false, true] {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        if nonblocking {
+            rustix::io::ioctl_fionbio(&writer, true).unwrap();
+        }
+        let mut child = run(&job).stdout(writer).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let mut seen = Vec::new();
+        reader.read_to_end(&mut seen).unwrap();
+        assert!(seen == expected, "{} of {} bytes, non-blocking: {nonblocking}", seen.len(), expected.len());
+        assert_eq!(code(ended(&mut child)), 0);
+    }
+}
+
+#[test]
 fn both_outputs_in_one_file_keep_their_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");

@@ -83,12 +83,16 @@ pub const KILL: Mechanism = Mechanism {
     read: |incident| {
         let timeline = incident.observed.as_deref()?;
         (incident.event.has(Sign::KilledWithoutProof) && timeline.shot_for_another_reason()).then(|| {
+            let (en, zh) = match timeline.end.and_then(|end| end.group_kills) {
+                Some(_) => ("in the job's control group", "在作业的控制组中"),
+                None => ("on the whole machine", "在整机上"),
+            };
             Reading::new(
                 "not-counted",
                 text!(
-                    en: "the kernel counted no kill for want of memory on the whole machine meanwhile, and no \
-                         limit was near: somebody else sent SIGKILL",
-                    zh: "期间内核在整机上没有记录到因内存不足的杀进程，也没有接近任何上限：SIGKILL 另有来源"
+                    en: "the kernel counted no kill for want of memory {en} meanwhile, and no limit was near: \
+                         somebody else sent SIGKILL",
+                    zh: "期间内核{zh}没有记录到因内存不足的杀进程，也没有接近任何上限：SIGKILL 另有来源"
                 ),
             )
         })

@@ -5,13 +5,15 @@ use crate::cli::{HeadroomOptions, HostOptions, ServingOptions};
 use crate::command::progress::Progress;
 use crate::command::replay;
 use crate::dialect::{self, Fact};
-use crate::estimate::architecture::{self, Architecture, Body, Part};
+use crate::estimate::architecture::{Architecture, Body};
+use crate::estimate::configuration::{self, Part};
 use crate::estimate::fit::{Counted, Fit, Point};
 use crate::estimate::inference::{Serving, WeightWidth};
 use crate::estimate::loader::Loader;
+use crate::estimate::setup::{Attention, Precision, Quantised, Setup};
 use crate::estimate::states::Optimizer;
 use crate::estimate::surface::{Sample, Surface};
-use crate::estimate::training::{Attention, Precision, Quantised, Setup, Training};
+use crate::estimate::training::Training;
 use crate::headroom::host::HostAnswer;
 use crate::headroom::measurements::{self, Measurement};
 use crate::headroom::model_file::{self, Weights};
@@ -276,7 +278,7 @@ fn model(options: &HeadroomOptions) -> Result<Option<Model>, Why> {
             let text = read_text(path)?;
             let config: serde_json::Value = serde_json::from_str(&text)
                 .map_err(|error| named(text!(en: "not JSON: {error}", zh: "不是 JSON：{error}")))?;
-            let architecture = architecture::read(&config, part).map_err(&named)?;
+            let architecture = configuration::read(&config, part).map_err(&named)?;
             return Ok(Some(Model { architecture, weights: None }));
         }
     };
@@ -295,7 +297,7 @@ fn model(options: &HeadroomOptions) -> Result<Option<Model>, Why> {
         )));
     }
     let mut architecture = config
-        .map(|config| architecture::read(&config, part).map_err(&named))
+        .map(|config| configuration::read(&config, part).map_err(&named))
         .transpose()?
         .unwrap_or_else(|| Architecture::of_size(weights.parameters));
     // What is in the file is what is loaded; one file of several holds a part only.

@@ -1,6 +1,7 @@
 //! The child's side of the pipe: one request in, findings out, a line each.
 
-use super::probe::{self, Line, ProbeRequest};
+use super::probe;
+use super::protocol::{Line, ProbeRequest};
 use anyhow::Context as _;
 use std::io::{Read, Write};
 

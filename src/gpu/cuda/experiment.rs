@@ -8,39 +8,15 @@
 use super::driver::{Context, Memory, Physical, Range};
 use super::failure::Failure;
 use super::kernels::Kernels;
-use super::probe::{Limits, Taken, Watch};
-use crate::gpu::twin::{FailureMode, Layout, Prediction, SMALL_PAGE, State, TORCH_PAGE, Ways, align_down, align_up};
+use super::limits::{Limits, Watch};
+use super::protocol::{ExperimentOutcome, Taken};
+use crate::gpu::twin::{Prediction, SMALL_PAGE, State, TORCH_PAGE, Ways, align_down, align_up};
 use crate::units::GIB;
-use serde::{Deserialize, Serialize};
 
 /// Times that every way is tried.
 const REPEATS: usize = 3;
 /// Smaller than 1/64 of its size a state says nothing.
 const MOST_HALVINGS: u32 = 6;
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExperimentOutcome {
-    pub layout: Layout,
-    /// The state was re-created at 1 / 2^halvings of its size.
-    pub halvings: u32,
-    /// As planned on this device: what is left free beside the state, and the request.
-    pub free: u64,
-    pub requested: u64,
-    /// By how much both of them were raised, so that the margin stays free.
-    pub raised: u64,
-    /// What the driver did, once for each repetition.
-    pub observed: Vec<Ways>,
-    /// On the device without the state: refused when it must be, granted when it must be.
-    pub control: bool,
-    /// What the arithmetic said before.
-    pub predicted: Prediction,
-    /// `None` where the control failed or the repetitions differ.
-    pub verdict: Option<FailureMode>,
-    /// Whether the driver did in every repetition what the arithmetic said.
-    pub agrees: bool,
-    /// Free memory came back to within 16 MiB of what it was.
-    pub returned: bool,
-}
 
 /// Runs it. `granularity` is the device's smallest page.
 ///

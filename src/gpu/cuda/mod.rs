@@ -11,7 +11,9 @@ pub mod driver;
 pub mod experiment;
 mod failure;
 mod kernels;
+pub mod limits;
 pub mod parent;
 pub mod probe;
+pub mod protocol;
 
 pub use failure::{Failure, Objection, Property};

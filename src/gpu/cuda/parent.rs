@@ -1,9 +1,9 @@
 //! The parent's side: starts the child, collects its findings, stops it when its time is up or a guard objects.
 
-use super::experiment::ExperimentOutcome;
 use super::failure::{Ending, Failure, Objection, Step};
-use super::probe::{
-    Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, ProbeRequest, Taken,
+use super::protocol::{
+    Bandwidth, DeviceFacts, DriverFacts, ExperimentOutcome, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts,
+    ProbeRequest, Taken,
 };
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};

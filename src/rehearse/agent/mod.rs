@@ -1,7 +1,7 @@
 //! The part of a rehearsal that runs inside the user's Python, carried in the binary as text.
 //!
 //! Written into a folder that stands first on `PYTHONPATH`; what each module does is said at the head of
-//! `oomdoc_rehearsal/__init__.py`. It reads the environment variables `OOMDOC_REHEARSE_*` and leaves one file
+//! `oomdoc_rehearsal/__init__.py`. It reads the file `settings` beside that folder and leaves one file
 //! `process-<pid>.json` per process, which [`super::process`] reads.
 
 /// The files: path below the folder, and text.
@@ -16,7 +16,9 @@ pub const FILES: &[(&str, &str)] = &[
     ("oomdoc_rehearsal/record.py", include_str!("oomdoc_rehearsal/record.py")),
     ("oomdoc_rehearsal/redirect.py", include_str!("oomdoc_rehearsal/redirect.py")),
     ("oomdoc_rehearsal/saving.py", include_str!("oomdoc_rehearsal/saving.py")),
+    ("oomdoc_rehearsal/settings.py", include_str!("oomdoc_rehearsal/settings.py")),
     ("oomdoc_rehearsal/steps.py", include_str!("oomdoc_rehearsal/steps.py")),
+    ("oomdoc_rehearsal/tracebacks.py", include_str!("oomdoc_rehearsal/tracebacks.py")),
     ("oomdoc_rehearsal/values.py", include_str!("oomdoc_rehearsal/values.py")),
     ("oomdoc_rehearsal/world.py", include_str!("oomdoc_rehearsal/world.py")),
 ];

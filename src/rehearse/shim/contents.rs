@@ -181,12 +181,18 @@ impl Contents {
 /// The byte that makes a large number of every type: 48.5 as a float of 32 or (brain) 16 bits, 1.6e11 as one of 64,
 /// more than a billion as an integer, true as a flag.
 const LARGE: u8 = 0x42;
+/// The byte that makes a negative number of every signed type: -97.4 as a float of 32 or (brain) 16 bits, less than
+/// minus a billion as an integer; true as a flag.
+const NEGATIVE: u8 = 0xc2;
 
 /// Ones are the integer 1 for what can be a scalar, and for more a row of 64-bit ones or of bytes that are 1. As a
 /// floating-point number that is tiny, but neither zero nor a NaN; as a flag it is true.
 fn unknown(out: &mut [u8], own: bool) {
     if settings().large {
         return out.fill(LARGE);
+    }
+    if settings().negative {
+        return out.fill(NEGATIVE);
     }
     if own && !settings().ones && out.len() as u64 > LARGEST {
         return forget_pages(out);

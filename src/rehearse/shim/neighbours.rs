@@ -1,16 +1,21 @@
 //! Other processes of the same run, where they share the devices with this one.
 //!
-//! A rehearsal plays each process alone, so that its figures do not hang on who came first. `OOMDOC_SIM_SHARED=1` takes
+//! A rehearsal plays each process alone, so that its figures do not hang on who came first. The setting `shared` takes
 //! the processes together instead, as one machine has them: what one holds on a device, the others lack. They know each
 //! other by the counter files (see `report`); one that has ended holds nothing.
 
 use crate::counters::{LENGTH, MAGIC, PEAK, PID, ROW, ROWS, USED};
 use crate::settings::settings;
 
-/// Each of them that has used a device: its pid and the bytes it holds there, its context among them.
+/// Those with which the devices are shared: each pid and the bytes it holds on one, its context among them.
 pub fn on(device: usize) -> Vec<(u32, u64)> {
+    if settings().shared { known(device) } else { Vec::new() }
+}
+
+/// Each of them that has used a device, shared or not: for monitors, which look at the whole machine.
+pub fn known(device: usize) -> Vec<(u32, u64)> {
     let settings = settings();
-    let Some(folder) = settings.report.as_ref().filter(|_| settings.shared) else { return Vec::new() };
+    let Some(folder) = &settings.report else { return Vec::new() };
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<(u32, u64)> = entries
         .flatten()

@@ -108,7 +108,11 @@ pub unsafe extern "C" fn nvmlDeviceGetCudaComputeCapability(
 
 /// Bytes of a device: total, free, used by anyone.
 fn account(device: usize) -> [c_ulonglong; 3] {
-    let free = memory::with(|memory| memory.free(device.saturating_sub(1)));
+    let index = device.saturating_sub(1);
+    let mut free = memory::with(|memory| memory.free(index));
+    if !settings().shared {
+        free = crate::neighbours::known(index).iter().fold(free, |free, (_, bytes)| free.saturating_sub(*bytes));
+    }
     let total = settings().total;
     [total, free, total.saturating_sub(free)]
 }
@@ -164,9 +168,6 @@ unsafe fn processes(device: usize, count: *mut c_uint, out: *mut u8, row: usize)
     let settings = settings();
     let used = memory::with(|memory| memory.used(device.saturating_sub(1)));
     let mut list = vec![(std::process::id(), used.saturating_add(settings.context))];
-    if settings.others > 0 {
-        list.push((1, settings.others));
-    }
     list.extend(crate::neighbours::on(device.saturating_sub(1)));
     // SAFETY: the caller's count, and room for that many rows.
     unsafe {

@@ -1,7 +1,12 @@
-//! What the simulated device is like, from the environment, read once.
+//! What the simulated device is like: the file `settings` in the folder above the one that this object lies in, read
+//! when the device is first asked, and again in a process that was forked for another rehearsal.
 
 use crate::counters::DEVICES;
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
 
 /// The device. Sizes in bytes.
 pub struct Settings {
@@ -31,50 +36,123 @@ pub struct Settings {
     pub ones: bool,
     /// Unknown device memory reads as large numbers of every type.
     pub large: bool,
+    /// Unknown device memory reads as negative numbers of every type.
+    pub negative: bool,
     /// The folder of the counters.
-    pub report: Option<std::ffi::OsString>,
+    pub report: Option<PathBuf>,
 }
 
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(default)
+/// `Dl_info` of the C library.
+#[repr(C)]
+struct Object {
+    path: *const c_char,
+    base: *mut c_void,
+    name: *const c_char,
+    address: *mut c_void,
 }
+unsafe extern "C" {
+    fn dladdr(address: *const c_void, out: *mut Object) -> c_int;
+}
+
+/// The rehearsal's folder: two levels above this object's file.
+fn own_folder() -> Option<PathBuf> {
+    let null = std::ptr::null_mut();
+    let mut object = Object { path: null as *const c_char, base: null, name: null as *const c_char, address: null };
+    // SAFETY: an address in this object, and room for the answer, whose path lives as long as the object.
+    let path = unsafe {
+        if dladdr(own_folder as *const c_void, &raw mut object) == 0 || object.path.is_null() {
+            return None;
+        }
+        CStr::from_ptr(object.path)
+    };
+    let file = Path::new(OsStr::from_bytes(path.to_bytes())).canonicalize().ok()?;
+    Some(file.parent()?.parent()?.to_path_buf())
+}
+
+fn read(folder: Option<&Path>) -> Settings {
+    let text = folder.and_then(|folder| std::fs::read_to_string(folder.join("settings")).ok()).unwrap_or_default();
+    let values: BTreeMap<&str, &str> = text.lines().filter_map(|line| line.split_once('=')).collect();
+    let text = |name: &str| values.get(name).copied().unwrap_or_default();
+    let number = |name: &str, default: u64| text(name).trim().parse().unwrap_or(default);
+    let (major, minor) = text("cc").split_once('.').unwrap_or(("8", "0"));
+    Settings {
+        total: number("total", 24 << 30),
+        context: number("context", 0),
+        others: number("others", 0),
+        shared: number("shared", 0) != 0,
+        devices: (number("devices", 1) as usize).clamp(1, DEVICES),
+        major: major.trim().parse().unwrap_or(8),
+        minor: minor.trim().parse().unwrap_or(0),
+        processors: number("sms", 108) as i32,
+        name: values.get("name").copied().unwrap_or("Simulated GPU").to_owned(),
+        down: text("addresses") == "down",
+        peer: number("peer", 0) != 0,
+        cuda: number("cuda", 12_080) as i32,
+        cudnn: number("cudnn", 91_900) as i32,
+        cudnn_workspace: number("cudnn_workspace", 0),
+        ones: text("values") == "ones",
+        large: text("values") == "large",
+        negative: text("values") == "negative",
+        report: folder.map(|folder| folder.join("results")).filter(|folder| folder.is_dir()),
+    }
+}
+
+/// Null until the device is first asked. What it points to is never freed: others may be reading it.
+static SETTINGS: AtomicPtr<Settings> = AtomicPtr::new(std::ptr::null_mut());
 
 pub fn settings() -> &'static Settings {
-    static SETTINGS: OnceLock<Settings> = OnceLock::new();
-    SETTINGS.get_or_init(|| {
-        let capability = std::env::var("OOMDOC_SIM_CC").unwrap_or_default();
-        let (major, minor) = capability.split_once('.').unwrap_or(("8", "0"));
-        Settings {
-            total: number("OOMDOC_SIM_TOTAL", 24 << 30),
-            context: number("OOMDOC_SIM_CONTEXT", 0),
-            others: number("OOMDOC_SIM_OTHERS", 0),
-            shared: number("OOMDOC_SIM_SHARED", 0) != 0,
-            devices: (number("OOMDOC_SIM_DEVICES", 1) as usize).clamp(1, DEVICES),
-            major: major.trim().parse().unwrap_or(8),
-            minor: minor.trim().parse().unwrap_or(0),
-            processors: number("OOMDOC_SIM_SMS", 108) as i32,
-            name: std::env::var("OOMDOC_SIM_NAME").unwrap_or_else(|_| "Simulated GPU".to_owned()),
-            down: std::env::var("OOMDOC_SIM_ADDRESSES").is_ok_and(|order| order == "down"),
-            peer: number("OOMDOC_SIM_PEER", 0) != 0,
-            cuda: number("OOMDOC_SIM_CUDA", 12_080) as i32,
-            cudnn: number("OOMDOC_SIM_CUDNN", 91_900) as i32,
-            cudnn_workspace: number("OOMDOC_SIM_CUDNN_WORKSPACE", 0),
-            ones: std::env::var("OOMDOC_SIM_VALUES").is_ok_and(|values| values == "ones"),
-            large: std::env::var("OOMDOC_SIM_VALUES").is_ok_and(|values| values == "large"),
-            report: std::env::var_os("OOMDOC_SIM_REPORT").filter(|folder| !folder.is_empty()),
+    let known = SETTINGS.load(Acquire);
+    if !known.is_null() {
+        // SAFETY: not null means settings that are never freed.
+        return unsafe { &*known };
+    }
+    let fresh = Box::into_raw(Box::new(read(own_folder().as_deref())));
+    match SETTINGS.compare_exchange(std::ptr::null_mut(), fresh, AcqRel, Acquire) {
+        // SAFETY: as above.
+        Ok(_) => unsafe { &*fresh },
+        Err(known) => {
+            // SAFETY: nobody else has seen the fresh ones; the known ones are never freed.
+            unsafe {
+                drop(Box::from_raw(fresh));
+                &*known
+            }
         }
-    })
+    }
 }
+
+/// Takes the settings of another rehearsal's folder: called by the agent in a process that was forked for it, before
+/// the process uses the device.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oomdoc_rehearse_in(folder: *const c_char) {
+    if folder.is_null() {
+        return;
+    }
+    // SAFETY: a C string.
+    let folder = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(folder) }.to_bytes()));
+    SETTINGS.store(Box::into_raw(Box::new(read(Some(folder)))), std::sync::atomic::Ordering::Release);
+    VISIBLE.store(usize::MAX, Relaxed);
+}
+
+/// How many devices the process sees; `usize::MAX` until it is first asked.
+static VISIBLE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// Devices that the process sees: `CUDA_VISIBLE_DEVICES` hides some, as the driver has it, when it is first asked. A
 /// list that names devices beyond the simulated ones still counts its entries: a program that chose the third of
 /// eight devices for itself means the one device that is simulated.
 pub fn visible_devices() -> usize {
-    static VISIBLE: OnceLock<usize> = OnceLock::new();
-    *VISIBLE.get_or_init(|| {
-        let devices = settings().devices;
-        let Ok(list) = std::env::var("CUDA_VISIBLE_DEVICES") else { return devices };
-        let named = list.split(',').take_while(|entry| !entry.trim().is_empty() && !entry.trim().starts_with('-'));
-        named.count().min(devices)
-    })
+    match VISIBLE.load(Relaxed) {
+        usize::MAX => {
+            let count = count_visible();
+            VISIBLE.store(count, Relaxed);
+            count
+        }
+        known => known,
+    }
+}
+
+fn count_visible() -> usize {
+    let devices = settings().devices;
+    let Ok(list) = std::env::var("CUDA_VISIBLE_DEVICES") else { return devices };
+    let named = list.split(',').take_while(|entry| !entry.trim().is_empty() && !entry.trim().starts_with('-'));
+    named.count().min(devices)
 }

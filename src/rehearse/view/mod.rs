@@ -26,6 +26,8 @@ pub const NAME: &str = "rehearse-view";
 pub const FOLDER: &str = "view";
 /// The private folder for temporary files where the shared one can't be written.
 pub const TEMPORARY: &str = "tmp";
+/// Where the stage notes the mount namespace that it entered.
+pub const NAMESPACE: &str = "namespace";
 /// What the stage writes among the results where the command does not start.
 pub const NOT_STARTED: &str = "not-started";
 

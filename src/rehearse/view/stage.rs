@@ -4,7 +4,7 @@
 //! mount below it; the kernel refuses to lay one over a folder that has (it would show what the mounts hide). So
 //! nothing can be written but what lies in an overlay's upper layer or in the private folder, whatever else fails.
 
-use super::{FOLDER, Level, NOT_STARTED, sys};
+use super::{FOLDER, Level, NAMESPACE, NOT_STARTED, sys};
 use anyhow::{Context as _, bail, ensure};
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::UnshareFlags;
@@ -34,7 +34,11 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> anyhow::Result<u8> {
     let level = level.to_str().and_then(|id| id.parse::<Level>().ok()).context("no such level")?;
     let folder = Path::new(folder);
     match level {
-        Level::Overlay => enter_namespaces(folder, network == "offline", command)?,
+        Level::Overlay => {
+            enter_namespaces(folder, network == "offline", command)?;
+            let namespace = fs::read_link("/proc/self/ns/mnt").context("the namespace")?;
+            fs::write(folder.join(NAMESPACE), namespace.as_os_str().as_bytes()).context("the private folder")?;
+        }
         Level::Landlock => {
             let allowed = ["/dev", "/proc"].map(Path::new);
             sys::forbid_changes(&[allowed.as_slice(), &[folder]].concat())?;

@@ -4,9 +4,9 @@ pub mod json;
 
 use crate::domain::closed_set;
 use crate::gpu::cuda::Failure;
-use crate::gpu::cuda::experiment::ExperimentOutcome;
 use crate::gpu::cuda::parent;
-use crate::gpu::cuda::probe::Taken;
+use crate::gpu::cuda::protocol::ExperimentOutcome;
+use crate::gpu::cuda::protocol::Taken;
 use crate::gpu::twin::{Layout, Prediction, Reproduction, Ways};
 use crate::text;
 use crate::text::Text;

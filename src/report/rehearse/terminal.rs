@@ -399,10 +399,8 @@ impl Page<'_> {
         }
         let Some((device, sites)) = holding else { return };
         let most = if self.view.style.verbose { usize::MAX } else { HOLDERS };
-        let total = device.holding.bytes.max(1);
+        let mut table = replay::terminal::held_table();
         for holder in device.holding.holders.iter().take(most) {
-            let percent = units::percent(holder.bytes as f64 / total as f64);
-            let head = format!("  {:>10} {percent:>5}  ", Bytes(holder.bytes).to_string());
             let site = sites.get(holder.site as usize);
             // The backward pass runs in threads of autograd, which have no Python stack.
             let in_backward = take.peak.as_ref().is_some_and(|at| at.phase.as_deref() == Some("backward"));
@@ -410,15 +408,10 @@ impl Page<'_> {
                 true => self.pick("no Python stack: likely the backward pass", "没有 Python 调用栈：很可能是反向传播"),
                 false => self.say(&replay::wording::place(site)),
             };
-            let detail = self.say(&replay::wording::count(holder));
-            let room = self.screen.width().saturating_sub(columns(&head));
-            let place = shorten(&place, room, self.view.style.unicode);
-            let mut runs = vec![run(Tone::Used, head), run(Tone::Plain, place.clone())];
-            if columns(&place) + 2 + columns(&detail) <= room {
-                runs.push(run(Tone::Faint, format!("  {detail}")));
-            }
-            self.screen.line(&runs);
+            let count = self.say(&replay::wording::count(holder));
+            table.row(replay::terminal::held_row(holder, device.holding.bytes, place, &count));
         }
+        self.screen.table(2, &table);
     }
 
     /// What became of the user's files: nothing, and what the program would have done to them.

@@ -369,9 +369,10 @@ pub fn protection(view: &View) -> Text {
             "你的文件没有任何改动：内核拒绝了所有写入，Python 的写入转到了私有目录",
         ),
         Level::Agent => Text::new(
-            "Nothing of yours was changed: the writes of Python went into a private folder, and programs that could \
-             write past it were not started",
-            "你的文件没有任何改动：Python 的写入转到了私有目录，可能绕过它写入的程序没有启动",
+            "The writes of Python itself went into a private folder, and programs that could write past it were not \
+             started; what libraries write by themselves (image writers, HDF5) is not seen and reached your files",
+            "Python 自身的写入转到了私有目录，可能绕过它写入的程序没有启动；库自行写入的内容（图像写入、HDF5 等）\
+             看不到，并会直接写到你的文件",
         ),
         Level::Off => Text::new(
             "The program wrote your files themselves (--allow-writes), but for checkpoints",

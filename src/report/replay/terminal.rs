@@ -1,15 +1,15 @@
 //! `oomdoc replay` for people.
 
 use super::{View, wording};
-use crate::report::layout::{Run, Screen, Tone, columns, pad, run, shorten};
+use crate::report::layout::{NO_BREAK, Run, Screen, Tone, pad, run};
 use crate::report::table::{Column, Table};
 use crate::snapshot::analysis::{DeviceAnalysis, SnapshotAnalysis};
-use crate::snapshot::holders::{Holder, Site};
+use crate::snapshot::holders::{Holder, Holding, Site};
 use crate::snapshot::space::Window;
 use crate::snapshot::what_if::VariationOutcome;
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{self, Bytes};
 
 /// Lines of the timeline.
 const PLOT_HEIGHT: usize = 8;
@@ -75,9 +75,7 @@ impl Page {
         let (label, holding) = (wording::held(device), wording::holding(device));
         if !holding.holders.is_empty() {
             self.heading(&label);
-            for holder in holding.holders.iter().take(self.view.top) {
-                self.holder(holder, sites, holding.bytes);
-            }
+            self.holders(holding, sites);
             let rest = holding.holders.iter().skip(self.view.top);
             let (count, bytes) = rest.fold((0u64, 0u64), |(n, sum), h| (n + 1, sum.saturating_add(h.bytes)));
             if count > 0 {
@@ -165,39 +163,23 @@ impl Page {
         self.screen.line(&[run(Tone::Faint, legend)]);
     }
 
-    fn holder(&mut self, holder: &Holder, sites: &[Site], total: u64) {
-        let site = sites.get(holder.site as usize);
-        let share = holder.bytes as f64 / total.max(1) as f64;
-        let size = format!("{:>10}", Bytes(holder.bytes).to_string());
-        let percent = format!("{:>5}", crate::units::percent(share));
-        let head = format!("  {size} {percent}  ");
-        let place = self.say(&wording::place(site)).to_string();
-        let detail = self.say(&wording::count(holder)).to_string();
-        let hang = columns(&head);
-        let room = self.screen.width().saturating_sub(hang);
-        let one_line = columns(&place) + columns(&detail) + 2 <= room;
-        if one_line {
-            let gap = " ".repeat(2);
-            self.screen.line(&[
-                run(Tone::Used, head),
-                run(Tone::Plain, place),
-                run(Tone::Faint, format!("{gap}{detail}")),
-            ]);
-        } else {
-            self.screen
-                .line(&[run(Tone::Used, head), run(Tone::Plain, shorten(&place, room, self.view.style.unicode))]);
-            self.screen.line(&[run(Tone::Faint, format!("{}{detail}", " ".repeat(hang)))]);
-        }
-        if self.view.style.verbose
-            && let Some(site) = site
-        {
-            for frame in &site.frames {
-                self.screen.line(&[run(Tone::Faint, format!("{}{frame}", " ".repeat(hang + 2)))]);
+    /// A row for each of the places that hold most, with `-v` the frames below it.
+    fn holders(&mut self, holding: &Holding, sites: &[Site]) {
+        let mut table = held_table();
+        for holder in holding.holders.iter().take(self.view.top) {
+            let site = sites.get(holder.site as usize);
+            let (place, count) = (wording::place(site), wording::count(holder));
+            table.row(held_row(holder, holding.bytes, self.say(&place), self.say(&count)));
+            let frames =
+                site.filter(|_| self.view.style.verbose).map(|site| site.frames.as_slice()).unwrap_or_default();
+            for frame in frames {
+                table.plain(Tone::Faint, [String::new(), String::new(), format!("  {frame}")]);
             }
         }
+        self.screen.table(2, &table);
     }
 
-    fn categories(&mut self, holding: &crate::snapshot::holders::Holding) {
+    fn categories(&mut self, holding: &Holding) {
         self.screen.blank();
         let cells: Vec<Vec<Run>> = holding
             .categories
@@ -292,6 +274,19 @@ impl Page {
         }
         self.faint(&wording::fidelity(fidelity));
     }
+}
+
+/// A table of what holds memory: bytes, share, place.
+pub(in crate::report) fn held_table() -> Table {
+    Table::new(&[Column::Right, Column::Right, Column::Text])
+}
+
+/// One of its rows; behind the place stands what is there, in one piece where the line has no room for both.
+pub(in crate::report) fn held_row(holder: &Holder, total: u64, place: impl Into<String>, count: &str) -> Vec<Vec<Run>> {
+    let share = units::percent(holder.bytes as f64 / total.max(1) as f64);
+    let count = count.replace(' ', &NO_BREAK.to_string());
+    let place = vec![run(Tone::Plain, place), run(Tone::Faint, format!("  {count}"))];
+    vec![vec![run(Tone::Used, Bytes(holder.bytes).to_string())], vec![run(Tone::Used, share)], place]
 }
 
 /// Columns of the plot: the highest use and reservation of the windows that fall into each.

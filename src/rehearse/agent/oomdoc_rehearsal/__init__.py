@@ -3,6 +3,7 @@
 It watches a run on the simulated GPU and leaves a result file behind: how many optimizer steps were made, how high memory
 went in which phase, whether and where it ran out, and what the simulation cannot know. The map of the modules:
 
+    settings    what the launcher asks for
     record      what is known so far, and the atomic writing of the result file
     importing   calls a function once a module (torch, transformers, ...) has been imported
     memory      allocator statistics per phase, out-of-memory errors, the memory history
@@ -13,20 +14,20 @@ went in which phase, whether and where it ran out, and what the simulation canno
     device      the stand-ins for NVIDIA's libraries, loaded before torch looks for the real ones
     saving      checkpoints, whose values would be those of a GPU that computes nothing
     redirect    writes of Python code, where no namespace keeps them from the user's files
+    tracebacks  takes the agent's frames out of what the script prints
     ending      the ends of a process: steps done, time over, exit, error
 
 Every hook runs under `record.guarded` or its own try/except: a hook that fails is noted in the result file under
 "failures" and the script goes on. Nothing here imports torch; the hooks are placed when the script has imported it.
 Python 3.8 or later, no dependency.
 """
-import os
-
-
 def start():
     """Place the import hooks, if this process belongs to a rehearsal."""
-    if not os.environ.get("OOMDOC_REHEARSE_DIR"):
+    from . import settings
+
+    if not settings.known():
         return
-    from . import device, ending, importing, libraries, record, redirect, world
+    from . import device, ending, importing, libraries, record, redirect, tracebacks, world
 
     redirect.install()
     record.run.begin()
@@ -37,6 +38,7 @@ def start():
     importing.before_import("torch", device.settle_visible)
     importing.after_import("torch", _torch_imported)
     libraries.install()
+    tracebacks.install()
 
 
 def _torch_imported(torch):

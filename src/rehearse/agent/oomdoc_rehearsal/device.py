@@ -6,12 +6,13 @@ is loaded already is taken without a search, so the stand-ins are loaded here, b
 import functools
 import os
 
+from . import settings
 from .record import guarded, run
 
 
 def load():
-    folder = os.environ.get("OOMDOC_SIM_LIBRARIES")
-    if not folder:
+    folder = settings.path("lib")
+    if not os.path.isdir(folder):
         return
     import ctypes
 
@@ -29,7 +30,7 @@ def settle_visible():
     An empty list, or one that begins with -1, hides all GPUs and stays as it is.
     """
     chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
-    there = os.environ.get("OOMDOC_SIM_DEVICES", "")
+    there = settings.text("devices")
     if not chosen or not there.isdigit() or chosen.strip().startswith("-"):
         return
     entries = [entry.strip() for entry in chosen.split(",") if entry.strip()]

@@ -5,12 +5,11 @@ import sys
 import threading
 import time
 
-from . import record
+from . import record, settings
 from .record import guarded, run
 
-_OWNER = os.environ.get("OOMDOC_REHEARSE_OWNER", "")
 _exit = os._exit
-_lock = threading.Lock()
+_lock = threading.RLock()  # who comes second waits until the result is written, and may then leave
 _before = []  # functions to call before the last writing of the result
 
 
@@ -25,8 +24,11 @@ def finish(ended, exit_code=None):
         if run.finished or run.pid != os.getpid():
             return
         run.finished = True
-    if not (run.uses_cuda or run.is_first):
-        return
+        if run.uses_cuda or run.is_first:
+            _complete_result(ended, exit_code)
+
+
+def _complete_result(ended, exit_code):
     with guarded("end"):
         run.ended = ended
         if exit_code is not None:
@@ -137,7 +139,8 @@ def _watch(deadline, pid, ended="time"):
             return
         if left <= 0:
             break
-        if _OWNER and not os.path.exists("/proc/" + _OWNER):
+        owner = settings.text("owner")
+        if owner and not os.path.exists("/proc/" + owner):
             _exit(1)  # the rehearsal was killed: nobody waits for a result
         time.sleep(min(left, 0.5))
     if ended == "time" and run.complete_at is not None:
@@ -156,7 +159,13 @@ def watch_time(_torch=None):
         threading.Thread(target=_watch, args=(deadline, os.getpid()), name="oomdoc-time", daemon=True).start()
 
 
+def _new_lock():
+    global _lock
+    _lock = threading.RLock()
+
+
 def install():
+    record.on_fork(_new_lock)
     # Registered first, so it runs last: what the script itself registers is still seen.
     atexit.register(_at_exit)
     os._exit = _script_exits

@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 
+from . import settings
+
 SCHEMA = "oomdoc.rehearsal-process/1"
 MAX_FAILURES = 50  # a hook that fails at every call must not fill the file
 MAX_TRAPS = 200
@@ -15,18 +17,10 @@ MAX_STEP_ROWS = 2000
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-def _number(name, default=0.0):
-    """The number in an environment variable; the default where it is absent or no number."""
-    try:
-        return float(os.environ.get(name, ""))
-    except ValueError:
-        return default
-
-
 def _launched_world():
     """(rank, size) as launchers such as torchrun tell them to each process; None in a job of one."""
-    size = int(_number("WORLD_SIZE"))
-    return (int(_number("RANK")), size) if size > 1 else None
+    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    return (int(rank), int(size)) if rank.isdigit() and size.isdigit() and int(size) > 1 else None
 
 
 class Run:
@@ -34,17 +28,21 @@ class Run:
 
     def __init__(self):
         self.torch = None
-        self.folder = os.environ.get("OOMDOC_REHEARSE_DIR", "")
-        self.wanted_steps = int(_number("OOMDOC_REHEARSE_STEPS"))
-        self.wants_snapshot = os.environ.get("OOMDOC_REHEARSE_SNAPSHOT") == "1"
-        self.time_limit = _number("OOMDOC_REHEARSE_TIME")
-        self.ahead = _number("OOMDOC_REHEARSE_AHEAD")  # seconds to go on after the steps asked for
-        self.answers = os.environ.get("OOMDOC_REHEARSE_ANSWERS") != "none"
-        self.world_size = int(_number("OOMDOC_REHEARSE_WORLD"))  # 0: nothing to pretend
-        self.rank = int(_number("OOMDOC_REHEARSE_RANK"))
-        self.started = time.time()
         self.import_seconds = None
         self.is_first = False
+        self.configure()
+
+    def configure(self):
+        """Take over what the settings ask for."""
+        self.folder = settings.path("results")
+        self.wanted_steps = int(settings.number("steps"))
+        self.wants_snapshot = settings.text("snapshot") == "1"
+        self.time_limit = settings.number("time")
+        self.ahead = settings.number("ahead")  # seconds to go on after the steps asked for
+        self.answers = settings.text("answers") != "none"
+        self.world_size = int(settings.number("world"))  # 0: nothing to pretend
+        self.rank = int(settings.number("rank"))
+        self.started = time.time()
         self._reset()
 
     def _reset(self):
@@ -71,9 +69,23 @@ class Run:
 
     def begin(self):
         """Called once when Python starts: is this the first Python of the command, and what to do after a fork."""
-        self.is_first = "OOMDOC_REHEARSE_FIRST" not in os.environ
-        os.environ["OOMDOC_REHEARSE_FIRST"] = "0"  # inherited by the children only
+        self.is_first = self._leave_mark()
         os.register_at_fork(after_in_child=self._after_fork)
+
+    def _leave_mark(self):
+        """Note this process among the command's Pythons; True unless an ancestor did, or this one before it became another."""
+        marks = settings.path("pythons")
+        first, pid = True, self.pid
+        with guarded("ancestors"):
+            while first and pid > 1:
+                first = not os.path.exists(os.path.join(marks, str(pid)))
+                with open("/proc/%d/stat" % pid) as file:
+                    pid = int(file.read().rpartition(")")[2].split()[1])
+        with guarded("mark"):
+            os.makedirs(marks, exist_ok=True)
+            with open(os.path.join(marks, str(self.pid)), "w"):
+                pass
+        return first
 
     def _after_fork(self):
         parts = self.parts

@@ -14,8 +14,10 @@ import shutil
 import sys
 import threading
 
-_LEVEL = os.environ.get("OOMDOC_REHEARSE_VIEW", "")
-_FOLDER = os.environ.get("OOMDOC_REHEARSE_VIEW_FOLDER", "") if _LEVEL in ("landlock", "agent") else ""
+from . import settings
+
+_LEVEL = settings.text("view")
+_FOLDER = settings.folder if _LEVEL in ("landlock", "agent") else ""
 _UPPER = os.path.join(_FOLDER, "view", "0", "upper")
 _REMOVED = os.path.join(_FOLDER, "view", "0", "removed")
 _FREE = (_FOLDER + "/", "/dev/", "/proc/")  # where a write is no concern of the user's
@@ -413,7 +415,7 @@ def _refuse_network(event, args):
 
 def install():
     """Place the hooks, if this rehearsal needs them."""
-    if os.environ.get("OOMDOC_REHEARSE_OFFLINE") == "1" and _LEVEL != "overlay":
+    if settings.text("offline") == "1" and _LEVEL != "overlay":
         sys.addaudithook(_refuse_network)
     if not _FOLDER:
         return

@@ -9,10 +9,10 @@ import json
 import os
 import sys
 
-from . import memory, record, redirect
+from . import memory, record, redirect, settings
 from .record import guarded, run
 
-_PRIVATE = os.environ.get("OOMDOC_REHEARSE_VIEW", "off") != "off"
+_PRIVATE = settings.text("view", "off") != "off"
 _HOLE = 1 << 16
 _ZEROS = bytes(_HOLE)
 # safetensors' names of torch's types

@@ -2,23 +2,22 @@
 
 Kernels do nothing there, so what the script reads is what was copied in, or the value unknown memory is set to. Each place
 that reads is counted; where the answer would stop a sound script, or send it round for ever, a sound answer is given and the
-trap says which. OOMDOC_REHEARSE_ANSWERS=none turns all given answers off.
+trap says which. `--answers none` turns all given answers off.
 
 The reads are seen below Python, by kernels of our own for the operators that carry a value from the device to the host:
 `aten::_local_scalar_dense` (item, bool, float, int) and `aten::nonzero` (masks, where).
 """
 import functools
-import os
 import warnings
 
-from . import memory, record
+from . import memory, record, settings
 from .record import guarded, on_fork, run
 
 LOOP_READS = 400  # reads at one place within one step that are taken for a loop waiting for a value
 _ANSWER = "_oomdoc_answer"  # attribute of a tensor whose value we know better than the device
 
-_ONES = os.environ.get("OOMDOC_SIM_VALUES") == "ones"  # what unknown memory reads as
-_LARGE = os.environ.get("OOMDOC_SIM_VALUES") == "large"
+_ONES = settings.text("values") == "ones"  # what unknown memory reads as
+_LARGE = settings.text("values") == "large"
 _PATTERNS = {int("42" * size, 16) for size in (1, 2, 4, 8)}  # what the device gives for unknown integers then
 _ASSUMED = 1000  # a number in their place that a size can have
 _LINEAR_ALGEBRA = (

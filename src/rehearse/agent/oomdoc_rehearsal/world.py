@@ -9,7 +9,7 @@ import os
 import pickle
 import sys
 
-from . import record
+from . import record, settings
 from .record import guarded, run
 
 
@@ -17,7 +17,7 @@ def set_environment():
     """What torchrun would tell this rank, unless a launcher inside the command tells it."""
     if run.world_size <= 1 or not run.is_first:
         return
-    devices = max(1, int(os.environ.get("OOMDOC_SIM_DEVICES") or 1))
+    devices = max(1, int(settings.number("devices", 1)))
     local_size = min(devices, run.world_size)
     os.environ.update(
         RANK=str(run.rank),

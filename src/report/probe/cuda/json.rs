@@ -1,8 +1,7 @@
 //! The `cuda` part of the probe's JSON, and the failure that was worked out.
 
 use super::{Measured, Part, busy, cuda_version, outcome_text};
-use crate::gpu::cuda::experiment;
-use crate::gpu::cuda::probe::{self as cuda, Taken};
+use crate::gpu::cuda::protocol::{self as cuda, Taken};
 use crate::gpu::twin;
 use crate::report::view::Read;
 use crate::text::{Lang, Text};
@@ -290,7 +289,7 @@ impl Latency {
 }
 
 impl Outcome {
-    fn of(outcome: &experiment::ExperimentOutcome, lang: Lang) -> Outcome {
+    fn of(outcome: &cuda::ExperimentOutcome, lang: Lang) -> Outcome {
         Outcome {
             layout: outcome.layout.text().in_lang(lang).to_string(),
             raised_bytes: outcome.raised,
