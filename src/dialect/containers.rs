@@ -338,8 +338,7 @@ mod tests {
     use super::*;
 
     fn first(log: &str) -> Option<Event> {
-        let document = Document::from_text("-", log);
-        (0..document.lines.len()).find_map(|position| read(&document, position))
+        crate::dialect::testing::first(read, log)
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use super::bare::{bare, is_composed};
 use super::labelled::{Labelled, Unit, spoken};
 use super::proof::{self, Witness};
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, kernel, shells};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, kernel, naming, shells};
 use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
@@ -483,13 +483,31 @@ fn program(document: &Document, position: usize, death: &Death) -> Program {
     }
     // Progress bars of tqdm are Python's.
     let python = ["python", "it/s", "s/it", ".py"];
-    if around().any(|line| python.iter().any(|word| line.contains(word))) { Program::Python } else { Program::Generic }
+    if around().any(|line| python.iter().any(|word| line.contains(word))) {
+        return Program::Python;
+    }
+    naming::caller(document, position).unwrap_or(Program::Generic)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::Span;
+
+    /// A word of a shell's that no literal leads to would never be read.
+    #[test]
+    fn every_word_of_a_shell_for_a_kill_hits_a_trigger() {
+        let literals = crate::input::Literals::new(DIALECT.triggers.iter().copied());
+        for word in shells::KILLED {
+            // zsh's word stands behind its name, bash's behind the number.
+            let line = match word {
+                "killed" => format!("zsh: {word}     ./gridtool -i a"),
+                _ => format!("run.sh: line 3:  4711 {word}                  ./gridtool -i a"),
+            };
+            assert!(shells::kill(&line).is_some(), "{word} is not read");
+            assert!(literals.any(line.as_bytes()), "no trigger leads to {word}");
+        }
+    }
 
     fn all(log: &str) -> Vec<Event> {
         let document = Document::from_text("-", log);

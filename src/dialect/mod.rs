@@ -424,12 +424,12 @@ impl Look {
         if event.program.kind() == Kind::GpuApi {
             // The interface's own error: whoever called it is named by the lines around.
             let line = field::text(document, position);
-            let by_others = event.program == Program::Cuda;
-            let caller = match by_others {
+            let caller = match event.program {
                 // What stands around NCCL's message is as often another rank's, or the launcher's.
-                true if event.has(Sign::Nccl) => naming::exception(line),
-                true => naming::caller(document, position),
-                false => naming::on_line(line),
+                Program::Cuda if event.has(Sign::Nccl) => naming::exception(line),
+                // The compiler's refusal: whoever runs it shows as little as it does itself.
+                _ if event.resource == Resource::CudaSharedMemory => None,
+                _ => naming::caller(document, position),
             };
             event.program = caller.unwrap_or(event.program);
             if event.resource == Resource::Gpu && net::asks_host(line) {
@@ -519,6 +519,18 @@ fn torn(document: &Document, position: usize, literals: &Literals) -> Vec<usize>
         });
     }
     found
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::Event;
+    use crate::input::Document;
+
+    /// The first message that a reader finds in a log, whichever literals lead to it.
+    pub fn first(read: fn(&Document, usize) -> Option<Event>, log: &str) -> Option<Event> {
+        let document = Document::from_text("-", log);
+        (0..document.lines.len()).find_map(|position| read(&document, position))
+    }
 }
 
 #[cfg(test)]

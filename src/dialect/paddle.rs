@@ -7,8 +7,11 @@ use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
 
-pub const DIALECT: Dialect =
-    Dialect { name: "paddle", triggers: &["Out of memory", "out of memory", "llocate ", "ALLOC_FAILED"], read };
+pub const DIALECT: Dialect = Dialect {
+    name: "paddle",
+    triggers: &["Out of memory", "out of memory", "llocate ", "ail to alloc memory", "ALLOC_FAILED"],
+    read,
+};
 
 const PHRASES: [Phrase; 4] = [
     Phrase {

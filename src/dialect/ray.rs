@@ -194,8 +194,7 @@ mod tests {
     use super::*;
 
     fn first(log: &str) -> Event {
-        let document = Document::from_text("-", log);
-        (0..document.lines.len()).find_map(|position| read(&document, position)).unwrap()
+        crate::dialect::testing::first(read, log).unwrap()
     }
 
     #[test]

@@ -88,15 +88,7 @@ pub(super) fn mended(document: &Document, position: usize) -> Option<Mended> {
     if !lines.get(position).is_some_and(|line| has_capitals(&line.text)) {
         return None;
     }
-    let document = Document {
-        source: document.source.clone(),
-        bytes: document.bytes,
-        line_count: document.line_count,
-        encoding: document.encoding.clone(),
-        repairs: document.repairs.clone(),
-        lines,
-        open_ended: document.open_ended && end == document.lines.len(),
-    };
+    let document = document.with_lines(lines, end == document.lines.len());
     Some(Mended { document, position, last: line.number, doubtful: false })
 }
 

@@ -136,15 +136,7 @@ fn mend(document: &Document, position: usize, way: Broken) -> Option<Mended> {
     let mut lines = document.lines.get(start..first)?.to_vec();
     lines.push(whole);
     lines.extend_from_slice(document.lines.get(last + 1..end)?);
-    let mended = Document {
-        source: document.source.clone(),
-        bytes: document.bytes,
-        line_count: document.line_count,
-        encoding: document.encoding.clone(),
-        repairs: document.repairs.clone(),
-        lines,
-        open_ended: document.open_ended && end == document.lines.len(),
-    };
+    let mended = document.with_lines(lines, end == document.lines.len());
     // What goes on in lower case, with a number or behind a bracket is no beginning.
     let goes_on = |at: usize| {
         let start = line(at).and_then(|line| line.text.chars().next());

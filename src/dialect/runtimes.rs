@@ -5,7 +5,7 @@ use super::bare::bare;
 use super::joined::Printed;
 use super::labelled::{Labelled, spoken};
 use super::wording::{self, Means, Unit, WORDING, Wording};
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
@@ -144,7 +144,7 @@ fn cpp(document: &Document, position: usize, line: &str) -> Option<Event> {
     } else if near("site-packages") || near("Traceback") {
         Program::Python
     } else {
-        Program::Generic
+        naming::program(document, position).unwrap_or(Program::Generic)
     };
     let mut event = refused(document, position, "cpp-bad-alloc", program);
     event.sign(Sign::NoFigures);
@@ -609,8 +609,7 @@ mod tests {
     use super::*;
 
     fn first(log: &str) -> Option<Event> {
-        let document = Document::from_text("-", log);
-        (0..document.lines.len()).find_map(|position| read(&document, position))
+        crate::dialect::testing::first(read, log)
     }
 
     /// Framework and request of each runtime's message.

@@ -325,7 +325,11 @@ fn yarn(document: &Document, position: usize, start: impl Fn(&'static str, Progr
     let pid = lines.count("[pid=").map(|(pid, _)| pid);
     field::note_pid(&mut event, pid);
     let message = &lines.text;
-    let of_virtual = lines.lower.contains("beyondvirtualmemorylimits") || lines.lower.contains("'virtual'memorylimit");
+    // Spark repeats the limit without its kind; the figures behind it tell.
+    let only_virtual = message.contains("virtualmemoryused") && !message.contains("physicalmemoryused");
+    let of_virtual = only_virtual
+        || lines.lower.contains("beyondvirtualmemorylimits")
+        || lines.lower.contains("'virtual'memorylimit");
     if of_virtual {
         event.sign(Sign::AddressSpaceLimit);
     }
@@ -368,6 +372,13 @@ mod tests {
                 "Container [pid=9,containerID=c] is running beyond physical memory limits. Current usage: 2.5 GB of 2 GB physical memory used; 4.0 GB of 4.2 GB virtual memory used. Killing container."
             ),
             (Some(5 << 29), Some(2 << 30))
+        );
+        assert_eq!(
+            facts(
+                "Container killed by YARN for exceeding memory limits. 7.0 GB of 4.5 GB virtual memory used. Consider \
+                 boosting spark.yarn.executor.memoryOverhead."
+            ),
+            (None, Some(9 << 29))
         );
         assert_eq!(
             facts("=>> PBS: job killed: mem 2097152kb exceeded limit 1048576kb"),

@@ -105,7 +105,10 @@ fn request(message: &Joined, offset: usize) -> Option<(Figure, usize)> {
 fn pinned(document: &Document, position: usize) -> Option<Event> {
     let pinning = field::before(position, 14).find(|at| {
         let frame = field::text(document, *at);
-        frame.contains("cudaHostAlloc") || frame.contains(".pin_memory(") && !frame.contains("def ")
+        let makes = ["empty(", "zeros(", "ones(", "full(", "rand(", "randn(", "tensor(", "empty_like(", "zeros_like("];
+        frame.contains("cudaHostAlloc")
+            || frame.contains(".pin_memory(") && !frame.contains("def ")
+            || frame.contains("pin_memory=True") && makes.iter().any(|make| frame.contains(make))
     })?;
     // A new traceback between the two would make them strangers.
     if (pinning..position).any(|at| field::text(document, at).starts_with("Traceback (most recent")) {
@@ -139,8 +142,7 @@ mod tests {
     use super::*;
 
     fn event(log: &str) -> Option<Event> {
-        let document = Document::from_text("-", log);
-        (0..document.lines.len()).find_map(|position| read(&document, position))
+        crate::dialect::testing::first(read, log)
     }
 
     fn requested(log: &str) -> Option<u64> {

@@ -116,6 +116,20 @@ impl Document {
         self.lines.get(position).filter(|line| line.number == number).map(|_| position)
     }
 
+    /// The same document with other lines for those it keeps: an excerpt, or a mended text. `to_the_end` tells that the
+    /// last of them is the document's last.
+    pub(crate) fn with_lines(&self, lines: Vec<Line>, to_the_end: bool) -> Document {
+        Document {
+            source: self.source.clone(),
+            bytes: self.bytes,
+            line_count: self.line_count,
+            encoding: self.encoding.clone(),
+            repairs: self.repairs.clone(),
+            lines,
+            open_ended: self.open_ended && to_the_end,
+        }
+    }
+
     /// The text of a line by its number.
     pub fn line(&self, number: u64) -> Option<Cow<'_, str>> {
         self.position(number).map(|i| Cow::Borrowed(self.lines[i].text.as_str()))

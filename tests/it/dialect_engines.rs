@@ -15,32 +15,8 @@ fn document(name: &str) -> Document {
 /// The figures of an event as `name=bytes`, and its numbers, sorted.
 fn figures(event: &Event) -> Vec<String> {
     let facts = &event.facts;
-    let mut all: Vec<String> =
-        facts.sizes.iter().map(|(fact, f)| format!("{}={}", fact.id().trim_end_matches("_bytes"), f.bytes)).collect();
-    all.extend(facts.device.value().map(|index| format!("device={index}")));
+    let mut all = super::figures::of(facts);
     all.extend(facts.numbers.iter().map(|(name, (value, _))| format!("{name}={value}")));
-    all.sort();
-    all
-}
-
-/// `capacity=23.64GiB kv_available_bytes=-1.94GiB device=0` as [`figures`] writes it; ratios and counts have no unit.
-fn expected(text: &str) -> Vec<String> {
-    let mut all: Vec<String> = text
-        .split_whitespace()
-        .map(|field| {
-            let (name, value) = field.split_once('=').expect("a value");
-            let unit = value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
-            let number: f64 = value[..value.len() - unit.len()].parse().expect("a number");
-            let factor = match unit {
-                "" => return format!("{name}={number}"),
-                "B" => 1.0,
-                "MiB" => 1024.0 * 1024.0,
-                "GiB" => 1024.0 * 1024.0 * 1024.0,
-                _ => panic!("{unit}"),
-            };
-            format!("{name}={}", (number * factor).round())
-        })
-        .collect();
     all.sort();
     all
 }
@@ -97,7 +73,7 @@ fn every_engine_names_what_ran_out_with_its_figures() {
         let event = &events[0];
         assert_eq!((event.wording(), event.program.id(), event.resource.id()), (*slug, *framework, *resource), "{log}");
         assert_eq!(event.standing, Standing::Failure, "{log}");
-        assert_eq!(figures(event), expected(wanted), "{log}");
+        assert_eq!(figures(event), super::figures::expected(wanted), "{log}");
         assert!(!event.message.is_empty(), "{log}");
     }
 }
@@ -145,7 +121,7 @@ fn the_engines_verdict_takes_the_figures_of_the_message_below_it() {
     let event = &incidents[0].event;
     assert_eq!((event.wording(), event.program.id()), ("vllm-sampler-warmup", "vllm"));
     let all = figures(event);
-    for figure in expected("requested=1.86GiB free=1.06GiB dummy_requests=1024 kv_cache_tokens=98304") {
+    for figure in super::figures::expected("requested=1.86GiB free=1.06GiB dummy_requests=1024 kv_cache_tokens=98304") {
         assert!(all.contains(&figure), "{figure}: {all:?}");
     }
 }

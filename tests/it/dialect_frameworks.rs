@@ -210,30 +210,7 @@ fn incidents(log: &str) -> (Vec<Incident>, Vec<&'static str>) {
 
 fn figures(incident: &Incident) -> Vec<String> {
     let facts = &incident.event.facts;
-    let mut all: Vec<String> =
-        facts.sizes.iter().map(|(fact, f)| format!("{}={}", fact.id().trim_end_matches("_bytes"), f.bytes)).collect();
-    all.extend(facts.device.value().map(|index| format!("device={index}")));
-    all.sort();
-    all
-}
-
-/// `requested=2.25GiB device=0` as [`figures`] writes it.
-fn expected(text: &str) -> Vec<String> {
-    let bytes = |value: &str| {
-        let digits = value.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(value.len());
-        let factor = match &value[digits..] {
-            "" => return value.to_string(),
-            "MiB" => 1048576.0,
-            "GiB" => 1073741824.0,
-            other => panic!("{other}"),
-        };
-        ((value[..digits].parse::<f64>().expect("a number") * factor).round() as u64).to_string()
-    };
-    let mut all: Vec<String> = text
-        .split_whitespace()
-        .map(|pair| pair.split_once('=').expect("a pair"))
-        .map(|(name, value)| format!("{name}={}", bytes(value)))
-        .collect();
+    let mut all = super::figures::of(facts);
     all.sort();
     all
 }
@@ -250,7 +227,7 @@ fn every_wording_is_one_incident_with_its_figures() {
             "{}",
             case.log
         );
-        assert_eq!(figures(incident), expected(case.figures), "{}", case.log);
+        assert_eq!(figures(incident), super::figures::expected(case.figures), "{}", case.log);
         for sign in case.signs {
             assert!(event.has(*sign), "{}: {sign:?} of {:?}", case.log, event.signs);
         }

@@ -6,33 +6,9 @@ use oomdoc::input::{Document, Source};
 /// The figures of an event as `name=bytes`, sorted; `name?` for one that is no size.
 fn figures(event: &Event) -> Vec<String> {
     let facts = &event.facts;
-    let mut all: Vec<String> =
-        facts.sizes.iter().map(|(fact, f)| format!("{}={}", fact.id().trim_end_matches("_bytes"), f.bytes)).collect();
+    let mut all = super::figures::of(facts);
     all.extend(facts.unreadable.keys().map(|fact| format!("{}?", fact.id().trim_end_matches("_bytes"))));
-    all.extend(facts.device.value().map(|index| format!("device={index}")));
     all.extend(facts.other_processes.iter().map(|p| format!("pid{}={}", p.pid, p.figure.bytes)));
-    all.sort();
-    all
-}
-
-/// `requested=4.15GiB device=0` as [`figures`] writes it.
-fn expected(text: &str) -> Vec<String> {
-    let mut all: Vec<String> = text
-        .split_whitespace()
-        .map(|field| {
-            let Some((name, value)) = field.split_once('=') else { return field.to_string() };
-            let unit = value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-            let number: f64 = value[..value.len() - unit.len()].parse().expect("a number");
-            let factor = match unit {
-                "" => 1.0,
-                "KiB" => 1024.0,
-                "MiB" => 1024.0 * 1024.0,
-                "GiB" => 1024.0 * 1024.0 * 1024.0,
-                _ => panic!("{unit}"),
-            };
-            format!("{name}={}", (number * factor).round() as u64)
-        })
-        .collect();
     all.sort();
     all
 }
@@ -149,7 +125,7 @@ fn every_fixture_is_read_to_the_byte() {
             versions(event),
             event.signs.keys().copied().collect::<Vec<_>>(),
         );
-        let want = (case.slug, case.lines, expected(case.figures), case.versions.to_string(), signs);
+        let want = (case.slug, case.lines, super::figures::expected(case.figures), case.versions.to_string(), signs);
         if got != want {
             wrong.push(format!("{} [{nth}]:\n    got  {got:?}\n    want {want:?}", case.log));
         }
@@ -336,7 +312,7 @@ impl Release {
         if self.version >= (2, 4) {
             fields.extend(said.private.map(|p| format!("private_pools={}", squeeze(p))));
         }
-        expected(&fields.join(" "))
+        super::figures::expected(&fields.join(" "))
     }
 }
 

@@ -23,6 +23,7 @@ pub fn page(programs: &[Program]) -> String {
         let title = match part {
             "gpu" => "GPU programs and engines",
             "host" => "Hosts, schedulers and runtimes",
+            "unlisted" => "Programs in no list",
             _ => "Tables beside a failure",
         };
         let _ = write!(

@@ -274,7 +274,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     if line.contains(" import ") || line.trim_start().starts_with("from ") && line.contains("import") {
         return false;
     }
-    if SUPPOSED.iter().any(|word| before.contains(word)) {
+    // `… would use 3 GiB … (MEMORY_LIMIT_EXCEEDED)`: the error's name stands by itself.
+    let code = said.contains('_') && before.trim_end().ends_with(['(', '[']);
+    if !code && SUPPOSED.iter().any(|word| before.contains(word)) {
         return false;
     }
     const STATED: &[&str] = &[
@@ -291,6 +293,42 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "might ",
     ];
     if STATED.iter().any(|words| behind.trim_start().starts_with(words)) {
+        return false;
+    }
+    // What is named by the words is a thing that deals with it: `out of memory protection`.
+    const THINGS: &[&str] = &[
+        "protection",
+        "killer",
+        "handler",
+        "handling",
+        "guard",
+        "detection",
+        "detector",
+        "policy",
+        "policies",
+        "watchdog",
+        "behavior",
+        "behaviour",
+        "action",
+        "callback",
+        "hook",
+        "score",
+        "events",
+        "kills",
+        "recovery",
+        "monitor",
+        "safety",
+        "prevention",
+        "threshold",
+        "tests",
+        "situations",
+        "conditions",
+        "problems",
+        "issues",
+        "risk",
+    ];
+    let thing = behind.trim_start_matches([' ', '-', '_']).split(|c: char| !c.is_alphabetic()).next();
+    if thing.is_some_and(|thing| THINGS.contains(&thing)) {
         return false;
     }
     // The word that holds it is an option, a setting, a test, a counter or a function.
@@ -332,7 +370,11 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         return false;
     }
     let question = line.trim_end().ends_with(['?', '？']);
-    let heading = line.trim_start().starts_with(['#', '|', '*']) || line.trim_start().starts_with("- ");
+    // `*** OUT OF MEMORY ***` is no heading; `* out of memory` and `**out of memory**` are.
+    let opening = line.trim_start();
+    let stars = opening.len() - opening.trim_start_matches('*').len();
+    let bold = stars == 2 && opening[stars..].starts_with(|c: char| c.is_alphanumeric());
+    let heading = opening.starts_with(['#', '|']) || stars == 1 || bold || line.trim_start().starts_with("- ");
     !question && !heading
 }
 
@@ -439,6 +481,7 @@ fn standing(
         "out of",
         "exceed",
         "exhausted",
+        "reached",
         "no memory",
         "what()",
         "assert",
@@ -498,13 +541,19 @@ fn standing(
             "recommend",
         ],
     );
-    let way_on = has(lower, WAY_ON) && !advice
-        || next().iter().any(|line| has(line, WAY_ON) && !has(line, &["fatal", "traceback"]));
+    // `recover` within another word, such as a program's name, is no way on.
+    let begins = |text: &str, words: &[&str]| {
+        words.iter().any(|word| {
+            text.match_indices(word).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()))
+        })
+    };
+    let way_on = begins(lower, WAY_ON) && !advice
+        || next().iter().any(|line| begins(line, WAY_ON) && !has(line, &["fatal", "traceback"]));
     let after = outcome::after(document, position);
     let last =
         document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;
     // Whoever says on the same line that there is another way, and dies, dies of something that has its own message.
-    if has(lower, WAY_ON) && !advice {
+    if begins(lower, WAY_ON) && !advice {
         return Some(Standing::Harmless);
     }
     if way_on {
@@ -658,6 +707,7 @@ fn words_refuse(lower: &str) -> bool {
     lower.contains("alloc")
         || lower.contains("reserve")
         || lower.contains("create buffer")
+        || lower.contains("not enough memory for")
         || lower.contains("выделить")
         || lower.contains("分配")
 }
@@ -667,7 +717,7 @@ fn tells_memory(text: &str) -> bool {
     let lower = clipped(text).to_lowercase();
     [
         "free", "avail", "total", "used", "in use", "request", "requir", "need", "limit", "capacity", "alloc", "peak",
-        "memory", "reserved",
+        "memory", "reserved", "maximum",
     ]
     .iter()
     .any(|word| lower.contains(word))

@@ -47,6 +47,8 @@ const DEATHS: &[&str] = &[
     "exitcode",
     "return code",
     "crashed",
+    "crash dump",
+    "abnormal",
     "failed with",
     "error: command",
     "run failed",

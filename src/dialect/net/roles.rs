@@ -27,6 +27,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("total allocated", Fact::Allocated),
     ("allocated", Fact::Allocated),
     ("tried to allocate", Fact::Requested),
+    ("alloc size", Fact::Requested),
     ("trying to allocate", Fact::Requested),
     ("allocation", Fact::Requested),
     ("allocating", Fact::Requested),
@@ -49,6 +50,9 @@ const LABELS: &[(&str, Fact)] = &[
     ("demand", Fact::Requested),
     ("asked for", Fact::Requested),
     ("malloc", Fact::Requested),
+    ("realloc", Fact::Requested),
+    ("mmap", Fact::Requested),
+    ("memalign", Fact::Requested),
     ("unavailable", Fact::Requested),
     ("largest free", Fact::LargestFreeChunk),
     ("largest contiguous", Fact::LargestFreeChunk),
@@ -66,12 +70,14 @@ const LABELS: &[(&str, Fact)] = &[
     ("total", Fact::Capacity),
     ("installed", Fact::Capacity),
     ("physical", Fact::Capacity),
+    ("allowed", Fact::Limit),
     ("limited to", Fact::Limit),
     ("limit", Fact::Limit),
     ("maximum", Fact::Limit),
     ("budget", Fact::Limit),
     ("quota", Fact::Limit),
     ("threshold", Fact::Limit),
+    ("ceiling", Fact::Limit),
     ("max", Fact::Limit),
     ("high-water", Fact::Peak),
     ("high water", Fact::Peak),
@@ -204,6 +210,8 @@ const FILLERS: &[&str] = &[
     "heap",
     "pool",
     "workspace",
+    "process",
+    "already",
     "has",
     "had",
     "have",
@@ -280,6 +288,12 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             }
             None => None,
         };
+        // `2.349 MB` is two thousand of them as often as two and a third.
+        let point = number.split_once('.').filter(|(whole, _)| whole.len() <= 3 && numeral.decimals == 3);
+        let mega = unit.is_some_and(|(word, _)| word.starts_with(['m', 'M', 'k', 'K']));
+        if point.is_some() && mega {
+            continue;
+        }
         let size = match unit {
             Some((word, _)) => units::size_in(number, word, base, locale),
             None => {
@@ -319,8 +333,23 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         })
         .max_by_key(|(at, length, _)| (at + length, *length))?;
     let between = lower.get(at + length..)?;
+    // `left in the process's limit = 2 GiB`: what is left, not the limit.
+    let lead = last_chars(&lower[..at], 30);
+    let left = fact == Fact::Limit
+        && ["left in ", "remaining in ", "available in ", "free in ", "left of ", "left under "]
+            .iter()
+            .any(|words| lead.contains(words));
+    let fact = if left { Fact::Free } else { fact };
     let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
     let tied = between.contains([':', '=', '：']);
+    // `limit: the process would use 9 GiB`: another clause.
+    if let Some((_, clause)) = between.split_once([':', '：'])
+        && clause
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| word.contains(|c: char| c.is_alphabetic()) && !FILLERS.contains(&word))
+    {
+        return None;
+    }
     // `limit: soft = 9 GiB, hard = 10 GiB`: what is passed in the end is the second.
     if fact == Fact::Limit && between.contains("soft") {
         return None;
@@ -342,7 +371,12 @@ fn label_after(after: &str) -> Option<(Fact, usize)> {
         ["exceeds", "exceeding", "is larger than", "is more than", "is greater than", "does not fit", "doesn't fit"];
     let label = LABELS.iter().filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)));
     let excess = excess.iter().filter_map(|word| clause.find(word).map(|at| (at, word.len(), Fact::Requested)));
-    let (at, _, fact) = label.chain(excess).min_by_key(|(at, length, _)| (*at, std::cmp::Reverse(*length)))?;
+    let (at, length, fact) = label.chain(excess).min_by_key(|(at, length, _)| (*at, std::cmp::Reverse(*length)))?;
+    // `5 GiB free: 3 GiB`: the label of what follows.
+    let ahead = after.get(end..).is_some_and(|rest| rest.starts_with([':', '：']) || rest.starts_with('='));
+    if ahead && clause[at + length..].trim().is_empty() {
+        return None;
+    }
     let words = clause[..at].split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let (fillers, others): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLERS.contains(word));
     (others.is_empty() && fillers.len() <= 3).then_some((fact, fillers.len()))
@@ -378,8 +412,15 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
                 || ahead.is_some_and(|(_, tied, _)| tied);
         }
         told_behind = None;
+        // `Failed during allocation: 16 bytes available, 64 requested`: the noun is no label where each figure has one.
+        let own = |label: Option<(Fact, usize)>| label.is_some_and(|(fact, _)| fact != Fact::Requested);
+        let during = before.trim_end().to_ascii_lowercase().ends_with("allocation:");
+        let noun = during && ahead.is_some_and(|(_, tied, _)| tied) && i == 0 && own(behind);
+        if noun {
+            labels_first = false;
+        }
         let fact = match (ahead, behind) {
-            (Some((fact, true, _)), _) if !of => Some(fact),
+            (Some((fact, true, _)), _) if !of && !noun => Some(fact),
             (_, Some((fact, _))) if of && (unlabelled.is_none() || matches!(fact, Fact::Capacity | Fact::Limit)) => {
                 Some(fact)
             }

@@ -83,6 +83,98 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)GPU OOM",
     "(?i)OOM error",
     "(?i)OOMed",
+    "(?i)failed allocat",
+    "(?i)failure allocat",
+    "(?i)failure to alloc",
+    "(?i)fails to alloc",
+    "(?i)not able to alloc",
+    "(?i)trouble alloc",
+    "(?i)problem alloc",
+    "(?i)problems alloc",
+    "(?i)while allocating",
+    "(?i)allocate fail",
+    "(?i)alloc failed",
+    "(?i)alloc() failed",
+    "(?i)alloc fail",
+    "(?i)alloc error",
+    "(?i)alloc() error",
+    "(?i)returned NULL",
+    "(?i)malloc",
+    "(?i)calloc(",
+    "(?i)realloc",
+    "(?i)mmap(",
+    "(?i)failed to malloc",
+    "(?i)failed to get",
+    "(?i)could not get",
+    "(?i)cannot get",
+    "(?i)unable to get",
+    "(?i)could not reserve",
+    "(?i)unable to reserve",
+    "(?i)cannot reserve",
+    "(?i)unable to obtain",
+    "(?i)could not obtain",
+    "(?i)failed to obtain",
+    "(?i)could not acquire",
+    "(?i)failed to acquire",
+    "(?i)unable to acquire",
+    "(?i)cannot create",
+    "(?i)could not create",
+    "(?i)unable to create",
+    "(?i)failed to commit",
+    "(?i)failed to grow",
+    "(?i)cannot grow",
+    "(?i)unable to grow",
+    "(?i)cannot expand",
+    "(?i)unable to expand",
+    "(?i)failed to extend",
+    "(?i)cannot extend",
+    "(?i)unable to extend",
+    "(?i)failed to resize",
+    "(?i)unable to map",
+    "(?i)cannot map",
+    "(?i)could not map",
+    "(?i)lack of memory",
+    "(?i)memory shortage",
+    "(?i)shortage of memory",
+    "(?i)out of RAM",
+    "(?i)out of swap",
+    "(?i)out of heap",
+    "(?i)out of mem",
+    "(?i)memory limit",
+    "(?i)memory is full",
+    "(?i)memory full",
+    "(?i)memory overflow",
+    "(?i)no more memory",
+    "(?i)no free memory",
+    "(?i)exceeding",
+    "(?i)would exceed",
+    "(?i)will exceed",
+    "(?i)can exceed",
+    "(?i)exceed the",
+    "(?i)memory budget",
+    "(?i) OOM!",
+    "(?i) OOM,",
+    "(?i) OOM.",
+    "(?i)would require",
+    "(?i)would need",
+    "(?i)but only ",
+    "(?i)exceed limit",
+    "(?i)exceed memory",
+    "(?i)limit reached",
+    "(?i)MemoryLimit",
+    "(?i)LimitExceeded",
+    "(?i)out of process",
+    "(?i)out of shared",
+    "(?i)out of virtual",
+    "(?i)out of physical",
+    "(?i)out of local",
+    "(?i)out of pinned",
+    "(?i)out of unified",
+    "(?i)out of graphics",
+    "(?i)out of dedicated",
+    "(?i)out of global",
+    "(?i)trying to alloc",
+    "(?i)tried to alloc",
     "内存不足",
     "显存不足",
     "内存溢出",
@@ -165,6 +257,10 @@ const NAMES: &[(&str, Option<Resource>)] = {
         ("MemoryError", None),
         ("ENOMEM", Some(Host)),
         ("OOMError", None),
+        ("MemoryLimitExceeded", None),
+        ("MemoryLimitException", None),
+        ("ExceededMemoryLimit", None),
+        ("MEMORY_LIMIT_EXCEEDED", None),
         ("AllocationError", None),
         ("AllocFailed", None),
         ("AllocationFailed", None),
@@ -182,6 +278,45 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("out of host memory", Some(Host)),
         ("out of system memory", Some(Host)),
         ("out of cuda memory", Some(Gpu)),
+        ("out of process memory", Some(Host)),
+        ("out of virtual memory", Some(Host)),
+        ("out of physical memory", Some(Host)),
+        ("out of pinned memory", Some(Host)),
+        ("out of local memory", None),
+        ("out of shared memory", None),
+        ("out of unified memory", Some(Gpu)),
+        ("out of graphics memory", Some(Gpu)),
+        ("out of dedicated memory", Some(Gpu)),
+        ("out of global memory", None),
+        ("exceeds available memory", None),
+        ("exceeds the available memory", None),
+        ("exceeds memory limit", None),
+        ("exceeds the memory limit", None),
+        ("exceeded memory limit", None),
+        ("exceeded the memory limit", None),
+        ("memory exceed limit", None),
+        ("memory usage limit reached", None),
+        ("reached the memory limit", None),
+        ("reached memory limit", None),
+        ("hit the memory limit", None),
+        ("no memory available", None),
+        ("cache resources exhausted", Some(Host)),
+        ("out of system ram", Some(Host)),
+        ("out of ram", Some(Host)),
+        ("out of swap", Some(Host)),
+        ("out of heap", Some(Host)),
+        ("lack of memory", None),
+        ("no more memory", None),
+        ("no free memory", None),
+        ("memory shortage", None),
+        ("shortage of memory", None),
+        ("memory limit reached", None),
+        ("memory limit exceeded", None),
+        ("memory is full", None),
+        ("out of mem ", None),
+        ("out of mem!", None),
+        ("out of mem,", None),
+        ("oom!", None),
         ("out of memory", None),
         ("out-of-memory", None),
         ("out_of_memory", None),
@@ -240,8 +375,21 @@ const REFUSALS: &[&str] = &[
     "error allocating",
     "allocation fail",
     "allocation error",
-    "malloc failed",
-    "malloc() failed",
+    "failed allocat",
+    "failure allocat",
+    "failure to alloc",
+    "fails to alloc",
+    "not able to alloc",
+    "trouble alloc",
+    "problem alloc",
+    "problems alloc",
+    "allocate fail",
+    "alloc failed",
+    "alloc fail",
+    "alloc error",
+    "alloc() failed",
+    "alloc() error",
+    "failed to malloc",
     "mmap failed",
     "not enough",
     "insufficient",
@@ -265,9 +413,74 @@ const REFUSALS: &[&str] = &[
     "не удалось выделить",
 ];
 
+/// Words for not getting something: they mean memory only where that is the next thing that is named.
+const MISSES: &[&str] = &[
+    "failed to get",
+    "could not get",
+    "cannot get",
+    "unable to get",
+    "could not reserve",
+    "unable to reserve",
+    "cannot reserve",
+    "unable to obtain",
+    "could not obtain",
+    "failed to obtain",
+    "could not acquire",
+    "failed to acquire",
+    "unable to acquire",
+    "cannot create",
+    "could not create",
+    "unable to create",
+    "failed to commit",
+    "failed to grow",
+    "cannot grow",
+    "unable to grow",
+    "cannot expand",
+    "unable to expand",
+    "failed to extend",
+    "cannot extend",
+    "unable to extend",
+    "failed to resize",
+    "unable to map",
+    "cannot map",
+    "could not map",
+];
+
+/// What is missed, directly behind such words.
+const MISSED: &[&str] =
+    &["memory", "vram", "heap", "bytes of", " bytes", "mib", "gib", "arena", "buffer of", "array of"];
+
+/// Words for a need.
+const NEEDS: &[&str] = &["would require", "would need", "requires", "required", "needs", "needed"];
+
+/// Calls that take memory, and words that say that one failed, in one clause.
+const CALLS: &[&str] = &["malloc", "calloc", "realloc", "mmap(", "allocating", "allocate ", "memalign", "mmap "];
+const FAILS: &[&str] = &[
+    "failed",
+    "failure",
+    "error",
+    "returned null",
+    "returned 0",
+    "unsuccessful",
+    "trouble",
+    "problem",
+    "not possible",
+];
+
 /// Words for passing a limit; beside one of [`MATTER`], one of [`BOUNDS`] and a size they mean memory.
-const EXCESSES: &[&str] =
-    &["exceeds", "exceeded", "larger than", "too large", "greater than", "more than", "allocation of", "does not fit"];
+const EXCESSES: &[&str] = &[
+    "exceeds",
+    "exceeded",
+    "would exceed",
+    "will exceed",
+    "exceeding",
+    "larger than",
+    "too large",
+    "greater than",
+    "more than",
+    "allocation of",
+    "does not fit",
+];
 
 const BOUNDS: &[&str] = &[
     "limit",
@@ -339,17 +552,46 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         |words: &[&str]| words.iter().filter_map(|words| lower.find(words).map(|at| (at, at + words.len()))).min();
     if let Some((at, end)) = find(REFUSALS)
         && matter()
-        && lower
-            .get(end..)
-            .is_some_and(|rest| near(rest) || lower.get(..at).is_some_and(|before| before.contains("memory")))
+        && lower.get(end..).is_some_and(|rest| near(rest) || lower.get(..at).is_some_and(behind_matter))
     {
         return Some(Spoken { at, end, named: false, resource: None });
+    }
+    if let Some((at, end)) = find(MISSES)
+        && lower.get(end..).is_some_and(|rest| {
+            let clause: String = rest.chars().take(40).collect();
+            let clause = clause.split([',', ';', ':']).next().unwrap_or_default();
+            MISSED.iter().any(|word| clause.contains(word)) && !clause.contains("memory info")
+        })
+    {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
+    if let Some((at, end)) = find(CALLS)
+        && let (Some(before), Some(rest)) = (lower.get(..at), lower.get(end..))
+    {
+        let clause: String = rest.chars().take(60).collect();
+        let lead = before.rsplit([';', '.']).next().unwrap_or_default();
+        let told = |text: &str| FAILS.iter().any(|word| text.contains(word));
+        if told(&clause) || told(lead) && (clause.contains("memory") || super::roles::has_size(&clause)) {
+            return Some(Spoken { at, end, named: false, resource: None });
+        }
     }
     if let Some((at, end)) = find(EXCESSES)
         && matter()
         && (lower.contains("memory") || lower.contains("vram") || lower.contains("alloc") || lower.contains("buffer"))
         && BOUNDS.iter().any(|word| lower.contains(word))
-        && super::roles::has_size(line)
+        && (super::roles::has_size(line) || lower.contains("capacity exceeded"))
+    {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
+    // `would require 70 GB but only 60 GB …`: a need above a bound, both printed.
+    if let Some((at, end)) = find(NEEDS)
+        && let Some(rest) = lower.get(end..)
+        && let Some((need, bound)) = rest.split_once(" but ").or_else(|| rest.split_once(", only "))
+        && super::roles::has_size(need)
+        && super::roles::has_size(bound)
+        && ["only", "available", "ceiling", "limit", "capacity", "free", "maximum", "has ", "have ", "budget", "cap "]
+            .iter()
+            .any(|word| bound.contains(word))
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
@@ -359,6 +601,12 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         let meant = ["memory", "alloc", "hbm", "bytes", "vram", "gpu", "cuda"].iter().any(|word| lower.contains(word));
         meant.then_some(Spoken { at, end: at + words.len(), named: !words.contains(' '), resource: None })
     })
+}
+
+/// True where what is memory stands before the words: `heap exhausted`, `memory of the pool exhausted`.
+fn behind_matter(before: &str) -> bool {
+    let directly = before.trim_end().rsplit(' ').next().unwrap_or_default();
+    before.contains("memory") || ["heap", "arena", "vram", "ram", "buffer"].contains(&directly)
 }
 
 /// True where memory is named within the words that follow a refusal: `not enough … memory`, `failed to allocate 12
@@ -377,6 +625,7 @@ pub fn resource(lower: &str) -> Option<Resource> {
         "host memory",
         "system memory",
         "system ram",
+        "system out of memory",
         "cpu memory",
         "host ram",
         "physical memory",
@@ -392,6 +641,8 @@ pub fn resource(lower: &str) -> Option<Resource> {
         "page locked",
         "host buffer",
         "errno 12",
+        "error code is 12",
+        "(12: cannot",
         "mmap",
         "cannot allocate memory",
         "std::bad_alloc",

@@ -361,6 +361,14 @@ impl Reader<'_> {
                 self.reach(end);
             }
         }
+        // The brackets went lost in a write-up: `GPU 0; 8.00 GiB total capacity; …`.
+        if !self.facts.device.is_known()
+            && let Some((index, end)) = self.find("GPU").and_then(|at| self.text.count_at(at + "GPU".len()))
+            && self.text.squeezed.get(end..).is_some_and(|rest| rest.starts_with(';'))
+            && let Ok(index) = u32::try_from(index)
+        {
+            self.facts.device = Known::Seen(index, self.text.span(end - 1, end));
+        }
         let capacity = self.size_before(Fact::Capacity, "totalcapacity");
         let allocated = self.size_before(Fact::Allocated, "alreadyallocated");
         if !capacity && !allocated {

@@ -149,6 +149,8 @@ pub fn progress(text: &str) -> bool {
     ["Epoch ", "Step ", "step ", "epoch ", "INFO:tensorflow:loss", "Iteration", "iter "]
         .iter()
         .any(|start| text.starts_with(start))
+        // What an interpreter shows of a value that it got.
+        || text.starts_with('<') && text.contains(" object at 0x")
         || ["ms/step", "s/step", " loss: ", " loss=", " accuracy: ", "it/s]"].iter().any(|word| text.contains(word))
 }
 

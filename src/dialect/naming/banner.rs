@@ -1,0 +1,274 @@
+//! What a program says of itself when it starts and when it ends.
+
+use super::Way;
+use super::head;
+use super::line::Found;
+use super::word::{is_capitalised, is_common, is_proper, named, unversioned};
+use crate::domain::Program;
+use crate::input::Document;
+
+/// Lines from the beginning of a log in which a program says who it is.
+const BEGINNING: usize = 40;
+/// Lines behind a message in which it, or its shell, says which program ended.
+const ENDING: usize = 25;
+/// Lines before a message in which it may have said that it started.
+const NEAR: usize = 60;
+
+pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
+    let near = position.saturating_sub(NEAR);
+    let beginning = 0..BEGINNING.min(near);
+    for at in beginning.chain(near..position) {
+        let Some(line) = document.lines.get(at) else { continue };
+        let text = head(&line.text);
+        version(text).into_iter().for_each(|program| found(Way::Banner, program));
+        began(text).into_iter().for_each(|program| found(Way::Began, program));
+    }
+    let end = position.saturating_add(ENDING).min(document.lines.len());
+    for line in document.lines.get(position + 1..end).unwrap_or_default() {
+        let text = head(&line.text);
+        version(text).into_iter().for_each(|program| found(Way::Banner, program));
+        ended(text).into_iter().for_each(|program| found(Way::Ended, program));
+    }
+}
+
+fn word(text: &str) -> &str {
+    text.trim_matches(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+')))
+}
+
+/// True for `1.2`, `v1.2.3`, `(2.0)`, `2023.2`.
+fn is_version(word: &str) -> bool {
+    let word = word.trim_start_matches(['v', 'V', '(', '[', '"']).trim_end_matches([')', ']', ',', ':', ';', '"']);
+    let number = word.split(['-', '+', 'r']).next().unwrap_or_default();
+    let parts: Vec<&str> = number.split('.').collect();
+    (2..=5).contains(&parts.len())
+        && parts.first().is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()) && !part.is_empty())
+        && parts.get(1).is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// `foo version 2.1`, `Foo v1.0.3`, `Foo Engine 5.3`, `=== Foo 2.0 ===`.
+fn version(text: &str) -> Option<Program> {
+    const OTHERS: &[&str] = &[
+        "cuda",
+        "driver",
+        "nvidia-smi",
+        "python",
+        "gcc",
+        "kernel",
+        "linux",
+        "torch",
+        "compiler",
+        "nccl",
+        "cudnn",
+        "clang",
+        "runtime",
+        "api",
+        "opencl",
+        "vulkan",
+        "opengl",
+        "openmpi",
+        "mpi",
+        "java",
+        "jdk",
+        "jvm",
+        "openjdk",
+        "hotspot",
+        "glibc",
+        "node",
+        "node.js",
+        "go",
+        "rustc",
+        "cargo",
+        "numpy",
+        "transformers",
+        "tensorflow",
+        "cmake",
+        "ubuntu",
+        "debian",
+        "centos",
+        "windows",
+        "macos",
+        "bash",
+        "conda",
+        "docker",
+        "qt",
+        "boost",
+        "openssl",
+        "ptx",
+        "sm",
+        "capability",
+        "gnu",
+        "toolkit",
+        "rocm",
+        "hip",
+        "protocol",
+        "http/1.1",
+        "schema",
+        "format",
+        "fftw",
+        "mkl",
+        "openblas",
+        "hdf5",
+        "gtk",
+    ];
+    const KINDS: &[&str] = &[
+        "engine",
+        "editor",
+        "server",
+        "package",
+        "suite",
+        "toolkit",
+        "software",
+        "studio",
+        "database",
+        "solver",
+        "cli",
+        "simulator",
+        "code",
+        "pro",
+        "desktop",
+        "professional",
+        "enterprise",
+        "community",
+        "version",
+        "release",
+        "build",
+        "ver",
+        "rev",
+        "basecaller",
+        "renderer",
+        "client",
+        "tool",
+        "tools",
+        "program",
+        "edition",
+        "open-source",
+        "standalone",
+    ];
+    let words: Vec<&str> = text.split_whitespace().take(14).collect();
+    // `Foo/1.2.3`, as agents call themselves.
+    let agent = words.iter().filter_map(|word| word.split_once('/')).find(|(name, number)| {
+        let digit = number.starts_with(|c: char| c.is_ascii_digit());
+        (is_version(number) || digit && is_proper(name)) && named(word(name)).is_some() && is_capitalised(name)
+    });
+    if let Some((name, _)) = agent.filter(|(name, _)| !OTHERS.contains(&name.to_ascii_lowercase().as_str())) {
+        return named(name);
+    }
+    let number = words.iter().position(|word| is_version(word))?;
+    let spoken = words[..number].iter().any(|word| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
+        matches!(word.as_str(), "version" | "release" | "ver" | "welcome" | "starting" | "is")
+    });
+    let marked = words[number].starts_with(['v', 'V']);
+    let name = words[..number]
+        .iter()
+        .rev()
+        .take(5)
+        .map(|name| word(name))
+        .find(|name| named(name).is_some() && !KINDS.contains(&name.to_ascii_lowercase().as_str()))?;
+    let lower = name.to_ascii_lowercase();
+    let first = words.first().map(|first| word(first)) == Some(name);
+    // Without a word or a mark for it, only what begins the line and is written as a name.
+    let alone = words.len() <= 2 && first;
+    let sure = spoken || marked || alone || first && (is_proper(name) || is_capitalised(name)) && words.len() <= 8;
+    if OTHERS.contains(&lower.as_str()) || !sure || text.contains("GiB") || text.contains(" MB") || text.contains(" GB")
+    {
+        return None;
+    }
+    named(unversioned(name))
+}
+
+/// `Welcome to Foo`, `Entering Gaussian System`, `This is Foo`, `..... started STAR run`, `Foo: An Open-Source …`
+fn began(text: &str) -> Option<Program> {
+    const STARTS: &[&str] = &[
+        "welcome to ",
+        "this is ",
+        "entering ",
+        "started ",
+        "starting ",
+        "launching ",
+        "running ",
+        "initializing ",
+        "initialising ",
+        "powered by ",
+        "thank you for using ",
+        "executing ",
+        "loading ",
+        "using ",
+        "invoking ",
+    ];
+    let lower = text.to_ascii_lowercase();
+    if let Some((start, at)) =
+        STARTS.iter().filter_map(|start| lower.find(start).map(|at| (start, at))).min_by_key(|p| p.1)
+    {
+        let before = text.get(..at)?.trim_end();
+        // Only after a stamp, a level or dots, not inside a sentence.
+        let opens = before
+            .split_whitespace()
+            .all(|word| !word.bytes().all(|byte| byte.is_ascii_lowercase()) || is_common(word));
+        let rest = text.get(at + start.len()..)?;
+        let rest = rest.strip_prefix("the ").unwrap_or(rest);
+        let next = word(rest.split_whitespace().next()?);
+        let loads = matches!(*start, "loading " | "using " | "running " | "executing ");
+        let greets = start.starts_with("welcome")
+            || start.starts_with("entering")
+            || start.starts_with("thank")
+            || start.starts_with("this is");
+        if opens && (is_proper(next) && !loads || greets && is_capitalised(next)) {
+            return named(unversioned(next));
+        }
+    }
+    // `Foo: An Open-Source Package`, `Foo - a fast solver`, `foo 2.1 (C) 2024`
+    let first = text.split_whitespace().next()?;
+    let name = word(first);
+    let rest = text.trim_start().get(first.len()..)?.trim_start();
+    let stands = first.ends_with(':') || rest.starts_with("- ") || rest.starts_with("– ");
+    let article = [": a ", "- a ", "– a ", ": an ", "- an ", ": the ", "- the "];
+    let joined = format!("{}{}", if first.ends_with(':') { ": " } else { "" }, rest.to_ascii_lowercase());
+    if stands && article.iter().any(|article| joined.starts_with(article)) && is_capitalised(name) {
+        return named(name);
+    }
+    let copyright = lower.contains("(c)") || lower.contains("copyright") || lower.contains("licensed under");
+    (copyright && is_proper(name)).then(|| named(name)).flatten()
+}
+
+/// `Foo crashed`, `nwchem terminated`, `Error termination in foo`, `foo exited with code 1`, `FOO: normal termination`
+fn ended(text: &str) -> Option<Program> {
+    const ENDS: &[&str] = &[
+        " crashed",
+        " aborted",
+        " terminated",
+        " exited",
+        " has stopped",
+        " has exited",
+        " died",
+        " failed with",
+        " finished with",
+        " quit unexpectedly",
+        " shut down",
+        " has crashed",
+        " is shutting down",
+        " stopped unexpectedly",
+        " returned non-zero",
+        " returned exit",
+        " encountered",
+    ];
+    let lower = text.to_ascii_lowercase();
+    if let Some(at) = ENDS.iter().filter_map(|end| lower.find(end)).min() {
+        let before = &text[..at];
+        let words: Vec<&str> = before.split_whitespace().collect();
+        let last = words.last()?.trim_matches(['\'', '"', '`', '(', ')', ':', ',']);
+        let own = words.iter().rev().take(3).map(|name| word(name)).find(|name| named(name).is_some());
+        let name = own.unwrap_or(last);
+        if words.len() <= 4 || is_proper(name) {
+            return super::word::executable(name);
+        }
+    }
+    // `Aborting foo`, `Error in foo execution`
+    for start in ["Aborting ", "Exiting ", "Terminating ", "Error termination of ", "Fatal error in "] {
+        if let Some(rest) = text.trim_start().strip_prefix(start) {
+            let next = word(rest.split_whitespace().next()?);
+            return named(next).filter(|_| is_proper(next) || is_capitalised(next));
+        }
+    }
+    None
+}

@@ -1,0 +1,400 @@
+//! The program of the command lines around a message.
+
+use super::word::{executable, is_file, named, unversioned};
+use super::{Way, head};
+use crate::domain::Program;
+use crate::input::Document;
+
+/// Lines before a message in which its command may stand.
+const BEFORE: usize = 400;
+/// Lines behind it: a shell, a launcher and a workflow print the command when it has failed.
+const AFTER: usize = 15;
+/// Of a line only so much is looked at for a prompt.
+const FRONT: usize = 90;
+/// Commands that are looked at, nearest first.
+const MOST: usize = 4;
+
+/// Commands that run or look at others.
+const WRAPPERS: &[&str] = &[
+    "sudo",
+    "srun",
+    "sbatch",
+    "salloc",
+    "mpirun",
+    "mpiexec",
+    "mpiexec.hydra",
+    "ibrun",
+    "aprun",
+    "jsrun",
+    "orterun",
+    "nohup",
+    "time",
+    "env",
+    "torchrun",
+    "accelerate",
+    "python",
+    "python2",
+    "python3",
+    "bash",
+    "sh",
+    "zsh",
+    "docker",
+    "podman",
+    "conda",
+    "mamba",
+    "micromamba",
+    "uv",
+    "poetry",
+    "pipenv",
+    "apptainer",
+    "singularity",
+    "timeout",
+    "nice",
+    "ionice",
+    "cd",
+    "export",
+    "ls",
+    "cat",
+    "tail",
+    "head",
+    "grep",
+    "nvidia-smi",
+    "free",
+    "kubectl",
+    "dmesg",
+    "pip",
+    "pip3",
+    "source",
+    "echo",
+    "make",
+    "cmake",
+    "ninja",
+    "ssh",
+    "watch",
+    "sleep",
+    "kill",
+    "df",
+    "du",
+    "top",
+    "htop",
+    "exec",
+    "set",
+    "numactl",
+    "taskset",
+    "gdb",
+    "valgrind",
+    "strace",
+    "ltrace",
+    "perf",
+    "nsys",
+    "ncu",
+    "cuda-gdb",
+    "compute-sanitizer",
+    "cuda-memcheck",
+    "xvfb-run",
+    "parallel",
+    "xargs",
+    "stdbuf",
+    "script",
+    "tee",
+    "mkdir",
+    "rm",
+    "cp",
+    "mv",
+    "chmod",
+    "ulimit",
+    "module",
+    "which",
+    "whereis",
+    "pwd",
+    "vim",
+    "nano",
+    "less",
+    "apt",
+    "apt-get",
+    "yum",
+    "dnf",
+    "brew",
+    "systemctl",
+    "journalctl",
+    "service",
+    "run",
+    "exec",
+    "compose",
+    "java",
+    "node",
+    "npm",
+    "npx",
+    "yarn",
+    "pnpm",
+    "rscript",
+    "julia",
+    "perl",
+    "ruby",
+    "go",
+    "cargo",
+    "rustc",
+    "pixi",
+    "-u",
+    "snakemake",
+    "nextflow",
+    "qsub",
+    "bsub",
+    "condor_submit",
+    "screen",
+    "tmux",
+    "unset",
+    "alias",
+    "history",
+    "clear",
+    "then",
+    "do",
+    "if",
+    "for",
+    "while",
+    "nvtop",
+    "ps",
+    "uname",
+    "lspci",
+    "cut",
+    "awk",
+    "sed",
+    "sort",
+    "wc",
+    "find",
+    "ipython",
+    "jupyter",
+    "start",
+    "cmd",
+    "powershell",
+    "pwsh",
+    "deepspeed",
+    "exit",
+    "sysctl",
+    "vmstat",
+    "lscpu",
+];
+
+/// True for a command that runs or looks at others.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    WRAPPERS.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// What the commands around the message name: the last before it, and others.
+pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Way, Program)) {
+    let from = position.saturating_sub(BEFORE);
+    let end = position.saturating_add(AFTER + 1).min(document.lines.len());
+    let above = document.lines.get(from..=position).unwrap_or_default().iter().rev();
+    let below = document.lines.get(position + 1..end).unwrap_or_default().iter();
+    let commands = above.chain(below).filter_map(|line| of_line(head(&line.text)));
+    for (at, (way, program)) in commands.take(MOST).enumerate() {
+        found(if at == 0 { way } else { Way::Mention }, program);
+    }
+}
+
+/// The program that a command line runs; nothing where the line is none.
+fn of_line(text: &str) -> Option<(Way, Program)> {
+    let text = text.trim_start();
+    prompt(text).or_else(|| run(typed(text).or_else(|| killed(text))?))
+}
+
+/// The program whose own prompt it is: `octave:15> …`, `sqlite> …`.
+fn prompt(text: &str) -> Option<(Way, Program)> {
+    let (name, _) = text.split_once("> ").or_else(|| text.trim_end().strip_suffix('>').map(|name| (name, "")))?;
+    let (name, number) = name.split_once([':', '(', '[']).unwrap_or((name, ""));
+    let number = number.trim_end_matches([')', ']']);
+    let plain = name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let counted = number.bytes().all(|byte| byte.is_ascii_digit());
+    named(name).filter(|_| plain && counted).map(|program| (Way::Command, program))
+}
+
+/// The command that a shell quotes behind a kill: `line 3: 4711 Killed   solver -i a`, `zsh: killed     solver -i a`.
+fn killed(text: &str) -> Option<&str> {
+    let (before, command) = text.split_once(" Killed  ").or_else(|| text.split_once(" killed  "))?;
+    let pid = before.split_whitespace().next_back()?;
+    let shell = pid == "zsh:" || pid.bytes().all(|byte| byte.is_ascii_digit());
+    shell.then(|| command.trim_start_matches([' ', '(', '{']))
+}
+
+/// The command behind a shell's prompt or a launcher's words.
+fn typed(text: &str) -> Option<&str> {
+    const PROMPTS: &[&str] = &["$ ", "% ", "❯ ", "> ", "+ ", "# ./", "! ", "!", "➜  ~ "];
+    const SAID: &[&str] = &[
+        "Command: ",
+        "command: ",
+        "Command line: ",
+        "command line: ",
+        "Running: ",
+        "Running command: ",
+        "CMD: ",
+        "cmd: ",
+        "Command line was: ",
+        "Command being timed: ",
+        "Executing: ",
+        "Command executed: ",
+        "Command exited: ",
+        "Run command: ",
+        "running command ",
+        "COMMAND: ",
+        "[CMD] ",
+        "[cmd] ",
+        "system call for: ",
+        "Command '",
+        "command '",
+        "Program call: ",
+        "Called as: ",
+        "Invoked as: ",
+        "Invocation: ",
+        "Call: ",
+        "Arguments: ",
+        "[main] CMD: ",
+        "Command line arguments: ",
+        "Working command: ",
+        "Command line: \t",
+    ];
+    if let Some(mark) = PROMPTS.iter().find(|mark| text.starts_with(**mark)) {
+        let rest = &text[mark.len()..];
+        // `!` at a line's start is a notebook's, but also an exclamation.
+        let exclaims = *mark == "!" && !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/'));
+        return Some(rest).filter(|_| !exclaims);
+    }
+    let front = (0..=text.len().min(FRONT)).rev().find_map(|end| text.get(..end)).unwrap_or_default();
+    // `user@host:~/work$ solver …`, `[user@host work]$ …`, `root@3f1c:/app# …`, `(env) C:\work>solver.exe …`
+    for mark in ["$ ", "# ", "% ", "> "] {
+        if let Some(at) = front.find(mark) {
+            let prompt = &text[..at];
+            let shell = prompt.contains('@') && !prompt.contains(' ')
+                || prompt.contains('@') && prompt.starts_with(['[', '('])
+                || prompt.ends_with(')') && prompt.starts_with('(')
+                || prompt.starts_with("PS ");
+            if shell {
+                return Some(&text[at + mark.len()..]);
+            }
+        }
+    }
+    if let Some((prompt, rest)) = text.split_once('>')
+        && prompt.len() < 80
+        && (prompt.get(1..3) == Some(":\\") || prompt.contains(") ") && prompt.contains(":\\"))
+    {
+        return Some(rest);
+    }
+    // gdb: `Core was generated by …`, `Starting program: …`
+    for words in ["Core was generated by `", "Starting program: "] {
+        if let Some(rest) = text.strip_prefix(words) {
+            return Some(rest);
+        }
+    }
+    SAID.iter().find_map(|said| {
+        let at = front.find(said)?;
+        Some(text[at + said.len()..].trim_start_matches(['[', '\'', '"', '`', ' ', '\\', '(']))
+    })
+}
+
+/// The program that a command runs, behind all that only runs others.
+fn run(command: &str) -> Option<(Way, Program)> {
+    let sure = |program: Option<Program>| program.map(|program| (Way::Command, program));
+    let mut words = command
+        .split(|c: char| c.is_whitespace())
+        .map(|word| word.trim_matches(['\'', '"', '`', ',', '[', ']', ';']))
+        .filter(|word| !word.is_empty())
+        .take(40)
+        .skip_while(|word| word.contains('=') || word.starts_with('-'))
+        .peekable();
+    let mut wrapped = false;
+    while let Some(word) = words.next() {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+        match word {
+            // `python -m grid.train`
+            "-m" if wrapped => return sure(named(words.next()?.split('.').next()?)),
+            // `java -jar grid-1.2.jar`
+            "-jar" => return sure(executable(words.next()?)),
+            "&&" | "||" | "|" | "--" | "\\" => continue,
+            _ => {}
+        }
+        if name.ends_with(".jar") {
+            return sure(executable(name));
+        }
+        if is_wrapper(name) {
+            wrapped = true;
+            continue;
+        }
+        if word.starts_with('-') {
+            // An option of a wrapper's, whose value may be the next word.
+            let takes = word.len() == 2 && words.peek().is_some_and(|next| next.bytes().all(|b| b.is_ascii_digit()));
+            if takes {
+                words.next();
+            }
+            continue;
+        }
+        if word.contains('=') || word.bytes().all(|byte| byte.is_ascii_digit()) || word.starts_with(['<', '{', '$']) {
+            continue;
+        }
+        // An image: `docker run … quay.io/biocontainers/grid:1.2 …`, `grid.sif`
+        if wrapped && (name.ends_with(".sif") || name.ends_with(".simg")) {
+            return sure(named(unversioned(name.split('.').next()?)));
+        }
+        if wrapped && name.contains(':') && !name.contains('\\') {
+            match named(name.split(':').next()?) {
+                Some(program) => return Some((Way::Command, program)),
+                None => continue,
+            }
+        }
+        // The value of a wrapper's option: `--gpus all`.
+        if wrapped && super::word::is_common(name) {
+            continue;
+        }
+        return script(word, name);
+    }
+    None
+}
+
+/// A script's project, or an executable's name.
+fn script(path: &str, name: &str) -> Option<(Way, Program)> {
+    const SCRIPTS: &[&str] =
+        &[".py", ".sh", ".jl", ".R", ".r", ".ipynb", ".js", ".pl", ".rb", ".lua", ".ts", ".php", ".m"];
+    let Some(ending) = SCRIPTS.iter().find(|ending| name.ends_with(**ending)) else {
+        let file = is_file(name) && !name.ends_with(".exe") && !name.ends_with(".x");
+        return executable(name).filter(|_| !file).map(|program| (Way::Command, program));
+    };
+    // `run_grid.py`, `grid_train.py`: the word that is no verb.
+    let stem = name.strip_suffix(ending)?;
+    let own: Vec<&str> = stem.split(['_', '-']).filter(|word| named(word).is_some()).collect();
+    let folder = path.strip_suffix(name).unwrap_or_default().trim_end_matches(['/', '\\']);
+    let folder = folder.rsplit(['/', '\\']).next().and_then(named);
+    let project = match own.as_slice() {
+        [one] => folder.or_else(|| named(one)),
+        _ => folder.or_else(|| named(stem).filter(|_| own.len() == 2)),
+    };
+    project.map(|program| (Way::Script, program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Option<String> {
+        of_line(line).map(|(_, program)| program.id().to_string())
+    }
+
+    #[test]
+    fn what_a_command_runs_is_named_behind_its_wrappers() {
+        for (line, name) in [
+            ("$ CUDA_VISIBLE_DEVICES=0 mpirun -np 4 gridtool -i a", Some("gridtool")),
+            ("$ python -m gridlib.train --n 4", Some("gridlib")),
+            ("$ java -Xmx4g -jar /opt/gridtool-2.1.jar Sort", Some("gridtool")),
+            ("user@host:~/work$ srun -n 4 ./gridtool_mpi in.txt", Some("gridtool")),
+            ("root@3f1c:/app# gridtool run", Some("gridtool")),
+            ("(base) C:\\work>gridtool.exe -v", Some("gridtool")),
+            ("\tCommand being timed: \"gridtool index a.fa\"", Some("gridtool")),
+            ("$ docker run --gpus all quay.io/bio/gridtool:1.2--h3 gridtool x", Some("gridtool")),
+            ("$ python run_gridnet.py --n 4", Some("gridnet")),
+            ("run.sh: line 3:  4711 Killed                  ./gridtool -i a", Some("gridtool")),
+            ("zsh: killed     gridtool -i a", Some("gridtool")),
+            ("$ python train.py", None),
+            ("$ nvidia-smi", None),
+            ("a line of text", None),
+        ] {
+            assert_eq!(of(line).as_deref(), name, "{line}");
+        }
+    }
+}

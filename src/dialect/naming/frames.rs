@@ -1,0 +1,255 @@
+//! The packages that a traceback's frames lie in, in the languages that print one.
+
+use super::line::of_package;
+use super::word::{executable, named, unversioned};
+use super::{AFTER, BEFORE, Way, head};
+use crate::domain::Program;
+use crate::input::Document;
+
+/// Packages that only pass calls on.
+const CALLERS: &[&str] = &[
+    "click",
+    "typer",
+    "uvicorn",
+    "starlette",
+    "fastapi",
+    "flask",
+    "werkzeug",
+    "gradio",
+    "streamlit",
+    "anyio",
+    "asyncio",
+    "tqdm",
+    "joblib",
+    "_pytest",
+    "pluggy",
+    "pytest",
+    "requests",
+    "urllib3",
+    "ipython",
+    "ipykernel",
+    "tenacity",
+    "hydra",
+    "fire",
+    "absl",
+    "wrapt",
+    "decorator",
+    "typing_extensions",
+    "gunicorn",
+    "celery",
+    "loguru",
+    "contextlib2",
+    "six",
+    "cloudpickle",
+    "dill",
+    "multiprocess",
+    "billiard",
+    "greenlet",
+    "gevent",
+    "eventlet",
+    "tornado",
+    "rich",
+    "pydantic",
+    "pydantic_core",
+    "attr",
+    "attrs",
+    "cachetools",
+    "toolz",
+    "fsspec",
+    "pip",
+    "setuptools",
+    "importlib_metadata",
+    "express",
+    "react",
+    "webpack-cli",
+    "tokio",
+    "rayon",
+    "rayon-core",
+    "hyper",
+    "backtrace",
+    "std",
+    "core",
+    "alloc",
+    "threadpoolctl",
+    "lazy_loader",
+    "line_profiler",
+    "memory_profiler",
+    "timeit",
+    "nbclient",
+    "nbconvert",
+    "papermill",
+    "jupyter_client",
+    "traitlets",
+    "sympy_printing",
+    "pyqt5",
+    "pyside2",
+    "pyside6",
+];
+
+/// Packages that are an interface to the device, or an array's: whoever calls them is the program.
+const INTERFACES: &[&str] = &[
+    "numpy",
+    "scipy",
+    "pycuda",
+    "pyopencl",
+    "cffi",
+    "cython",
+    "pybind11",
+    "cuda",
+    "numba",
+    "cupy",
+    "cupyx",
+    "cupy_backends",
+    "skcuda",
+    "vulkan",
+    "wgpu",
+    "moderngl",
+    "pyglet",
+    "glfw",
+    "llvmlite",
+    "zarr",
+    "numcodecs",
+    "h5py",
+    "pil",
+    "imageio",
+];
+
+/// What the frames around the message name: the innermost package that is no interface, and the others.
+pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Way, Program)) {
+    let from = position.saturating_sub(BEFORE);
+    let above = document.lines.get(from..position).unwrap_or_default();
+    // A traceback of Python's ends at the message: its innermost frame is the last.
+    let mut frames = Vec::new();
+    for line in above.iter().rev() {
+        let text = head(&line.text);
+        if text.starts_with("Traceback") && !frames.is_empty() {
+            break;
+        }
+        frames.extend(frame(text));
+    }
+    tell(&frames, found);
+    // Stacks of other languages stand below it, innermost first.
+    let end = position.saturating_add(BEFORE).min(document.lines.len());
+    let below = document.lines.get(position..end).unwrap_or_default();
+    let mut frames = Vec::new();
+    for (at, line) in below.iter().enumerate() {
+        let frame = frame(head(&line.text));
+        if frame.is_empty() && at > AFTER && frames.is_empty() {
+            break;
+        }
+        frames.extend(frame);
+    }
+    tell(&frames, found);
+}
+
+/// Hands over frames, innermost first.
+fn tell(frames: &[Program], found: &mut dyn FnMut(Way, Program)) {
+    let interface = |program: &&Program| INTERFACES.contains(&program.id());
+    let innermost = frames.iter().find(|program| !interface(program)).or(frames.first());
+    let Some(innermost) = innermost else { return };
+    found(Way::Frame, *innermost);
+    let mut told = vec![*innermost];
+    for program in frames {
+        if !told.contains(program) && told.len() < 4 && !interface(&program) {
+            found(Way::OuterFrame, *program);
+            told.push(*program);
+        }
+    }
+}
+
+/// The packages of one frame; nothing where a line is none.
+fn frame(text: &str) -> Vec<Program> {
+    if let Some(program) = package(text) {
+        return vec![program];
+    }
+    let start = text.trim_start();
+    // Java, Scala: `at org.grid.mesh.Mesh.grow(Mesh.java:12)`; .NET: `at Grid.Mesh.Grow() in …`
+    if let Some(call) = start.strip_prefix("at ").map(|call| call.rsplit('@').next().unwrap_or(call)) {
+        let path = call.split(['(', ' ']).next().unwrap_or_default();
+        let path = path.rsplit('/').next().unwrap_or(path);
+        if path.matches('.').count() >= 2 {
+            let first = path.split('.').next().unwrap_or_default();
+            if matches!(first, "System" | "Microsoft" | "Object" | "Module" | "Function" | "Array" | "Promise") {
+                return Vec::new();
+            }
+            return of_package(path).or_else(|| named(first).filter(|_| text.contains(" in "))).into_iter().collect();
+        }
+    }
+    if let Some(cause) = start.strip_prefix("Caused by: ") {
+        return super::line::exception(cause).into_iter().collect();
+    }
+    // C++: `#3 0x… in grid::Mesh::grow()`, `./grid(_ZN4grid4growEv+0x12) [0x…]`, Rust: `12: grid::mesh::grow`
+    let numbered = start.trim_start_matches('#').split_once([' ', ':']).filter(|(number, _)| {
+        !number.is_empty() && number.len() <= 3 && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let native = text.contains("[0x") || text.contains("(+0x") || numbered.is_some() && text.contains("::");
+    if native {
+        if let Some(at) = text.find("_ZN") {
+            let mangled = text[at + 3..].trim_start_matches('K');
+            let digits = mangled.bytes().take_while(u8::is_ascii_digit).count();
+            let length: usize = mangled[..digits].parse().unwrap_or_default();
+            let name = mangled.get(digits..digits.saturating_add(length)).unwrap_or_default();
+            let known = ["std", "c10", "at", "torch", "boost", "tbb", "core", "alloc"];
+            return if known.contains(&name) { Vec::new() } else { named(name).into_iter().collect() };
+        }
+        let mut names = Vec::new();
+        super::line::all(text, false, &mut |way, program| {
+            if way == Way::Namespace {
+                names.push(program);
+            }
+        });
+        names.truncate(1);
+        return names;
+    }
+    // Elixir: `(grid 1.2.3) lib/grid/mesh.ex:12: …`
+    if let Some((name, version)) = start.strip_prefix('(').and_then(|inner| inner.split_once(')')?.0.split_once(' '))
+        && version.starts_with(|c: char| c.is_ascii_digit())
+        && !matches!(name, "elixir" | "stdlib" | "kernel" | "erts")
+    {
+        return named(name).into_iter().collect();
+    }
+    // A script that an installer wrote: `File "/usr/local/bin/grid", line 8, in <module>`
+    let path = text.split_once("File \"").and_then(|(_, rest)| rest.split_once('"')).map(|(path, _)| path);
+    path.filter(|path| path.contains("/bin/") && !path.ends_with(".py")).and_then(executable).into_iter().collect()
+}
+
+/// The package in which a file lies, by the folder that its language installs packages in.
+fn package(text: &str) -> Option<Program> {
+    const FOLDERS: &[&str] = &[
+        "site-packages/",
+        "dist-packages/",
+        "site-packages\\",
+        "node_modules/",
+        "node_modules\\",
+        ".julia/packages/",
+        "registry/src/",
+        "/go/pkg/mod/github.com/",
+        "R/library/",
+        "/gems/",
+        "git/checkouts/",
+    ];
+    if let Some(rest) = text.trim_start().strip_prefix("github.com/") {
+        let name = rest.split('/').nth(1)?.split(['.', '(', '@']).next()?;
+        return named(name);
+    }
+    FOLDERS.iter().find_map(|folder| {
+        let at = text.rfind(folder)?;
+        let mut rest = &text[at + folder.len()..];
+        // `registry/src/index-…/name-1.2.3/`, `github.com/owner/name@v1`, `node_modules/@owner/name`
+        if folder.starts_with("registry") || folder.starts_with("/go") || rest.starts_with('@') {
+            rest = rest.split_once(['/', '\\'])?.1;
+        }
+        let (name, _) = rest.split_once(['/', '\\', '@', '"']).or_else(|| rest.split_once('.'))?;
+        let name = name.strip_suffix(".py").unwrap_or(name);
+        let name = if folder.contains("checkouts") { name.rsplit_once('-')?.0 } else { unversioned(name) };
+        if CALLERS.contains(&name.to_ascii_lowercase().as_str()) {
+            return None;
+        }
+        match name {
+            "AMDGPU" => Some(Program::AmdGpu),
+            _ if folder.starts_with(".julia") => Some(Program::Julia),
+            "torch" | "torch_npu" | "torchvision" => Some(Program::Pytorch),
+            _ => named(name),
+        }
+    })
+}

@@ -1,0 +1,894 @@
+//! The names that one line of a log gives: the class of an exception, a namespace, a prefix, a logger, the subject of a
+//! sentence, an error code, a path.
+
+use super::Way;
+use super::word::{executable, is_capitalised, is_common, is_file, is_proper, named, unversioned};
+use crate::domain::Program;
+
+/// What a line shows is handed to `found` as it is met.
+pub(super) type Found<'a> = &'a mut dyn FnMut(Way, Program);
+
+/// Everything that a line shows. `own` tells that it is the message's.
+pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
+    exception(line).into_iter().for_each(|program| found(Way::Class, program));
+    namespaces(line, found);
+    prefix(line, found);
+    loggers(line, found);
+    codes(line, found);
+    fields(line, found);
+    folders(line, own, found);
+    if own {
+        subject(line, found);
+        tag(line, found);
+    }
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '$')))
+        .filter(|word| !word.is_empty())
+        .take(96)
+}
+
+/// `cupy.cuda.memory.OutOfMemoryError: …`, `org.grid.MemoryLimitException: …`: the package of an exception's class.
+pub(crate) fn exception(line: &str) -> Option<Program> {
+    const ENDINGS: &[&str] = &["Error", "Exception", "OutOfMemory", "OOM", "Exhausted", "Failure"];
+    words(line).find_map(|word| {
+        let word = word.trim_matches('.');
+        let (package, class) = word.rsplit_once('.')?;
+        let is_class = class.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+            && ENDINGS.iter().any(|ending| class.contains(ending));
+        if is_class { of_package(package) } else { None }
+    })
+}
+
+/// Whose a dotted package is: its first part, or what follows a reversed domain.
+pub(super) fn of_package(package: &str) -> Option<Program> {
+    const DOMAINS: &[&str] = &[
+        "org", "com", "io", "net", "de", "ai", "edu", "gov", "uk", "ac", "co", "fr", "ch", "dev", "tv", "eu", "cn",
+        "jp", "nl", "se", "ca", "au", "it", "es", "at", "be", "dk", "fi", "no", "pl", "cz", "ru", "br", "in", "us",
+        "me", "app",
+    ];
+    // Houses that keep many programs under their domain.
+    const HOUSES: &[&str] = &[
+        "apache",
+        "google",
+        "github",
+        "gitlab",
+        "eclipse",
+        "microsoft",
+        "amazonaws",
+        "amazon",
+        "facebook",
+        "meta",
+        "linkedin",
+        "twitter",
+        "netflix",
+        "uber",
+        "alibaba",
+        "tencent",
+        "baidu",
+        "oracle",
+        "ibm",
+        "intel",
+        "nvidia",
+        "sun",
+        "gitee",
+        "sourceforge",
+        "broadinstitute",
+        "bytedance",
+        "airbnb",
+        "yahoo",
+        "apple",
+        "cloud",
+        "opensource",
+        "ebi",
+        "sanger",
+        "ncbi",
+        "nih",
+        "nlm",
+        "mit",
+        "stanford",
+        "berkeley",
+        "janelia",
+        "mpg",
+    ];
+    // A language's own, and what other programs are built on.
+    const BUILT_ON: &[&str] = &[
+        "builtins",
+        "__main__",
+        "concurrent",
+        "multiprocessing",
+        "subprocess",
+        "java",
+        "javax",
+        "jdk",
+        "sun",
+        "scala",
+        "kotlin",
+        "kotlinx",
+        "clojure",
+        "groovy",
+        "system",
+        "errors",
+        "core",
+        "std",
+        "exceptions",
+        "springframework",
+        "hibernate",
+        "netty",
+        "akka",
+        "jboss",
+        "slf4j",
+        "junit",
+        "fasterxml",
+        "log4j",
+        "logging",
+        "commons",
+        "guava",
+        "jetbrains",
+        "gradle",
+        "maven",
+        "testng",
+        "mockito",
+        "reactor",
+        "asyncio",
+        "ctypes",
+        "pickle",
+        "importlib",
+        "socket",
+        "threading",
+        "queue",
+        "json",
+        "ssl",
+        "urllib",
+        "http",
+        "tornado",
+        "werkzeug",
+        "flask",
+        "fastapi",
+        "starlette",
+        "uvicorn",
+        "pydantic",
+        "sqlalchemy",
+        "grpc",
+        "protobuf",
+    ];
+    let mut parts = package.split('.').filter(|part| !part.is_empty()).peekable();
+    if !package.starts_with(|c: char| c.is_ascii_lowercase() || c == '_') {
+        return None;
+    }
+    let mut reversed = false;
+    while parts.peek().is_some_and(|part| DOMAINS.contains(part)) {
+        parts.next();
+        reversed = true;
+    }
+    let mut first = parts.next()?;
+    while reversed && HOUSES.contains(&first) {
+        first = parts.next()?;
+    }
+    // `o.g.b.Breaker`: abbreviated by the logger.
+    if first.len() < 2 || BUILT_ON.contains(&first) {
+        return None;
+    }
+    named(first.trim_start_matches('_'))
+}
+
+/// `faiss::gpu::…`: the first part of a C++ or Rust path that is no language's own.
+fn namespaces(line: &str, found: Found<'_>) {
+    const LANGUAGES: &[&str] = &[
+        "std",
+        "__gnu_cxx",
+        "boost",
+        "core",
+        "alloc",
+        "sycl",
+        "cl",
+        "vk",
+        "cuda",
+        "hip",
+        "absl",
+        "google",
+        "detail",
+        "fmt",
+        "spdlog",
+        "tokio",
+        "ze",
+        "ur",
+        "gpu",
+        "nv",
+        "anyhow",
+        "Error",
+        "thread",
+        "impl",
+        "internal",
+        "actix_web",
+        "hyper",
+        "axum",
+        "tracing",
+        "rayon",
+        "crossbeam",
+        "futures",
+        "serde",
+        "eyre",
+        "color_eyre",
+        "backtrace",
+        "panic_unwind",
+        "rust_begin_unwind",
+        "ops",
+        "sys",
+        "rt",
+        "tbb",
+        "folly",
+        "testing",
+        "Ui",
+        "GPU",
+        "CPU",
+        "Memory",
+        "Impl",
+        "Detail",
+        "Internal",
+        "Utils",
+        "Util",
+        "Common",
+        "Core",
+        "Base",
+        "Backend",
+        "QThread",
+        "QObject",
+        "Eigen",
+        "python",
+        "pybind11",
+        "nanobind",
+        "asio",
+        "base",
+        "util",
+        "utils",
+        "common",
+        "alloc_error",
+        "exceptions",
+        "gsl",
+        "llvm",
+        "mlir",
+        "cv",
+    ];
+    for (at, _) in line.match_indices("::").take(16) {
+        let before = &line[..at];
+        let word = before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
+        let start = before.len() - word.len();
+        // The first part only: what stands behind another `::` is inside it.
+        if before[..start].ends_with("::") || start == at {
+            continue;
+        }
+        // `[M::load_index]`: a level and a function, whose first word is often the program's.
+        if word.len() == 1 && before[..start].ends_with('[') {
+            let function = line[at + 2..].split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next();
+            function.and_then(own_word).into_iter().for_each(|program| found(Way::Function, program));
+            continue;
+        }
+        if LANGUAGES.contains(&word) || word.len() < 3 {
+            continue;
+        }
+        let way = if is_capitalised(word) { Way::Type } else { Way::Namespace };
+        named(word).into_iter().for_each(|program| found(way, program));
+    }
+}
+
+const LEVELS: &[&str] = &[
+    "emerg",
+    "alert",
+    "error",
+    "err",
+    "e",
+    "fatal",
+    "f",
+    "critical",
+    "c",
+    "panic",
+    "warning",
+    "warn",
+    "w",
+    "info",
+    "i",
+    "debug",
+    "d",
+    "notice",
+    "trace",
+    "severe",
+    "crit",
+    "fail",
+    "information",
+    "fatality",
+    "stderr",
+    "stdout",
+];
+
+fn is_level(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_ascii_lowercase();
+    LEVELS.contains(&word.as_str())
+}
+
+/// The name in front of a log line's text: `[FooServer] …`, `foo: error: …`, `ERROR:foo.bar:…`, `… - foo.bar - ERROR -
+/// …`, `host foo[123]: …`, `Foo Bar: …`.
+fn prefix(line: &str, found: Found<'_>) {
+    // What was being done, and without a line's end who failed at it: `Reading the index...solver: …`
+    if let Some((_, tail)) = line.rsplit_once("...").filter(|(_, tail)| tail.starts_with(|c: char| c.is_alphabetic())) {
+        prefix(tail, found);
+        return;
+    }
+    // `… host foo[123]: …`, `… node1 !ERR | foo[123] …`: who writes, with its number.
+    let writer = line.split_whitespace().take(7).find_map(|word| {
+        let (name, pid) = word.trim_end_matches(':').strip_suffix(']')?.split_once('[')?;
+        let number = pid.len() >= 3 && pid.bytes().all(|byte| byte.is_ascii_digit());
+        executable(name).filter(|_| number && !name.contains('='))
+    });
+    if let Some(program) = writer {
+        found(Way::Prefix, program);
+        return;
+    }
+    let mut rest = line.trim_start_matches([' ', '\t', '*', '#', '>', '!', '-', '=']);
+    for _ in 0..10 {
+        let Some(word) = rest.split_whitespace().next() else { return };
+        let body = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let digits = body.bytes().filter(u8::is_ascii_digit).count();
+        let behind = rest.get(word.len()..).unwrap_or_default().trim_start();
+        // A path to an executable: `./bin/solver: out of memory`.
+        if word.ends_with(':') && (word.starts_with("./") || word.starts_with('/')) {
+            executable(word).into_iter().for_each(|program| found(Way::Prefix, program));
+            return;
+        }
+        // `[V-Ray GPU] …`, `[guppy/error] …`, `[2025-01-01 10:00:00 foo] …`
+        if let Some((inner, tail)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+            && inner.len() <= 64
+        {
+            bracket(inner, found);
+            rest = tail.trim_start_matches([' ', ':', '-', '|']);
+            continue;
+        }
+        // `x264 [error]: …`
+        if let Some((inner, _)) = behind.strip_prefix('[').and_then(|behind| behind.split_once(']'))
+            && is_level(inner)
+            && let Some(program) = executable(word)
+        {
+            found(Way::Prefix, program);
+            return;
+        }
+        // GLib's: `(foo:4711): GLib-ERROR **: …`
+        if let Some(inner) = word.strip_prefix('(').and_then(|word| word.strip_suffix("):"))
+            && let Some((name, pid)) = inner.split_once(':')
+            && pid.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            executable(name).into_iter().for_each(|program| found(Way::Prefix, program));
+            return;
+        }
+        // `ERROR:foo.bar:…`
+        if let Some((level, logger)) = word.split_once(':')
+            && is_level(level)
+            && !logger.is_empty()
+        {
+            let logger = logger.split(':').next().unwrap_or_default();
+            of_package(logger).into_iter().for_each(|program| found(Way::Logger, program));
+            return;
+        }
+        let clock = digits * 2 > body.len() || body.contains(':') && digits > 0 || digits >= 6;
+        if body.is_empty() || clock || is_level(word) {
+            rest = behind;
+            continue;
+        }
+        // `foo.cc:123] …` and `[file.py:12]` name no program, and no name follows them.
+        if word.ends_with(']') && word.contains(".c") {
+            return;
+        }
+        if behind.starts_with("- ") || behind.starts_with("| ") {
+            // `foo_1  | …` of a composed container, `foo.bar - ERROR - …` of a logger.
+            let name = body.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['-', '_']);
+            if !is_file(body) {
+                of_package(name).or_else(|| named(name)).into_iter().for_each(|program| found(Way::Logger, program));
+            }
+            rest = behind.trim_start_matches(['-', '|', ' ']);
+            continue;
+        }
+        // `ERROR qdrant::actix: …` is a namespace's; `INFO name.module …` a logger behind its level.
+        if word.ends_with(':') && !word.ends_with("::") {
+            let name = body.split(['[', '(']).next().unwrap_or_default();
+            if name.contains('.') && !is_file(name) {
+                of_package(name).into_iter().for_each(|program| found(Way::Logger, program));
+                return;
+            }
+            let is_class = ["Error", "Exception", "OutOfMemory"].iter().any(|end| name.contains(end));
+            let call = body.contains('(') || word.contains("()");
+            if is_class || call {
+                function(name).into_iter().for_each(|program| found(Way::Function, program));
+            } else if let Some((way, program)) = own_name(name) {
+                found(way, program);
+            }
+            return;
+        }
+        two_words(rest, found);
+        return;
+    }
+}
+
+/// What stands in the brackets of a log line: a logger, a program with its level, a function.
+fn bracket(inner: &str, found: Found<'_>) {
+    let parts = inner.split([' ', '/', '|', ',']).filter(|part| !part.is_empty());
+    let mut names = parts.filter(|part| {
+        let digits = part.bytes().filter(u8::is_ascii_digit).count();
+        !is_level(part) && digits * 2 <= part.len() && !is_file(part.split(':').next().unwrap_or_default())
+    });
+    let Some(part) = names.next() else { return };
+    let part = part.split(':').next().unwrap_or(part);
+    let program = if part.contains('.') { of_package(part) } else { own_word(part).filter(|_| part.len() > 2) };
+    let way = if part.contains('_') && part.matches('_').count() >= 2 { Way::Function } else { Way::Bracket };
+    program.into_iter().for_each(|program| found(way, program));
+}
+
+/// `Foo Bar: …`: two or three words before a colon, of which one at least is a name's.
+fn two_words(rest: &str, found: Found<'_>) {
+    let Some((head, _)) = rest.split_once(": ") else { return };
+    let parts: Vec<&str> = head.split_whitespace().take(5).collect();
+    // `Foo's memory management: …`
+    if let Some(owner) = parts.first().and_then(|first| first.strip_suffix("'s")).filter(|owner| is_capitalised(owner))
+    {
+        named(owner).into_iter().for_each(|program| found(Way::Subject, program));
+        return;
+    }
+    if !(2..=3).contains(&parts.len()) || head.len() > 40 {
+        return;
+    }
+    let own: Vec<&str> = parts.iter().copied().filter(|part| named(part).is_some()).collect();
+    match own.as_slice() {
+        // `samtools sort: …`, `BLAST engine error: …`
+        [one] if parts.first() == Some(one) && (is_proper(one) || !is_capitalised(one)) => {
+            own_name(one).into_iter().for_each(|(_, program)| found(Way::TwoWords, program));
+        }
+        [first, second] if is_capitalised(first) && is_capitalised(second) => {
+            named(first).into_iter().for_each(|program| found(Way::Mention, program));
+            Program::named(&format!("{first}-{second}").to_ascii_lowercase())
+                .into_iter()
+                .for_each(|program| found(Way::TwoWords, program));
+        }
+        [first, _, ..] if parts.first() == Some(first) && (!is_capitalised(first) || is_proper(first)) => {
+            own_name(first).into_iter().for_each(|(_, program)| found(Way::TwoWords, program));
+        }
+        _ => {}
+    }
+}
+
+/// `kafka.server.ReplicaManager` anywhere in a line: a class as loggers print it.
+fn loggers(line: &str, found: Found<'_>) {
+    for word in words(line) {
+        let Some((package, class)) = word.rsplit_once('.') else { continue };
+        let is_class = class.len() > 3
+            && class.starts_with(|c: char| c.is_ascii_uppercase())
+            && class.bytes().any(|byte| byte.is_ascii_lowercase());
+        let deep = package.contains('.') && package.split('.').all(|part| part.starts_with(|c: char| c.is_lowercase()));
+        if is_class && deep {
+            of_package(package).into_iter().for_each(|program| found(Way::Logger, program));
+        }
+    }
+    // `INFO grid.mesh.build starts`, `WARN qdrant::actix`: behind the level.
+    let mut words = line.split_whitespace().take(12);
+    if words.any(is_level)
+        && let Some(logger) = words.next().map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()))
+        && logger.contains('.')
+        && !is_file(logger)
+        && logger.split('.').all(|part| {
+            part.len() > 1
+                && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit())
+        })
+    {
+        of_package(logger).into_iter().for_each(|program| found(Way::Logger, program));
+    }
+}
+
+const VERBS: &[&str] = &[
+    "get",
+    "set",
+    "create",
+    "make",
+    "new",
+    "try",
+    "do",
+    "read",
+    "write",
+    "open",
+    "copy",
+    "build",
+    "allocate",
+    "malloc",
+    "calloc",
+    "realloc",
+    "mmap",
+    "free",
+    "upload",
+    "cudamalloc",
+    "hipmalloc",
+    "posix",
+    "alloc",
+    "load",
+    "init",
+    "my",
+    "safe",
+    "xmalloc",
+    "gpu",
+    "cuda",
+    "hip",
+    "cu",
+    "device",
+    "host",
+    "mem",
+    "memory",
+    "buffer",
+    "allocator",
+    "util",
+    "resize",
+    "grow",
+    "push",
+    "reserve",
+    "process",
+    "run",
+    "start",
+    "add",
+    "insert",
+    "update",
+    "check",
+    "x",
+    "g",
+    "s",
+    "fatal",
+    "error",
+    "err",
+    "main",
+    "thread",
+];
+
+/// True for a word that calls memory, or checks such a call: `morecore`, `galloc`, `cudaMalloc`, `gpuAssert`.
+fn allocates(name: &str) -> bool {
+    const CALLS: &[&str] = &["alloc", "morecore", "mmap", "memcpy", "memalign", "new_array", "getmem", "sbrk"];
+    const CHECKS: &[&str] =
+        &["assert", "errchk", "safecall", "checkcuda", "cudacheck", "cuda_check", "check_cuda", "hipcheck"];
+    let lower = name.to_ascii_lowercase();
+    CALLS.iter().chain(CHECKS).any(|word| lower.contains(word))
+}
+
+/// True for a function's name: one of its words is a verb.
+fn acts(name: &str) -> bool {
+    name.split('_').skip(1).any(|word| VERBS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+/// A function's library, by the first of its words, unless that is a verb or a part of any program.
+fn function(name: &str) -> Option<Program> {
+    let first = name.split(['_', '.']).next().filter(|first| first.len() >= 3 && first.len() < name.len())?;
+    if VERBS.contains(&first.to_ascii_lowercase().as_str()) || allocates(first) {
+        return None;
+    }
+    named(first)
+}
+
+/// The words of a name in camel case.
+fn camel_words(name: &str) -> impl Iterator<Item = &str> {
+    let starts = |at: &usize| *at == 0 || name.as_bytes().get(*at).is_some_and(u8::is_ascii_uppercase);
+    let starts: Vec<usize> = (0..name.len()).filter(starts).chain([name.len()]).collect();
+    let words: Vec<&str> = starts.windows(2).filter_map(|pair| name.get(pair[0]..pair[1])).collect();
+    words.into_iter()
+}
+
+/// A name that may be a function's: then its library's.
+fn own_word(name: &str) -> Option<Program> {
+    // `clCreateBuffer`: a verb within makes it a function's.
+    let camel = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.bytes().any(|byte| byte.is_ascii_uppercase())
+        && (allocates(name) || camel_words(name).any(|word| VERBS.contains(&word.to_ascii_lowercase().as_str())));
+    if camel {
+        return None;
+    }
+    if name.matches('_').count() >= 2 || allocates(name) || acts(name) { function(name) } else { named(name) }
+}
+
+/// A program's name before a colon: `solver:`. A function's, such as `solver_alloc_grid:`, names its library.
+fn own_name(name: &str) -> Option<(Way, Program)> {
+    let known = named(name)?;
+    if !matches!(known, Program::Unlisted(_)) {
+        return Some((Way::Prefix, known));
+    }
+    let program = own_word(name)?;
+    let way = if program == known { Way::Prefix } else { Way::Function };
+    // `Solver:` may begin any sentence, `solver:` is what a program calls itself.
+    let spoken = way == Way::Prefix && is_capitalised(name) && !is_proper(name);
+    Some((if spoken { Way::Capital } else { way }, program))
+}
+
+/// The fields of a structured log line that name who wrote it, and the message's own text.
+fn fields(line: &str, found: Found<'_>) {
+    const WRITERS: &[&str] = &["logger", "logger_name", "service", "app", "application", "program", "exe", "component"];
+    const TEXTS: &[&str] = &["msg", "message", "log", "error", "err"];
+    let value = |key: &str| {
+        let json = format!("\"{key}\"");
+        let at = line.find(&json).map(|at| at + json.len());
+        if let Some(at) = at {
+            let rest = line[at..].trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+            return rest.split('"').next();
+        }
+        // `msg="…"`, `logger=grid.mesh`
+        let plain = format!("{key}=");
+        let at = line.find(&plain).filter(|at| *at == 0 || line[..*at].ends_with([' ', '\t', '[']))?;
+        let rest = &line[at + plain.len()..];
+        match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split('"').next(),
+            None => rest.split_whitespace().next(),
+        }
+    };
+    if !line.contains("\":") && !line.contains('=') {
+        return;
+    }
+    for writer in WRITERS.iter().filter_map(|key| value(key)) {
+        let program = if writer.contains('.') { of_package(writer) } else { own_word(writer) };
+        program.into_iter().for_each(|program| found(Way::Logger, program));
+    }
+    if let Some(text) = TEXTS.iter().find_map(|key| value(key)) {
+        prefix(text, found);
+        subject(text, found);
+    }
+}
+
+/// `SQLITE_NOMEM`, `GRB_ERROR_OUT_OF_MEMORY`: the library of an error code.
+fn codes(line: &str, found: Found<'_>) {
+    const INTERFACES: &[&str] = &[
+        "CL",
+        "VK",
+        "CU",
+        "CUDA",
+        "HIP",
+        "UR",
+        "ZE",
+        "PI",
+        "NV",
+        "STATUS",
+        "E",
+        "ERROR",
+        "ERR",
+        "D3D",
+        "DXGI",
+        "GL",
+        "MEM",
+        "MEMORY",
+        "OUT",
+        "RESULT",
+        "CUBLAS",
+        "CUDNN",
+        "CUFFT",
+        "CUSPARSE",
+        "CUSOLVER",
+        "NVML",
+        "NCCL",
+        "MPI",
+        "RESOURCE",
+        "INSUFFICIENT",
+        "ALLOC",
+        "ALLOCATION",
+        "OOM",
+        "WL",
+        "EGL",
+        "NTE",
+        "HRESULT",
+        "SYSTEM",
+        "HOST",
+        "DEVICE",
+        "GPU",
+        "NPU",
+        "TOTAL",
+        "MAX",
+        "JAVA",
+        "HSA",
+        "ROCM",
+        "FATAL",
+        "KERNEL",
+        "LIMIT",
+        "PYTORCH",
+        "AN",
+    ];
+    for word in line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| word.len() >= 8).take(48) {
+        let Some((first, rest)) = word.split_once('_') else { continue };
+        let code = !word.bytes().any(|byte| byte.is_ascii_lowercase())
+            && ["NOMEM", "NO_MEM", "OUT_OF_MEM", "OUTOFMEM", "ALLOC", "MEM_FULL", "OOM", "MEMORY"]
+                .iter()
+                .any(|words| rest.contains(words));
+        if code && first.len() >= 2 && !INTERFACES.contains(&first) {
+            named(first).into_iter().for_each(|program| found(Way::Code, program));
+        }
+    }
+}
+
+/// Folders whose name is the program's, in the paths of a line: `/opt/NAME-1.2/bin`, `NAME/src/mesh.cc`, `libNAME.so`.
+fn folders(line: &str, own: bool, found: Found<'_>) {
+    const HOMES: &[&str] = &[
+        "opt",
+        "app",
+        "local",
+        "share",
+        "snap",
+        "Program Files",
+        "Applications",
+        "builds",
+        "envs",
+        "lib",
+        "checkouts",
+    ];
+    const INSIDE: &[&str] = &["src", "source", "lib", "include", "bin", "build", "python", "cpp", "libs"];
+    let split = |c: char| {
+        c.is_whitespace() || matches!(c, '(' | ')' | '\'' | '"' | '`' | ',' | '=' | '<' | '>' | '[' | ']' | ';')
+    };
+    for path in line.split(split).filter(|word| word.len() > 5 && word.contains(['/', '\\'])).take(24) {
+        if path.contains("://") {
+            address(path, found);
+            continue;
+        }
+        if path.contains("site-packages") || path.contains("dist-packages") || path.contains("node_modules") {
+            continue;
+        }
+        let parts: Vec<&str> = path.split(['/', '\\', ':']).filter(|part| !part.is_empty()).collect();
+        let folders = &parts[..parts.len().saturating_sub(1)];
+        for (at, part) in folders.iter().enumerate() {
+            let under = at.checked_sub(1).and_then(|at| folders.get(at));
+            let holds = folders.get(at + 1).is_some_and(|next| INSIDE.contains(next));
+            let absolute = path.starts_with(['/', '~']) || path.get(1..2) == Some(":");
+            let home = absolute && under.is_some_and(|under| HOMES.contains(under)) && !INSIDE.contains(part);
+            if home || holds && at > 0 {
+                let way = if own { Way::Source } else { Way::Folder };
+                named(unversioned(part)).into_iter().for_each(|program| found(way, program));
+            }
+        }
+        let file = parts.last().copied().unwrap_or_default();
+        if let Some(library) = file.strip_prefix("lib").and_then(|file| file.split_once(".so")) {
+            const SYSTEM: &[&str] = &[
+                "c",
+                "m",
+                "dl",
+                "pthread",
+                "stdc++",
+                "gcc_s",
+                "cuda",
+                "cudart",
+                "cublas",
+                "nvidia",
+                "rt",
+                "util",
+                "z",
+                "ld",
+                "gomp",
+                "mpi",
+                "open-pal",
+                "open-rte",
+                "glib-2",
+                "gobject-2",
+                "jvm",
+                "ssl",
+                "crypto",
+                "python",
+            ];
+            let name = library.0;
+            if !SYSTEM.contains(&name)
+                && !name.starts_with("python")
+                && !name.starts_with("Qt")
+                && !name.starts_with("cu")
+            {
+                named(name).into_iter().for_each(|program| found(Way::Library, program));
+            }
+        }
+        if folders.last() == Some(&"bin") || path.starts_with("./") && parts.len() == 1 {
+            let name = file.trim_end_matches([':', '.']);
+            let script = is_file(name) && !name.ends_with(".exe") && !name.ends_with(".x");
+            if !script && !super::commands::is_wrapper(name) {
+                executable(name).into_iter().for_each(|program| found(Way::Executable, program));
+            }
+        }
+    }
+}
+
+/// The project of a web address.
+fn address(word: &str, found: Found<'_>) {
+    let Some((_, rest)) = word.split_once("://") else { return };
+    let mut parts = rest.trim_end_matches(['.', ')', ',']).split('/');
+    let Some(host) = parts.next() else { return };
+    let program = if matches!(host, "github.com" | "gitlab.com" | "bitbucket.org" | "codeberg.org" | "sourceforge.net")
+    {
+        parts.nth(1).and_then(|name| named(name.trim_end_matches(".git")))
+    } else {
+        const OTHERS: &[&str] = &[
+            "pytorch",
+            "nvidia",
+            "docs",
+            "www",
+            "google",
+            "stackoverflow",
+            "python",
+            "docker",
+            "kubernetes",
+            "aws",
+            "microsoft",
+            "huggingface",
+            "wikipedia",
+            "khronos",
+            "readthedocs",
+            "github",
+            "medium",
+            "nodejs",
+            "apache",
+            "amazonaws",
+            "azure",
+            "goo",
+            "bit",
+            "aka",
+            "dask",
+            "slurm",
+            "schedmd",
+            "conda",
+            "anaconda",
+            "spark",
+            "ray",
+        ];
+        let labels: Vec<&str> = host.split([':', '@']).next().unwrap_or_default().split('.').collect();
+        let own =
+            labels.iter().rev().skip(1).find(|label| label.len() > 2 && !matches!(**label, "com" | "org" | "edu"));
+        let own = match own {
+            Some(&"readthedocs") => labels.first(),
+            Some(&"github") => labels.first(),
+            own => own,
+        };
+        own.filter(|own| !OTHERS.contains(own)).and_then(|own| named(own))
+    };
+    program.into_iter().for_each(|program| found(Way::Address, program));
+}
+
+/// Who ran out, in a sentence: `Kraken2 ran out of memory`, `STAR could not allocate`.
+fn subject(line: &str, found: Found<'_>) {
+    const VERBS: &[&str] = &[
+        " ran out of",
+        " has run out of",
+        " is out of",
+        " could not",
+        " couldn't",
+        " failed to",
+        " cannot",
+        " can't",
+        " unable to",
+        " is unable to",
+        " was unable to",
+        " was killed",
+        " has failed to",
+        " needs ",
+        " requires ",
+        " Error",
+        " Exception",
+        " has insufficient",
+        " does not have enough",
+        " engine error",
+        " error:",
+        " exception",
+        " crashed",
+        " OOM",
+    ];
+    let Some(at) = VERBS.iter().filter_map(|verb| line.find(verb)).min() else { return };
+    let Some(word) = line[..at].split_whitespace().next_back() else { return };
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    if allocates(word) || word.contains(['(', '/', ':']) {
+        return;
+    }
+    let way = match (is_proper(word), is_capitalised(word)) {
+        (true, _) => Way::Subject,
+        (false, true) => Way::Capital,
+        _ => return,
+    };
+    own_word(word).into_iter().for_each(|program| found(way, program));
+}
+
+/// A name in parentheses at the end of a line.
+fn tag(line: &str, found: Found<'_>) {
+    let Some(inner) = line.trim_end().strip_suffix(')').and_then(|line| line.rsplit_once('(')).map(|(_, inner)| inner)
+    else {
+        return;
+    };
+    if inner.len() <= 24 && !inner.contains(' ') && is_capitalised(inner) && !inner.contains('_') && !is_common(inner) {
+        named(inner).into_iter().for_each(|program| found(Way::Tag, program));
+    }
+}

@@ -1,0 +1,400 @@
+//! Which program a message is of, from how programs show themselves: the class of an exception, a namespace, the prefix
+//! of a log line, the innermost frame of a traceback, an executable, a command, a banner.
+//!
+//! Each of these is a way in which a name shows, and each is weighed by how often it is right. What several ways show
+//! is believed more than what one shows; what the message's own line shows more than what stands around. A program
+//! that is listed and shows by words that only it prints is taken at once.
+
+mod banner;
+mod commands;
+mod frames;
+mod line;
+mod word;
+
+use crate::domain::Program;
+use crate::input::Document;
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::sync::LazyLock;
+
+pub(super) use line::exception;
+
+/// Lines around the message in which a program may show itself.
+const BEFORE: usize = 40;
+const AFTER: usize = 15;
+/// Of a longer line only this much is looked at.
+const LONGEST: usize = 4 << 10;
+
+/// How a name shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// The package of an exception's class.
+    Class,
+    /// The first part of a C++ or Rust path.
+    Namespace,
+    /// The same, written as a type is.
+    Type,
+    /// Before a colon at the beginning of a line.
+    Prefix,
+    /// The first of two or three words before a colon.
+    TwoWords,
+    /// The first word of a function's name.
+    Function,
+    /// In brackets at the beginning of a line.
+    Bracket,
+    /// A logger's name.
+    Logger,
+    /// Who ran out, in a sentence, written as names are.
+    Subject,
+    /// A capitalised word in such a place.
+    Capital,
+    /// An error code's first word.
+    Code,
+    /// In parentheses at a line's end.
+    Tag,
+    /// A folder in a path of the message's line.
+    Source,
+    /// A folder in another line's path.
+    Folder,
+    /// The innermost package of a traceback.
+    Frame,
+    OuterFrame,
+    /// The last command before the message.
+    Command,
+    /// The project of a script that it runs.
+    Script,
+    Executable,
+    /// With a version.
+    Banner,
+    Began,
+    Ended,
+    Library,
+    Address,
+    /// The words that only a listed program prints.
+    Marker,
+    /// Another command, one of two words.
+    Mention,
+}
+
+impl Way {
+    /// How far it is to be trusted on the message's own line, in tenths.
+    const fn weight(self) -> u32 {
+        match self {
+            Way::Class | Way::Marker => 90,
+            Way::Frame | Way::Prefix | Way::Command => 70,
+            Way::Namespace | Way::Logger | Way::TwoWords => 60,
+            Way::Bracket | Way::Executable | Way::Banner => 50,
+            Way::Subject | Way::Source | Way::Ended | Way::Began => 40,
+            Way::Code | Way::Type | Way::Script => 30,
+            Way::Function | Way::Capital | Way::Folder | Way::Library | Way::Address => 25,
+            Way::Tag | Way::OuterFrame | Way::Mention => 20,
+        }
+    }
+}
+
+/// What has less than this is no name.
+const LEAST: u32 = 15;
+
+/// All markers of the listed programs, searched in one pass.
+static MARKERS: LazyLock<Markers> = LazyLock::new(|| {
+    let mut words = Vec::new();
+    let mut programs = Vec::new();
+    for program in Program::LISTED {
+        for marker in program.markers() {
+            words.push(*marker);
+            programs.push(*program);
+        }
+    }
+    let search = |any_case: bool| {
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(any_case)
+            .build(&words)
+            .ok()
+    };
+    Markers { as_printed: search(false), lowered: search(true), programs }
+});
+
+struct Markers {
+    as_printed: Option<AhoCorasick>,
+    /// For lines that were put in lower case.
+    lowered: Option<AhoCorasick>,
+    programs: Vec<Program>,
+}
+
+/// What speaks for one name.
+#[derive(Debug)]
+struct Name {
+    program: Program,
+    score: u32,
+    /// The ways in which it showed, and how often.
+    ways: Vec<(Way, u32)>,
+}
+
+/// The names that show around a message.
+#[derive(Debug, Default)]
+struct Tally {
+    names: Vec<Name>,
+}
+
+/// Names that are weighed; a log holds a few.
+const MOST: usize = 64;
+/// So often the same way counts for a name, each time after the first for a quarter.
+const AGAIN: u32 = 4;
+
+impl Tally {
+    /// Counts a way in which a program shows, of whose weight `share` tenths hold here.
+    fn add(&mut self, way: Way, program: Program, share: u32) {
+        if !word::tells(program) {
+            return;
+        }
+        let at = self.names.iter().position(|name| name.program == program);
+        let at = match at {
+            Some(at) => at,
+            None if self.names.len() < MOST => {
+                self.names.push(Name { program, score: 0, ways: Vec::new() });
+                self.names.len() - 1
+            }
+            None => return,
+        };
+        let Some(name) = self.names.get_mut(at) else { return };
+        let full = way.weight() * share / 10;
+        match name.ways.iter_mut().find(|(known, _)| *known == way) {
+            None => {
+                name.ways.push((way, 1));
+                name.score += full;
+            }
+            Some((_, times)) if *times < AGAIN => {
+                *times += 1;
+                name.score += full / 4;
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// The name that most speaks for. What speaks for `grid-index` speaks for `grid`, where that shows by itself.
+    fn best(&self) -> Option<(Program, u32)> {
+        let extends = |long: &str, short: &str| {
+            long.len() > short.len()
+                && short.len() >= 3
+                && long.starts_with(short)
+                && long[short.len()..].starts_with(['-', '_', '.', ' '])
+        };
+        let total = |name: &Name| {
+            let longer = self.names.iter().filter(|other| extends(other.program.id(), name.program.id()));
+            name.score + longer.map(|other| other.score).sum::<u32>()
+        };
+        let mut best: Option<(Program, u32)> = None;
+        for name in &self.names {
+            let score = total(name);
+            if best.is_none_or(|(_, known)| score > known) {
+                best = Some((name.program, score));
+            }
+        }
+        best.filter(|(_, score)| *score >= LEAST)
+    }
+}
+
+/// The program whose message stands at `position`, as far as anything names it.
+pub fn program(document: &Document, position: usize) -> Option<Program> {
+    let line = head(&document.lines.get(position)?.text);
+    sure(line).or_else(|| weighed(document, position, LEAST))
+}
+
+/// The program that called the interface whose error stands at `position`, where enough names it.
+pub fn caller(document: &Document, position: usize) -> Option<Program> {
+    let line = head(&document.lines.get(position)?.text);
+    sure(line).or_else(|| weighed(document, position, CALLER))
+}
+
+/// A caller is named by what shows it for itself, not by words that stand near.
+const CALLER: u32 = 40;
+
+/// The listed program that only can have printed the line.
+fn sure(line: &str) -> Option<Program> {
+    let listed = |program: &Program| !matches!(program, Program::Unlisted(_));
+    exception(line).filter(listed).or_else(|| marker(line))
+}
+
+/// The program that the words of a message's own line name.
+pub fn on_line(line: &str) -> Option<Program> {
+    let line = head(line);
+    sure(line).or_else(|| {
+        let mut tally = Tally::default();
+        line::all(line, true, &mut |way, program| {
+            if matches!(way, Way::Class | Way::Namespace) {
+                tally.add(way, program, 10);
+            }
+        });
+        tally.best().map(|(program, _)| program)
+    })
+}
+
+/// What all ways together show, where they have at least this weight.
+fn weighed(document: &Document, position: usize, least: u32) -> Option<Program> {
+    /// Lines that the message may be spread over.
+    const OWN: usize = 3;
+    /// Of a way's weight beside the message and further off, in tenths.
+    const BESIDE: u32 = 7;
+    const AROUND: u32 = 3;
+    let mut tally = Tally::default();
+    let text = |at: usize| document.lines.get(at).map(|line| head(&line.text));
+    if let Some(line) = text(position) {
+        line::all(line, true, &mut |way, program| tally.add(way, program, 10));
+    }
+    let before = (position.saturating_sub(BEFORE)..position).rev();
+    let last = position.saturating_add(AFTER).min(document.lines.len().saturating_sub(1));
+    let mut marked = false;
+    for at in before.chain(position + 1..last + 1) {
+        let Some(line) = text(at) else { continue };
+        let beside = at.abs_diff(position) <= OWN;
+        let share = if beside { BESIDE } else { AROUND };
+        line::all(line, beside, &mut |way, program| tally.add(way, program, share));
+        if let Some(program) = marker(line).filter(|_| !marked) {
+            marked = true;
+            tally.add(Way::Marker, program, BESIDE);
+        }
+    }
+    let mut add = |way: Way, program: Program| tally.add(way, program, 10);
+    frames::all(document, position, &mut add);
+    commands::all(document, position, &mut add);
+    banner::all(document, position, &mut add);
+    tally.best().filter(|(_, score)| *score >= least).map(|(program, _)| program)
+}
+
+/// The listed program whose marker stands on a line; of several the longest.
+pub fn marker(line: &str) -> Option<Program> {
+    let line = head(line);
+    let lowered = !line.bytes().any(|byte| byte.is_ascii_uppercase());
+    let search = if lowered { &MARKERS.lowered } else { &MARKERS.as_printed };
+    let found = search.as_ref()?.find_iter(line).max_by_key(|found| found.len())?;
+    MARKERS.programs.get(found.pattern().as_usize()).copied()
+}
+
+fn head(text: &str) -> &str {
+    let end = (0..=text.len().min(LONGEST)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Option<String> {
+        let document = Document::from_text("-", text);
+        program(&document, document.lines.len().saturating_sub(1)).map(|program| program.id().to_string())
+    }
+
+    #[test]
+    fn an_exceptions_package_names_its_program() {
+        assert_eq!(of("cupy.cuda.memory.OutOfMemoryError: x").as_deref(), Some("cupy"));
+        assert_eq!(of("fieldsolver.errors.DeviceOOM: x").as_deref(), Some("fieldsolver"));
+        assert_eq!(of("org.gridhouse.memory.MemoryLimitException: x").as_deref(), Some("gridhouse"));
+        assert_eq!(of("org.apache.gridhouse.MemoryLimitException: x").as_deref(), Some("gridhouse"));
+        assert_eq!(of("concurrent.futures.BrokenError: x"), None);
+        assert_eq!(of("MemoryError: x"), None);
+    }
+
+    #[test]
+    fn prefixes_of_log_lines_name_their_program() {
+        assert_eq!(of("2025-03-01 10:00:00,123 [GridServer] ERROR cannot allocate").as_deref(), Some("gridserver"));
+        assert_eq!(of("gridtool: error: out of memory").as_deref(), Some("gridtool"));
+        assert_eq!(of("ERROR:gridlib.mesh:out of memory").as_deref(), Some("gridlib"));
+        assert_eq!(of("2025-03-01 10:00:00,123 - gridlib.mesh - ERROR - out of memory").as_deref(), Some("gridlib"));
+        assert_eq!(of("./build/gridtool: out of memory").as_deref(), Some("gridtool"));
+        assert_eq!(of("lattix_mesh_alloc: out of memory").as_deref(), Some("lattix"));
+        for nobody in ["ERROR: out of memory", "cudaMalloc: out of memory", "[rank 3] boom", "[2025-01-01] main: boom"]
+        {
+            assert_eq!(of(nobody), None, "{nobody}");
+        }
+    }
+
+    #[test]
+    fn the_innermost_package_of_a_traceback_is_named() {
+        let log = "Traceback (most recent call last):\n  File \"/v/site-packages/click/core.py\", line 1, in main\n  \
+                   File \"/v/site-packages/gridlib/mesh.py\", line 5, in grow\nRuntimeError: out of memory";
+        assert_eq!(of(log).as_deref(), Some("gridlib"));
+        let rust = "thread 'main' panicked at /r/.cargo/registry/src/index.io-1/gridcrate-0.4.2/src/lib.rs:9:1: oom";
+        assert_eq!(of(rust).as_deref(), Some("gridcrate"));
+    }
+
+    #[test]
+    fn commands_and_banners_name_their_program() {
+        assert_eq!(
+            of("$ CUDA_VISIBLE_DEVICES=0 mpirun -np 4 gridtool -i a\nout of memory").as_deref(),
+            Some("gridtool")
+        );
+        assert_eq!(of("$ python -m gridlib.train\nout of memory").as_deref(), Some("gridlib"));
+        assert_eq!(of("Gridtool version 3.1\nout of memory").as_deref(), Some("gridtool"));
+        assert_eq!(of("$ python train.py\nout of memory"), None);
+    }
+
+    #[test]
+    fn each_way_in_which_a_name_shows_is_read() {
+        for (log, name) in [
+            (r#"{"s":"F","msg":"gridd fatal: out of memory"}"#, "gridd"),
+            ("ts=1 level=error app=gridtool msg=\"out of memory\"", "gridtool"),
+            ("gridtool [error]: malloc of size 99 failed", "gridtool"),
+            (" * ABOUT  GridMiner/6.21.0 gcc/9.3.0\nout of memory", "gridminer"),
+            ("Gridtool's memory management: out of memory", "gridtool"),
+            ("gridtool:15> a = zeros (9)\nerror: out of memory", "gridtool"),
+            ("2025-01-01 10:00:00 n1 !ERR | gridtool[1669] [shard 0] pool - out of memory", "gridtool"),
+            ("Jan  1 10:00:00 host gridtool[1669]: out of memory", "gridtool"),
+            ("(gridtool:812): GLib-ERROR **: 10:00:00.1: failed to allocate 99 bytes", "gridtool"),
+            ("Welcome to GridTool 2024\nout of memory", "gridtool"),
+            ("GRIDX_ERR_NOMEM: out of memory", "gridx"),
+            ("GridTool ran out of memory", "gridtool"),
+            ("gridtool index: couldn't allocate memory", "gridtool"),
+            ("Reading the index...gridtool: unable to allocate", "gridtool"),
+            ("/opt/lattix-2.1/bin/lattix-core: out of memory", "lattix"),
+            ("#3 0x00007f in gridlib::Mesh::grow ()\nout of memory", "gridlib"),
+            ("2025-01-01 ERROR [ReplicaManager] error (gridq.server.ReplicaManager)\nout of memory", "gridq"),
+        ] {
+            assert_eq!(of(log).as_deref(), Some(name), "{log}");
+        }
+    }
+
+    #[test]
+    fn what_stands_where_a_name_may_stand_is_not_always_one() {
+        for log in [
+            "spid121 error: out of memory",
+            "ORA-04030: out of memory",
+            "LogRender: Error: out of memory",
+            "src/mesh/lib/alloc.c:12: out of memory",
+            "$ nvidia-smi\nout of memory",
+            "[conn41] out of memory",
+            "> out of memory",
+            "thread 'main' panicked: out of memory",
+        ] {
+            assert_eq!(of(log), None, "{log}");
+        }
+    }
+
+    #[test]
+    fn letters_of_any_script_stand_anywhere() {
+        let lines = [
+            "(gridtool:812): GLib-ERROR **: out of memory",
+            "host gridtool-1.2_v3[1669]: [M::load_index] /opt/grid-2.1/bin/x: libgrid.so.1(_ZN4grid4growEv+0x1) [0x7f]",
+            "user@host:~/w$ docker run q.io/b/g:1.2--h3 python -m gridlib.train a_b.py 'x' > y",
+            "XMRig/6.21.0 Foo's memory: GRIDX_ERR_NOMEM GridTool ran out of memory (Grid) https://github.com/a/b/c",
+            r#"{"msg":"gridd fatal: x","logger":"a.b.C"} #3 0x1 in gridlib::Mesh::grow () Welcome to Grid v1.2"#,
+        ];
+        for line in lines {
+            for at in 0..=line.len() {
+                for letter in ["ö", "→", "中", "\u{301}"] {
+                    let text = format!("{}{letter}{}", &line[..at], &line[at..]);
+                    let _ = of(&format!("{text}\nout of memory"));
+                    let _ = of(&text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_program_is_named_rather_than_the_interface_that_it_calls() {
+        let log = "Traceback (most recent call last):\n  File \"/v/site-packages/gridlib/mesh.py\", line 5, in grow\n  \
+                   File \"/v/site-packages/pyopencl/__init__.py\", line 9, in buffer\nboom";
+        assert_eq!(of(log).as_deref(), Some("gridlib"));
+        let alone = "  File \"/v/site-packages/pyopencl/__init__.py\", line 9, in buffer\nboom";
+        assert_eq!(of(alone).as_deref(), Some("pyopencl"));
+    }
+}

@@ -1,0 +1,289 @@
+//! Which words can be a program's name.
+
+use crate::domain::Program;
+use crate::domain::program::Kind;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Words that stand where a name may stand and name no program: levels, roles, parts of any program, interfaces, the
+/// words of the messages themselves.
+const NO_NAMES: &str = "\
+    a aarch64 abnormal abnormally abort aborted aborting about above abstract according accuracy adapter add \
+    additionally address addresses after again against alert alerts align alignment all alloc allocate allocated \
+    allocating allocation allocations allocator allocators already also always amd amd64 an analysis analyzing and \
+    anonymous answer any api app application applications apps apptainer apr april ar are arena arenas args argument \
+    arguments arm64 around array arrays as assembly assertionerror async at atom atoms audio aug august author \
+    authors available average backend backtrace backup bad bad_alloc base bash batch batches be because been before \
+    begin being below bench benchmark between big bin bit bits block blocks body bool boot both box branch brk \
+    broken budget buffer buffers bug bugs build builder building builds builtins bundle bus busy but by byte bytes \
+    cache caches calculating calculation call callback callbacks called calling calloc calls can cannot catalina \
+    catch cause caused cc cell cells centos cet cgo cgroup cgroups channel channels char check checking chunk chunks \
+    class classes cli client clients clone close closing cloud cluster clusters cmake cmd code codes column columns \
+    command commands commit common compile compiler compiling complete completed compute computer computing conda \
+    config configuration configure conn connection connections consider console const container containers content \
+    contents context contexts controller controllers copy copying copyright core corrupted could count cpp cpu cpus \
+    crash crashed crashing create created creating crit critical csh css csv ctest cu cuda cudart current currently \
+    cxx darwin dash data database dataset datasets date day db deadline debian debug dec december default defaults \
+    delete deleted demo derived description desktop detail details detected detecting dev development device devices \
+    did dir directory dispatcher distributed do doc dockerd docs documentation does done double download downloading \
+    driver drivers dump dumped during each editor editors element elements else emerg empty end engine engines \
+    enomem enough enroot entries entry env environment epoch epochs err errno error errorcode errors est etc eval \
+    evaluate evaluation even event events every example examples exceeded exceeds exception exceptions exec execute \
+    executing execution executor exhausted exhaustion exit exitcode exited exiting exits export exporting extension \
+    extensions external factory fail failed failing fails failure false fastbin fatal fault feb february fedora \
+    fetch fetching few field fields file filename files filter filtering final find finding finetune finish finished \
+    first fish flag flags float folder footer for fork found frame frames free fri friday from frontend full \
+    function functions gb get gib glibc global gmt go good goroutine gpu gpus gradient gradients graph graphs grid \
+    grpc gtest gui guide had handler handlers hardware has hash have having he header headers heap help helper \
+    helpers here hibernate hint hip home homepage hook hooks host hosts however hpp html http https huge hugepage \
+    hugepages i idle if image images import importing in increase index indexes indices inf infer inference info \
+    init initialize initialized initializing input inputs install installed installing instance instances \
+    insufficient int intel interface internal into invalid invalid_argument io ioctl ip is issue issues it item \
+    items iter iteration its jan january java javac javaw job jobs join js json jul july jun june junit just kb \
+    kernel kernels key keys kib kill killed ksh kubectl kubelet laptop large larger largest last layer layers \
+    length_error level lib libc libraries library libs libstdc license likely limit limits line lines linux list \
+    listener lists load loaded loader loading local localhost log log4j logback logger logging logic_error logs loss \
+    machine machines macos macro main make malloc malloc_consolidate mamba management manager managers manual map \
+    maps mar march matrices matrix max maximum may maybe mb me meanwhile media mem memory memoryerror merge merging \
+    mesh message method methods metrics mib might min minimum mmap mnt mode model models module modules mon monday \
+    monitor monitoring more most mpiexec mpirun msg munmap must my name names nan need needed needs net netty \
+    network networks never new next nil no nobody node nodes nomem none normal normally not note notes notice nov \
+    november now npm npx null numa number nvidia object objects oct october of often ok old omp on only onto oom \
+    oomkilled open opencl opening openmp operating opt optimizer option options or os oserror other our out output \
+    outputs over overview package packages page pagefile pages panic panicked parallel param parameter parameters \
+    params parse parser parsing part particle particles parts path paths perhaps pid piece pieces pip pipe pipeline \
+    pipelines platform please plugin plugins pod pods pool pools port posix possible possibly predict predictor \
+    pretrain previous print printf printing private probably proc procedure process processed processes processing \
+    prod production program programs project projects prompt protected provider pss pst pthread ptmalloc public pull \
+    push put py pytest python python2 python3 pyxis queries query question queue queues quota raise raised ram rank \
+    ranks read reader reading reads ready real realloc reason receive received receiver receiving record records \
+    redhat reduce reference region regions release remote remove render rendered renderer rendering repo report \
+    reported reports repos req request requested requests require required requires resolver resource resources \
+    restore restoring result results retry return returned returning rhel rlimit rocm root routine row rows rpc rs \
+    rscript rss run runner running runs runtime runtime_error runtimeerror same sample samples sat saturday save \
+    saved saving sbatch sbin sbrk scan scanning scene scheduler scratch script scripts search searching section \
+    sections see segment segmentation segments self send sender sending sep september sequential serial server \
+    servers service services sess session sessions set setting settings sh shall shard shared she shell shm should \
+    sigabrt sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \
+    sleep slf4j slogan slurmstepd small smaller so socket software solve solver solving some sometimes sort sorting \
+    source sources spid split splitting spring sql sqlstate src srun stack stacktrace stage staging start started \
+    starting state statement static statistics stats status std stderr stdin stdlib stdout step steps still stop \
+    stopped stopping stream streams string strings studio subject subroutine succeeded success successful such sudo \
+    sum summary sun sunday super swap swapping sync sys system system_error systemerror table tables tag task tasks \
+    tb tcp tcsh temp template tensor tensors terminal terminate terminated terminating termination test testing \
+    tests text texture textures than that the their then there therefore these they this those thread threaded \
+    threads threshold through throw throwing thrown thu thursday tib tid tile tiles time timeout timer times tip \
+    title tmp to toml too tool tools total trace traceback train trainer training trainval transaction tree trees \
+    tried true try trying ts tty tue tuesday tutorial type types ubuntu udp ulimit unable uncaught under unexpected \
+    unexpectedly unhandled unittest unix unknown unnamed until untitled update upload uploading upon url usage use \
+    used user users uses using usr usually utc util utils valid validate value valueerror values var vector vectors \
+    verbose version versions very video virtual vmem void vram vulkan wait waiting warn warning warnings was we web \
+    website wed wednesday weight weights were what when while why will windows with within without work workdir \
+    worker workers works workspace workstation would wrapper write writer writes writing written x64 x86 x86_64 xml \
+    yaml yes you your zsh";
+
+static STOPS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| NO_NAMES.split_whitespace().collect());
+
+/// True for a word that names a role, a level or a part of any program.
+pub(super) fn is_common(word: &str) -> bool {
+    STOPS.contains(word.to_ascii_lowercase().as_str())
+}
+
+/// Endings of files that hold code or data: a word with one is a file's name.
+const ENDINGS: &[&str] = &[
+    ".py",
+    ".c",
+    ".cc",
+    ".cpp",
+    ".cxx",
+    ".cu",
+    ".cuh",
+    ".h",
+    ".hh",
+    ".hpp",
+    ".rs",
+    ".go",
+    ".java",
+    ".scala",
+    ".kt",
+    ".js",
+    ".ts",
+    ".mjs",
+    ".sh",
+    ".log",
+    ".txt",
+    ".yaml",
+    ".yml",
+    ".json",
+    ".toml",
+    ".so",
+    ".dll",
+    ".jl",
+    ".r",
+    ".f",
+    ".f90",
+    ".f77",
+    ".m",
+    ".mm",
+    ".cs",
+    ".rb",
+    ".pl",
+    ".pm",
+    ".php",
+    ".lua",
+    ".ipynb",
+    ".csv",
+    ".tsv",
+    ".gz",
+    ".zip",
+    ".tar",
+    ".bam",
+    ".sam",
+    ".fastq",
+    ".fasta",
+    ".fa",
+    ".fq",
+    ".vcf",
+    ".bed",
+    ".h5",
+    ".hdf5",
+    ".npy",
+    ".npz",
+    ".pt",
+    ".pth",
+    ".onnx",
+    ".bin",
+    ".dat",
+    ".data",
+    ".out",
+    ".err",
+    ".inp",
+    ".in",
+    ".cfg",
+    ".conf",
+    ".ini",
+    ".xml",
+    ".html",
+    ".md",
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".tif",
+    ".tiff",
+    ".exr",
+    ".obj",
+    ".ply",
+    ".mp4",
+    ".wav",
+    ".gguf",
+    ".safetensors",
+    ".ckpt",
+    ".com",
+    ".org",
+    ".net",
+    ".edu",
+    ".io",
+    ".local",
+    ".internal",
+    ".lan",
+    ".pdb",
+    ".cif",
+    ".gro",
+    ".tpr",
+    ".mdp",
+    ".nc",
+];
+
+pub(super) fn is_file(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    ENDINGS.iter().any(|ending| lower.len() > ending.len() && lower.ends_with(ending))
+}
+
+/// A name that could be a program's, in the spelling of the list.
+pub(super) fn named(word: &str) -> Option<Program> {
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
+    let dots = word.contains("..");
+    // `LogRender:` is a category of a log.
+    let category = word.strip_prefix("Log").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+    let plain = !dots
+        && !category
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'+'));
+    if letters < 2 || word.len() > 32 || !plain || !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let lower = word.to_ascii_lowercase();
+    // Hexadecimal, and words that name a role, a level, a part of any program.
+    // `conn41`, `ORA-04030`: one of many, and a code.
+    let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['-', '_']);
+    let code = word.len() - stem.len() > 3 && word[..stem.len()].bytes().all(|byte| byte.is_ascii_uppercase());
+    if stem.len() < lower.len() && is_common(stem) || code && word.contains('-') {
+        return None;
+    }
+    let hexadecimal = lower.bytes().all(|byte| byte.is_ascii_hexdigit()) && letters < lower.len();
+    if hexadecimal || is_common(&lower) || is_file(&lower) || lower.split(['-', '_', '.']).all(is_common_or_number) {
+        return None;
+    }
+    let known = |name: &str| Program::named(name).filter(|program| !matches!(program, Program::Unlisted(_)));
+    known(&lower).or_else(|| known(&lower.replace('_', "-"))).or_else(|| Program::named(&lower))
+}
+
+fn is_common_or_number(word: &str) -> bool {
+    word.is_empty() || word.bytes().all(|byte| byte.is_ascii_digit()) || is_common(word)
+}
+
+/// What a build of a program adds to its name: the device, the precision, the way it is linked.
+const BUILDS: &[&str] = &[
+    "cuda", "gpu", "mpi", "omp", "openmp", "hip", "rocm", "opencl", "vulkan", "cpu", "avx", "avx2", "avx512", "sse",
+    "sse2", "sse4", "exe", "x", "bin", "linux", "linux64", "x86", "x64", "64", "static", "mt", "serial", "release",
+    "debug", "main", "base", "single", "double", "sp", "dp", "smp", "jar", "real", "wrapped", "core", "master",
+    "latest",
+];
+
+/// The name of an executable: its file's, without the folder, the version and what tells one build from another.
+pub(super) fn executable(path: &str) -> Option<Program> {
+    let file = path.trim_end_matches([':', ',', ')', '\'', '"', '`']).rsplit(['/', '\\']).next()?;
+    let file = file.strip_suffix(".exe").or_else(|| file.strip_suffix(".jar")).unwrap_or(file);
+    let mut name = unversioned(file);
+    while let Some((stem, build)) = name.rsplit_once(['-', '_', '.'])
+        && stem.len() >= 2
+        && BUILDS.contains(&build.to_ascii_lowercase().as_str())
+    {
+        name = unversioned(stem);
+    }
+    // `x264`: a letter and digits are a name where an executable stands.
+    let short = name.len() >= 3 && name.bytes().filter(u8::is_ascii_alphabetic).count() == 1;
+    named(name).or_else(|| Program::named(name).filter(|_| short && name.starts_with(|c: char| c.is_ascii_lowercase())))
+}
+
+/// `solver-1.2.3` and `solver_v2`: without the version.
+pub(super) fn unversioned(name: &str) -> &str {
+    let mut marks = name.match_indices(['-', '_', '@']).filter(|(at, _)| *at > 0);
+    let cut = marks.find(|(at, mark)| {
+        let behind = &name[at + mark.len()..];
+        let rest = behind.trim_start_matches(['v', 'V']);
+        let number = rest.split(['-', '_']).next().unwrap_or_default();
+        rest.starts_with(|c: char| c.is_ascii_digit()) && (number.contains('.') || rest.len() < behind.len())
+    });
+    cut.map_or(name, |(at, _)| &name[..at])
+}
+
+/// True for a word written as names are: capitals within or throughout, digits among letters.
+pub(super) fn is_proper(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let starts = word.starts_with(|c: char| c.is_ascii_alphabetic());
+    let inner = word.bytes().skip(1).any(|byte| byte.is_ascii_uppercase());
+    starts && letters >= 2 && (inner || digits > 0 && digits < letters)
+}
+
+/// True for a word that begins with a capital.
+pub(super) fn is_capitalised(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// True where the name tells which program it was: no language, interface, scheduler or killer.
+pub(super) fn tells(program: Program) -> bool {
+    !matches!(program.kind(), Kind::Runtime | Kind::Scheduler | Kind::OomKiller | Kind::GpuApi | Kind::Unnamed)
+}
