@@ -453,7 +453,51 @@ fn ends_well(lower: &str) -> bool {
     }
     // A share of the work, or a step of it.
     let share = lower.contains('%') && !lower.contains("100%");
-    !share && ENDED.iter().any(|word| lower.contains(word)) && WHOLE.iter().any(|word| lower.contains(word))
+    if share || is_told(lower) {
+        return false;
+    }
+    let places = |words: &[&str]| -> Vec<usize> {
+        words.iter().flat_map(|word| lower.match_indices(word).map(|(at, _)| at)).collect()
+    };
+    let whole = places(WHOLE);
+    places(ENDED).iter().any(|ended| whole.iter().any(|whole| whole.abs_diff(*ended) <= WORDS_APART))
+}
+
+/// Bytes between what ended and that it did: `Training of 12 folds has finished`.
+const WORDS_APART: usize = 24;
+
+/// True for a sentence of somebody who tells of a run, in a report or a write-up: "after that the training finished",
+/// "这样就可以成功训练".
+fn is_told(lower: &str) -> bool {
+    const TELLING: &[&str] = &[
+        "after ",
+        "now ",
+        "then ",
+        "thank",
+        "fixed",
+        "solved",
+        "works",
+        "worked",
+        "with this",
+        "with that",
+        "able to",
+        "can ",
+        "may ",
+        "，",
+        "。",
+        "可以",
+        "能够",
+        "能成功",
+        "通过",
+        "这样",
+        "应该",
+        "就能",
+        "之后",
+        "才能",
+    ];
+    let person =
+        lower.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "i" | "we" | "you" | "my" | "our"));
+    person || TELLING.iter().any(|word| lower.contains(word))
 }
 
 /// The shape of a line that may count, and the whole numbers in it that are no time, size or address.

@@ -189,3 +189,19 @@ fn the_report_says_that_it_was_outlived_and_where_that_shows() {
     assert!(shown.contains("the program outlived it: line 10 shows that its work went on"), "{shown}");
     assert_eq!(explain(&log)["incidents"][0]["survived_line"], 10);
 }
+
+#[test]
+fn somebody_who_tells_how_it_went_on_is_no_end_of_the_run() {
+    let told = [
+        "After I set expandable_segments the training finished successfully.",
+        "With this we were able to complete the whole run.",
+        "## Summary: all experiments now done on one card, thanks!",
+        "通过这些设置，可以成功完成真正的训练，而不是之前的方式。",
+        "这样任务就能成功结束。",
+        "the job was submitted on Monday by the group that keeps the cluster, and what it did was completed",
+    ];
+    for text in told {
+        let text = format!("{}\nsome words about it\n{text}\n", CAUGHT[0]);
+        assert_eq!((died_at(&text), outlived(&text)), (Some(1), vec![]), "{text}");
+    }
+}
