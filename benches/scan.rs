@@ -33,13 +33,18 @@ fn main() {
     let log = directory.path().join("train.log");
     write_log(&log, mebibytes << 20);
     let literals = directory.path().join("literals");
-    std::fs::write(&literals, oomdoc::dialect::literals().join("\n")).unwrap();
+    // In upper and lower case where oomdoc looks for both.
+    let pattern = |literal: &&str| match literal.strip_prefix("(?i)") {
+        Some(rest) => format!("(?i:{})", regex::escape(rest)),
+        None => regex::escape(literal),
+    };
+    std::fs::write(&literals, oomdoc::dialect::literals().iter().map(pattern).collect::<Vec<_>>().join("\n")).unwrap();
     let paste = directory.path().join("paste.log");
     std::fs::write(&paste, MESSAGE).unwrap();
 
     let ripgrep = || {
         let mut command = timed("rg");
-        command.args(["--count", "--fixed-strings", "--file"]).arg(&literals).arg(&log);
+        command.args(["--count", "--file"]).arg(&literals).arg(&log);
         command
     };
     let explain = |file: &Path| {
