@@ -215,20 +215,6 @@ fn sure(line: &str) -> Option<Program> {
     exception(line).filter(listed).or_else(|| marker(line))
 }
 
-/// The program that the words of a message's own line name.
-pub fn on_line(line: &str) -> Option<Program> {
-    let line = head(line);
-    sure(line).or_else(|| {
-        let mut tally = Tally::default();
-        line::all(line, true, &mut |way, program| {
-            if matches!(way, Way::Class | Way::Namespace) {
-                tally.add(way, program, 10);
-            }
-        });
-        tally.best().map(|(program, _)| program)
-    })
-}
-
 /// What all ways together show, where they have at least this weight.
 fn weighed(document: &Document, position: usize, least: u32) -> Option<Program> {
     /// Lines that the message may be spread over.
