@@ -1,7 +1,7 @@
 //! What several mechanisms read from an incident: the shares of the device that decide between causes.
 
 use super::nature::{Asker, asker};
-use crate::dialect::{Event, Fact, Sign};
+use crate::dialect::{Event, Fact, Number, Sign};
 use crate::evidence::{Span, TraceEntry};
 use crate::gpu::context_size;
 use crate::incident::context::{Growth, Measure, Series};
@@ -151,10 +151,13 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
             ((outside - Interval::between(context_size::USUAL.high, context_size::USUAL.high)).at_least_zero(), false)
         }
         // At start-up this process holds nothing but its context, so all that is used is somebody's. XLA and TensorFlow
-        // print free and total memory when they find the device, before they take their pool.
+        // print free and total memory when they find the device, before they take their pool; on CUDA's own pool they
+        // print them when a request failed, and what they hold themselves by then is not told.
         (None, None)
             if ledger.allocated.is_none()
-                && (incident.event.has(Sign::EngineStartup) || asker(incident) == Asker::PooledTensor) =>
+                && (incident.event.has(Sign::EngineStartup)
+                    || asker(incident) == Asker::PooledTensor
+                        && !incident.event.facts.numbers.contains_key(&Number::AsyncAllocator)) =>
         {
             (
                 (ledger.capacity?

@@ -110,3 +110,16 @@ fn a_limit_of_rmm_is_not_cuda_beneath_a_pool() {
     assert!(beneath(cuda));
     assert!(!beneath("rmm/mr/device/limiting.hpp:152: Exceeded memory limit (failed to allocate 2.5 GiB)"));
 }
+
+#[test]
+fn what_a_jax_program_on_cudas_own_pool_holds_is_not_told_and_not_taken_for_anothers() {
+    let log = "gpu_async_0 cuMemAllocAsync failed to allocate 5368709120 bytes: RESOURCE_EXHAUSTED: : \
+        CUDA_ERROR_OUT_OF_MEMORY: out of memory\n Reported by CUDA: Free memory/Total memory: 1200000000/25390809088\n\
+        jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 5368709120 bytes.\n";
+    let document = Document::from_text("-", log);
+    let (incidents, _) = assemble(&document, events(&document));
+    let primary = incidents.iter().find(|incident| incident.primary).expect("a failure");
+    let findings = rank(primary);
+    assert!(findings.iter().all(|finding| finding.confidence < 0.5), "{:?}", findings.first().map(|f| f.confidence));
+    assert!(readings(primary).iter().all(|(mechanism, _)| mechanism.id != "strangers"));
+}
