@@ -4,6 +4,7 @@ use super::identity::{self, Identity, Listed};
 use super::invariant::{Contradiction, Invariant, NEGLIGIBLE, Part, between_readings, over};
 use super::{Entry, Holder, Ledger};
 use crate::dialect::{Event, Fact, Sign};
+use crate::domain::program::PytorchAllocator;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval};
@@ -342,8 +343,13 @@ fn divide(figures: &mut Figures, used: Option<Interval>, ledger: &mut Ledger) {
         }
         _ => all,
     };
+    // Where the framework keeps a cache and does not tell its size, what is left may as well be that.
+    let caches = event.program.pytorch_allocator() != PytorchAllocator::No
+        && !event.has(Sign::Mps)
+        && !event.has(Sign::AsyncBackend);
+    let tells_all = ledger.reserved.is_some() || !caches;
     let outside = match (used, figures.held) {
-        (Some(used), Some(held)) => Some((used - held).at_least_zero()),
+        (Some(used), Some(held)) if tells_all => Some((used - held).at_least_zero()),
         _ => None,
     };
     let unexplained = match (used, figures.process) {
@@ -588,6 +594,20 @@ mod tests {
         let sum: Interval = ledger.entries.iter().map(|entry| entry.amount).sum();
         let capacity = ledger.capacity.unwrap();
         assert!(sum.low <= capacity.high + NEGLIGIBLE && sum.high >= capacity.low - NEGLIGIBLE, "{sum} of {capacity}");
+    }
+
+    #[test]
+    fn what_may_be_the_frameworks_own_cache_is_nobodys_else() {
+        let figures = [
+            (Fact::Requested, "640.00 MiB"),
+            (Fact::Capacity, "29.50 GiB"),
+            (Fact::Free, "288.10 MiB"),
+            (Fact::Allocated, "27.75 GiB"),
+        ];
+        let ledger = settle(&event(&figures, &[]));
+        assert_eq!((ledger.outside, ledger.amount(Holder::Outside)), (None, None));
+        let told = [&figures[..], &[(Fact::Reserved, "28.00 GiB")]].concat();
+        assert!((gib(settle(&event(&told, &[])).amount(Holder::Outside)) - 1.22).abs() < 0.01);
     }
 
     #[test]

@@ -112,7 +112,11 @@ const TESTS: &[Test] = &[
         },
         outcomes: &[
             (SharedMemory, "/dev/shm is nearly full", "/dev/shm 接近用满"),
-            (HostMemory, "it is not, and little memory is available (free -h)", "并未用满，而可用内存很少（free -h）"),
+            (
+                HostMemory,
+                "it has room, but little memory is available (free -h)",
+                "它并未用满，而可用内存很少（free -h）",
+            ),
             (HostWorkers, "it fills with the number of workers", "随 worker 数量增长而填满"),
             (FrameworkLimit, "it is nearly empty", "几乎为空"),
             (DriverOrUnrelated, "it is nearly empty and memory is available", "几乎为空且内存充足"),

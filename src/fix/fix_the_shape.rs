@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "fix-the-shape",
     class: Class::Shapes,
-    title: || text!(en: "Check the shape of the failing tensor", zh: "检查出错张量的形状"),
+    title: || text!(en: "Correct the shape of the failing tensor", zh: "改正出错张量的形状"),
     doc: || {
         text!(
             en: "A request larger than the device, or beyond any machine, comes from a wrong dimension: \

@@ -235,7 +235,8 @@ fn on_host(case: &Case) -> Advice {
     }
     // Where the batch is not known, the queues may well be what fills memory.
     let open = case.ledger.loader.is_some_and(|account| !account.batch_known);
-    if case.resource() == Resource::Shm || !case.learns() || open {
+    // Tensors in RAM that were refused are those of the batch as well.
+    if case.resource() == Resource::Shm || !case.learns() || open || case.requested().is_some() {
         return Advice::Silent;
     }
     Advice::WontHelp(text!(
