@@ -347,7 +347,8 @@ fn divide(figures: &mut Figures, used: Option<Interval>, ledger: &mut Ledger) {
     let caches = event.program.pytorch_allocator() != PytorchAllocator::No
         && !event.has(Sign::Mps)
         && !event.has(Sign::AsyncBackend);
-    let tells_all = ledger.reserved.is_some() || !caches;
+    let first_request = event.facts.get(Fact::Allocated).is_some_and(|figure| figure.bytes == 0);
+    let tells_all = ledger.reserved.is_some() || !caches || first_request;
     let outside = match (used, figures.held) {
         (Some(used), Some(held)) if tells_all => Some((used - held).at_least_zero()),
         _ => None,

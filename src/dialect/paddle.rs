@@ -58,10 +58,11 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, notice) = first_of(document, position, &PHRASES)?;
     if event.dialect == "paddle-out-of-memory" {
         // `7.084717GB memory has been allocated` is the card's use, by whomever: Paddle asks the driver.
-        // The index of the GPU and a comma stand in front of it.
+        // The index of the GPU and a comma stand in front of it; a comma may stand in the figure as well.
         if let Some(at) = notice.text.find("memoryhasbeenallocated", 0)
-            && let Some(comma) = notice.text.squeezed.get(..at).and_then(|text| text.rfind(','))
-            && let Some((figure, _)) = notice.size_at(comma + 1)
+            && let Some(gpu) = notice.text.squeezed.get(..at).and_then(|text| text.rfind("onGPU"))
+            && let Some(comma) = notice.text.squeezed.get(gpu..at).and_then(|text| text.find(','))
+            && let Some((figure, _)) = notice.size_at(gpu + comma + 1)
         {
             event.facts.note(Fact::Allocated, figure);
             event.facts.note(Fact::Used, figure);
@@ -76,4 +77,21 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         }
     }
     Some(event)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialect::{Fact, events};
+    use crate::input::Document;
+
+    #[test]
+    fn a_figure_with_a_decimal_comma_is_not_read_from_its_middle() {
+        let log = "Out of memory error on GPU 1. Cannot allocate 512,000000MB memory on GPU 1, 10,500000GB memory has \
+            been allocated and available memory is only 245,250000MB.\n";
+        let events = events(&Document::from_text("-", log));
+        let facts = &events.first().expect("a failure").facts;
+        let bytes = |fact| facts.get(fact).map(|figure| figure.bytes);
+        assert_eq!(bytes(Fact::Allocated), Some(21 << 29));
+        assert_eq!(bytes(Fact::Requested), Some(512 << 20));
+    }
 }

@@ -32,7 +32,10 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if let Some(event) = bare_error(document, position) {
         return Some(event);
     }
-    if !is_ours(line) {
+    // Others say `cudaMalloc failed` as well, behind the place in their own sources.
+    let elsewhere = [".h:", ".cc:", ".cpp:", ".cu:"].iter().any(|ending| line.contains(ending))
+        && !["ggml", "llama"].iter().any(|name| line.contains(name));
+    if !is_ours(line) || elsewhere {
         return None;
     }
     // `allocating … on device 0:` may stand on a line of its own.
