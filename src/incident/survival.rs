@@ -165,7 +165,8 @@ impl<'a> Aftermath<'a> {
         let death = behind.iter().find(|mark| mark.end == End::Death).map(|mark| mark.line);
         let went_on = self.went_on(failure, until.min(death.unwrap_or(u64::MAX)), &behind);
         match behind.last().copied() {
-            Some(Mark { end: End::Exit, line, .. }) => return Some(Survival::Finished(line)),
+            // One of several containers or processes may have ended well, another not.
+            Some(Mark { end: End::Exit, line, .. }) if death.is_none() => return Some(Survival::Finished(line)),
             // A shell's `done` stands behind an exception as well.
             Some(Mark { end: End::Well, line, .. })
                 if !failure.raised && death.is_none() || went_on.is_some() || self.caught(failure) =>
@@ -373,23 +374,19 @@ fn exit_code(lower: &str) -> Option<i64> {
     None
 }
 
-/// True for words of a good end of the whole run: `Training complete`, `Job finished successfully`, `All done.`
+/// True for words of a good end of the whole run: `Training complete`, `Job finished successfully`.
+///
+/// Of the work itself it is enough that it ended. A job, a script or a pipeline ends whatever became of the program in
+/// it, and says so all the same (`echo "Job finished at $(date)"` closes many batch scripts): there it has to say that
+/// it went well.
 fn ends_well(lower: &str) -> bool {
-    const ENDED: &[&str] =
-        &["complete", "finished", "done", "succeeded", "successful", "reached", "完成", "结束", "成功"];
-    const WHOLE: &[&str] = &[
+    const ENDED: &[&str] = &["complete", "finished", "done", "reached", "完成", "结束"];
+    const WELL: &[&str] = &["succeeded", "success", "成功"];
+    const WORK: &[&str] = &[
         "training",
-        "run",
-        "job",
         "experiment",
-        "process",
-        "script",
-        "program",
-        "all ",
         "fit",
         "evaluation",
-        "pipeline",
-        "task",
         "epochs",
         "inference",
         "simulation",
@@ -397,9 +394,19 @@ fn ends_well(lower: &str) -> bool {
         "optimisation",
         "study",
         "sweep",
+        "训练",
+    ];
+    const AROUND: &[&str] = &[
+        "run",
+        "job",
+        "process",
+        "script",
+        "program",
+        "all ",
+        "pipeline",
+        "task",
         "everything",
         "workflow",
-        "训练",
         "任务",
         "全部",
         "程序",
@@ -447,10 +454,6 @@ fn ends_well(lower: &str) -> bool {
     if OTHER.iter().any(|word| lower.contains(word)) {
         return false;
     }
-    let alone = lower.trim().trim_matches(['.', '!', '[', ']', '=', '-', '*', ' ']);
-    if ["done", "finished", "completed", "complete", "success", "完成"].contains(&alone) {
-        return true;
-    }
     // A share of the work, or a step of it.
     let share = lower.contains('%') && !lower.contains("100%");
     if share || is_told(lower) {
@@ -459,8 +462,11 @@ fn ends_well(lower: &str) -> bool {
     let places = |words: &[&str]| -> Vec<usize> {
         words.iter().flat_map(|word| lower.match_indices(word).map(|(at, _)| at)).collect()
     };
-    let whole = places(WHOLE);
-    places(ENDED).iter().any(|ended| whole.iter().any(|whole| whole.abs_diff(*ended) <= WORDS_APART))
+    let near = |these: &[&str], those: &[&str]| {
+        let those = places(those);
+        places(these).iter().any(|at| those.iter().any(|other| other.abs_diff(*at) <= WORDS_APART))
+    };
+    near(ENDED, WORK) || near(WELL, WORK) || near(WELL, AROUND)
 }
 
 /// Bytes between what ended and that it did: `Training of 12 folds has finished`.

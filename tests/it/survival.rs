@@ -76,6 +76,18 @@ const GOOD_ENDS: &[&str] = &[
     "训练完成",
 ];
 
+/// What the script around a program says last, whatever became of the program.
+const SCRIPT_ENDS: &[&str] = &[
+    "Job finished at Sun Nov 22 13:00:00 UTC 2026",
+    "All done",
+    "+ echo 'All done'\nAll done",
+    "done",
+    "Finished.",
+    "script completed",
+    "Pipeline finished, elapsed 00:12:44",
+    "任务结束",
+];
+
 const BAD_ENDS: &[&str] =
     &["Aborted (core dumped)", "container trainer-1 exited with code 1", "Killed", "exit status: 134"];
 
@@ -155,6 +167,34 @@ fn steps_of_other_ranks_and_other_runs_are_no_sign_of_life() {
         steps(0, 1..60)
     );
     assert_eq!(died_at(&again), Some(10));
+}
+
+/// `echo "Job finished at $(date)"` closes many batch scripts: a failure before it was called outlived, and the report
+/// said that there was none.
+#[test]
+fn the_last_words_of_the_script_around_it_are_no_sign_of_life() {
+    const DEATHS: &[&str] = &[
+        RAISED,
+        "CUDA error: out of memory at main.cu:33\n",
+        "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n",
+        "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 9000.00 MiB on device 0: cudaMalloc failed: out of \
+         memory\nllama_model_load: error loading model: unable to allocate CUDA0 buffer\n",
+    ];
+    for death in DEATHS {
+        for end in SCRIPT_ENDS {
+            let log = format!("loading data\n{death}{end}\n");
+            assert!(died_at(&log).is_some(), "{log}");
+            assert!(outlived(&log).is_empty(), "{log}");
+        }
+    }
+}
+
+/// Of several containers one ends well whatever became of the others.
+#[test]
+fn a_container_that_ended_well_does_not_stand_for_the_one_that_did_not() {
+    let log = format!("{RAISED}trainer-1 exited with code 1\nredis-1 exited with code 0\n");
+    assert!(died_at(&log).is_some(), "{log}");
+    assert!(outlived(&log).is_empty(), "{log}");
 }
 
 #[test]

@@ -520,11 +520,7 @@ fn standing(
         "manque",
     ];
     let level = level(line);
-    let next = || {
-        let mut lines = field::behind(document, position, 3).map(|at| field::text(document, at).to_lowercase());
-        let _ = &mut lines;
-        lines.collect::<Vec<String>>()
-    };
+    let mut next = field::behind(document, position, 3).map(|at| field::text(document, at).to_lowercase());
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     // Advice behind the words is no way on: `try again with a smaller batch`.
     let advice = has(
@@ -548,7 +544,7 @@ fn standing(
         })
     };
     let way_on = begins(lower, WAY_ON) && !advice
-        || next().iter().any(|line| begins(line, WAY_ON) && !has(line, &["fatal", "traceback"]));
+        || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]));
     let after = outcome::after(document, position);
     let last =
         document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;

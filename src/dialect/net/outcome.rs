@@ -55,27 +55,22 @@ const DEATHS: &[&str] = &[
     "fatal",
 ];
 
+/// Words of work that goes on or came to something.
 const GOES_ON: &[&str] = &[
     "saved",
     "saving",
-    "completed",
-    "finished",
-    "done",
     "success",
     "succeeded",
     "resuming",
     "resumed",
     "recovered",
-    "elapsed",
-    "exit code 0",
-    "exit code: 0",
-    "exited with code 0",
-    "exit status 0",
-    "exit status: 0",
     "training complete",
     "written to",
     "wrote ",
 ];
+
+/// Words of an end. A script says them whatever became of the program in it: alone they show nothing.
+const ENDS: &[&str] = &["completed", "finished", "done", "elapsed"];
 
 /// True for an ending that is none of failure.
 fn clean_exit(lower: &str) -> bool {
@@ -118,7 +113,7 @@ pub fn after(document: &Document, position: usize) -> After {
     let end = document.lines.len().min(position.saturating_add(FAR));
     let lines = document.lines.get(position + 1..end).unwrap_or_default();
     let mut went_on = 0usize;
-    let mut last_says_done = false;
+    let (mut ended, mut last_goes_on) = (false, false);
     for (i, line) in lines.iter().filter(|line| !line.text.trim().is_empty()).enumerate() {
         let head: String = line.text.chars().take(400).collect();
         let lower = head.to_lowercase();
@@ -130,9 +125,11 @@ pub fn after(document: &Document, position: usize) -> After {
         if went_on == 0 && i < NEAR && DEATHS.iter().any(|word| lower.contains(word)) {
             return After::Died;
         }
-        last_says_done = !fails && GOES_ON.iter().any(|word| lower.contains(word));
-        if !fails && (progresses(&lower) || last_says_done) {
+        last_goes_on = !fails && GOES_ON.iter().any(|word| lower.contains(word));
+        if !fails && (progresses(&lower) || last_goes_on) {
             went_on += 1;
+        } else if !fails && ENDS.iter().any(|word| lower.contains(word)) {
+            ended = true;
         } else if went_on > 0
             && ["core dumped", "terminate called", "traceback (most recent", "panicked at"]
                 .iter()
@@ -142,5 +139,5 @@ pub fn after(document: &Document, position: usize) -> After {
             return After::WentOn;
         }
     }
-    if went_on >= 2 || went_on == 1 && last_says_done { After::WentOn } else { After::Unknown }
+    if went_on >= 2 || went_on == 1 && (ended || last_goes_on) { After::WentOn } else { After::Unknown }
 }
