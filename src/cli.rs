@@ -439,10 +439,14 @@ struct OutputArgs {
     lang: LangArg,
     /// When to colour; auto colours terminals and respects NO_COLOR
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
-    color: ColorArg,
+    color: When,
     /// Columns to fill [default: those of the terminal, else 80]
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..=400))]
     width: Option<u16>,
+    /// Hide users, machines and folders; auto: in Markdown
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "always", hide_possible_values = true)]
+    redact: When,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -453,7 +457,7 @@ enum LangArg {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum ColorArg {
+enum When {
     Auto,
     Always,
     Never,
@@ -471,7 +475,7 @@ enum ColorArg {
   oomdoc explain --workers 36 --processes 3 --sample-bytes 133.59MB --host-memory 256GB killed.log
 
 Sizes: 133.59MB and 133.59MiB are both 133.59 * 2^20 bytes. Counts of parameters: 350M, 7B.
-Exit codes: 0 an incident was found and explained, 1 none in the input, 2 bad usage or unreadable input.")]
+Exit codes: 0 an incident was explained, 1 none in the input, 2 bad usage or unreadable input.")]
 struct ExplainArgs {
     /// Logs to read, also .gz; - or nothing reads standard input
     #[arg(value_name = "FILE")]
@@ -920,7 +924,7 @@ impl From<ProbeArgs> for ProbeOptions {
             cuda: args.cuda.into(),
             fail_on: args.fail_on,
             format: if args.json { ExplainFormat::Json } else { args.format },
-            output: args.output.plain(args.verbose),
+            output: args.output.shared_if(args.verbose, args.format == ExplainFormat::Markdown),
         }
     }
 }
@@ -1168,7 +1172,7 @@ impl From<ExplainArgs> for ExplainOptions {
             snapshots: args.snapshot.into_iter().map(Source::File).collect(),
             format: if args.json { ExplainFormat::Json } else { args.format },
             given: args.given.into(),
-            output: args.output.plain(args.verbose),
+            output: args.output.shared_if(args.verbose, args.format == ExplainFormat::Markdown),
         }
     }
 }
@@ -1186,7 +1190,7 @@ impl From<ReplayArgs> for ReplayOptions {
                 capacity: args.capacity,
                 torch: args.torch,
             },
-            output: args.output.plain(args.verbose),
+            output: args.output.shared_if(args.verbose, args.format == ReplayFormat::Markdown),
         }
     }
 }
@@ -1203,7 +1207,7 @@ impl From<DiffArgs> for DiffOptions {
             format: if args.json { DiffFormat::Json } else { args.format },
             top: args.top.into(),
             fail_on: args.fail_on,
-            output: args.output.plain(false),
+            output: args.output.shared_if(false, args.format == DiffFormat::Markdown),
         }
     }
 }
@@ -1274,6 +1278,11 @@ impl From<RulesArgs> for RulesOptions {
 
 impl OutputArgs {
     fn plain(self, verbose: bool) -> Output {
+        self.shared_if(verbose, false)
+    }
+
+    /// `shared` is said of a form that is made to be shown to others.
+    fn shared_if(self, verbose: bool, shared: bool) -> Output {
         let locale = locale();
         Output {
             style: Style {
@@ -1285,11 +1294,16 @@ impl OutputArgs {
                 width: self.width.map_or_else(terminal_width, usize::from),
                 verbose,
                 unicode: locale.as_deref().is_none_or(wording::locale_shows_unicode),
+                redact: match self.redact {
+                    When::Auto => shared,
+                    When::Always => true,
+                    When::Never => false,
+                },
             },
             color: match self.color {
-                ColorArg::Auto => anstream::ColorChoice::Auto,
-                ColorArg::Always => anstream::ColorChoice::Always,
-                ColorArg::Never => anstream::ColorChoice::Never,
+                When::Auto => anstream::ColorChoice::Auto,
+                When::Always => anstream::ColorChoice::Always,
+                When::Never => anstream::ColorChoice::Never,
             },
         }
     }

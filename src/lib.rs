@@ -9,7 +9,8 @@
 //! rehearsed program, measured peaks, description ─ estimate ─ headroom ─ report
 //! ```
 //!
-//! * [`domain`] holds the closed words that all rooms share: programs, accelerators, whose knob it is, trainers.
+//! * [`domain`] holds the closed words that all rooms share: programs, accelerators, what ran out, whose knob it is,
+//!   sizes, numbers and signs, each with its id.
 //! * [`input`] turns bytes into lines, [`dialect`] turns lines into events with printed figures, [`incident`] groups
 //!   events into failures and reads their context.
 //! * [`account`] accounts for every byte of the device, [`cause`] weighs what the account and the context say, [`fix`]
@@ -22,7 +23,7 @@
 //!   reason.
 //! * `run` (Linux only) is `oomdoc run`: it stays beside a job, copies its output and is there when its memory ends.
 //! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
-//! * [`domain`] holds the closed words that all share: what ran out, sizes, numbers and signs, each with its id.
+//! * [`privacy`] hides what of a report must not leave: secrets always, users, machines and folders on request.
 //!
 //! Dialects never judge, causes and fixes never read text or devices, reports never compute.
 
@@ -41,6 +42,7 @@ pub mod headroom;
 pub mod host;
 pub mod incident;
 pub mod input;
+pub mod privacy;
 pub mod reading;
 pub mod rehearse;
 pub mod report;

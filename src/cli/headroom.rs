@@ -542,7 +542,7 @@ impl From<HeadroomArgs> for HeadroomOptions {
             },
             explain: args.explain,
             format: if args.json { HeadroomFormat::Json } else { args.format },
-            output: args.output.plain(args.explain),
+            output: args.output.shared_if(args.explain, args.format == HeadroomFormat::Markdown),
         }
     }
 }

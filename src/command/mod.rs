@@ -16,6 +16,7 @@ pub mod run;
 pub mod simulate;
 
 use crate::cli::{Invocation, Output};
+use crate::privacy;
 use crate::report::gate::{Checks, github};
 use crate::text::{Lang, Text, inert};
 use std::io::{ErrorKind, Write};
@@ -83,6 +84,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
 /// The one place that writes to standard output. A reader that has gone away wanted no more: the exit code stays
 /// what the analysis earned.
 fn print(text: &str, output: &Output) -> anyhow::Result<()> {
+    let text = privacy::leaving(text, output.style.redact);
     let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), output.color);
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -110,5 +112,5 @@ fn complain(error: &anyhow::Error, lang: Lang) {
         Some(unreadable) => unreadable.text.in_lang(lang).to_string(),
         None => format!("{error:#}"),
     };
-    let _ = writeln!(std::io::stderr(), "{}: {}", label.in_lang(lang), inert(&message));
+    let _ = writeln!(std::io::stderr(), "{}: {}", label.in_lang(lang), inert(&privacy::masked(&message)));
 }

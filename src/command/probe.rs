@@ -389,6 +389,7 @@ fn started_at() -> u64 {
 
 /// False where the reader has gone away, so that there is nobody to go on for.
 fn written(text: &str, options: &ProbeOptions) -> anyhow::Result<bool> {
+    let text = crate::privacy::leaving(text, options.output.style.redact);
     let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), options.output.color);
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(true),

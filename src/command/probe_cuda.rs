@@ -16,6 +16,7 @@ use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, MIB};
 use std::fs::{File, TryLockError};
+use std::path::Path;
 use std::time::Duration;
 
 /// Unexplained memory below this is the driver's own.
@@ -306,10 +307,8 @@ fn locked(
     }
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     let path = std::env::temp_dir().join(format!("oomdoc-{name}.lock"));
-    // Another user's file can't be written, and need not be.
-    let file = File::options().create(true).truncate(false).write(true).open(&path).or_else(|_| File::open(&path));
-    match file.as_ref().map(File::try_lock) {
-        Ok(Err(TryLockError::WouldBlock)) => {
+    match lock_file(&path).as_ref().map(File::try_lock) {
+        Some(Err(TryLockError::WouldBlock)) => {
             let path = path.display();
             Part::Refused(Text::new(
                 format!("refused: another oomdoc fills this GPU ({path} is locked)"),
@@ -319,6 +318,25 @@ fn locked(
         // Without a lock file, such as on a read-only system, there is nobody to ask.
         _ => Part::Read(probe(guard)),
     }
+}
+
+/// The file that all users of the machine lock, where it can be had. Anybody may have put something else in its place:
+/// a link is not followed, a FIFO not waited for, and only a regular file is locked.
+fn lock_file(path: &Path) -> Option<File> {
+    let open = |create: bool| {
+        let mut options = File::options();
+        options.read(!create).write(create).create(create).truncate(false);
+        #[cfg(unix)]
+        {
+            use rustix::fs::OFlags;
+            use std::os::unix::fs::OpenOptionsExt;
+            options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed());
+        }
+        options.open(path)
+    };
+    // Another user's file can't be written, and need not be.
+    let file = open(true).or_else(|_| open(false)).ok()?;
+    file.metadata().is_ok_and(|found| found.is_file()).then_some(file)
 }
 
 /// True where a probe was refused because somebody uses the device.
@@ -333,4 +351,29 @@ pub fn is_refused(part: &Part) -> bool {
 /// True where CUDA answered with a device.
 pub fn answered(part: &Part) -> bool {
     matches!(part, Part::Read(read) if read.device().is_ok())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use super::*;
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
+    /// A FIFO in the place of the lock made the probe wait for ever, and a link was followed to make a file elsewhere.
+    #[test]
+    fn only_a_regular_file_is_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        mkfifoat(CWD, at("fifo"), Mode::RUSR | Mode::WUSR).unwrap();
+        std::os::unix::fs::symlink(at("elsewhere"), at("link")).unwrap();
+        std::fs::create_dir(at("folder")).unwrap();
+        for planted in ["fifo", "link", "folder"] {
+            assert!(lock_file(&at(planted)).is_none(), "{planted}");
+        }
+        assert!(!at("elsewhere").exists());
+        let first = lock_file(&at("lock")).unwrap();
+        first.try_lock().unwrap();
+        assert!(matches!(lock_file(&at("lock")).unwrap().try_lock(), Err(TryLockError::WouldBlock)));
+    }
 }

@@ -101,7 +101,9 @@ fn tell(seen: Seen, tape: &Mutex<Tape>, quiet: bool, output: &Output) {
     let lang = output.style.lang;
     let mut stderr = anstream::AutoStream::new(std::io::stderr().lock(), output.color);
     let mut say = |text: &str| {
-        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+        let _ = stderr
+            .write_all(crate::privacy::leaving(text, output.style.redact).as_bytes())
+            .and_then(|()| stderr.flush());
     };
     let timeline = Arc::new(seen.timeline);
     let end = timeline.end.unwrap_or_default();

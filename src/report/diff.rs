@@ -86,7 +86,7 @@ fn moment(moment: Moment) -> Text {
 
 /// For people.
 pub fn terminal(report: &Report, style: Style) -> String {
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     let when = moment(report.moment);
     let files = format!("{} → {}, {}", report.before, report.after, when.in_lang(style.lang));
     screen.paragraph(&[], 0, &[run(Tone::Faint, files)]);

@@ -2,7 +2,9 @@
 //!
 //! Everything that is printed for people passes through [`Screen`], which knows the width and never exceeds it.
 
+use super::Style;
 use super::table::Table;
+use crate::privacy;
 use crate::text::is_obeyed;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -257,12 +259,23 @@ fn wrap(runs: &[Run], first: usize, rest: usize) -> Vec<Row> {
 pub struct Screen {
     width: usize,
     unicode: bool,
+    redact: bool,
     rows: Vec<Row>,
 }
 
 impl Screen {
     pub fn new(width: usize, unicode: bool) -> Screen {
-        Screen { width: width.max(20), unicode, rows: Vec::new() }
+        Screen { width: width.max(20), unicode, redact: false, rows: Vec::new() }
+    }
+
+    pub fn of(style: Style) -> Screen {
+        Screen { redact: style.redact, ..Screen::new(style.width, style.unicode) }
+    }
+
+    /// What of a run's text may be shown, in the characters of the terminal.
+    fn shown(&self, text: &str) -> String {
+        let text = privacy::leaving(text, self.redact);
+        if self.unicode { text.into_owned() } else { ascii(&text) }
     }
 
     pub fn width(&self) -> usize {
@@ -288,9 +301,7 @@ impl Screen {
 
     /// A paragraph of at most `most` lines, ended by an ellipsis where text was left out.
     pub fn clipped(&mut self, head: &[Run], hang: usize, body: &[Run], most: usize) {
-        let prepare = |runs: &[Run]| -> Vec<Run> {
-            runs.iter().map(|r| run(r.tone, if self.unicode { r.text.clone() } else { ascii(&r.text) })).collect()
-        };
+        let prepare = |runs: &[Run]| -> Vec<Run> { runs.iter().map(|r| run(r.tone, self.shown(&r.text))).collect() };
         let head: Row = prepare(head)
             .iter()
             .flat_map(|r| r.text.chars().map(|c| (c, r.tone)).collect::<Vec<_>>())
@@ -350,7 +361,7 @@ impl Screen {
         let mut row = Row::new();
         let mut left = self.width;
         for piece in runs {
-            let text = if self.unicode { piece.text.clone() } else { ascii(&piece.text) };
+            let text = self.shown(&piece.text);
             let shown = shorten(&text, left, self.unicode);
             left -= columns(&shown).min(left);
             let cut = shown.len() < text.len();
@@ -364,7 +375,7 @@ impl Screen {
 
     /// A table, indented.
     pub fn table(&mut self, indent: usize, table: &Table) {
-        for line in table.lines(self.width.saturating_sub(indent), self.unicode) {
+        for line in table.lines(self.width.saturating_sub(indent), |text| self.shown(text)) {
             let mut runs = vec![run(Tone::Plain, " ".repeat(indent))];
             runs.extend(line);
             self.line(&runs);
@@ -373,12 +384,8 @@ impl Screen {
 
     /// Cells in as many columns as fit, each indented.
     pub fn grid(&mut self, indent: usize, cells: &[Vec<Run>]) {
-        let prepared: Vec<Vec<Run>> = cells
-            .iter()
-            .map(|cell| {
-                cell.iter().map(|r| run(r.tone, if self.unicode { r.text.clone() } else { ascii(&r.text) })).collect()
-            })
-            .collect();
+        let prepared: Vec<Vec<Run>> =
+            cells.iter().map(|cell| cell.iter().map(|r| run(r.tone, self.shown(&r.text))).collect()).collect();
         let widths: Vec<usize> =
             prepared.iter().map(|cell| cell.iter().map(|r| columns(&r.text)).sum::<usize>()).collect();
         let cell_width = widths.iter().copied().max().unwrap_or(0) + 3;

@@ -116,4 +116,6 @@ pub struct Style {
     pub verbose: bool,
     /// False where the locale cannot show block and line characters: ASCII is drawn instead.
     pub unicode: bool,
+    /// Without users, machines and folders; secrets are left out always.
+    pub redact: bool,
 }

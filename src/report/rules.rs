@@ -219,7 +219,7 @@ fn alloc_conf_facts(rule: &OptionRule) -> Text {
 
 /// Every option of PyTorch's allocator, wrapped for the terminal.
 pub fn show_alloc_conf(style: Style) -> String {
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     screen.paragraph(&[], 0, &inline(alloc_conf_intro().in_lang(style.lang)));
     for rule in OPTIONS {
         screen.blank();
@@ -282,7 +282,7 @@ fn of(subject: Option<Subject>) -> impl Iterator<Item = (Subject, Vec<Rule>)> {
 
 /// All ids with their titles, one line each.
 pub fn list(subject: Option<Subject>, style: Style) -> String {
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     for (kind, rules) in of(subject) {
         screen.blank();
         screen.line(&[run(Tone::Strong, heading(kind).in_lang(style.lang))]);
@@ -317,7 +317,7 @@ pub fn list_markdown(subject: Option<Subject>, lang: Lang) -> String {
 
 /// One rule, wrapped for the terminal.
 pub fn show(rule: &Rule, style: Style) -> String {
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     screen.paragraph(
         &[],
         2,

@@ -150,7 +150,7 @@ pub struct Summary<'a> {
 
 /// The summary for people.
 pub fn summary(summary: &Summary<'_>, style: Style) -> String {
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     let lang = style.lang;
     let stats = &summary.outcome.stats;
     let label = |en: &'static str, zh: &'static str| Text::new(en, zh);

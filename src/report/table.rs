@@ -3,7 +3,7 @@
 //! No borders are drawn, two spaces part the columns. comfy-table is given marks in the place of its lines, by which the
 //! finished lines are told apart again into rows and cells.
 
-use super::layout::{NO_BREAK, Run, Tone, ascii, is_unit, run};
+use super::layout::{NO_BREAK, Run, Tone, is_unit, run};
 use crate::text::is_obeyed;
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, ContentLineStyle, LineStyle, TableStyle, Width,
@@ -54,15 +54,16 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The lines, at most `width` columns wide where the columns that are broken leave room for it.
-    pub fn lines(&self, width: usize, unicode: bool) -> Vec<Vec<Run>> {
+    /// The lines, at most `width` columns wide where the columns that are broken leave room for it; `shown` is what of
+    /// a text may be shown, and how.
+    pub fn lines(&self, width: usize, shown: impl Fn(&str) -> String) -> Vec<Vec<Run>> {
         let mut table = comfy_table::Table::new();
         table
             .load_style(MARKED)
             .set_content_arrangement(ContentArrangement::Dynamic)
             .set_width(u16::try_from(width).unwrap_or(u16::MAX));
         let rows: Vec<Vec<Vec<Run>>> =
-            self.rows.iter().map(|row| row.iter().map(|cell| prepared(cell, unicode)).collect()).collect();
+            self.rows.iter().map(|row| row.iter().map(|cell| prepared(cell, &shown)).collect()).collect();
         for row in &rows {
             table.add_row(row.iter().map(|cell| cell.iter().map(|run| run.text.as_str()).collect::<String>()));
         }
@@ -136,9 +137,9 @@ fn coloured(line: &str, tones: &mut [std::vec::IntoIter<Tone>]) -> Vec<Run> {
 }
 
 /// Text as the terminal can show it, on one line, figures kept with their units.
-fn prepared(cell: &[Run], unicode: bool) -> Vec<Run> {
+fn prepared(cell: &[Run], shown: impl Fn(&str) -> String) -> Vec<Run> {
     let clean = |text: &str| -> String {
-        let text = if unicode { text.to_string() } else { ascii(text) };
+        let text = shown(text);
         let text = text.chars().map(|c| if is_obeyed(c) { ' ' } else { c });
         text.filter(|c| !matches!(*c, BETWEEN_CELLS | BETWEEN_ROWS)).collect()
     };
@@ -195,7 +196,7 @@ mod tests {
         let lines = text(&table, 21);
         assert!(lines.iter().all(|line| columns(line) <= 21), "{lines:?}");
         assert_eq!(lines, [" 1 B  one two three", "      four five 6 GiB", "      seven", "22 B  short"]);
-        let tones = table.lines(21, true);
+        let tones = table.lines(21, str::to_string);
         assert_eq!(tones[1], [run(Tone::Plain, "      four "), run(Tone::Faint, "five 6\u{a0}GiB")]);
         assert_eq!(tones[0][0].tone, Tone::Plain, "spaces have no tone of their own");
         assert_eq!(tones[0][1], run(Tone::Used, "1\u{a0}B  "));

@@ -117,7 +117,7 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
     if style.verbose {
         return everything(explanation, style).render() + &super::timeline::terminal(&explanation.watched, style);
     }
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     let recorded = explanation.primary().is_some_and(|primary| primary.incident.recording.is_some());
     for detail in LEVELS {
         // What a snapshot says takes the lines of one fix.
@@ -144,7 +144,7 @@ struct Page {
 }
 
 fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen {
-    let mut page = Page { screen: Screen::new(style.width, style.unicode), style };
+    let mut page = Page { screen: Screen::of(style), style };
     match explanation.primary().or(explanation.diagnoses.first()) {
         Some(diagnosis) => {
             page.verdict(explanation, diagnosis, detail);
@@ -162,7 +162,7 @@ fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen
 }
 
 fn everything(explanation: &Explanation, style: Style) -> Screen {
-    let mut page = Page { screen: Screen::new(style.width, style.unicode), style };
+    let mut page = Page { screen: Screen::of(style), style };
     if explanation.diagnoses.is_empty() {
         page.nothing_found(explanation, usize::MAX);
     }
@@ -1325,17 +1325,17 @@ mod tests {
         anstream::adapter::strip_str(&render(&sample::explanation(), style)).to_string()
     }
 
-    const STYLE: Style = Style { lang: Lang::En, width: 80, verbose: false, unicode: true };
+    const STYLE: Style = Style { lang: Lang::En, width: 80, verbose: false, unicode: true, redact: false };
 
     #[test]
     fn one_screen_in_every_width_and_language() {
         for lang in [Lang::En, Lang::Zh] {
             for unicode in [true, false] {
                 for width in [40, 60, 80, 100, 120] {
-                    let out = shown(Style { lang, width, unicode, verbose: false });
+                    let out = shown(Style { lang, width, unicode, ..STYLE });
                     assert!(out.lines().all(|line| columns(line) <= width), "{width}:\n{out}");
                     assert!(width < 60 || out.lines().count() <= SCREEN_LINES, "{width}:\n{out}");
-                    let everything = shown(Style { lang, width, unicode, verbose: true });
+                    let everything = shown(Style { lang, width, unicode, verbose: true, ..STYLE });
                     assert!(everything.lines().all(|line| columns(line) <= width), "{width}:\n{everything}");
                 }
             }

@@ -62,7 +62,7 @@ fn name(quantity: Quantity) -> Text {
 pub fn terminal(watched: &[Watched], style: Style) -> String {
     let fallen = fallen(watched);
     let Some((_, timeline)) = fallen.first() else { return String::new() };
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     if watched.len() > 1 {
         ranks(&mut screen, watched, &fallen, style.lang);
     }

@@ -49,7 +49,7 @@ fn put_through(snapshot: &Snapshot) -> String {
         devices,
         sites: sites.sites,
     }];
-    let style = Style { lang: Lang::Zh, width: 60, verbose: true, unicode: false };
+    let style = Style { lang: Lang::Zh, width: 60, verbose: true, unicode: false, redact: false };
     let view = View { top: 3, style };
     let mut out = crate::report::view::to_json(&json::document(&analyses, view));
     out += &terminal::render(&analyses, view);

@@ -27,6 +27,7 @@ mod host_memory;
 mod hostile_input;
 mod house;
 mod html_in_browser;
+mod privacy;
 mod probe;
 mod probe_cuda;
 mod programs;

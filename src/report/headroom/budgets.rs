@@ -58,7 +58,7 @@ fn against_baseline(checked: &Checked) -> Text {
 pub fn terminal(all: &[Checked], view: View) -> String {
     let style = view.style;
     let lang = style.lang;
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     for checked in all {
         screen.blank();
         let head = format!("{}: ", checked.name);

@@ -11,7 +11,7 @@ use crate::text::Text;
 pub fn render(assessment: &Assessment, view: View) -> String {
     let style = view.style;
     let lang = style.lang;
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     let tone = match assessment.verdict {
         Verdict::Fits => Tone::Free,
         Verdict::DoesNotFit => Tone::Alarm,

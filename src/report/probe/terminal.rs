@@ -23,7 +23,7 @@ const BAR: usize = 40;
 
 /// The findings as text.
 pub fn render(findings: &Findings, style: Style) -> String {
-    let mut page = Page { screen: Screen::new(style.width, style.unicode), style };
+    let mut page = Page { screen: Screen::of(style), style };
     page.head(findings);
     for (at, (gpu, verdicts)) in findings.shown.iter().zip(&findings.verdicts).enumerate() {
         page.gpu(gpu, verdicts, findings);

@@ -9,7 +9,7 @@ use crate::units::Bytes;
 
 /// A row for each GPU and one for the host.
 pub fn table(findings: &Findings, style: Style) -> String {
-    let mut screen = Screen::new(style.width, style.unicode);
+    let mut screen = Screen::of(style);
     let heads = [
         Text::new("GPU", "GPU"),
         Text::new("used", "已用"),

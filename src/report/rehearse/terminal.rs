@@ -25,7 +25,7 @@ const DRAWN: usize = 3;
 
 /// The answer as text.
 pub fn render(view: &View<'_>) -> String {
-    let mut page = Page { screen: Screen::new(view.style.width, view.style.unicode), view: *view };
+    let mut page = Page { screen: Screen::of(view.style), view: *view };
     page.answer();
     page.device();
     page.runs();
@@ -53,7 +53,7 @@ pub fn progress(done: &Run, question: &Question, style: Style) -> String {
 
 /// The table of `--like list`.
 pub fn gpus(style: Style) -> String {
-    let mut screen = Screen::new(style.width.max(78), style.unicode);
+    let mut screen = Screen::of(Style { width: style.width.max(78), ..style });
     let say = |en: &str, zh: &str| Text::new(en, zh).in_lang(style.lang).to_string();
     let mut table = Table::new(&[Column::Left; 6]);
     let heads = [

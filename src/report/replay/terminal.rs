@@ -18,7 +18,7 @@ const PIECES: usize = 6;
 
 /// All snapshots, device by device.
 pub fn render(analyses: &[SnapshotAnalysis], view: View) -> String {
-    let mut page = Page { screen: Screen::new(view.style.width, view.style.unicode), view };
+    let mut page = Page { screen: Screen::of(view.style), view };
     for analysis in analyses {
         page.screen.blank();
         let file = wording::file(analysis);
