@@ -18,6 +18,7 @@ mod dialect_frameworks;
 mod dialect_host;
 mod dialect_pytorch;
 mod explain;
+mod faults;
 mod figures;
 mod fixes;
 mod generated;
