@@ -128,6 +128,19 @@ fn bad_input_is_refused_with_its_place() {
 }
 
 /// A folder with the example's budget file and peaks, its figures changed where asked.
+/// A header that claimed 99 MB in a file of 62 bytes was taken for whole, and a batch said to fit.
+#[test]
+fn a_safetensors_file_that_ends_within_its_header_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("model.safetensors");
+    let header = br#"{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}"#;
+    let mut bytes = 99_000_000_u64.to_le_bytes().to_vec();
+    bytes.extend(header);
+    std::fs::write(&file, bytes).unwrap();
+    let (_, told) = refused(&["--model", file.to_str().unwrap(), "--gpu-memory", "24GiB"]);
+    assert!(told.contains("ends at byte 63, within its header of 99000000 bytes"), "{told}");
+}
+
 fn repository(peaks: impl FnOnce(String) -> String, budget: impl FnOnce(String) -> String) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let example =

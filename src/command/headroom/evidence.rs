@@ -271,7 +271,15 @@ fn model(options: &HeadroomOptions) -> Result<Option<Model>, Why> {
             file.read_exact(&mut first)
                 .map_err(|_| named(Text::new("shorter than a safetensors header", "短于 safetensors 头部")))?;
             let length = model_file::safetensors_header(first).map_err(&named)?;
-            model_file::safetensors(&head(file, length, path)?).map_err(&named)?
+            let header = head(file, length, path)?;
+            if (header.len() as u64) < length {
+                let there = header.len() + first.len();
+                return Err(named(text!(
+                    en: "ends at byte {there}, within its header of {length} bytes: fetch or copy the file again",
+                    zh: "在第 {there} 字节处、{length} 字节的头部之内结束：请重新获取或复制该文件"
+                )));
+            }
+            model_file::safetensors(&header).map_err(&named)?
         }
         "gguf" => model_file::gguf(&head(open(path)?, model_file::LONGEST_HEADER, path)?).map_err(&named)?,
         _ => {
