@@ -364,17 +364,31 @@ pub fn parse() -> Invocation {
         Some(run::CHILD) => return Invocation::RunChild(arguments.collect()),
         _ => {}
     }
-    match Cli::parse().command {
-        Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
-        Command::Rules(args) => Invocation::Rules(args.into()),
-        Command::Replay(args) => Invocation::Replay(Box::new((*args).into())),
-        Command::Diff(args) => Invocation::Diff(Box::new((*args).into())),
-        Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
-        Command::Probe(args) => Invocation::Probe(Box::new((*args).into())),
-        Command::Headroom(args) => Invocation::Headroom(Box::new((*args).into())),
-        Command::Rehearse(args) => Invocation::Rehearse(Box::new((*args).into())),
-        Command::Run(args) => Invocation::Run(Box::new((*args).into())),
-        Command::Attach(args) => Invocation::Attach(Box::new((*args).into())),
+    Cli::parse().command.into()
+}
+
+/// A command line, its first word the program's name.
+///
+/// # Errors
+/// Where the grammar does not know it.
+pub fn parse_from<I: IntoIterator<Item = S>, S: Into<OsString> + Clone>(line: I) -> Result<Invocation, clap::Error> {
+    Ok(Cli::try_parse_from(line)?.command.into())
+}
+
+impl From<Command> for Invocation {
+    fn from(command: Command) -> Invocation {
+        match command {
+            Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
+            Command::Rules(args) => Invocation::Rules(args.into()),
+            Command::Replay(args) => Invocation::Replay(Box::new((*args).into())),
+            Command::Diff(args) => Invocation::Diff(Box::new((*args).into())),
+            Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
+            Command::Probe(args) => Invocation::Probe(Box::new((*args).into())),
+            Command::Headroom(args) => Invocation::Headroom(Box::new((*args).into())),
+            Command::Rehearse(args) => Invocation::Rehearse(Box::new((*args).into())),
+            Command::Run(args) => Invocation::Run(Box::new((*args).into())),
+            Command::Attach(args) => Invocation::Attach(Box::new((*args).into())),
+        }
     }
 }
 
