@@ -1272,7 +1272,7 @@ impl Offer<'_> {
     fn of(ranked: &Ranked, lang: Lang) -> Offer<'_> {
         let offer = &ranked.offer;
         let (frees_bytes, frees_formula, frees_unknown_because) = match &offer.frees {
-            Frees::Bytes { range, formula } => (Some((*range).into()), Some(formula.in_lang(lang)), None),
+            Frees::Bytes { range, formula, .. } => (Some((*range).into()), Some(formula.in_lang(lang)), None),
             Frees::Unknown(why) => (None, None, Some(why.in_lang(lang))),
         };
         let (low, high) = offer.costs.slows;
