@@ -202,7 +202,7 @@ impl<'a> Case<'a> {
             return true;
         }
         match self.phase() {
-            Some(Phase::Inference | Phase::Warmup) => false,
+            Some(Phase::Inference | Phase::Decode | Phase::Warmup) => false,
             Some(
                 Phase::Backward
                 | Phase::OptimizerStep
@@ -226,7 +226,7 @@ impl<'a> Case<'a> {
     /// True when the log shows that it is not training, or shows nothing that looks like it.
     pub fn inference(&self) -> bool {
         self.engine().is_some()
-            || matches!(self.phase(), Some(Phase::Inference | Phase::Warmup))
+            || matches!(self.phase(), Some(Phase::Inference | Phase::Decode | Phase::Warmup))
             || self.diffusion()
             || (self.clue(Clue::Predicts) || self.clue(Clue::Serves)) && !self.training()
     }
