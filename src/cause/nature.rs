@@ -121,7 +121,7 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
     } else if trains(incident) {
         JobKind::Training
     } else if pictures
-        || context.phase.value() == Some(Phase::Inference)
+        || matches!(context.phase.value(), Some(Phase::Inference | Phase::Decode))
         || context.has(Clue::Predicts)
         || matches!(asker(incident), Asker::WeightBuffers)
     {

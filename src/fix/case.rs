@@ -203,7 +203,7 @@ impl<'a> Case<'a> {
         }) {
             return true;
         }
-        if matches!(self.phase(), Some(Phase::Inference | Phase::Warmup)) {
+        if matches!(self.phase(), Some(Phase::Inference | Phase::Decode | Phase::Warmup)) {
             return false;
         }
         match nature::job_kind(self.incident) {
@@ -224,7 +224,7 @@ impl<'a> Case<'a> {
     /// True when the log shows that it is not training, or shows nothing that looks like it.
     pub fn inference(&self) -> bool {
         self.engine().is_some()
-            || matches!(self.phase(), Some(Phase::Inference | Phase::Warmup))
+            || matches!(self.phase(), Some(Phase::Inference | Phase::Decode | Phase::Warmup))
             || self.diffusion()
             || (self.clue(Clue::Predicts) || self.clue(Clue::Serves)) && !self.training()
     }

@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         "lists every process that has a GPU open, hidden ones too; end leftovers of yours, not this job",
         "列出所有打开 GPU 的进程，包括隐藏的；只结束自己残留的进程，不要结束本任务",
     )],
-    fixtures: &["engines/mlc", "cause/ranks-on-card-0"],
+    fixtures: &["context/neighbour", "tensorflow/device-full"],
     advise,
 };
 

@@ -14,7 +14,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Inference, Work::Compute],
     needs: &[Need::Gpu],
-    applies: |case| case.diffusion(),
+    applies: |case| case.diffusion() || case.phase() == Some(Phase::Decode),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
         line(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()"),

@@ -241,6 +241,7 @@ pub fn phase(phase: Phase) -> Text {
         Phase::Validation => Text::new("in validation", "验证阶段"),
         Phase::Checkpoint => Text::new("while saving a checkpoint", "保存检查点时"),
         Phase::Inference => Text::new("in inference", "推理时"),
+        Phase::Decode => Text::new("while decoding latents", "解码 latent 时"),
         Phase::Compile => Text::new("while compiling", "编译时"),
         Phase::Warmup => Text::new("in warm-up or graph capture", "预热或图捕获时"),
         Phase::DataLoading => Text::new("while loading data", "加载数据时"),
