@@ -47,6 +47,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l color -d 'When
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l batch-size -d 'Samples per step and process' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l accumulation -d 'Steps of gradient accumulation' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l seq-len -d 'Tokens per sample' -r
@@ -82,6 +85,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l color -d 'When t
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s f -l format -d 'What to print: terminal, json, markdown or html' -r -f -a "terminal\t'For people'
@@ -100,6 +106,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l color -d 'When 
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -s v -l verbose -d 'Everything: all notes, whole stacks'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l no-what-if -d 'Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either'
@@ -118,6 +127,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l color -d 'When to
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l capacity -d 'Memory of the device' -r
@@ -140,6 +152,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l no-caching -d 'Cache nothing, as with PYTORCH_NO_CUDA_MEMORY_CACHING=1'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l stop-on-oom -d 'Stop at the first out-of-memory error; otherwise the failed request is skipped'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l json -d 'Short for --format jsonl'
@@ -159,6 +174,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l color -d 'When t
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l pid -d 'Its process, as the driver numbers it' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l need -d 'What it asks for' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l reserved -d 'What PyTorch has reserved' -r
@@ -237,6 +255,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l explain -d 'Every formula with the figures put in'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l text-only -d 'Of a model that sees or hears too, its language model alone'
@@ -285,6 +306,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l model -d 'The model: a config.json of transformers, a folder with one, or a name that is in the hub\'s cache' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l task -d 'What it is made for, such as causal-lm, masked-lm, seq2seq-lm or image-classification [default: as configured]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l generate -d 'No training: this many tokens are generated for each sample' -r
@@ -328,6 +352,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l color -d 'When to 
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -s q -l quiet -d 'Say nothing when all goes well'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l die-with-me -d 'Kill the job when oomdoc itself is killed'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -s h -l help -d 'Print help'
@@ -341,5 +368,8 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l color -d 'When 
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -s q -l quiet -d 'Say nothing when all goes well'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -s h -l help -d 'Print help'

@@ -467,8 +467,8 @@ impl<'a> Case<'a> {
             .or_else(|| self.context.host_total.get().map(|figure| figure.interval()))
     }
 
-    /// What the job itself holds at the failure and could give up at the most, as far as the figures tell: all of it, or
-    /// all but the weights.
+    /// What the job itself holds at the failure and could give up at the most, as far as the figures tell: all of it,
+    /// or all but the weights.
     pub fn held(&self, but_weights: bool) -> Option<Interval> {
         if !self.on_device() {
             return None;
