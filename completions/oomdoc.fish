@@ -230,8 +230,8 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l seq -d 'Token
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l target-seq -d 'Tokens per sample on the decoder\'s side [default: as --seq]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l image-size -d 'Pixels of an image\'s side' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l zero -d 'ZeRO stage, 0 to 3; 3 for FSDP' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l world-size -d 'Processes that train together' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l accumulation -d 'Batches whose gradients are accumulated' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l world-size -d 'Processes that train together' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l context-length -d 'Tokens of a request, prompt and answer [default: what the model was made for]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l kv-cache -d 'Precision of the key/value cache: 16bit, fp8, q8_0 or q4_0' -r -f -a "16bit\t''
 fp8\t''
@@ -309,12 +309,38 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l width -d 'Col
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l model -d 'The model: a config.json of transformers, a folder with one, or a name that is in the hub\'s cache' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l task -d 'What it is made for, such as causal-lm, masked-lm, seq2seq-lm or image-classification [default: as configured]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l generate -d 'No training: this many tokens are generated for each sample' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l padding -d 'Share of the tokens that pads, 0 to 0.5' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l python -d 'The Python that has PyTorch and transformers [default: python3]' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l precision -d 'fp32, mixed (autocast), bf16 (weights and states) or master (bf16 with 32-bit master weights)' -r -f -a "fp32\t''
+mixed\t''
+bf16\t''
+master\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l optimizer -d 'Optimizer, such as adamw, adamw8bit, sgd, sgd-momentum, adafactor [default: adamw]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l lora -d 'LoRA of this rank on frozen weights' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l lora-targets -d 'Which linear layers have adapters: attention or all' -r -f -a "attention\t''
+all\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l quantised -d 'Bits of frozen weights that are quantised: 4 or 8' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l kbit-prepared -d 'Whether PEFT\'s prepare_model_for_kbit_training made embeddings and head 32 bit: yes or no [default: either]' -r -f -a "yes\t''
+no\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l attention -d 'fused (SDPA, flash) or eager [default: fused]' -r -f -a "fused\t''
+eager\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l seq -d 'Tokens per sample [default: 2048, or what the model was made for if that is less]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l target-seq -d 'Tokens per sample on the decoder\'s side [default: as --seq]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l image-size -d 'Pixels of an image\'s side' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l zero -d 'ZeRO stage, 0 to 3; 3 for FSDP' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l accumulation -d 'Batches whose gradients are accumulated' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l find-batch -d 'The largest batch that fits, of any size: short for --batch 1..4096'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l allow-writes -d 'Let the program write, rename and remove your files; otherwise it works on a private view of them'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l allow-network -d 'Let the program reach the network; otherwise it has none, and hubs and loggers are told so'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l show-output -d 'Let the program\'s own output through, to standard error'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s v -l verbose -d 'Everything: whole stacks, all holders, all traps'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l inference -d 'No training: one pass without gradients'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l fused -d 'The optimizer\'s fused form'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l checkpointing -d 'Layers are recomputed in backward (gradient checkpointing)'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l record -d 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l warn -d 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share' -r

@@ -13,6 +13,7 @@ use crate::host::{Root, warnings};
 use crate::incident::context::{Given, Precision};
 use crate::input::Source;
 use crate::rehearse::launch::Values;
+use crate::rehearse::model::Task;
 use crate::rehearse::smi;
 use crate::rehearse::view::{self, Level};
 use crate::report::rules::Subject;
@@ -21,7 +22,7 @@ use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-pub use headroom::{HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions};
+pub use headroom::{HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions, TrainingOptions};
 pub use run::{AttachOptions, RunOptions, WatchOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -256,7 +257,25 @@ pub struct RehearseOptions {
     pub show_output: bool,
     pub format: RehearseFormat,
     pub output: Output,
+    /// A description in place of the command, and how it is trained.
+    pub model: Option<ModelOptions>,
+    pub training: TrainingOptions,
     pub command: Vec<OsString>,
+}
+
+/// A model to be rehearsed without a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelOptions {
+    pub model: PathBuf,
+    pub task: Option<Task>,
+    /// Share of the tokens that pads.
+    pub padding: f64,
+    /// One pass without gradients.
+    pub inference: bool,
+    /// Tokens to be generated.
+    pub generate: Option<u64>,
+    /// The Python that has transformers; the first on the path otherwise.
+    pub python: Option<PathBuf>,
 }
 
 /// Which batches to rehearse.
@@ -950,6 +969,7 @@ impl From<ProbeArgs> for ProbeOptions {
   oomdoc rehearse --gpu-memory 24GiB --batch 8,16,32 -- python train.py --batch-size {batch}
   oomdoc rehearse --like \"A100 80GB\" --world-size 8 -- python train_fsdp.py
   oomdoc rehearse --like T4 --format junit -- python train.py > rehearsal.xml
+  oomdoc rehearse --like 4090 --model config.json --precision bf16 --lora 16 --seq 2048 --find-batch
   oomdoc rehearse --like list
 
 No GPU and no CUDA libraries are needed, only the program's own PyTorch. Kernels do not compute: memory is real, values
@@ -1045,9 +1065,46 @@ struct RehearseArgs {
     verbose: bool,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    training: headroom::TrainingArgs,
     /// The program and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "A description in place of a program: built from its configuration, without weights")]
+struct ModelArgs {
+    /// The model: a config.json of transformers, a folder with one, or a name that is in the hub's cache
+    #[arg(long, value_name = "MODEL", conflicts_with = "command")]
+    model: Option<PathBuf>,
+    /// What it is made for, such as causal-lm, masked-lm, seq2seq-lm or image-classification [default: as configured]
+    #[arg(long, value_name = "TASK", requires = "model", value_parser = task)]
+    task: Option<Task>,
+    /// No training: this many tokens are generated for each sample
+    #[arg(long, value_name = "N", requires = "model", value_parser = count)]
+    generate: Option<u64>,
+    /// No training: one pass without gradients
+    #[arg(long, requires = "model")]
+    inference: bool,
+    /// Share of the tokens that pads, 0 to 0.5
+    #[arg(long, value_name = "SHARE", requires = "model", value_parser = padding, default_value = "0")]
+    #[arg(hide_default_value = true)]
+    padding: f64,
+    /// The Python that has PyTorch and transformers [default: python3]
+    #[arg(long, value_name = "PYTHON", requires = "model")]
+    python: Option<PathBuf>,
+}
+
+fn task(text: &str) -> Result<Task, String> {
+    let known = || Task::ALL.iter().map(|task| task.id()).collect::<Vec<_>>().join(", ");
+    text.parse().map_err(|_| format!("not known; write one of {}", known()))
+}
+
+fn padding(text: &str) -> Result<f64, String> {
+    share(text).ok().filter(|share| *share <= 0.5).ok_or_else(|| "not a number from 0 to 0.5".into())
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -1107,6 +1164,15 @@ impl From<RehearseArgs> for RehearseOptions {
             show_output: args.show_output,
             format: if args.json { RehearseFormat::Json } else { args.format },
             output: args.output.plain(args.verbose),
+            model: args.model.model.map(|model| ModelOptions {
+                model,
+                task: args.model.task,
+                padding: args.model.padding,
+                inference: args.model.inference,
+                generate: args.model.generate,
+                python: args.model.python,
+            }),
+            training: args.training.into(),
             command: args.command,
         }
     }

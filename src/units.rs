@@ -44,6 +44,19 @@ pub fn signed(bytes: i128) -> String {
     if bytes < 0 { format!("-{magnitude}") } else { magnitude.to_string() }
 }
 
+/// A count with its thousands apart: `6,738,415,616`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// A share of 1 as a percentage without decimals: `0.834` is `83 %`. What is not all is never printed as 100 %, what is
 /// something never as 0.
 pub fn percent(share: f64) -> String {

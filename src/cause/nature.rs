@@ -81,17 +81,11 @@ closed_set! {
     }
 }
 
-/// The kind of job as far as the program, the phase and the log's own words tell.
-pub fn job_kind(incident: &Incident) -> Option<JobKind> {
-    let event = &incident.event;
+/// True where the log shows that a model is trained: by the phase, the settings, or the trainer around the loop.
+pub fn trains(incident: &Incident) -> bool {
     let context = &incident.context;
     let purpose = context.trainer.value().map(Trainer::purpose);
-    let engine = matches!(asker(incident), Asker::Engine | Asker::KvCache)
-        || purpose == Some(Purpose::Serving)
-        || event.program.is_engine() && event.program.device_use() != DeviceUse::FixedBuffers;
-    let scheduler = matches!(event.program.kind(), Kind::Scheduler);
-    let pictures = purpose == Some(Purpose::Diffusion);
-    let trains = matches!(
+    let shown = matches!(
         context.phase.value(),
         Some(
             Phase::Backward | Phase::OptimizerStep | Phase::Train | Phase::Loss | Phase::Validation | Phase::Checkpoint
@@ -103,18 +97,31 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
         || context.zero_stage.is_known()
         || context.gradient_checkpointing.is_known()
         || context.has(Clue::OptimizerState)
-        || event.has(Sign::DataLoaderWorker)
+        || incident.event.has(Sign::DataLoaderWorker)
         || purpose == Some(Purpose::Training);
+    shown && purpose != Some(Purpose::Diffusion)
+}
+
+/// The kind of job as far as the program, the phase and the log's own words tell.
+pub fn job_kind(incident: &Incident) -> Option<JobKind> {
+    let event = &incident.event;
+    let context = &incident.context;
+    let purpose = context.trainer.value().map(Trainer::purpose);
+    let engine = matches!(asker(incident), Asker::Engine | Asker::KvCache)
+        || purpose == Some(Purpose::Serving)
+        || event.program.is_engine() && event.program.device_use() != DeviceUse::FixedBuffers;
+    let scheduler = matches!(event.program.kind(), Kind::Scheduler);
+    let pictures = purpose == Some(Purpose::Diffusion);
     Some(if engine {
         JobKind::Serving
     } else if !one_piece(incident) {
         JobKind::Compiled
     } else if scheduler {
         JobKind::Scheduler
-    } else if trains && !pictures {
+    } else if trains(incident) {
         JobKind::Training
     } else if pictures
-        || context.phase.value() == Some(Phase::Inference)
+        || matches!(context.phase.value(), Some(Phase::Inference | Phase::Decode))
         || context.has(Clue::Predicts)
         || matches!(asker(incident), Asker::WeightBuffers)
     {

@@ -61,6 +61,10 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     {
         return by(CauseId::SingleHugeAllocation, found);
     }
+    // One buffer of a planned program is as much a request as a tensor is.
+    if let Some(found) = at("largest-buffer", &["exceeds-the-device"]) {
+        return by(CauseId::SingleHugeAllocation, found);
+    }
     if let Some(found) = at("host-request", &["exceeds-machine"]) {
         return by(CauseId::SingleHugeAllocation, found);
     }

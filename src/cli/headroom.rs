@@ -114,7 +114,7 @@ pub struct BudgetOptions {
 }
 
 /// How the model is trained, as far as the user said.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct TrainingOptions {
     pub precision: Option<Precision>,
     pub optimizer: Option<Optimizer>,
@@ -129,7 +129,8 @@ pub struct TrainingOptions {
     pub image: Option<u64>,
     pub stage: u8,
     pub ranks: Option<u64>,
-    pub accumulates: bool,
+    /// Batches whose gradients are accumulated.
+    pub accumulation: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -181,6 +182,9 @@ pub(super) struct HeadroomArgs {
     evidence: EvidenceArgs,
     #[command(flatten)]
     training: TrainingArgs,
+    /// Processes that train together
+    #[arg(long, value_name = "N", value_parser = count, help_heading = "How the model is trained")]
+    world_size: Option<u64>,
     #[command(flatten)]
     serving: ServingArgs,
     #[command(flatten)]
@@ -339,7 +343,7 @@ enum CountedArg {
 
 #[derive(Args)]
 #[command(next_help_heading = "How the model is trained")]
-struct TrainingArgs {
+pub(super) struct TrainingArgs {
     /// fp32, mixed (autocast), bf16 (weights and states) or master (bf16 with 32-bit master weights)
     #[arg(long, value_enum, value_name = "TYPE", hide_possible_values = true, ignore_case = true)]
     precision: Option<PrecisionArg>,
@@ -386,9 +390,6 @@ struct TrainingArgs {
     /// ZeRO stage, 0 to 3; 3 for FSDP
     #[arg(long, value_name = "STAGE", default_value = "0", hide_default_value = true, value_parser = zero_stage())]
     zero: u8,
-    /// Processes that train together
-    #[arg(long, value_name = "N", value_parser = count)]
-    world_size: Option<u64>,
     /// Batches whose gradients are accumulated
     #[arg(long, value_name = "N", value_parser = count)]
     accumulation: Option<u64>,
@@ -453,9 +454,40 @@ fn quantised(text: &str) -> Result<Quantised, String> {
     }
 }
 
+impl From<TrainingArgs> for TrainingOptions {
+    fn from(training: TrainingArgs) -> TrainingOptions {
+        TrainingOptions {
+            precision: training.precision.map(|precision| match precision {
+                PrecisionArg::Fp32 => Precision::Fp32,
+                PrecisionArg::Mixed => Precision::Mixed,
+                PrecisionArg::Bf16 => Precision::Pure16,
+                PrecisionArg::Master => Precision::MasterWeights,
+            }),
+            optimizer: training.optimizer,
+            fused: training.fused,
+            lora: training.lora.map(|rank| Lora {
+                rank: rank as f64,
+                all_linear: matches!(training.lora_targets, TargetsArg::All),
+                quantised: training.quantised,
+            }),
+            checkpointing: training.checkpointing,
+            attention: training.attention.map(|attention| match attention {
+                AttentionArg::Fused => Attention::Fused,
+                AttentionArg::Eager => Attention::Eager,
+            }),
+            prepared: training.kbit_prepared.map(|answer| matches!(answer, Answer::Yes)),
+            sequence: training.seq,
+            target_sequence: training.target_seq,
+            image: training.image_size,
+            stage: training.zero,
+            ranks: None,
+            accumulation: training.accumulation,
+        }
+    }
+}
+
 impl From<HeadroomArgs> for HeadroomOptions {
     fn from(args: HeadroomArgs) -> HeadroomOptions {
-        let training = args.training;
         let (serving, host) = (args.serving, args.host);
         HeadroomOptions {
             batch: args.batch,
@@ -480,33 +512,7 @@ impl From<HeadroomArgs> for HeadroomOptions {
                 model: args.evidence.model,
                 parameters: args.evidence.params,
             },
-            training: TrainingOptions {
-                precision: training.precision.map(|precision| match precision {
-                    PrecisionArg::Fp32 => Precision::Fp32,
-                    PrecisionArg::Mixed => Precision::Mixed,
-                    PrecisionArg::Bf16 => Precision::Pure16,
-                    PrecisionArg::Master => Precision::MasterWeights,
-                }),
-                optimizer: training.optimizer,
-                fused: training.fused,
-                lora: training.lora.map(|rank| Lora {
-                    rank: rank as f64,
-                    all_linear: matches!(training.lora_targets, TargetsArg::All),
-                    quantised: training.quantised,
-                }),
-                checkpointing: training.checkpointing,
-                attention: training.attention.map(|attention| match attention {
-                    AttentionArg::Fused => Attention::Fused,
-                    AttentionArg::Eager => Attention::Eager,
-                }),
-                prepared: training.kbit_prepared.map(|answer| matches!(answer, Answer::Yes)),
-                sequence: training.seq,
-                target_sequence: training.target_seq,
-                image: training.image_size,
-                stage: training.zero,
-                ranks: training.world_size,
-                accumulates: training.accumulation.is_some_and(|steps| steps > 1),
-            },
+            training: TrainingOptions { ranks: args.world_size, ..args.training.into() },
             serving: serving.inference.then_some(ServingOptions {
                 context: serving.context_length,
                 cache_width: match serving.kv_cache {

@@ -2,6 +2,7 @@
 
 use super::progress::Progress;
 use super::proof::Proofs;
+use super::replay;
 use crate::cause::conclusion::{self, Conclusion};
 use crate::cause::decide;
 use crate::cli::{ExplainFormat, ExplainOptions};
@@ -31,7 +32,9 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         );
         let _ = writeln!(std::io::stderr(), "{}", hint.in_lang(style.lang));
     }
-    let sources = input::expand(&options.sources);
+    // A snapshot that stands among the logs is read as what it is.
+    let (dropped, sources): (Vec<Source>, Vec<Source>) =
+        input::expand(&options.sources).into_iter().partition(replay::is_pickle);
     let progress = Progress::new(&sources);
     // Each document is dropped as soon as its incidents are read, so that thousands of logs need the memory of a few.
     let read: Vec<anyhow::Result<FileEvents>> = sources
@@ -64,7 +67,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         empty_input(&files, style.lang);
     }
 
-    let mut proofs = Proofs::new(&options.snapshots);
+    let mut proofs = Proofs::new(&[options.snapshots.as_slice(), &dropped].concat());
     let explanation = diagnose_with(files, &options.given, &mut proofs);
     let unusable = !failures.is_empty() || !proofs.failures.is_empty();
     let failed =
@@ -161,6 +164,20 @@ pub fn diagnose(files: Vec<FileEvents>, given: &Given) -> Explanation {
     diagnose_with(files, given, &mut Proofs::new(&[]))
 }
 
+/// What one failure comes of and what would change it, however it was read.
+pub(crate) fn judge(input: usize, mut incident: Incident, given: &Given) -> Diagnosis {
+    incident.context.override_with(given);
+    incident.ledger.add_loader(&incident.event, &incident.context.loader_settings());
+    let findings = cause::rank(&incident);
+    let conclusion = conclusion::conclude(&incident, &findings);
+    let decide = match conclusion {
+        Conclusion::Proved => Vec::new(),
+        _ => decide::observations(&incident, &findings, conclusion),
+    };
+    let plan = fix::plan(&incident, &findings);
+    Diagnosis { input, incident, findings, conclusion, decide, plan }
+}
+
 /// The same with what memory snapshots prove of it. Without logs, the snapshots' own failures are diagnosed.
 pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &mut Proofs) -> Explanation {
     if files.iter().all(|file| file.incidents.is_empty())
@@ -189,20 +206,6 @@ pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &
     if without_logs {
         explanation.inputs = explanation.snapshots.iter().map(InputSummary::from).collect();
     }
-    explanation.diagnoses = incidents
-        .into_par_iter()
-        .map(|(input, mut incident)| {
-            incident.context.override_with(given);
-            incident.ledger.add_loader(&incident.event, &incident.context.loader_settings());
-            let findings = cause::rank(&incident);
-            let conclusion = conclusion::conclude(&incident, &findings);
-            let decide = match conclusion {
-                Conclusion::Proved => Vec::new(),
-                _ => decide::observations(&incident, &findings, conclusion),
-            };
-            let plan = fix::plan(&incident, &findings);
-            Diagnosis { input, incident, findings, conclusion, decide, plan }
-        })
-        .collect();
+    explanation.diagnoses = incidents.into_par_iter().map(|(input, incident)| judge(input, incident, given)).collect();
     explanation
 }

@@ -6,7 +6,7 @@ pub mod headroom;
 pub mod probe;
 mod probe_cuda;
 mod progress;
-mod proof;
+pub(crate) mod proof;
 pub mod rehearse;
 pub mod replay;
 mod reproduce;

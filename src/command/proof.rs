@@ -3,7 +3,7 @@
 
 use super::progress::Progress;
 use super::replay::{self, Unreadable};
-use crate::incident::Incident;
+use crate::incident::{Incident, Recording};
 use crate::input::{self, Source};
 use crate::report::SnapshotSummary;
 use crate::snapshot::Snapshot;
@@ -68,9 +68,13 @@ impl Proofs {
         self.each(|opened, summary| {
             for device in &opened.snapshot.devices {
                 let mut analysis = opened.analyse(device);
-                let Some(mut incident) = join::incident(opened.snapshot, &analysis) else { continue };
+                if analysis.ooms.is_empty() {
+                    continue;
+                }
                 opened.simulate(&mut analysis, device);
-                incident.recording = Some(opened.recording(&analysis, &Relation::Same(0)));
+                let source = opened.source.to_string();
+                let failure = recorded_failure(opened.snapshot, &source, &analysis, &mut opened.sites);
+                let Some(mut incident) = failure else { continue };
                 incident.primary = found.is_empty();
                 summary.proves = true;
                 found.push((number, incident));
@@ -124,10 +128,32 @@ impl Opened<'_> {
         replay::simulate(analysis, device, &conf, (&config, version), &mut self.sites, &Wishes::default());
     }
 
-    fn recording(&mut self, analysis: &DeviceAnalysis, relation: &Relation) -> crate::incident::Recording {
-        let source = self.source.to_string();
-        let file = File { source: &source, settings: self.snapshot.settings.as_ref() };
-        self.sites.tell_apart();
-        join::recording(&file, analysis, &self.sites.sites, relation)
+    fn recording(&mut self, analysis: &DeviceAnalysis, relation: &Relation) -> Recording {
+        recording(self.snapshot, &self.source.to_string(), analysis, &mut self.sites, relation)
     }
+}
+
+fn recording(
+    snapshot: &Snapshot,
+    source: &str,
+    analysis: &DeviceAnalysis,
+    sites: &mut Sites<'_>,
+    relation: &Relation,
+) -> Recording {
+    let file = File { source, settings: snapshot.settings.as_ref() };
+    sites.tell_apart();
+    join::recording(&file, analysis, &sites.sites, relation)
+}
+
+/// The first failed request of a device that was replayed, as an incident with its proof: what `explain`, `replay` and
+/// `probe --reproduce` judge of a snapshot. `None` where no request failed.
+pub(crate) fn recorded_failure(
+    snapshot: &Snapshot,
+    source: &str,
+    analysis: &DeviceAnalysis,
+    sites: &mut Sites<'_>,
+) -> Option<Incident> {
+    let mut incident = join::incident(snapshot, analysis)?;
+    incident.recording = Some(recording(snapshot, source, analysis, sites, &Relation::Same(0)));
+    Some(incident)
 }

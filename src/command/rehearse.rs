@@ -1,6 +1,8 @@
 //! `oomdoc rehearse`: a training program runs a few steps on a simulated GPU, and the answer is whether it would fit a
 //! real one.
 
+mod described;
+
 use super::explain::{self, FileEvents};
 use super::proof::Proofs;
 use crate::cli::{AddressOrders, Batches, RehearseFormat, RehearseOptions};
@@ -12,6 +14,7 @@ use crate::rehearse::gpus::{self, Gpu};
 use crate::rehearse::launch::{
     self, Addresses, DeviceModel, Exit, LaunchError, LaunchRequest, RawOutcome, Values, WarmFolder,
 };
+use crate::rehearse::model;
 use crate::rehearse::outcome::{Answer, Assumed, End, Outside, Question, Run, Seen, Take};
 use crate::rehearse::process::OomReport;
 use crate::rehearse::remedy::{self, Remedy, Tried};
@@ -46,7 +49,6 @@ const INTERRUPTED: u8 = 130;
 /// # Errors
 /// When the question makes no sense, the program cannot be started, or standard output cannot be written.
 pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
-    let lang = options.output.style.lang;
     if options.like.as_deref() == Some("list") {
         let text = match options.format {
             RehearseFormat::Json => to_json(&report::json::gpus()),
@@ -55,50 +57,53 @@ pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
         super::print(&text, &options.output)?;
         return Ok(0);
     }
-    let question = question(options).map_err(|text| anyhow!("{}", text.in_lang(lang)))?;
-    let refused = |error: LaunchError| anyhow!("{}", error.text().in_lang(lang));
-    let mut stage = Stage::new(options, &question).map_err(refused)?;
-    let cut_short = match stage.rehearse() {
-        Ok(cut_short) => cut_short,
-        Err(Stop::Interrupted) => return Ok(INTERRUPTED),
-        Err(Stop::LaunchRequest(error)) => return Err(refused(error)),
-    };
-    let runs = std::mem::take(&mut stage.runs);
-    let mut answer = Answer::of(question.clone(), runs, cut_short, stage.started.elapsed().as_secs_f64());
-    answer.view = stage.view.clone();
-    let mut explanation = answer.first_oom().map(|(run, oom)| {
-        let raw = stage.kept.iter().find(|(batch, _)| *batch == run.batch).map(|(_, raw)| raw);
-        explain(oom, raw, run.batch)
-    });
-    match explanation.as_mut().map(|explanation| stage.try_fixes(&answer, explanation)) {
-        Some(Ok(tried)) => answer.tried = tried,
-        Some(Err(Stop::Interrupted)) => return Ok(INTERRUPTED),
-        Some(Err(Stop::LaunchRequest(error))) => return Err(refused(error)),
-        None => {}
-    }
-    stage.bar.finish_and_clear();
-    answer.seconds = stage.started.elapsed().as_secs_f64();
-    let kept = stage.kept;
+    let Some(rehearsed) = rehearse(options)? else { return Ok(INTERRUPTED) };
     if let Some(folder) = &options.keep {
-        keep(folder, &kept).with_context(|| folder.display().to_string())?;
+        keep(folder, &rehearsed.kept).with_context(|| folder.display().to_string())?;
     }
-    let shown = answer.shown().map(|run| run.batch);
-    let peak = kept.iter().find(|(batch, _)| Some(*batch) == shown).and_then(|(_, raw)| analysis(raw));
-    let view =
-        View { answer: &answer, peak: peak.as_ref(), explanation: explanation.as_ref(), style: options.output.style };
-    print(&view, options)?;
-    Ok(answer.verdict.exit_code())
+    super::print(&rehearsed.text(options), &options.output)?;
+    Ok(rehearsed.answer.verdict.exit_code())
 }
 
-fn print(view: &View<'_>, options: &RehearseOptions) -> anyhow::Result<()> {
-    let lang = view.style.lang;
-    let text = match options.format {
-        RehearseFormat::Terminal => report::terminal::render(view),
-        RehearseFormat::Json => to_json(&report::json::document(view)),
-        RehearseFormat::Junit => junit::render(&report::checks(view), lang),
-        RehearseFormat::Github => super::github_step(&report::checks(view), lang),
-    };
-    super::print(&text, &options.output)
+/// What came of it all, with the files of the runs that the report looks into.
+pub(super) struct Rehearsed {
+    answer: Answer,
+    explanation: Option<Explanation>,
+    kept: Vec<(Option<u64>, RawOutcome)>,
+}
+
+impl Rehearsed {
+    /// The report in the format of the options.
+    pub(super) fn text(&self, options: &RehearseOptions) -> String {
+        let shown = self.answer.shown().map(|run| run.batch);
+        let peak = self.kept.iter().find(|(batch, _)| Some(*batch) == shown).and_then(|(_, raw)| analysis(raw));
+        let style = options.output.style;
+        let view = View { answer: &self.answer, peak: peak.as_ref(), explanation: self.explanation.as_ref(), style };
+        match options.format {
+            RehearseFormat::Terminal => report::terminal::render(&view),
+            RehearseFormat::Json => to_json(&report::json::document(&view)),
+            RehearseFormat::Junit => junit::render(&report::checks(&view), style.lang),
+            RehearseFormat::Github => super::github_step(&report::checks(&view), style.lang),
+        }
+    }
+}
+
+/// Makes all runs and puts them together; `None` where the user interrupted them.
+///
+/// # Errors
+/// When the question makes no sense or the program cannot be started.
+pub(super) fn rehearse(options: &RehearseOptions) -> anyhow::Result<Option<Rehearsed>> {
+    let lang = options.output.style.lang;
+    let told = |text: Text| anyhow!("{}", text.in_lang(lang));
+    let options = &described::with_command(options).map_err(told)?;
+    let question = question(options).map_err(told)?;
+    let mut stage = Stage::new(options, &question).map_err(|error| told(error.text()))?;
+    match stage.answer() {
+        Ok((answer, explanation)) => Ok(Some(Rehearsed { answer, explanation, kept: stage.kept })),
+        Err(Stop::Interrupted) => Ok(None),
+        Err(Stop::LaunchRequest(error)) => Err(told(error.text())),
+        Err(Stop::Model(problem)) => Err(told(problem.text())),
+    }
 }
 
 /// Turns the command line into a question, or tells what is wrong with it.
@@ -193,6 +198,8 @@ fn no_place(command: &[String]) -> Text {
 enum Stop {
     Interrupted,
     LaunchRequest(LaunchError),
+    /// The model that was described can't be built.
+    Model(model::Problem),
 }
 
 /// The best private view that can be had, and the folder in which it can. That of the agent alone is taken only where
@@ -285,6 +292,24 @@ impl<'a> Stage<'a> {
             started: Instant::now(),
             bar,
         })
+    }
+
+    /// Makes all runs and says what follows, with the first failure explained.
+    fn answer(&mut self) -> Result<(Answer, Option<Explanation>), Stop> {
+        let cut_short = self.rehearse()?;
+        let runs = std::mem::take(&mut self.runs);
+        let mut answer = Answer::of(self.question.clone(), runs, cut_short, self.started.elapsed().as_secs_f64());
+        answer.view = self.view.clone();
+        let mut explanation = answer.first_oom().map(|(run, oom)| {
+            let raw = self.kept.iter().find(|(batch, _)| *batch == run.batch).map(|(_, raw)| raw);
+            explain(oom, raw, run.batch)
+        });
+        if let Some(explanation) = &mut explanation {
+            answer.tried = self.try_fixes(&answer, explanation)?;
+        }
+        self.bar.finish_and_clear();
+        answer.seconds = self.started.elapsed().as_secs_f64();
+        Ok((answer, explanation))
     }
 
     /// Makes all runs. The text says why not all were made that were wanted.
@@ -604,6 +629,9 @@ impl<'a> Stage<'a> {
             let raw = result.map_err(Stop::LaunchRequest)?;
             if raw.exit == Exit::Interrupted {
                 return Err(Stop::Interrupted);
+            }
+            if let Some(problem) = model::Problem::of(&raw).filter(|_| self.options.model.is_some()) {
+                return Err(Stop::Model(problem));
             }
             raws.push((*order, raw));
         }

@@ -1,19 +1,23 @@
 //! `oomdoc replay`: memory snapshots to peaks, holders, fragmentation and what other settings would have done.
 
 use super::progress::{Progress, Sweep};
+use super::{explain, proof};
 use crate::allocator::config::Config;
 use crate::allocator::version::Version;
 use crate::cli::{Output, ReplayFormat, ReplayOptions, WhatIfOptions};
+use crate::incident::context::Given;
 use crate::input::{self, Source};
+use crate::report::replay::Replayed;
 use crate::report::view::to_json;
 use crate::report::{Style, replay};
 use crate::snapshot::analysis::{self, DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::Sites;
 use crate::snapshot::space::Rules;
 use crate::snapshot::what_if::{self, Wishes};
-use crate::snapshot::{self, Device, Snapshot, predict};
+use crate::snapshot::{self, Device, Snapshot, join, predict};
 use crate::text::{Lang, Text};
 use anyhow::anyhow;
+use std::io::Read;
 
 /// Sites that the timeline of the HTML report tells apart.
 const LAYERS: usize = 15;
@@ -54,8 +58,21 @@ pub fn run(options: &ReplayOptions) -> anyhow::Result<u8> {
     Ok(if failures.is_empty() { 0 } else { super::UNUSABLE })
 }
 
+/// The first bytes of a pickle of protocol 2 and later, which no log begins with: the mark and the protocol.
+const PICKLE: u8 = 0x80;
+const PROTOCOLS: std::ops::RangeInclusive<u8> = 2..=5;
+
+/// True for a file that begins as a pickle does, compressed or not, whatever it is called.
+pub(super) fn is_pickle(source: &Source) -> bool {
+    let mut first = [0; 2];
+    matches!(source, Source::File(_))
+        && input::bytes(source, &mut |_, _| {}).is_ok_and(|mut bytes| bytes.read_exact(&mut first).is_ok())
+        && first[0] == PICKLE
+        && PROTOCOLS.contains(&first[1])
+}
+
 /// Why a snapshot could not be had.
-pub(super) enum Unreadable {
+pub(crate) enum Unreadable {
     Source(input::ReadError),
     Snapshot(snapshot::SnapshotError),
 }
@@ -97,15 +114,10 @@ pub(super) fn peaks(source: &Source) -> Option<SnapshotAnalysis> {
         what_if: WhatIfOptions::default(),
         output,
     };
-    analyse(&snapshot, source, bytes, &options).ok()
+    Some(analyse(&snapshot, source, bytes, &options).ok()?.analysis)
 }
 
-fn analyse(
-    snapshot: &Snapshot,
-    source: &Source,
-    bytes: u64,
-    options: &ReplayOptions,
-) -> anyhow::Result<SnapshotAnalysis> {
+fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOptions) -> anyhow::Result<Replayed> {
     let torch = match &options.what_if.torch {
         Some(text) => Some(Version::parse(text).filter(|v| *v >= Version::OLDEST).ok_or_else(|| {
             let (oldest, newest) = (Version::OLDEST, Version::NEWEST);
@@ -134,20 +146,33 @@ fn analyse(
         return Err(anyhow!("{}", why.in_lang(options.output.style.lang)));
     }
     let wanted = |ordinal: u32| options.device.is_none_or(|only| only == ordinal);
-    let mut devices = Vec::new();
+    let wishes = Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
+    let (mut devices, mut diagnoses) = (Vec::new(), Vec::new());
     for device in snapshot.devices.iter().filter(|device| wanted(device.ordinal)) {
         let mut analysis = analysis::device(snapshot, device, &mut sites, rules);
+        let mut diagnosis = None;
         if options.what_if.wanted {
-            let wishes = Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
-            simulate(&mut analysis, device, &conf, (&config, version), &mut sites, &wishes);
+            // A diagnosis rests on the usual variations, whatever else was asked for.
+            let failed = !analysis.ooms.is_empty();
+            if failed || wishes.are_usual() {
+                simulate(&mut analysis, device, &conf, (&config, version), &mut sites, &Wishes::default());
+            }
+            if failed {
+                let failure = proof::recorded_failure(snapshot, &source.to_string(), &analysis, &mut sites);
+                diagnosis = failure.map(|failure| explain::judge(0, failure, &Given::default()));
+            }
+            if !wishes.are_usual() {
+                simulate(&mut analysis, device, &conf, (&config, version), &mut sites, &wishes);
+            }
         }
+        diagnoses.push(diagnosis);
         if options.format == ReplayFormat::Html {
             analysis.layers = analysis::layers(&analysis, &mut sites, LAYERS);
         }
         devices.push(analysis);
     }
     sites.tell_apart();
-    Ok(SnapshotAnalysis {
+    let analysis = SnapshotAnalysis {
         source: source.to_string(),
         bytes,
         encoding: snapshot.encoding,
@@ -155,7 +180,8 @@ fn analyse(
         settings: snapshot.settings.clone(),
         devices,
         sites: sites.sites,
-    })
+    };
+    Ok(Replayed { analysis, diagnoses })
 }
 
 /// Runs the recorded program through the simulated allocator: as it was recorded, and with `wishes`. Why that cannot be
@@ -180,9 +206,13 @@ pub(super) fn simulate(
             let bar = Sweep::new();
             let swept = what_if::sweep(analysis, &program, conf, sites, wishes, &|_| bar.step());
             (analysis.what_if, analysis.what_if_base) = (swept.tried, swept.base);
+            join::settle_would_fit(analysis);
         }
         Err(why) => {
-            analysis.notes.push(Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh)));
+            let note = Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh));
+            if !analysis.notes.contains(&note) {
+                analysis.notes.push(note);
+            }
         }
     }
 }

@@ -3,23 +3,24 @@
 
 use super::explain::{self, FileEvents};
 use super::progress::Progress;
-use super::replay;
+use super::{proof, replay};
 use crate::account::Holder;
+use crate::allocator::config::Config;
+use crate::allocator::version::Version;
 use crate::dialect;
 use crate::gpu::twin::{Block, Layout, Reproduction, SMALL_PAGE, Segment, State, Sums, TORCH_PAGE};
 use crate::incident::context::Given;
-use crate::input::{self, Source};
+use crate::incident::recording::Verdict;
+use crate::input::Source;
+use crate::snapshot::analysis::DeviceAnalysis;
 use crate::snapshot::holders::Sites;
 use crate::snapshot::space::{Image, Rules};
-use crate::snapshot::{NONE, analysis, predict};
+use crate::snapshot::what_if::{EXPANDABLE, Wishes};
+use crate::snapshot::{Device, NONE, Snapshot, analysis, predict};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::Interval;
 use anyhow::bail;
-use std::io::Read;
-
-/// The first byte of a pickle of protocol 2 and later, which no log begins with.
-const PICKLE: u8 = 0x80;
 
 /// Makes the states that a failure's figures stand for: several of a message, one of a snapshot.
 ///
@@ -36,9 +37,7 @@ fn is_snapshot(source: &Source) -> bool {
     if [".pickle", ".pkl", ".json"].iter().any(|ending| named.ends_with(ending)) {
         return true;
     }
-    let mut first = [0];
-    input::bytes(source, &mut |_, _| {})
-        .is_ok_and(|mut bytes| bytes.read_exact(&mut first).is_ok() && first[0] == PICKLE)
+    replay::is_pickle(source)
 }
 
 /// The first failure that a snapshot's trace records, and the memory map at that moment.
@@ -50,7 +49,8 @@ fn of_snapshot(source: &Source, lang: Lang) -> anyhow::Result<Reproduction> {
     let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
     let mut sites = Sites::new(&snapshot);
     for device in &snapshot.devices {
-        let analysis = analysis::device(&snapshot, device, &mut sites, rules);
+        let mut analysis = analysis::device(&snapshot, device, &mut sites, rules);
+        let replayed = served_with_expandable(&snapshot, device, &mut analysis, &mut sites, (&config, version));
         if let (Some(oom), Some(image)) = (analysis.ooms.first(), &analysis.oom_image) {
             let state = State {
                 segments: segments(image),
@@ -64,13 +64,38 @@ fn of_snapshot(source: &Source, lang: Lang) -> anyhow::Result<Reproduction> {
                 free.fold(0u64, |sum, piece| sum.saturating_add(piece.size))
             });
             let expandable = left.reduce(u64::saturating_add);
-            return Ok(Reproduction::of_snapshot(state, device.ordinal, oom.event, expandable));
+            let of_the_moment = Reproduction::of_snapshot(state, device.ordinal, oom.event, expandable);
+            return Ok(Reproduction { replayed, ..of_the_moment });
         }
     }
     bail!(
         "{}",
         text!(en: "{source} records no out-of-memory failure", zh: "{source} 中没有记录显存不足的失败").in_lang(lang)
     );
+}
+
+/// Whether the failed request is served where all is replayed with expandable segments, where the replay says so: what
+/// `explain` and `replay` say of it.
+fn served_with_expandable(
+    snapshot: &Snapshot,
+    device: &Device,
+    analysis: &mut DeviceAnalysis,
+    sites: &mut Sites<'_>,
+    settings: (&Config, Version),
+) -> Option<bool> {
+    if analysis.ooms.is_empty() {
+        return None;
+    }
+    let conf = snapshot.settings.as_ref().map(|settings| settings.conf.clone()).unwrap_or_default();
+    replay::simulate(analysis, device, &conf, settings, sites, &Wishes::default());
+    let failure = proof::recorded_failure(snapshot, "", analysis, sites)?;
+    let recording = failure.recording.as_ref()?;
+    let trial = recording.settings().find(|trial| trial.conf == EXPANDABLE)?;
+    match trial.verdict {
+        Verdict::Serves { .. } => Some(true),
+        Verdict::Fails { .. } => Some(false),
+        Verdict::Unclear | Verdict::Refused(_) => None,
+    }
 }
 
 fn segments(image: &Image) -> Vec<Segment> {

@@ -120,11 +120,16 @@ const ROWS: &[Wording] = &[
     row(&["Uncaptured WebGPU error", "OutOfMemory"], "webgpu-uncaptured", Program::WebGpu, Gpu),
     row(&["CatBoostError", "bad_alloc"], "catboost-host", Program::Catboost, Host),
     row(&["failed to find a memory slot for batch"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
-    row(&["exceeds the available context size"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache),
-    row(&["Context size has been exceeded"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache),
-    row(&["KV cache is full - try increasing"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
-    row(&["input length exceeds the context length"], "ollama-context-exceeded", Program::Ollama, KvCache),
-    row(&["tokens when context the overflows"], "lm-studio-context-exceeded", Program::LmStudio, KvCache),
+    row(&["exceeds the available context size"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache)
+        .shows(&[Sign::BeyondContext]),
+    row(&["Context size has been exceeded"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache)
+        .shows(&[Sign::BeyondContext]),
+    row(&["KV cache is full - try increasing"], "llamacpp-cache-full", Program::LlamaCpp, KvCache)
+        .shows(&[Sign::BeyondContext]),
+    row(&["input length exceeds the context length"], "ollama-context-exceeded", Program::Ollama, KvCache)
+        .shows(&[Sign::BeyondContext]),
+    row(&["tokens when context the overflows"], "lm-studio-context-exceeded", Program::LmStudio, KvCache)
+        .shows(&[Sign::BeyondContext]),
     row(&["Not enough memory for", "mamba"], "megatron-mamba", Program::Megatron, KvCache),
     row(&["failed assertion", "total bytes of NDArray"], "metal-array-size", Program::Metal, Gpu)
         .shows(&[Sign::Mps, Sign::BufferSizeLimit]),

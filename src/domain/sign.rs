@@ -88,6 +88,8 @@ closed_set! {
         WeightsBuffer = "weights-buffer",
         /// What could not be had is the KV cache itself, by the message's own words.
         CacheRefused = "cache-refused",
+        /// The request is longer than the context that the engine was started with: no memory was missing.
+        BeyondContext = "beyond-context",
         /// Another program passes on the last words of the one that failed: what that one had printed before is
         /// missing.
         PassedOn = "passed-on",

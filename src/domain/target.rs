@@ -68,3 +68,24 @@ closed_set! {
         Xgboost = "xgboost",
     }
 }
+
+impl Target {
+    /// True where its lines go into a program's source: only who writes the program can use them.
+    pub const fn is_code(self) -> bool {
+        matches!(
+            self,
+            Target::Accelerate
+                | Target::Diffusers
+                | Target::Fastai
+                | Target::Fsdp
+                | Target::HfTrainer
+                | Target::Jax
+                | Target::Lightning
+                | Target::Numpy
+                | Target::Python
+                | Target::Pytorch
+                | Target::TensorFlow
+                | Target::Trl
+        )
+    }
+}

@@ -60,6 +60,11 @@ impl Quantised {
     /// Int8 with a scale for each row.
     pub const EIGHT_BIT: Quantised = Quantised { width: (1.0, 1.03), prepared: None };
 
+    /// Bits of a parameter.
+    pub fn bits(self) -> u8 {
+        if self.width.0 < 1.0 { 4 } else { 8 }
+    }
+
     /// As it is computed with: the more demanding way where it is not known.
     fn is_prepared(self) -> bool {
         self.prepared != Some(false)

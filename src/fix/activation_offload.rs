@@ -14,6 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Training, Need::NoEngine, Need::Loaded],
     applies: |case| case.training_step() && case.pytorch() && case.phase() != Some(Phase::OptimizerStep),
     costs: Costs { slows: (0.05, 0.5), numerics: Numerics::Same },
     knobs: &[

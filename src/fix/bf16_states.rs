@@ -16,13 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| {
-        case.on_gpu()
-            && case.training()
-            && case.large_model()
-            && !case.evaluating()
-            && case.context.lora.value() != Some(true)
-    },
+    needs: &[Need::Gpu, Need::Training],
+    applies: |case| case.large_model() && !case.evaluating() && case.context.lora.value() != Some(true),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Optimisation },
     knobs: &[
         line(Target::Lightning, "Trainer(precision=\"bf16-true\")"),

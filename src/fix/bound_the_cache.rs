@@ -21,6 +21,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Loader],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[line(Target::Pytorch, "{workers}cache = LRUCache(max_bytes=int({gib} * 2**30))").note(

@@ -14,6 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
+    needs: &[Need::Device],
     applies: |case| {
         case.on_device() && (case.sign(Sign::UnifiedMemory) || case.sign(Sign::Hip) || case.sign(Sign::Xpu))
     },

@@ -3,13 +3,15 @@
 
 use super::Knob;
 use super::cures::Table;
+use super::need::Need;
 use super::work::{self, Work};
 use crate::account::Ledger;
+use crate::cause::nature::{self, JobKind};
 use crate::cause::{CauseId, Finding};
-use crate::dialect::{Fact, Resource, Sign};
+use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::{Kind, Language, PytorchAllocator};
 use crate::domain::trainer::Purpose;
-use crate::domain::{Accelerator, Program, Target};
+use crate::domain::{Accelerator, Number, Program, Target};
 use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Trainer};
 use crate::incident::{Incident, Recording};
 use crate::snapshot::holders::{Category, Certainty};
@@ -201,32 +203,28 @@ impl<'a> Case<'a> {
         }) {
             return true;
         }
-        match self.phase() {
-            Some(Phase::Inference | Phase::Warmup) => false,
-            Some(
-                Phase::Backward
-                | Phase::OptimizerStep
-                | Phase::Train
-                | Phase::Loss
-                | Phase::Validation
-                | Phase::Checkpoint,
-            ) => true,
-            _ => {
-                self.purpose() == Some(Purpose::Training)
-                    || self.context.optimizer.is_known()
-                    || self.context.epochs.is_known()
-                    || self.context.epoch.is_known()
-                    || self.clue(Clue::OptimizerState)
-                    || self.context.gradient_checkpointing.is_known()
-                    || self.context.zero_stage.is_known()
+        if matches!(self.phase(), Some(Phase::Inference | Phase::Decode | Phase::Warmup)) {
+            return false;
+        }
+        match nature::job_kind(self.incident) {
+            Some(JobKind::Training) => true,
+            // What a compiler plans may be a step of training as well.
+            Some(JobKind::Compiled) => nature::trains(self.incident),
+            // A diffusion model is trained where gradients or an optimizer show.
+            Some(JobKind::Inference) => {
+                self.diffusion()
+                    && (matches!(self.phase(), Some(Phase::Backward | Phase::OptimizerStep | Phase::Loss))
+                        || self.clue(Clue::OptimizerState)
+                        || self.context.optimizer.is_known())
             }
+            _ => false,
         }
     }
 
     /// True when the log shows that it is not training, or shows nothing that looks like it.
     pub fn inference(&self) -> bool {
         self.engine().is_some()
-            || matches!(self.phase(), Some(Phase::Inference | Phase::Warmup))
+            || matches!(self.phase(), Some(Phase::Inference | Phase::Decode | Phase::Warmup))
             || self.diffusion()
             || (self.clue(Clue::Predicts) || self.clue(Clue::Serves)) && !self.training()
     }
@@ -312,7 +310,14 @@ impl<'a> Case<'a> {
     /// The inference engine whose memory it is.
     pub fn engine(&self) -> Option<Program> {
         let around = self.trainer().and_then(Trainer::engine);
-        around.or_else(|| Some(self.program()).filter(Program::is_engine))
+        around.or_else(|| Some(self.program()).filter(Program::is_engine)).or_else(|| self.engine_within())
+    }
+
+    /// The engine in whose own code it failed: a trainer that samples keeps one in its process.
+    pub fn engine_within(&self) -> Option<Program> {
+        let file = self.context.frames.last()?.file.replace('\\', "/");
+        let within = |program: &&Program| program.markers().iter().any(|marker| file.contains(marker));
+        Program::LISTED.iter().filter(|program| program.is_engine()).find(within).copied()
     }
 
     /// True where a program refused to load a model because the machine's memory would not hold it.
@@ -363,8 +368,47 @@ impl<'a> Case<'a> {
         if self.windows() {
             targets.push(Target::Windows);
         }
-        targets.extend([Target::Shell, Target::Docker, Target::Kubernetes, Target::Slurm, Target::Linux]);
+        targets.push(Target::Shell);
+        targets.retain(|target| self.allows(*target));
+        // Where nothing tells who set the limit, all of them are shown.
+        targets.extend([Target::Docker, Target::Kubernetes, Target::Slurm].into_iter().filter(|set| self.allows(*set)));
+        targets.push(Target::Linux);
         targets
+    }
+
+    /// The scheduler or container runtime that holds the job to its limits, where the messages or the control group's
+    /// path name one.
+    pub fn warden(&self) -> Option<Program> {
+        let event = &self.incident.event;
+        let named = |event: &Event| event.program.kind() == Kind::Scheduler;
+        let reporter = std::iter::once(event).chain(&self.incident.followers).find(|event| named(event));
+        let paths: [(&str, Program); 7] = [
+            ("slurm", Program::Slurm),
+            ("kubepods", Program::Kubernetes),
+            ("docker", Program::Docker),
+            ("libpod", Program::Podman),
+            ("htcondor", Program::HtCondor),
+            (".service", Program::Systemd),
+            ("user.slice", Program::Systemd),
+        ];
+        let path = event.facts.cgroup.get().map(|path| path.to_ascii_lowercase()).unwrap_or_default();
+        let by_path = || paths.iter().find(|(part, _)| path.contains(part)).map(|(_, program)| *program);
+        // Only Slurm counts the kills of a step.
+        let counted = || event.facts.numbers.contains_key(&Number::OomEvents).then_some(Program::Slurm);
+        reporter.map(|event| event.program).or_else(by_path).or_else(counted)
+    }
+
+    /// False for the settings of another scheduler or runtime than the one that holds the job to its limits.
+    fn allows(&self, target: Target) -> bool {
+        let theirs = [Target::Docker, Target::Kubernetes, Target::Slurm];
+        if !theirs.contains(&target) {
+            return true;
+        }
+        match self.warden() {
+            Some(warden) => warden.targets().contains(&target),
+            // A card runs out under any of them, the machine itself outside of all.
+            None => self.resource() != Resource::Host,
+        }
     }
 
     /// Sorts knobs so that those of this incident's programs come first, and drops those of programs that the log rules
@@ -396,6 +440,9 @@ impl<'a> Case<'a> {
         targets.push(Target::Program);
         let place = |knob: &Knob| targets.iter().position(|target| *target == knob.target);
         knobs.retain(|knob| place(knob).is_some());
+        if !Need::OwnCode.met(self) {
+            knobs.retain(Knob::is_a_setting);
+        }
         knobs.sort_by_key(place);
         if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != Target::Program) {
             knobs.retain(|knob| knob.target != Target::Program);
@@ -418,6 +465,31 @@ impl<'a> Case<'a> {
             .or_else(|| self.incident.event.facts.get(Fact::Limit).map(|figure| figure.interval()))
             .or_else(|| self.context.memory_limit.get().map(|figure| figure.interval()))
             .or_else(|| self.context.host_total.get().map(|figure| figure.interval()))
+    }
+
+    /// What the job itself holds at the failure and could give up at the most, as far as the figures tell: all of it,
+    /// or all but the weights.
+    pub fn held(&self, but_weights: bool) -> Option<Interval> {
+        if !self.on_device() {
+            return None;
+        }
+        let process = || self.incident.event.facts.get(Fact::Process).map(|figure| figure.interval());
+        let held = self.allocated().or_else(process)?;
+        if !but_weights {
+            return Some(held);
+        }
+        let each = match self.precision() {
+            _ if self.context.quantized.value() == Some(true) => 0.5,
+            Some(Precision::Int4 | Precision::Int8) => 0.5,
+            Some(Precision::Fp32) => 4.0,
+            _ => 2.0,
+        };
+        let sharded = self.context.fsdp.value() == Some(true) || self.context.zero_stage.value() == Some(3);
+        let ranks = if sharded { self.context.world_size.value().unwrap_or(1).max(1) } else { 1 };
+        let weights = self.context.parameters.value().unwrap_or(0.0) * each / ranks as f64;
+        let rest = (held - Interval::exactly(weights as u64)).at_least_zero();
+        // Weights of which only a part is on this device leave the question open.
+        Some(if rest.high == 0 { held } else { rest })
     }
 
     /// What the framework holds at the failure together with the request: the least that this step needs.

@@ -22,20 +22,26 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
+    needs: &[Need::Ram],
     applies: |case| {
-        case.on_host() && case.sign(Sign::KilledWithProof) && case.confidence(CauseId::OtherProcess) >= 0.15
+        // Ray and the schedulers kill by their own rules.
+        matches!(case.program(), Program::LinuxKernel | Program::EarlyOom | Program::Nohang | Program::SystemdOomd)
+            && case.sign(Sign::KilledWithProof)
+            && case.confidence(CauseId::OtherProcess) >= 0.15
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Linux, "earlyoom --avoid '^{name}$'")
-            .note("in /etc/default/earlyoom", "写入 /etc/default/earlyoom"),
+            .note("in /etc/default/earlyoom", "写入 /etc/default/earlyoom")
+            .when("earlyoom"),
         line(Target::Linux, "systemctl edit UNIT: [Service] ManagedOOMPreference=avoid")
-            .note("and MemoryMax= for the unit that fills memory", "并给占内存的单元设 MemoryMax="),
+            .note("and MemoryMax= for the unit that fills memory", "并给占内存的单元设 MemoryMax=")
+            .when("systemd"),
         line(Target::Shell, "echo -500 > /proc/PID/oom_score_adj")
             .note("as root, of the process to spare", "以 root 对要保护的进程执行")
             .when("kernel"),
     ],
-    fixtures: &["host/bystander", "ray/monitor"],
+    fixtures: &["host/bystander"],
     advise,
 };
 
@@ -44,6 +50,8 @@ fn advise(case: &Case) -> Advice {
     // The name goes into a regular expression on a command line.
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')).collect();
     Draft::new(case, &FIX)
+        .when("earlyoom", matches!(case.program(), Program::EarlyOom | Program::Nohang))
+        .when("systemd", case.program() == Program::SystemdOomd)
         .when("kernel", case.program() == Program::LinuxKernel)
         .fill("name", name)
         .frees_unknown(text!(en: "frees nothing: it chooses who is killed", zh: "不释放内存：它决定杀谁"))

@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_gpu() && case.engine().is_none() && !case.loading(),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "for block in x.split(1024): ...").note("at {place}", "位于 {place}"),
@@ -48,6 +49,7 @@ fn advise(case: &Case) -> Advice {
     draft
         .when("huge", huge)
         .weight(weight)
+        .of_request()
         .frees_if(
             requested.map(|requested| {
                 let shown = show(requested.middle());

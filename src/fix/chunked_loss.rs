@@ -16,6 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Gpu, Need::Training, Need::NoEngine],
     applies: |case| case.training_step() && case.language_model() && case.pytorch(),
     costs: Costs { slows: (-0.2, 0.05), numerics: Numerics::Same },
     knobs: &[

@@ -23,7 +23,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| case.on_gpu() && !case.composing(),
+    needs: &[Need::Gpu, Need::Training],
+    applies: |case| !case.composing(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[],
     fixtures: &["fix/same-states-on-four-ranks"],

@@ -15,13 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| {
-        case.on_gpu()
-            && case.training()
-            && !case.evaluating()
-            && case.pytorch()
-            && case.context.lora.value() != Some(true)
-    },
+    needs: &[Need::Gpu, Need::Training],
+    applies: |case| !case.evaluating() && case.pytorch() && case.context.lora.value() != Some(true),
     costs: Costs { slows: (0.25, 0.9), numerics: Numerics::Same },
     knobs: &[
         line(

@@ -14,7 +14,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    applies: |case| case.on_gpu() && case.learns(),
+    needs: &[Need::Gpu, Need::NoEngine],
+    applies: |case| case.learns(),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         line(Target::TensorFlow, "export TF_CUDNN_WORKSPACE_LIMIT_IN_MB=512"),

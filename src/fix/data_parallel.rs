@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    applies: |case| case.on_gpu() && case.clue(Clue::DataParallel),
+    needs: &[Need::Gpu],
+    applies: |case| case.clue(Clue::DataParallel),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Pytorch, "torchrun --nproc_per_node=<GPUs> train.py")
         .note("with DistributedDataParallel instead of DataParallel", "用 DistributedDataParallel 代替 DataParallel")],

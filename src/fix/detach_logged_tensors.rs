@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    applies: |case| case.on_gpu() && case.engine().is_none() && !case.loading(),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "losses.append(loss.item())")
@@ -27,7 +28,10 @@ pub const FIX: Fix = Fix {
                 "not += loss; outputs.append(out.detach().cpu())",
                 "不要 += loss；输出用 outputs.append(out.detach().cpu())",
             )
-            .unless("placed"),
+            .when("summed"),
+        line(Target::Pytorch, "outputs.append(out.detach().cpu())")
+            .note("not append(out); drop what is no longer needed", "不要 append(out)；不再需要的及时丢弃")
+            .when("kept"),
         line(Target::Lightning, "self.validation_outputs.append(out.detach().cpu())")
             .note("and clear() it in on_validation_epoch_end", "并在 on_validation_epoch_end 中 clear()"),
         line(Target::TensorFlow, "losses.append(float(loss))").note("not the tensor", "不要存张量"),
@@ -49,6 +53,8 @@ fn advise(case: &Case) -> Advice {
         None => draft,
     };
     let now = case.incident.event.meter().now;
+    let draft =
+        draft.when("summed", kept.is_none() && case.training()).when("kept", kept.is_none() && !case.training());
     draft
         .weight(weight)
         .frees_if(

@@ -3,7 +3,8 @@
 
 use super::case::{Case, clamp_to, show};
 use super::cures::{self, Table};
-use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer};
+use super::need::Need;
+use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer, Part};
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
@@ -21,6 +22,7 @@ pub struct Draft<'a> {
     /// What it saves of the need, which may be more than the device has where the request is.
     saves: Option<Interval>,
     certainty: Certainty,
+    part: Part,
     /// Circumstances that are given.
     given: Vec<&'static str>,
     values: Vec<(&'static str, Text)>,
@@ -47,7 +49,8 @@ impl<'a> Draft<'a> {
             frees: Frees::Unknown(Text::default()),
             saves: None,
             certainty: Certainty::RuleOfThumb,
-            given: Vec::new(),
+            part: fix.class.part(),
+            given: universal(case),
             values: values.into_iter().map(|(name, value)| (name, Text::same(value))).collect(),
             was: None,
             knobs: Vec::new(),
@@ -68,7 +71,32 @@ impl<'a> Draft<'a> {
     /// What it frees, with the formula that has this incident's figures in it.
     pub fn frees(mut self, range: Interval, formula: Text) -> Self {
         self.saves = Some(range);
-        self.frees = Frees::Bytes { range: clamp_to(range, self.case.bound()), formula };
+        let bound = match self.part {
+            Part::Held => self.case.held(self.fix.class.keeps_weights()),
+            Part::Request => self.case.requested(),
+            Part::Whole => None,
+        };
+        let bound = bound.or_else(|| self.case.bound());
+        let cut = clamp_to(range, bound);
+        let formula = match bound {
+            Some(bound) if cut.high < range.high => {
+                let most = show(bound.middle());
+                let more = match self.part {
+                    Part::Held => text!(en: "of the {most} that can go at most", zh: "其中最多能释放 {most}"),
+                    Part::Request => text!(en: "of the {most} requested at most", zh: "最多为申请的 {most}"),
+                    Part::Whole => text!(en: "of {most} in all", zh: "总共只有 {most}"),
+                };
+                super::case::join(formula, more)
+            }
+            _ => formula,
+        };
+        self.frees = Frees::Bytes { range: cut, formula, of: self.part };
+        self
+    }
+
+    /// What it saves is of the request that failed rather than of what is held. Said before how much.
+    pub fn of_request(mut self) -> Self {
+        self.part = Part::Request;
         self
     }
 
@@ -165,6 +193,15 @@ impl<'a> Draft<'a> {
         }
         Advice::Offer(Offer { frees: self.frees, costs: self.costs, certainty: self.certainty, cures, knobs, why })
     }
+}
+
+/// Circumstances that lines of any fix may depend on: a data loader feeds the job, a model is trained.
+pub const UNIVERSAL: [&str; 2] = ["loader", "trains"];
+
+/// Those of them that are given.
+fn universal(case: &Case) -> Vec<&'static str> {
+    let given = [Need::Loader.met(case), case.training()];
+    UNIVERSAL.iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| *name).collect()
 }
 
 /// A line with one more remark behind it.

@@ -18,7 +18,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| case.on_gpu() && case.training() && case.pytorch() && !case.evaluating(),
+    needs: &[Need::Gpu, Need::Training],
+    applies: |case| case.pytorch() && !case.evaluating(),
     costs: Costs { slows: (-0.05, 0.05), numerics: Numerics::Benign },
     knobs: &[
         line(Target::HfTrainer, "optim=\"adamw_8bit\"").note("or \"paged_adamw_8bit\"", "或 \"paged_adamw_8bit\""),

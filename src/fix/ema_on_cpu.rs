@@ -14,6 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Training],
     applies: |_| true,
     costs: Costs { slows: (0.01, 0.05), numerics: Numerics::Same },
     knobs: &[

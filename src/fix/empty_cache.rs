@@ -16,6 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
+    needs: &[Need::Running],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[

@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_gpu(),
+    needs: &[Need::Gpu],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.05), numerics: Numerics::Same },
     knobs: &[
         line(Target::Mlx, "mx.eval(model.parameters(), optimizer.state, loss)").note("once per step", "每步一次"),

@@ -14,6 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving, Work::Training, Work::Inference],
+    needs: &[],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[

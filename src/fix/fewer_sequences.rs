@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving],
-    applies: |case| case.engine().is_some() && case.on_device(),
+    needs: &[Need::Device, Need::Short],
+    applies: |case| case.engine().is_some(),
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
     knobs: &[
         line(Target::Vllm, "--max-num-seqs {sequences} --max-num-batched-tokens {tokens}"),

@@ -18,6 +18,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Loader],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
     knobs: &[
@@ -28,7 +29,7 @@ pub const FIX: Fix = Fix {
             "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch}, persistent_workers=False)",
         ),
     ],
-    fixtures: &["cause/workers-fill-group", "kernel/memcg-workers"],
+    fixtures: &["pytorch-host/worker-killed-with-report", "kernel/memcg-workers"],
     advise,
 };
 

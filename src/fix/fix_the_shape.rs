@@ -16,9 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| {
-        case.resource() != Resource::CudaSharedMemory && case.resource() != Resource::Shm && case.engine().is_none()
-    },
+    needs: &[Need::NoEngine],
+    applies: |case| case.resource() != Resource::CudaSharedMemory && case.resource() != Resource::Shm,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "print(x.shape, x.dtype)").note("before {place}", "放在 {place} 之前"),
@@ -42,6 +41,7 @@ fn advise(case: &Case) -> Advice {
         || case.requested().zip(case.capacity()).is_some_and(|(requested, capacity)| requested.low > capacity.high);
     draft
         .when("absurd", absurd)
+        .of_request()
         .frees_if(
             case.requested().filter(|requested| requested.low > 0).map(|requested| {
                 let shown = show(requested.middle());

@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.discrete_gpu(),
+    needs: &[Need::ListedProcesses, Need::Running, Need::OthersHold],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")

@@ -14,7 +14,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| case.on_gpu() && case.learns() && !case.diffusion() && !case.evaluating(),
+    needs: &[Need::Gpu, Need::Training],
+    applies: |case| case.learns() && !case.diffusion() && !case.evaluating(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
         line(Target::Ultralytics, "freeze=10")

@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    applies: |case| case.on_gpu() && case.engine().is_none() && !case.loading(),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
+    applies: |_| true,
     costs: Costs { slows: (-0.5, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")")

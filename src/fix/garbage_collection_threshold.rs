@@ -19,7 +19,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.caching_allocator(),
+    needs: &[Need::PytorchCache],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[line(
         Target::Pytorch,

@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.caching_allocator() && case.engine().is_none(),
+    needs: &[Need::PytorchCache, Need::NoEngine],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Pytorch, "del model, optimizer, outputs; gc.collect(); torch.cuda.empty_cache()")
         .note("in this order", "按此顺序")],

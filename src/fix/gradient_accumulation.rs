@@ -19,10 +19,11 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Training],
     applies: |case| case.training_step(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[],
-    fixtures: &["candle/weights", "cause/dense-adjacency"],
+    fixtures: &["context/side-tables", "context/retried"],
     advise,
 };
 

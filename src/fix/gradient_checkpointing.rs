@@ -17,6 +17,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Training, Need::NoEngine],
     applies: |case| case.training_step(),
     costs: Costs { slows: (0.2, 0.35), numerics: Numerics::Same },
     knobs: &[

@@ -16,6 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Training, Need::NoEngine, Need::Batch],
     applies: |case| case.training_step() && case.language_model(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Benign },
     knobs: &[

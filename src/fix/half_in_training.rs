@@ -14,12 +14,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| {
-        case.training_step()
-            && case.training()
-            && matches!(case.precision(), None | Some(Precision::Fp32))
-            && case.pytorch()
-    },
+    needs: &[Need::Training],
+    applies: |case| case.training_step() && matches!(case.precision(), None | Some(Precision::Fp32)) && case.pytorch(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[],
     fixtures: &["fix/averaged-weights", "fix/gathered-outputs"],

@@ -16,13 +16,14 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.discrete_gpu(),
+    needs: &[Need::ListedProcesses, Need::Running, Need::OthersHold],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "sudo fuser -v {nodes}").note(
         "lists every process that has a GPU open, hidden ones too; end leftovers of yours, not this job",
         "列出所有打开 GPU 的进程，包括隐藏的；只结束自己残留的进程，不要结束本任务",
     )],
-    fixtures: &["engines/mlc", "cause/ranks-on-card-0"],
+    fixtures: &["context/neighbour", "tensorflow/device-full"],
     advise,
 };
 

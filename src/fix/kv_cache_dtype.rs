@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving],
-    applies: |case| case.engine().is_some() && case.on_device(),
+    needs: &[Need::Device, Need::Short],
+    applies: |case| case.engine().is_some(),
     costs: Costs { slows: (-0.1, 0.1), numerics: Numerics::Model },
     knobs: &[
         line(Target::Vllm, "--kv-cache-dtype fp8"),

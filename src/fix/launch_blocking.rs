@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_gpu(),
+    needs: &[Need::Gpu, Need::Running],
+    applies: |_| true,
     costs: Costs { slows: (0.1, 0.6), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "{variable} <your command>")
         .note("once, for the true traceback", "运行一次，得到真实的 traceback")],

@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Compute],
-    applies: |case| case.on_gpu() && case.works() == [Work::Compute] && !case.is_state_vector(),
+    needs: &[Need::Gpu],
+    applies: |case| case.works() == [Work::Compute] && !case.is_state_vector(),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[said(
         Target::Program,

@@ -22,7 +22,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| case.on_gpu() && case.training() && !case.evaluating() && case.context.lora.value() != Some(true),
+    needs: &[Need::Gpu, Need::Training],
+    applies: |case| !case.evaluating() && case.context.lora.value() != Some(true),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Optimisation },
     knobs: &[
         line(Target::HfTrainer, "optim=\"adafactor\""),

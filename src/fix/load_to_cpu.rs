@@ -16,6 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
+    needs: &[Need::Gpu],
     applies: |case| {
         case.on_gpu()
             && case.pytorch()

@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Serving],
-    applies: |case| case.on_host() && case.resource() != Resource::Shm,
+    needs: &[Need::Ram],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "AutoModel.from_pretrained(..., low_cpu_mem_usage=True, torch_dtype=\"auto\")"),

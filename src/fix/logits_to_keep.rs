@@ -14,6 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving, Work::Inference, Work::Training],
+    needs: &[Need::Gpu],
     applies: |case| case.on_gpu() && case.clue(Clue::VocabularyLogits) && (!case.training() || case.evaluating()),
     costs: Costs { slows: (-0.1, 0.0), numerics: Numerics::Same },
     knobs: &[
@@ -29,6 +30,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
+        .of_request()
         .frees_if(
             case.requested().filter(|requested| requested.low > 0).map(|requested| {
                 let shown = show(requested.middle());

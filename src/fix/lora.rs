@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| case.on_gpu() && case.training() && case.large_model(),
+    needs: &[Need::Gpu, Need::Training, Need::NoEngine],
+    applies: |case| case.large_model(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
         line(Target::Trl, "SFTTrainer(..., peft_config=LoraConfig(r=16, target_modules=\"all-linear\"))"),

@@ -17,6 +17,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving],
+    needs: &[Need::Short],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.15), numerics: Numerics::Same },
     knobs: &[

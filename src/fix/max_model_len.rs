@@ -17,6 +17,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving],
+    needs: &[Need::Short],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
@@ -66,7 +67,8 @@ fn advise(case: &Case) -> Advice {
     let length = buffer.as_ref().map(|buffer| buffer.length).or(budget.length);
     let computed = budget.longest().or_else(|| buffer.and_then(|buffer| buffer.longest()));
     let tried = computed.or(length.map(|length| (length / 2).max(16)));
-    let shown = tried.map_or("8192".to_string(), |tokens| tokens.to_string());
+    let half = || text!(en: "<half of the length now>", zh: "<现在长度的一半>");
+    let shown = tried.map_or_else(half, |tokens| Text::same(tokens.to_string()));
     let sure = computed.is_some();
     Draft::new(case, &FIX)
         .when("computed", sure)
@@ -90,7 +92,7 @@ fn advise(case: &Case) -> Advice {
             ),
         )
         .certainty(if sure { Certainty::Arithmetic } else { Certainty::RuleOfThumb })
-        .fill("shown", &shown)
+        .fill_text("shown", shown)
         .because(match (computed, length) {
             (Some(tokens), Some(length)) => text!(
                 en: "the cache has room for {tokens} tokens, {length} are asked for",
@@ -100,9 +102,13 @@ fn advise(case: &Case) -> Advice {
                 en: "the cache has room for {tokens} tokens",
                 zh: "缓存可容纳 {tokens} 个 token"
             ),
-            _ => text!(
-                en: "{engine} must hold a request of full length; try {shown}",
-                zh: "{engine} 必须能容纳一条最长请求；先试 {shown}"
+            (None, Some(length)) => text!(
+                en: "{engine} sets memory aside for a request of full length, {length} tokens here",
+                zh: "{engine} 按一条最长请求预留内存，此处为 {length} 个 token"
+            ),
+            (None, None) => text!(
+                en: "{engine} sets memory aside for a request of full length; the log does not tell the length",
+                zh: "{engine} 按一条最长请求预留内存；日志没有给出该长度"
             ),
         })
 }

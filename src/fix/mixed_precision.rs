@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    applies: |case| case.on_gpu() && case.learns() && !case.loading() && case.engine().is_none(),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
+    applies: |case| case.learns(),
     costs: Costs { slows: (-0.6, 0.0), numerics: Numerics::Benign },
     knobs: &[
         line(Target::HfTrainer, "bf16=True").note("fp16=True before Ampere", "Ampere 之前的卡用 fp16=True"),

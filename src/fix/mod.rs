@@ -25,6 +25,7 @@ pub mod cures;
 mod data_parallel;
 mod ddp_bucket_view;
 mod detach_logged_tensors;
+mod device_per_rank;
 mod donate_buffers;
 pub mod draft;
 mod eight_bit_optimizer;
@@ -58,6 +59,7 @@ mod lighter_optimizer;
 mod load_to_cpu;
 mod load_weights_once;
 mod logits_to_keep;
+mod longer_context;
 mod lora;
 mod lower_engine_memory;
 mod max_model_len;
@@ -68,6 +70,7 @@ mod more_devices;
 mod mps_watermark;
 mod narrower_profile;
 mod nccl_buffers;
+mod need;
 mod no_grad_in_eval;
 mod no_python_lists_in_dataset;
 mod offload_eval_predictions;
@@ -118,6 +121,7 @@ use crate::text::Text;
 use crate::units::Interval;
 use case::Case;
 use knob::Line;
+use need::Need;
 use work::Work;
 
 closed_set! {
@@ -145,6 +149,22 @@ closed_set! {
 }
 
 impl Class {
+    /// What its fixes save of, unless one says otherwise.
+    fn part(self) -> Part {
+        match self {
+            Class::FreeTheDevice | Class::AllocConfig | Class::Limits | Class::Host | Class::Libraries => Part::Whole,
+            _ => Part::Held,
+        }
+    }
+
+    /// True where the weights stay as they are and where they are.
+    fn keeps_weights(self) -> bool {
+        matches!(
+            self,
+            Class::Batch | Class::Shapes | Class::Activations | Class::Optimizer | Class::Evaluation | Class::Leak
+        )
+    }
+
     /// True for changes that can make weights, gradients and optimizer states smaller on the device, or show the cause.
     fn touches_states(self) -> bool {
         matches!(
@@ -180,9 +200,20 @@ closed_set! {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Frees {
     /// A range in bytes, with the formula and this incident's figures in it.
-    Bytes { range: Interval, formula: Text },
+    Bytes { range: Interval, formula: Text, of: Part },
     /// Not computable from this log, and why; names the one figure that would settle it.
     Unknown(Text),
+}
+
+/// Of what the bytes are that a fix saves: no more can go than that has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Of what the job itself holds, but for what must stay.
+    Held,
+    /// Of the request that failed, which held nothing yet.
+    Request,
+    /// Of the device or machine: what others hold, what a limit or a cache keeps from it.
+    Whole,
 }
 
 closed_set! {
@@ -204,6 +235,14 @@ pub struct Knob {
     pub target: Target,
     /// The line to write, ready to paste; remarks in it are in the language of the report.
     pub line: Text,
+}
+
+impl Knob {
+    /// True where it is set from outside: a shell's line, or an option of the program. Lines for a framework are code,
+    /// but for those that set its environment.
+    pub(crate) fn is_a_setting(&self) -> bool {
+        !self.target.is_code() || self.line.en.starts_with("export ")
+    }
 }
 
 /// What a fix costs.
@@ -251,6 +290,8 @@ pub struct Fix {
     pub doc: fn() -> Text,
     /// The kinds of work that it is advice for.
     pub helps: &'static [Work],
+    /// What must be so for it to be able to help, besides the kind of work.
+    pub needs: &'static [Need],
     /// Whether it has to do with the incident at all.
     pub applies: fn(&Case) -> bool,
     pub costs: Costs,
@@ -266,7 +307,7 @@ impl Fix {
     /// What it says to an incident.
     pub fn advice(&self, case: &Case) -> Advice {
         let helps = self.helps.iter().any(|work| case.works().contains(work));
-        if !helps || !(self.applies)(case) {
+        if !helps || !self.needs.iter().all(|need| need.met(case)) || !(self.applies)(case) {
             return Advice::Silent;
         }
         let advice = (self.advise)(case);
@@ -303,6 +344,7 @@ pub struct Plan {
 /// Every fix, in the order in which equals are shown: what costs nothing first.
 pub const FIXES: &[&Fix] = &[
     &free_the_device::FIX,
+    &device_per_rank::FIX,
     &other_device::FIX,
     &kill_zombies::FIX,
     &expandable_segments::FIX,
@@ -355,6 +397,7 @@ pub const FIXES: &[&Fix] = &[
     &mps_watermark::FIX,
     &raise_engine_memory::FIX,
     &lower_engine_memory::FIX,
+    &longer_context::FIX,
     &max_model_len::FIX,
     &fewer_sequences::FIX,
     &kv_cache_dtype::FIX,
@@ -477,6 +520,7 @@ mod prelude {
     pub(super) use super::case::{Case, bytes, join, show};
     pub(super) use super::draft::Draft;
     pub(super) use super::knob::{line, said};
+    pub(super) use super::need::Need;
     pub(super) use super::work::Work;
     pub(super) use super::{Advice, Certainty, Class, Costs, Fix, Numerics};
     pub(super) use crate::cause::CauseId;

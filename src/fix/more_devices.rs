@@ -15,6 +15,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving, Work::Inference],
+    needs: &[Need::Device, Need::Short],
     applies: |case| case.on_device() && (case.inference() || case.loading()),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[

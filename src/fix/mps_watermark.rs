@@ -16,6 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
+    needs: &[],
     applies: |case| case.sign(Sign::Mps),
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[

@@ -14,6 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Serving],
+    needs: &[Need::Gpu],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[

@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    applies: |case| case.on_gpu() && case.pytorch() && case.engine().is_none() && !case.loading(),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
+    applies: |case| case.pytorch(),
     costs: Costs { slows: (-0.2, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Lightning, "Trainer(inference_mode=True)").note(

@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| case.on_host() && case.resource() != Resource::Shm && case.context.workers.value() != Some(0),
+    needs: &[Need::Ram, Need::Loader],
+    applies: |case| case.context.workers.value() != Some(0),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "self.samples = np.array(paths)").note(
@@ -25,7 +26,7 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Ultralytics, "cache=False").note("or cache=\"disk\"", "或 cache=\"disk\""),
     ],
-    fixtures: &["launcher/joblib", "cause/workers-fill-group"],
+    fixtures: &["kernel/memcg-workers", "pytorch-host/worker-killed-with-report"],
     advise,
 };
 

@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    applies: |case| case.on_gpu() && case.engine().is_none() && !case.loading(),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "eval_accumulation_steps=1").note(

@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_gpu() && case.program().preallocates(),
+    needs: &[Need::Gpu, Need::Running],
+    applies: |case| case.program().preallocates(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::TensorFlow, "export TF_GPU_ALLOCATOR=cuda_malloc_async")

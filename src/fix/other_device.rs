@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.discrete_gpu(),
+    needs: &[Need::ListedProcesses, Need::Running, Need::OthersHold],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "{visible}={index} <your command>"),
@@ -25,7 +26,7 @@ pub const FIX: Fix = Fix {
             .unless("known"),
         line(Target::Ollama, "{visible}=<index> ollama serve").unless("known"),
     ],
-    fixtures: &["cause/ranks-on-card-0", "context/neighbour"],
+    fixtures: &["context/neighbour"],
     advise,
 };
 
@@ -33,6 +34,12 @@ fn advise(case: &Case) -> Advice {
     let (Some(visible), tool) = (case.accelerator().visible_devices(), case.accelerator().tool()) else {
         return Advice::Silent;
     };
+    if case.clue(Clue::RanksOnOneDevice) {
+        return Advice::WontHelp(text!(
+            en: "every rank would follow: each needs a device of its own",
+            zh: "所有 rank 会一起搬过去：应让每个 rank 使用自己的设备"
+        ));
+    }
     let used = case.incident.event.facts.device.value();
     let emptiest = case
         .context
@@ -69,8 +76,8 @@ fn advise(case: &Case) -> Advice {
                     zh: "日志没有显示其他 GPU 的占用；用 {tool} 查看"
                 ))
                 .because(text!(
-                    en: "GPU{device} is taken; where the machine has another, it may be idle",
-                    zh: "GPU{device} 已被占用；机器上的其他 GPU 可能空闲"
+                    en: "if the machine has another device than GPU{device}, it may be idle",
+                    zh: "如果机器上除 GPU{device} 外还有其他设备，它可能空闲"
                 ))
         }
     }

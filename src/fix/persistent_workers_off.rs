@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| case.on_host() && case.resource() != Resource::Shm && case.context.workers.value() != Some(0),
+    needs: &[Need::Ram, Need::Loader],
+    applies: |case| case.context.workers.value() != Some(0),
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "dataloader_persistent_workers=False"),

@@ -15,11 +15,13 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
+    needs: &[],
     applies: |case| case.sign(Sign::PinnedHost),
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "dataloader_pin_memory=False"),
-        line(Target::Pytorch, "DataLoader(..., pin_memory=False)"),
+        line(Target::Pytorch, "DataLoader(..., pin_memory=False)").when("loader"),
+        line(Target::Pytorch, "pin_memory=False").note("wherever it is set", "在设置它的地方").unless("loader"),
     ],
     fixtures: &["fix/pinned-batches"],
     advise,

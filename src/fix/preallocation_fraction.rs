@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_gpu(),
+    needs: &[Need::Gpu, Need::Running],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[
         line(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=false").note(

@@ -16,6 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Gpu, Need::Training, Need::NoEngine],
     applies: |case| case.on_gpu() && (case.training() || case.context.lora.value() == Some(true)) && case.large_model(),
     costs: Costs { slows: (0.25, 0.4), numerics: Numerics::Model },
     knobs: &[

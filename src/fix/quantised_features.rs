@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_gpu(),
+    needs: &[Need::Gpu],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Benign },
     knobs: &[
         line(Target::Xgboost, "dtrain = xgb.QuantileDMatrix(X, y, max_bin=128)").note(

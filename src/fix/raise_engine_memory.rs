@@ -18,6 +18,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving],
+    needs: &[Need::Device, Need::Short],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[

@@ -16,14 +16,28 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_host() && case.resource() != Resource::Shm,
+    needs: &[Need::Ram],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "free -h")
             .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
             .when("no-limit"),
-        line(Target::Program, "free -h")
-            .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
+        said(
+            Target::Shell,
+            "raise the memory limit of the container, job or service to {tried} {unit}iB",
+            "把容器、任务或服务的内存上限提高到 {tried} {unit}iB",
+        )
+        .when("whose"),
+        said(
+            Target::Shell,
+            "raise the memory limit of the container, job or service to its peak + 20 %",
+            "把容器、任务或服务的内存上限提高到峰值 + 20 %",
+        )
+        .when("whose-and-how-much"),
+        line(Target::Linux, "systemctl set-property <unit> MemoryMax={tried}{unit}").when("unit"),
+        line(Target::Linux, "systemctl set-property <unit> MemoryMax=<peak + 20 %>").when("unit-unread"),
+        said(Target::Program, "ask the scheduler for the peak + 20 % of memory", "向调度器申请峰值 + 20 % 的内存")
             .unless("no-limit"),
         line(Target::Slurm, "#SBATCH --mem={tried}{unit}"),
         line(Target::Slurm, "#SBATCH --mem=<peak + 20 %>")
@@ -65,7 +79,15 @@ fn advise(case: &Case) -> Advice {
         Some(more) => (more.div_ceil(GIB), "G"),
         None => (0, "G"),
     };
-    let draft = Draft::new(case, &FIX).when("no-limit", limit.is_none() && case.resource() == Resource::Host);
+    let warden = case.warden();
+    let service = warden == Some(Program::Systemd);
+    let anybody = warden.is_none() && case.resource() == Resource::Cgroup;
+    let draft = Draft::new(case, &FIX)
+        .when("no-limit", limit.is_none() && case.resource() == Resource::Host)
+        .when("whose", anybody && more.is_some())
+        .when("whose-and-how-much", anybody && more.is_none())
+        .when("unit", service && more.is_some())
+        .when("unit-unread", service && more.is_none());
     let draft = match more {
         Some(_) => draft.when("computed", true).fill("tried", tried).fill("unit", unit),
         None => draft,

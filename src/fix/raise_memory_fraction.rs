@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_gpu() && case.engine().is_none() && !case.sign(Sign::Mps),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Running],
+    applies: |case| !case.sign(Sign::Mps) && !case.sign(Sign::ExpandableReserve),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Jax, "export XLA_CLIENT_MEM_FRACTION=.95")
@@ -28,7 +29,7 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Pytorch, "{module}.set_per_process_memory_fraction(1.0)"),
     ],
-    fixtures: &["pytorch/allowed", "pytorch/expandable-reserve"],
+    fixtures: &["pytorch/allowed", "cause/refused-with-room"],
     advise,
 };
 

@@ -14,7 +14,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Data, Work::Host],
-    applies: |case| case.on_host() && case.resource() != Resource::Shm,
+    needs: &[Need::Ram],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         said(
@@ -38,6 +39,7 @@ const LAST_STRAW: i128 = 256 * MIB as i128;
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
+        .of_request()
         .frees_if(
             case.requested().filter(|requested| requested.low >= LAST_STRAW).map(|requested| {
                 let shown = show(requested.middle());

@@ -13,6 +13,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[],
     applies: |case| case.on_host() && (case.clue(Clue::SampleCache) || case.context.cache_size.is_known()),
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[

@@ -18,7 +18,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    applies: |case| case.on_gpu() && case.training() && !case.evaluating() && case.learns(),
+    needs: &[Need::Gpu, Need::Training],
+    applies: |case| !case.evaluating() && case.learns(),
     costs: Costs { slows: (0.05, 0.4), numerics: Numerics::Same },
     knobs: &[
         line(Target::DeepSpeed, "\"zero_optimization\": {\"stage\": 3}"),

@@ -16,6 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Training],
     applies: |_| true,
     costs: Costs { slows: (-0.05, 0.0), numerics: Numerics::Same },
     knobs: &[

@@ -14,7 +14,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Serving],
-    applies: |case| case.on_device(),
+    needs: &[Need::Device],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Ollama, "OLLAMA_MAX_LOADED_MODELS=1 ollama serve"),

@@ -18,6 +18,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
+    needs: &[Need::Loader],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.15), numerics: Numerics::Same },
     knobs: &[line(

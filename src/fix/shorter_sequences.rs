@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    applies: |case| case.on_gpu() && case.engine().is_none() && !case.loading() && case.language_model(),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
+    applies: |case| case.language_model(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Optimisation },
     knobs: &[
         said(Target::Program, "sequence length {tried}", "序列长度 {tried}"),

@@ -26,6 +26,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Data],
+    needs: &[Need::NoEngine],
     applies: |case| case.on_host() || case.on_gpu(),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
@@ -64,10 +65,23 @@ pub const FIX: Fix = Fix {
                 "loss / {accumulated}, optimizer.step() every {accumulated} steps",
                 "loss / {accumulated}，每 {accumulated} 步 optimizer.step()",
             )
+            .when("loader-training"),
+        line(Target::Pytorch, "DataLoader(..., batch_size={batch})").when("loader-only"),
+        line(Target::Pytorch, "batch_size = {batch}")
+            .note(
+                "loss / {accumulated}, optimizer.step() every {accumulated} steps",
+                "loss / {accumulated}，每 {accumulated} 步 optimizer.step()",
+            )
             .when("training"),
-        line(Target::Pytorch, "DataLoader(..., batch_size={batch})")
-            .note("or feed the model fewer samples per call", "或每次给模型更少的样本")
-            .unless("training"),
+        line(Target::Pytorch, "batch_size = {batch}").when("calls"),
+        said(
+            Target::Pytorch,
+            "half as many samples in each step, gradients accumulated over twice as many steps",
+            "每步样本数减半，梯度累积的步数加倍",
+        )
+        .when("unknown-in-training"),
+        said(Target::Pytorch, "half as many samples in each call of the model", "每次调用模型的样本数减半")
+            .when("unknown-in-calls"),
         said(Target::Program, "batch size {batch}", "批大小 {batch}").when("known"),
         said(
             Target::Program,
@@ -96,10 +110,11 @@ fn advise(case: &Case) -> Advice {
             zh: "失败发生在验证阶段（批大小 {other}）：见 smaller-eval-batch"
         ));
     }
+    let (learns, divided) = (case.training(), case.clue(Clue::DataParallel));
     let draft = Draft::new(case, &FIX)
         .when("diffusion", case.diffusion())
         .when("several", devices(case) > 1)
-        .when("divided", case.clue(Clue::DataParallel));
+        .when("divided", divided);
     if let Some((name, count)) = case.context.other_batch.get().cloned()
         && !case.context.batch_size.is_known()
         && count > 1
@@ -121,6 +136,8 @@ fn advise(case: &Case) -> Advice {
         return draft
             .weight(0.75 * case.activations())
             .frees_if(replayed::half_batch(case).or_else(|| halved(case)), case.ask_for_peak())
+            .when("unknown-in-training", learns && !divided)
+            .when("unknown-in-calls", !learns && !divided)
             .fill_text("batch", half.clone())
             .fill_text("total", half)
             .fill_text("effective", text!(en: "<as before>", zh: "<不变>"))
@@ -141,8 +158,8 @@ fn advise(case: &Case) -> Advice {
     let split = batch::split(effective, tried).unwrap_or(batch::Split { batch: 1, accumulation: effective });
     let (b, a) = (split.batch, split.accumulation);
     let phase = case.activations();
+    let loads = Need::Loader.met(case);
     let again = if case.clue(Clue::SmallerBatchTried) { 0.2 } else { 1.0 };
-    let learns = case.works().contains(&Work::Training);
     let each = devices(case);
     let all = if each > 1 {
         let (before, after) = (batch.saturating_mul(each), b.saturating_mul(each));
@@ -163,7 +180,10 @@ fn advise(case: &Case) -> Advice {
     };
     draft
         .when("known", true)
-        .when("training", learns)
+        .when("loader-training", learns && loads && !divided)
+        .when("loader-only", !learns && loads && !divided)
+        .when("training", learns && !loads && !divided)
+        .when("calls", !learns && !loads && !divided)
         .weight(phase * again)
         .frees_if(halved_exactly(case, batch, b).or_else(|| saved(case, batch, b)), case.ask_for_peak())
         .certainty(if first(case, batch).is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
@@ -213,7 +233,7 @@ fn on_host(case: &Case) -> Advice {
         let rest = crate::estimate::loader::Loader { batch, ..account.loader }.need();
         return Draft::new(case, &FIX)
             .when("host", true)
-            .when("training", true)
+            .when("loader-training", true)
             .fill("batch", batch)
             .fill("accumulated", was.div_ceil(batch.max(1)))
             .was(Some(was))

@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Host],
-    applies: |case| case.on_host() && case.resource() != Resource::Shm,
+    needs: &[Need::Ram],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "innodb_buffer_pool_size = <half of the limit>")

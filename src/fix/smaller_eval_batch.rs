@@ -15,13 +15,15 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    applies: |case| case.on_gpu() && case.engine().is_none(),
+    needs: &[Need::Gpu, Need::NoEngine],
+    applies: |_| true,
     costs: Costs { slows: (0.0, 0.05), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "per_device_eval_batch_size={tried}"),
         line(Target::Ultralytics, "val=False")
             .note("validate afterwards: yolo val batch=<half>", "训练后单独验证：yolo val batch=<减半>"),
-        line(Target::Pytorch, "val_loader = DataLoader(val_set, batch_size={tried})"),
+        line(Target::Pytorch, "val_loader = DataLoader(val_set, batch_size={tried})").when("loader"),
+        line(Target::Pytorch, "eval_batch_size = {tried}").unless("loader"),
     ],
     fixtures: &["context/ultralytics", "context/ranks"],
     advise,

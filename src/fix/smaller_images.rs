@@ -14,6 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Compute],
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
     applies: |_| true,
     costs: Costs { slows: (-0.4, 0.0), numerics: Numerics::Model },
     knobs: &[
@@ -25,10 +26,14 @@ pub const FIX: Fix = Fix {
             "width {shown}, height {shown}; upscale afterwards with tiling",
             "width {shown}, height {shown}；之后用分块放大",
         ),
-        line(Target::Pytorch, "transforms.Resize({shown})").unless("untold"),
-        line(Target::Pytorch, "transforms.Resize(<half>)")
-            .note("of texts: half the length", "文本则将长度减半")
-            .when("untold"),
+        line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
+        said(Target::Pytorch, "generate at {shown} pixels a side", "以边长 {shown} 像素生成").when("made"),
+        said(
+            Target::Pytorch,
+            "feed smaller images, or shorter texts or sequences, if that is what the model works on",
+            "若模型处理的是图像，就缩小图像；若是文本或序列，就缩短长度",
+        )
+        .when("untold"),
     ],
     fixtures: &["context/two-runs", "pytorch/malloc-async-cut"],
     advise,
@@ -60,6 +65,8 @@ fn advise(case: &Case) -> Advice {
     };
     Draft::new(case, &FIX)
         .when("untold", untold)
+        .when("fed", vision && !case.diffusion())
+        .when("made", case.diffusion())
         .weight(if untold { UNTOLD } else { case.activations() })
         .frees_if(
             case.share_of_allocated(0.3 * share, share, text!(en: "pixels saved", zh: "减少的像素")),

@@ -16,6 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
+    needs: &[],
     applies: |case| case.resource() == Resource::CudaSharedMemory,
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[

@@ -17,6 +17,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
+    needs: &[],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Benign },
     knobs: &[
@@ -40,6 +41,7 @@ fn advise(case: &Case) -> Advice {
         _ => true,
     };
     Draft::new(case, &FIX)
+        .of_request()
         .frees_if(
             case.requested().map(|requested| {
                 let (all, half) = (show(requested.middle()), show(requested.middle() / 2));

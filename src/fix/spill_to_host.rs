@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_gpu(),
+    needs: &[Need::Gpu],
+    applies: |_| true,
     costs: Costs { slows: (0.1, 0.9), numerics: Numerics::Same },
     knobs: &[
         line(Target::Rapids, "rmm.reinitialize(managed_memory=True)")

@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    applies: |case| case.on_gpu() && case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied),
+    needs: &[Need::Gpu],
+    applies: |case| case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied),
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[line(
         Target::TensorFlow,
@@ -27,6 +28,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
+        .of_request()
         .frees_if(
             case.requested().map(|requested| (requested, text!(en: "the constant itself", zh: "该常量本身"))),
             text!(en: "all of the data set but a few batches", zh: "除几个批次外的整个数据集"),

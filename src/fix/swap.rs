@@ -16,6 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
+    needs: &[],
     applies: |_| true,
     costs: Costs { slows: (0.05, 0.8), numerics: Numerics::Same },
     knobs: &[

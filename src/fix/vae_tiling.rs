@@ -13,7 +13,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Inference, Work::Compute],
-    applies: |case| case.on_gpu() && case.diffusion(),
+    needs: &[Need::Gpu],
+    applies: |case| case.diffusion() || case.phase() == Some(Phase::Decode),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
         line(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()"),

@@ -14,6 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving, Work::Inference, Work::Training],
+    needs: &[Need::Device, Need::Short],
     applies: |case| case.on_device() && (case.inference() || case.loading() && case.learns()),
     costs: Costs { slows: (0.2, 0.95), numerics: Numerics::Same },
     knobs: &[

@@ -14,6 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving, Work::Inference, Work::Training],
+    needs: &[Need::Short],
     applies: |case| (case.on_device() || case.model_beyond_ram()) && (!case.diffusion() || case.loading()),
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },
     knobs: &[

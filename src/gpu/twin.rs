@@ -119,6 +119,11 @@ impl Sums {
         (self.requested - self.free - self.cached).low > 0
     }
 
+    /// True where free and cached memory together surely hold the request.
+    pub fn surely_enough(&self) -> bool {
+        (self.requested - self.free - self.cached).high <= 0
+    }
+
     /// The states that the sums stand for: a middling one and the worst.
     pub fn states(&self) -> [State; 2] {
         let allocated = self.allocated.middle_bytes();
@@ -314,14 +319,14 @@ impl Layout {
             Layout::Spread { hole } => {
                 let (hole, live) = (Bytes(hole), Bytes(LIVE_PER_HOLE));
                 text!(
-                    en: "assumed: one hole of {hole} per {live} handed out",
+                    en: "assumed: one free block of {hole} per {live} allocated",
                     zh: "假设：每分配 {live} 有一个 {hole} 的空洞"
                 )
             }
             Layout::Crumbs { hole } => {
                 let hole = Bytes(hole);
                 text!(
-                    en: "worst case: all holes {hole}, smaller than any page",
+                    en: "worst case: all free blocks {hole}, smaller than any page",
                     zh: "最坏情况：空洞均为 {hole}，小于任何页"
                 )
             }
@@ -338,6 +343,9 @@ pub struct Reproduction {
     pub cases: Vec<(State, Prediction)>,
     /// Expandable segments were on already; a message does not tell.
     pub expandable: bool,
+    /// Whether the request is served where the recording is replayed with expandable segments from its start; `None`
+    /// without a recording, or where the replay does not say.
+    pub replayed: Option<bool>,
 }
 
 impl Reproduction {
@@ -348,7 +356,7 @@ impl Reproduction {
             (state, prediction)
         });
         let origin = text!(en: "line {line}", zh: "第 {line} 行");
-        Reproduction { sums, origin, cases: cases.collect(), expandable: false }
+        Reproduction { sums, origin, cases: cases.collect(), expandable: false, replayed: None }
     }
 
     /// Of a snapshot: one state, every block known.
@@ -362,8 +370,10 @@ impl Reproduction {
             allocated: Interval::exactly(state.held().saturating_add(prediction.idle).saturating_sub(at_hand)),
             cached: Interval::exactly(at_hand),
         };
-        let origin = text!(en: "entry {event} of device {device}'s trace", zh: "设备 {device} 记录的第 {event} 条");
-        Reproduction { sums, origin, cases: vec![(state, prediction)], expandable: expandable.is_some() }
+        let entry = u64::from(event) + 1;
+        let origin = text!(en: "entry {entry} of device {device}'s trace", zh: "设备 {device} 记录的第 {entry} 条");
+        let cases = vec![(state, prediction)];
+        Reproduction { sums, origin, cases, expandable: expandable.is_some(), replayed: None }
     }
 
     /// The verdict that holds however the cached memory lies; `None` where that decides.
@@ -373,7 +383,18 @@ impl Reproduction {
         }
         let mut verdicts = self.cases.iter().map(|(_, prediction)| prediction.ways.verdict());
         let first = verdicts.next()?;
-        verdicts.all(|verdict| verdict == first).then_some(first)
+        let of_the_moment = verdicts.all(|verdict| verdict == first).then_some(first)?;
+        let known = self.cases.iter().all(|(state, _)| state.layout == Layout::Known);
+        // A replay from the start knows more than the pages that are free at one moment.
+        match (of_the_moment, self.replayed) {
+            // Layouts that were made up refute nothing.
+            (FailureMode::Exhaustion, _) if !known => None,
+            (FailureMode::FitsPlainly, _) | (_, None) => Some(of_the_moment),
+            (FailureMode::Fragmentation, Some(false)) => None,
+            (FailureMode::Fragmentation, Some(true)) => Some(FailureMode::Fragmentation),
+            (_, Some(true)) => Some(FailureMode::PiecesBelowPage),
+            (_, Some(false)) => Some(FailureMode::Exhaustion),
+        }
     }
 
     /// What follows from the message alone.
@@ -392,6 +413,18 @@ impl Reproduction {
                      的小碎片"
             ),
             Some(verdict) => verdict.text(),
+            None if self.replayed == Some(false) => text!(
+                en: "open: the pages that were free at that moment would have served it, and yet it fails where the \
+                     recording is replayed with expandable segments from its start",
+                zh: "未定：当时空闲的页足以满足这次请求，但从记录开始就启用 expandable_segments 重放时它依然失败"
+            ),
+            None if self.sums.surely_enough() => text!(
+                en: "free and cached memory together hold the request, but not in one piece. Whether expandable \
+                     segments would have let it through is open: it depends on how the cached memory lies, which a \
+                     message does not tell; `--reproduce` on a memory snapshot of the failure decides",
+                zh: "空闲与缓存之和足够这次请求，但不连续。启用 expandable_segments 能否成功尚无法判断：取决于缓存块的\
+                     分布，而报错信息没有给出；对失败时的显存快照使用 `--reproduce` 才能判断"
+            ),
             None => text!(
                 en: "open: it depends on how the cached memory lies, which a message does not tell; `--reproduce` on a \
                      memory snapshot of the failure decides",
@@ -480,6 +513,21 @@ mod tests {
     }
 
     #[test]
+    fn a_replay_from_the_start_goes_before_the_pages_of_one_moment() {
+        let holes = (0..36).map(|_| segment(&[(33, true), (170, false), (97, true)])).collect();
+        let joined = Reproduction::of_snapshot(state(holes, 3 * GIB, 700 * MIB), 0, 7, None);
+        let crumbs = (0..200).map(|_| segment(&[(1, true), (19, false), (1, true), (1, false)])).collect();
+        let crumbs = Reproduction::of_snapshot(state(crumbs, 3 * GIB, 700 * MIB), 0, 7, None);
+        let with = |of: &Reproduction, replayed| Reproduction { replayed: Some(replayed), ..of.clone() };
+        assert_eq!(with(&joined, true).verdict(), Some(FailureMode::Fragmentation));
+        assert_eq!(with(&joined, false).verdict(), None);
+        assert!(with(&joined, false).text().en.contains("replayed"), "{}", with(&joined, false).text().en);
+        assert_eq!(with(&crumbs, true).verdict(), Some(FailureMode::PiecesBelowPage));
+        assert_eq!(with(&crumbs, false).verdict(), Some(FailureMode::Exhaustion));
+        assert_eq!(joined.origin.en, "entry 8 of device 0's trace", "as people count, as in every other report");
+    }
+
+    #[test]
     fn a_message_gives_two_states_with_its_sums() {
         let gib = |value: f64| Interval::exactly((value * GIB as f64) as u64);
         let sums = Sums { requested: gib(1.4), free: gib(0.3), allocated: gib(15.0), cached: gib(6.5) };
@@ -492,6 +540,11 @@ mod tests {
         }
         assert_eq!(spread.predict(SMALL_PAGE).ways.verdict(), FailureMode::Fragmentation);
         assert_eq!(crumbs.predict(SMALL_PAGE).ways.verdict(), FailureMode::Exhaustion);
+        // Nor do both say so where the layouts are made up: the message alone cannot tell.
+        let small = Sums { cached: gib(1.2), ..sums };
+        let reproduced = Reproduction::of_message(small, 3);
+        assert!(reproduced.cases.iter().all(|(_, found)| found.ways.verdict() == FailureMode::Exhaustion));
+        assert_eq!((reproduced.verdict(), small.surely_enough()), (None, true));
         assert!(Sums { requested: gib(8.0), ..sums }.surely_too_little());
     }
 

@@ -5,6 +5,7 @@
 
 use super::gpus::{self, Gpu};
 use super::launch::{Addresses, Exit, Values};
+use super::model::Built;
 use super::process::{Ended, OomReport, PeakPlace, ProcessReport, Trap};
 use super::remedy::Tried;
 use super::view::View;
@@ -133,6 +134,8 @@ pub struct Take {
     pub notes: Vec<Text>,
     pub batch: Option<u64>,
     pub torch: Option<String>,
+    /// The model that was built from a description.
+    pub model: Option<Built>,
     /// What was asked for less what was free when it ran out of memory, where the message tells.
     pub missing: Option<u64>,
     /// The type of the exception that ended the program.
@@ -328,6 +331,7 @@ impl Take {
             notes,
             batch: processes.iter().find_map(|process| process.batch.as_ref()?.observed),
             torch: processes.iter().find_map(|process| process.torch.clone()),
+            model: processes.iter().find_map(|process| Built::of(&process.settings)),
             missing: None,
             exception: processes.iter().find_map(|process| process.error.as_ref()).map(|error| error.kind.clone()),
             last_words,
@@ -582,6 +586,10 @@ fn trap_text(kind: &str) -> Text {
             "whether rows are padded or packed is computed on the GPU; taken to be as in the batch, else one full \
              sequence per row",
             "是否有填充或打包序列要在 GPU 上计算；按批数据处理，否则视为每行一个完整序列",
+        ),
+        "routing" => Text::new(
+            "tokens are taken to go to all experts alike; what an uneven share needs more for a moment is not in it",
+            "假定各专家分到同样多的 token；分配不均时短暂多占的部分未计入",
         ),
         "checkpoint" => Text::new(
             "checkpoints are not written: their values would be those of a GPU that computes nothing",

@@ -139,6 +139,15 @@ struct Incident<'a> {
     /// Messages that only followed from it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     followers: Vec<Message<'a>>,
+    /// All that was read to tell causes apart, whether or not it speaks for one.
+    mechanisms: Vec<Mechanism>,
+    #[serde(flatten)]
+    judgement: Judgement<'a>,
+}
+
+/// What a failure comes of, what would decide it, and what would change it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::report) struct Judgement<'a> {
     /// What the causes amount to.
     conclusion: Conclusion,
     /// The family of the first cause, or the one that is known.
@@ -149,8 +158,6 @@ struct Incident<'a> {
     /// Observations that would decide between the causes, the cheapest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     decide: Vec<Decide<'a>>,
-    /// All that was read to tell causes apart, whether or not it speaks for one.
-    mechanisms: Vec<Mechanism>,
     /// Best first.
     fixes: Vec<Offer<'a>>,
     /// What people try and what would not help here.
@@ -921,19 +928,6 @@ fn incident<'a>(explanation: &'a Explanation, diagnosis: &'a Diagnosis, lang: La
         source: source(fall.file),
         line: fall.line,
     });
-    let causes = diagnosis.findings.iter().map(|finding| Cause {
-        id: finding.cause.id,
-        title: (finding.cause.title)().in_lang(lang).to_string(),
-        // Cut, not rounded, so that the shares never add up to more than 1.
-        confidence: (finding.confidence * 1e4).floor() / 1e4,
-        proved: finding.proved,
-        evidence: finding.evidence.iter().map(|evidence| Evidence::of(evidence, lang)).collect(),
-        refute: finding.refute.in_lang(lang),
-    });
-    let family = diagnosis.findings.first().map(|first| match diagnosis.conclusion {
-        Conclusion::Family(family) => family,
-        _ => Family::of(first.cause.id),
-    });
     Incident {
         primary: found.primary,
         survived: found.survived.is_some(),
@@ -959,14 +953,35 @@ fn incident<'a>(explanation: &'a Explanation, diagnosis: &'a Diagnosis, lang: La
         snapshot: found.recording.as_ref().map(|recording| Snapshot::of(recording, lang)),
         ranks: ranks.collect(),
         followers: found.followers.iter().map(|event| Message::of(event, lang)).collect(),
-        conclusion: diagnosis.conclusion,
-        family,
-        causes: causes.collect(),
-        decide: diagnosis.decide.iter().map(|observation| Decide::of(observation, lang)).collect(),
         mechanisms: mechanism::readings(found).into_iter().map(|read| Mechanism::of(read, lang)).collect(),
-        fixes: diagnosis.plan.offers.iter().map(|ranked| Offer::of(ranked, lang)).collect(),
-        wont_help: dismissed(&diagnosis.plan.wont_help, lang),
-        withheld: dismissed(&diagnosis.plan.withheld, lang),
+        judgement: Judgement::of(diagnosis, lang),
+    }
+}
+
+impl<'a> Judgement<'a> {
+    pub(in crate::report) fn of(diagnosis: &'a Diagnosis, lang: Lang) -> Judgement<'a> {
+        let causes = diagnosis.findings.iter().map(|finding| Cause {
+            id: finding.cause.id,
+            title: (finding.cause.title)().in_lang(lang).to_string(),
+            // Cut, not rounded, so that the shares never add up to more than 1.
+            confidence: (finding.confidence * 1e4).floor() / 1e4,
+            proved: finding.proved,
+            evidence: finding.evidence.iter().map(|evidence| Evidence::of(evidence, lang)).collect(),
+            refute: finding.refute.in_lang(lang),
+        });
+        let family = diagnosis.findings.first().map(|first| match diagnosis.conclusion {
+            Conclusion::Family(family) => family,
+            _ => Family::of(first.cause.id),
+        });
+        Judgement {
+            conclusion: diagnosis.conclusion,
+            family,
+            causes: causes.collect(),
+            decide: diagnosis.decide.iter().map(|observation| Decide::of(observation, lang)).collect(),
+            fixes: diagnosis.plan.offers.iter().map(|ranked| Offer::of(ranked, lang)).collect(),
+            wont_help: dismissed(&diagnosis.plan.wont_help, lang),
+            withheld: dismissed(&diagnosis.plan.withheld, lang),
+        }
     }
 }
 
@@ -1272,7 +1287,7 @@ impl Offer<'_> {
     fn of(ranked: &Ranked, lang: Lang) -> Offer<'_> {
         let offer = &ranked.offer;
         let (frees_bytes, frees_formula, frees_unknown_because) = match &offer.frees {
-            Frees::Bytes { range, formula } => (Some((*range).into()), Some(formula.in_lang(lang)), None),
+            Frees::Bytes { range, formula, .. } => (Some((*range).into()), Some(formula.in_lang(lang)), None),
             Frees::Unknown(why) => (None, None, Some(why.in_lang(lang))),
         };
         let (low, high) = offer.costs.slows;

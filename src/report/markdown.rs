@@ -88,6 +88,11 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
         }
     }
 
+    judgement(out, diagnosis, lang);
+}
+
+/// Why it failed, what would decide that and what to change.
+pub(super) fn judgement(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     decide(out, diagnosis, lang);
     if !diagnosis.findings.is_empty() {
         section(out, &Text::new("Why", "原因"), lang);

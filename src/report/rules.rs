@@ -98,6 +98,11 @@ fn of_fix(fix: &Fix) -> Text {
         en.push(format!("**For.** {}.", works.join(", ")));
         zh.push(format!("**适用于。** {}。", works.join("、")));
     }
+    if !fix.needs.is_empty() {
+        let needs: Vec<String> = fix.needs.iter().map(|need| format!("`{need}`")).collect();
+        en.push(format!("**Only where.** {}.", needs.join(", ")));
+        zh.push(format!("**仅限于。** {}。", needs.join("、")));
+    }
     let lines = |lang: Lang| {
         let each = fix.knobs.iter().flat_map(|line| {
             let template = line.template();

@@ -10,7 +10,7 @@ use crate::domain::Program;
 use crate::domain::Target;
 use crate::evidence::{Evidence, Known, Span};
 use crate::fix::work::Work;
-use crate::fix::{Advice, Certainty, Class, Costs, Fix, Frees, Knob, Numerics, Offer, Plan, Ranked};
+use crate::fix::{Advice, Certainty, Class, Costs, Fix, Frees, Knob, Numerics, Offer, Part, Plan, Ranked};
 use crate::incident::context::{Frame, Phase};
 use crate::incident::{Context, Incident};
 use crate::input::Repair;
@@ -40,6 +40,7 @@ const fn fix(id: &'static str, class: Class, title: fn() -> Text) -> Fix {
         title,
         doc: || Text::new("Doc.", "文档。"),
         helps: Work::ALL,
+        needs: &[],
         applies: |_| true,
         costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
         knobs: &[],
@@ -187,6 +188,7 @@ pub fn explanation() -> Explanation {
         },
     ];
     let range = |low: u64, high: u64| Frees::Bytes {
+        of: Part::Whole,
         range: Interval::between((low * MIB) as i128, (high * MIB) as i128),
         formula: Text::new("0.9 … 1 × 3.56 GiB cached", "缓存 3.56 GiB 的 0.9 … 1 倍"),
     };

@@ -112,6 +112,9 @@ const EVERYTHING: Detail = Detail {
     frame: true,
 };
 
+/// Beside a report that has more to show.
+const JUDGED: Detail = Detail { evidence: 2, fixes: 2, fix_lines: 2, wont_help: 1, observations: 1, ..EVERYTHING };
+
 /// The report, with colour codes; the writer takes them off where there is no terminal.
 pub fn render(explanation: &Explanation, style: Style) -> String {
     if style.verbose {
@@ -201,6 +204,17 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
     }
     page.inputs(explanation);
     page.screen
+}
+
+/// Why it failed, what would decide that and what to change, for a report that shows by itself what failed.
+pub(super) fn judgement(screen: &mut Screen, diagnosis: &Diagnosis, style: Style) {
+    let detail = if style.verbose { EVERYTHING } else { JUDGED };
+    let mut page = Page { screen: std::mem::replace(screen, Screen::new(style.width, style.unicode)), style };
+    page.undecided(diagnosis);
+    page.decide(diagnosis, detail);
+    page.causes(diagnosis, detail);
+    page.fixes(diagnosis, detail);
+    *screen = page.screen;
 }
 
 impl Page {

@@ -7,7 +7,7 @@ use crate::cause::decide::Observation;
 use crate::cause::{CAUSES, Finding};
 use crate::dialect::Resource;
 use crate::evidence::TraceEntry;
-use crate::fix::{Certainty, Frees, Numerics};
+use crate::fix::{Certainty, Frees, Numerics, Part};
 use crate::incident::context::{Phase, Platform, Precision};
 use crate::incident::recording::{HeldAt, Rise, Trial, Verdict};
 use crate::incident::{Incident, Recording};
@@ -241,6 +241,7 @@ pub fn phase(phase: Phase) -> Text {
         Phase::Validation => Text::new("in validation", "验证阶段"),
         Phase::Checkpoint => Text::new("while saving a checkpoint", "保存检查点时"),
         Phase::Inference => Text::new("in inference", "推理时"),
+        Phase::Decode => Text::new("while decoding latents", "解码 latent 时"),
         Phase::Compile => Text::new("while compiling", "编译时"),
         Phase::Warmup => Text::new("in warm-up or graph capture", "预热或图捕获时"),
         Phase::DataLoading => Text::new("while loading data", "加载数据时"),
@@ -293,13 +294,19 @@ pub fn frees(frees: &Frees) -> Text {
     match frees {
         Frees::Unknown(_) => Text::new("frees: unknown", "释放量未知"),
         Frees::Bytes { range, .. } if range.high <= 0 => Text::new("frees nothing by itself", "本身不释放显存"),
-        Frees::Bytes { range, .. } if range.low <= 0 => {
+        Frees::Bytes { range, of, .. } if range.low <= 0 => {
             let most = amount(range.high);
-            text!(en: "frees up to {most}", zh: "最多释放 {most}")
+            match of {
+                Part::Request => text!(en: "asks for up to {most} less", zh: "最多少申请 {most}"),
+                _ => text!(en: "frees up to {most}", zh: "最多释放 {most}"),
+            }
         }
-        Frees::Bytes { range: amount, .. } => {
-            let amount = spread(*amount);
-            text!(en: "frees {amount}", zh: "释放 {amount}")
+        Frees::Bytes { range, of, .. } => {
+            let amount = spread(*range);
+            match of {
+                Part::Request => text!(en: "asks for {amount} less", zh: "少申请 {amount}"),
+                _ => text!(en: "frees {amount}", zh: "释放 {amount}"),
+            }
         }
     }
 }

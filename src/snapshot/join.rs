@@ -3,8 +3,9 @@
 use super::analysis::{DeviceAnalysis, Fragmentation, Oom};
 use super::holders::{self, Holding, Site};
 use super::model::{Settings, Snapshot};
+use super::predict::Fidelity;
 use super::store::NONE;
-use super::what_if::{Change, VariationOutcome, WhatIf};
+use super::what_if::{Change, EXPANDABLE, VariationOutcome, WhatIf};
 use crate::account;
 use crate::allocator::{LARGE_ROUNDING, LARGE_SEGMENT, MIDDLE_LIMIT, SMALL_LIMIT, SMALL_SEGMENT, round_up};
 use crate::dialect::{Event, Fact, Resource};
@@ -193,10 +194,7 @@ pub fn recording(file: &File<'_>, device: &DeviceAnalysis, sites: &[Site], relat
         Some(oom) => live(oom.event),
         None => device.peak.map_or(0, |peak| peak.requested),
     };
-    let faithful = device
-        .fidelity
-        .as_ref()
-        .is_some_and(|fidelity| !fidelity.given_up && fidelity.failed > 0 && fidelity.failed == fidelity.failed_too);
+    let faithful = device.fidelity.as_ref().is_some_and(Fidelity::fails_alike);
     let history = &device.history;
     Recording {
         source: file.source.to_string(),
@@ -262,25 +260,43 @@ fn place(sites: &[Site], site: u32) -> Text {
     holders::place(sites.get(site as usize))
 }
 
-fn trial(entry: &WhatIf, oom: Option<&Oom>, holes: &Fragmentation, sites: &[Site]) -> Trial {
-    let mut saves = None;
-    let verdict = match &entry.outcome {
+/// How a variation ends for the failed request of entry `failed`, where one is in question. It counts whether that
+/// request is served; a later one may still fail.
+pub fn verdict(entry: &WhatIf, failed: Option<u32>) -> Verdict {
+    match &entry.outcome {
         VariationOutcome::Refused(why) => Verdict::Refused(why.clone()),
         VariationOutcome::GivenUp => Verdict::Unclear,
-        VariationOutcome::Ran { peak_reserved, oom: failed, served, .. } => {
-            // It counts whether the request in question is served; a later one may still fail.
-            let beyond = match (failed, oom) {
-                (Some((event, _)), Some(oom)) => *event != NONE && *event > oom.event,
+        VariationOutcome::Ran { peak_reserved, oom, served, .. } => {
+            let beyond = match (oom, failed) {
+                (Some((event, _)), Some(failed)) => *event != NONE && *event > failed,
                 _ => false,
             };
-            match (served, failed) {
+            match (served, oom) {
                 (Some(true), _) => Verdict::Serves { peak_reserved: *peak_reserved, to_the_end: true },
                 (_, Some(_)) if beyond => Verdict::Serves { peak_reserved: *peak_reserved, to_the_end: false },
                 (Some(false), Some((_, bytes))) => Verdict::Fails { bytes: *bytes },
                 _ => Verdict::Unclear,
             }
         }
-    };
+    }
+}
+
+/// Whether expandable segments would have served the first failed request is what the replay says, where it says so:
+/// the free pages of the moment are an estimate.
+pub fn settle_would_fit(device: &mut DeviceAnalysis) {
+    let faithful = device.fidelity.as_ref().is_some_and(Fidelity::fails_alike);
+    let Some(oom) = device.ooms.first_mut().filter(|_| faithful) else { return };
+    let expandable = |entry: &&WhatIf| entry.change == Change::Settings && entry.conf == EXPANDABLE;
+    match device.what_if.iter().find(expandable).map(|entry| verdict(entry, Some(oom.event))) {
+        Some(Verdict::Serves { .. }) => oom.would_fit.recoverable_by_expandable = true,
+        Some(Verdict::Fails { .. }) => oom.would_fit.recoverable_by_expandable = false,
+        _ => {}
+    }
+}
+
+fn trial(entry: &WhatIf, oom: Option<&Oom>, holes: &Fragmentation, sites: &[Site]) -> Trial {
+    let mut saves = None;
+    let verdict = verdict(entry, oom.map(|oom| oom.event));
     if let (Verdict::Serves { peak_reserved, .. }, Some(oom)) = (&verdict, oom) {
         let needed = holes.reserved.saturating_add(segment_of(oom.requested));
         saves = Some(i128::from(needed) - i128::from(*peak_reserved));

@@ -444,6 +444,13 @@ pub struct Fidelity {
     pub given_up: bool,
 }
 
+impl Fidelity {
+    /// True when the simulator fails on the same requests as the record: only then do its variations prove anything.
+    pub fn fails_alike(&self) -> bool {
+        !self.given_up && self.failed > 0 && self.failed == self.failed_too
+    }
+}
+
 type Simulator = CachingAllocator<RecordedDevice>;
 
 /// Starts a simulator in the state that a map shows. `ids` gets the block of each live allocation. `None` when segments

@@ -5,8 +5,11 @@ use super::holders::Sites;
 use super::space::Rules;
 use super::what_if::{self, Wishes};
 use super::{Snapshot, SnapshotError, predict, read};
+use crate::command::explain::judge;
+use crate::command::proof::recorded_failure;
+use crate::incident::context::Given;
 use crate::report::Style;
-use crate::report::replay::{View, html, json, markdown, terminal};
+use crate::report::replay::{Replayed, View, html, json, markdown, terminal};
 use crate::text::Lang;
 
 const SMALL: &[u8] = include_bytes!("../../fixtures/snapshots/private-pool.pickle");
@@ -26,7 +29,7 @@ fn put_through(snapshot: &Snapshot) -> String {
     let round = predict::rounding(&config, version);
     let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
     let mut sites = Sites::new(snapshot);
-    let mut devices = Vec::new();
+    let (mut devices, mut diagnoses) = (Vec::new(), Vec::new());
     for device in &snapshot.devices {
         let mut found = analysis::device(snapshot, device, &mut sites, rules);
         if let Ok(program) = predict::program(device, &found.history, config.clone(), version, found.misfits) {
@@ -38,9 +41,11 @@ fn put_through(snapshot: &Snapshot) -> String {
             (found.what_if, found.what_if_base) = (swept.tried, swept.base);
         }
         found.layers = analysis::layers(&found, &mut sites, 5);
+        let failure = recorded_failure(snapshot, "x", &found, &mut sites);
+        diagnoses.push(failure.map(|failure| judge(0, failure, &Given::default())));
         devices.push(found);
     }
-    let analyses = [SnapshotAnalysis {
+    let analysis = SnapshotAnalysis {
         source: "x".into(),
         bytes: 0,
         encoding: snapshot.encoding,
@@ -48,13 +53,14 @@ fn put_through(snapshot: &Snapshot) -> String {
         settings: snapshot.settings.clone(),
         devices,
         sites: sites.sites,
-    }];
+    };
+    let replayed = [Replayed { analysis, diagnoses }];
     let style = Style { lang: Lang::Zh, width: 60, verbose: true, unicode: false, redact: false };
     let view = View { top: 3, style };
-    let mut out = crate::report::view::to_json(&json::document(&analyses, view));
-    out += &terminal::render(&analyses, view);
-    out += &markdown::render(&analyses, view);
-    out + &html::render(&analyses, view)
+    let mut out = crate::report::view::to_json(&json::document(&replayed, view));
+    out += &terminal::render(&replayed, view);
+    out += &markdown::render(&replayed, view);
+    out + &html::render(&replayed, view)
 }
 
 #[test]

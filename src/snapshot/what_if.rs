@@ -16,9 +16,11 @@ use crate::text::Text;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
+/// The setting that joins free pages.
+pub const EXPANDABLE: &str = "expandable_segments:True";
 /// Settings that are tried unasked.
 const USUAL: [&str; 5] = [
-    "expandable_segments:True",
+    EXPANDABLE,
     "max_split_size_mb:128",
     "max_split_size_mb:512",
     "roundup_power2_divisions:8",
@@ -95,6 +97,13 @@ pub struct Wishes {
     /// Empty: the usual ones.
     pub confs: Vec<String>,
     pub capacity: Option<u64>,
+}
+
+impl Wishes {
+    /// True where nothing was asked for.
+    pub fn are_usual(&self) -> bool {
+        self.confs.is_empty() && self.capacity.is_none()
+    }
 }
 
 /// What came of all variations, and what they are compared with.

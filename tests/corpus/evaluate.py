@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How right, and how honest, the diagnosis is on labelled reports, each judged by weights that never saw its source.
+"""How right, and how honest, the diagnosis is on labelled reports, each judged by weights that never saw its source, and
+then by weights that never saw its whole set, which is what a report from elsewhere meets.
 
 usage: evaluate.py OOMDOC [FOLDER...] [--shown] [--ablation] [--misses] [--untouched] [--folds N]
 
@@ -10,7 +11,8 @@ that may be learnt from. `--untouched` judges the reports that were kept back, b
   cause@1    the first cause is the label's first;  cause@2  it is among the first two
   any@1      the first cause is among the label's accepted ones;  family@1  it is of the right family
   figures@1  cause@1 where the label's cause follows from printed figures
-  ECE, Brier how far the stated confidence of the first cause is from how often it is right (10 bins)
+  ECE, Brier how far the stated confidence of the first cause is from how often it is right (10 bins); in brackets the ECE
+             that so few cases would give on average if what is stated held exactly
   fix@3      a fix that the thread reports as the cure is among the first three; where the label has words instead of ids,
              FIXES maps them
 
@@ -28,7 +30,7 @@ import numpy as np
 import reports as r
 
 # As in src/cause/mod.rs.
-OF_ALL, MOST_WITHOUT_PROOF, WITH_PROOF = 0.97, 0.9, 0.96
+OF_ALL, MOST_WITHOUT_PROOF, WITH_PROOF, UNFAMILIAR = 0.97, 0.9, 0.96, 0.25
 
 # Words of a label's `fix_that_worked`, and the fixes that say the same. The first row that matches counts.
 FIXES = (
@@ -87,23 +89,24 @@ def cures(report):
     return set(report.cures) or next((fixes for keys, fixes in FIXES if any(key in words for key in keys)), set())
 
 
-def shares(row, allowed, proved):
+def shares(row, allowed, proved, unfamiliar):
     """As the program states them."""
-    out = {cause: OF_ALL * p for cause, p, can in zip(r.CAUSES, row, allowed) if can}
+    known = OF_ALL - UNFAMILIAR if unfamiliar else OF_ALL
+    out = {cause: known * p for cause, p, can in zip(r.CAUSES, row, allowed) if can}
     if proved:
         rest = sum(p for cause, p in out.items() if cause != proved) or 1.0
         return {c: WITH_PROOF if c == proved else p / rest * (OF_ALL - WITH_PROOF) for c, p in out.items()}
     return {cause: min(p, MOST_WITHOUT_PROOF) for cause, p in out.items()}
 
 
-def judged(reports, model, spread, temperature, count, seed=0):
-    """The ranked causes of each report, out of fold."""
+def judged(reports, temperature, score):
+    """The ranked causes of each report by the scores that `score` gives."""
     found = [report for report in reports if report.found]
-    scores, mask = r.out_of_fold(model, found, spread, count, seed)
+    scores, mask = score(found)
     p, _ = r.probabilities(scores / temperature, mask)
     ranked = {}
     for report, row, allowed in zip(found, p, mask):
-        stated = shares(row, allowed, report.proved)
+        stated = shares(row, allowed, report.proved, report.unfamiliar)
         ranked[report.folder, report.id] = sorted(stated.items(), key=lambda pair: -pair[1])
     return ranked
 
@@ -138,18 +141,49 @@ class Tally:
         error = sum(abs(sum(c for c, _ in b) - sum(x for _, x in b)) for b in bins.values())
         return error / max(1, len(self.stated)), np.mean([(c - x) ** 2 for c, x in self.stated] or [0]), bins
 
+    def by_chance(self, draws=200):
+        """The mean error of calibration of as many cases whose stated confidence is exactly right."""
+        rng, errors = np.random.default_rng(0), []
+        for _ in range(draws):
+            drawn = Tally([], {})
+            drawn.stated = [(confidence, rng.random() < confidence) for confidence, _ in self.stated]
+            errors.append(drawn.calibration()[0])
+        return np.mean(errors)
+
     def line(self, name):
         ece, brier, _ = self.calibration()
+        chance = self.by_chance()
         parts = [f"{key} {100 * np.mean(self.counts[key]):.1f} ({len(self.counts[key])})" for key in (
             "cause@1", "cause@2", "any@1", "family@1", "figures@1", "proved", "fix@3", "open") if self.counts[key]]
         return f"{name}: {len(self.counts['found'])} reports, {sum(self.counts['found'])} found; " + "; ".join(parts) + \
-            f"; ECE {ece:.3f}; Brier {brier:.3f}"
+            f"; ECE {ece:.3f} ({chance:.3f}); Brier {brier:.3f}"
 
     def table(self):
         print("stated       cases   mean   right")
         for at, inside in sorted(self.calibration()[2].items()):
             mean, right = np.mean([c for c, _ in inside]), np.mean([x for _, x in inside])
             print(f".{at} … {f'.{at + 1}' if at < 9 else '1.0'}   {len(inside):5}   {mean:.2f}   {right:.2f}")
+
+
+def tell(reports, others, ranked):
+    """Prints all that is said of one way of judging."""
+    told = [report for report in reports if not report.planted]
+    print(Tally(told, ranked).line("reports"))
+    for folder in sorted({report.folder for report in told}):
+        print(Tally([report for report in told if report.folder == folder], ranked).line("  " + folder))
+    for name, which in (("reports", [o for o in others if not o.planted]), ("planted", [o for o in others if o.planted])):
+        if which:
+            print(f"no failure of memory, {name}: {sum(not report.found for report in which)} of {len(which)} left alone")
+    Tally(told, ranked).table()
+    planted = [report for report in reports if report.planted]
+    for held in (True, False):
+        for derivable in (True, False):
+            some = [report for report in planted if report.held == held and report.derivable == derivable]
+            if some:
+                half = "never learnt from" if held else "learnt from"
+                print(Tally(some, ranked).line(f"planted, {half}, {'told by the log' if derivable else 'not told'}"))
+    if planted:
+        Tally([report for report in planted if report.derivable and report.held], ranked).table()
 
 
 def main():
@@ -169,31 +203,23 @@ def main():
         sys.exit(f"no such fixes: {sorted(unknown)}")
     everything = r.load(args.oomdoc, [r.OWN], untouched=True) if args.untouched else r.gather(args.oomdoc, args.folders)
     reports = [report for report in everything if report.fails]
+    others = [report for report in everything if not report.fails]
     spread, temperature = data["learnt_from"]["spread"], data["temperature"]
+    model = r.Model(data)
+
+    def by_source(model):
+        return judged(reports, temperature, lambda found: r.out_of_fold(model, found, spread, args.folds))
+
     if args.shown or args.untouched:
         ranked = {(report.folder, report.id): report.shown for report in reports}
         print("as the program prints it" + ("" if args.untouched else ": its weights have seen all but the held logs"))
     else:
-        ranked = judged(reports, r.Model(data), spread, temperature, args.folds)
+        ranked = by_source(model)
         print(f"out of fold by source, {args.folds} folds, spread {spread}, temperature {temperature}")
-    told = [report for report in reports if not report.planted]
-    print(Tally(told, ranked).line("reports"))
-    for folder in sorted({report.folder for report in told}):
-        print(Tally([report for report in told if report.folder == folder], ranked).line("  " + folder))
-    others = [report for report in everything if not report.fails]
-    for name, which in (("reports", [o for o in others if not o.planted]), ("planted", [o for o in others if o.planted])):
-        if which:
-            print(f"no failure of memory, {name}: {sum(not report.found for report in which)} of {len(which)} left alone")
-    Tally(told, ranked).table()
-    planted = [report for report in reports if report.planted]
-    for held in (True, False):
-        for derivable in (True, False):
-            some = [report for report in planted if report.held == held and report.derivable == derivable]
-            if some:
-                half = "never learnt from" if held else "learnt from"
-                print(Tally(some, ranked).line(f"planted, {half}, {'told by the log' if derivable else 'not told'}"))
-    if planted:
-        Tally([report for report in planted if report.derivable and report.held], ranked).table()
+    tell(reports, others, ranked)
+    if not args.shown and not args.untouched:
+        print("\nby weights that saw nothing of the report's set")
+        tell(reports, [], judged(reports, temperature, lambda found: r.out_of_set(model, found, spread)))
     if args.misses:
         for report in reports:
             causes = ranked.get((report.folder, report.id), [])
@@ -205,9 +231,10 @@ def main():
     if args.ablation:
         print("\nwithout                   cause@1  any@1  family@1  figures@1")
         keys = ("cause@1", "any@1", "family@1", "figures@1")
+        told = [report for report in reports if not report.planted]
         base = Tally(told, ranked)
         for mechanism in data["mechanisms"]:
-            less = Tally(told, judged(reports, r.Model(data, (mechanism,)), spread, temperature, args.folds))
+            less = Tally(told, by_source(r.Model(data, (mechanism,))))
             change = [100 * (np.mean(less.counts[key]) - np.mean(base.counts[key])) for key in keys]
             print(f"{mechanism:24}  " + "  ".join(f"{value:+7.1f}" for value in change))
     return 0

@@ -87,6 +87,8 @@ class Report:
         causes = incident.get("causes", [])
         self.shown = [(cause["id"], cause["confidence"]) for cause in causes]
         self.proved = causes[0]["id"] if causes and causes[0].get("proved") else None
+        self.unfamiliar = any(
+            evidence["id"] == "unfamiliar" for cause in causes for evidence in cause.get("evidence", []))
         self.undecided = incident.get("conclusion") in ("open", "family")
         self.fixes = [fix["id"] for fix in incident.get("fixes", [])]
 
@@ -267,6 +269,19 @@ def out_of_fold(model, reports, spread, count=10, seed=0, near=None):
         weights = model.learn(learnt, spread, start=start)
         near.setdefault(i, dict(zip(model.names, weights)))
         scores[inside] = x[inside] @ weights
+    return scores, mask
+
+
+def out_of_set(model, reports, spread):
+    """The same by a model that saw nothing of the report's whole set: reports of another origin, with labels of other
+    readers, are what the program meets."""
+    scores = np.zeros((len(reports), len(CAUSES)))
+    x, mask = model.matrix(reports)
+    for folder in sorted({report.folder for report in reports}):
+        inside = np.array([report.folder == folder for report in reports])
+        own = {report.source for report in reports if report.folder == folder}
+        learnt = [r for r in reports if r.folder != folder and r.source not in own and not r.held]
+        scores[inside] = x[inside] @ model.learn(learnt, spread)
     return scores, mask
 
 

@@ -335,6 +335,53 @@ fn a_bar_of_sampling_steps_in_a_program_that_answers_is_no_training() {
 }
 
 #[test]
+fn the_phase_is_told_by_what_the_frames_call() {
+    let phase = |file: &str, function: &str, code: &str| {
+        let text = format!(
+            "Epoch 5/40: 100%|██████████| 80/80 [00:31<00:00,  2.5it/s]\n\
+             Traceback (most recent call last):\n  File \"{file}\", line 71, in {function}\n    {code}\n\
+             torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n"
+        );
+        of_text(&text).phase.value()
+    };
+    for (file, function, code, want) in [
+        ("/srv/a/run.py", "fit", "score = self.val_one_epoch(loader)", Phase::Validation),
+        ("/srv/a/run.py", "main", "compute_validation_map(epoch, net)", Phase::Validation),
+        ("/srv/a/run.py", "_val_step", "out = self.net(batch)", Phase::Validation),
+        ("/srv/a/run.py", "train", "loaders = build_val_dataset(root).cuda()", Phase::Train),
+        ("/srv/a/run.py", "train", "self.model.eval(batch)", Phase::Train),
+        ("/srv/a/saver.py", "_full_state_dict", "dist.all_gather_object(parts, own)", Phase::Checkpoint),
+        ("/srv/a/run.py", "train", "accelerator.save_state(folder)", Phase::Checkpoint),
+        ("/srv/a/run.py", "train", "ctx.save_for_backward(x.clone())", Phase::Train),
+        ("/srv/a/show.py", "sample", "images = self.vae.decode(latents).sample", Phase::Decode),
+        ("/srv/a/show.py", "decode_first_stage", "return self.net(z)", Phase::Decode),
+        ("/srv/a/models/autoencoder_kl.py", "_decode", "return self.up(z)", Phase::Decode),
+        ("/opt/v/lib/python3.12/site-packages/torch/optim/optimizer.py", "load_state_dict", "cast(p)", Phase::Resume),
+        ("/srv/a/run.py", "resume", "self.optimizer.load_state_dict(state)", Phase::Resume),
+        ("/srv/a/run.py", "train", "self.optimizer.step()", Phase::OptimizerStep),
+    ] {
+        assert_eq!(phase(file, function, code), Some(want), "{function}: {code}");
+    }
+}
+
+#[test]
+fn a_phase_that_a_line_announces_goes_before_the_steps_above_it() {
+    for (line, want) in [
+        ("[VAL] =======> Iter: 0", Phase::Validation),
+        ("[INFO ] generator.cpp:1326 - decoding 1 latents", Phase::Decode),
+        ("Error occurred when executing VAEDecode:", Phase::Decode),
+        ("- **Node Type:** TinyVAEDecodeAndPlay", Phase::Decode),
+        ("decoding the header of the request", Phase::Train),
+    ] {
+        let text = format!(
+            "100%|██████████| 20/20 [00:31<00:00,  2.5it/s]\n{line}\n\
+             torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n"
+        );
+        assert_eq!(of_text(&text).phase.value(), Some(want), "{line}");
+    }
+}
+
+#[test]
 fn the_engine_and_the_application_around_a_message_are_known_by_their_own_lines() {
     let message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n";
     for (line, trainer) in [

@@ -2,7 +2,7 @@
 //! fits by the printed figures.
 
 use oomdoc::cause::{self, CauseId};
-use oomdoc::dialect::{self, Event, Standing};
+use oomdoc::dialect::{self, Event, Sign, Standing};
 use oomdoc::fix::{self, Certainty, Plan};
 use oomdoc::incident;
 use oomdoc::input::{Document, Source};
@@ -111,6 +111,22 @@ fn line(plan: &Plan, id: &str) -> (String, Certainty) {
 
 fn refused(plan: &Plan, id: &str) -> bool {
     plan.wont_help.iter().any(|(fix, _)| fix.id == id)
+}
+
+#[test]
+fn a_driver_that_makes_no_buffer_that_large_is_told_from_a_full_device() {
+    let event = |reason: &str| {
+        let text = format!(
+            "ggml_vulkan: Device memory allocation of size 5150212096 failed.\n\
+             ggml_vulkan: {reason}: ErrorOutOfDeviceMemory\n\
+             ggml_gallocr_reserve_n: failed to allocate Vulkan0 buffer of size 5150212096\n"
+        );
+        let document = Document::from_text("-", &text);
+        incident::assemble(&document, dialect::events(&document)).0.remove(0).event
+    };
+    assert!(event("Requested buffer size exceeds device buffer size limit").has(Sign::BufferSizeLimit));
+    assert!(event("Requested buffer size exceeds device memory allocation limit").has(Sign::BufferSizeLimit));
+    assert!(!event("vk::Device::allocateMemory").has(Sign::BufferSizeLimit));
 }
 
 #[test]

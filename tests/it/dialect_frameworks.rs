@@ -101,6 +101,7 @@ const CASES: &[Case] = &[
     case("jax/executable-name", "xla-out-of-memory", "jax", Gpu, "requested=6.5GiB", &[]),
     case("jax/cpu", "xla-cpu-out-of-memory", "jax", Host, "requested=320000000000", &[]),
     case("jax/tpu-compile", "xla-tpu-compile", "jax", Gpu, "requested=21.6GiB capacity=15.48GiB", &[]),
+    case("jax/tpu-padded", "xla-tpu-compile", "jax", Gpu, "requested=37.61GiB capacity=15.48GiB", &[]),
     case("jax/tpu-vmem", "xla-tpu-compile", "jax", CudaSharedMemory, "requested=24.5MiB limit=16MiB", &[]),
     case("jax/tpu-runtime", "xla-out-of-memory", "jax", Gpu, "requested=1.5GiB free=1.85GiB", &[]),
     case(
@@ -267,4 +268,8 @@ fn a_dump_and_an_account_are_read_whole() {
     let facts = &found[0].event.facts;
     assert_eq!(facts.number(Number::Parameter), Some((18.2 * 1073741824.0f64).round()));
     assert_eq!(facts.number(Number::Temp), Some((3.38 * 1073741824.0f64).round()));
+    assert_eq!(facts.number(Number::LargestBuffer), None);
+    let (found, _) = incidents("jax/tpu-padded");
+    let facts = &found[0].event.facts;
+    assert_eq!(facts.number(Number::LargestBuffer), Some(24.0 * 1073741824.0));
 }

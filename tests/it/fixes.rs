@@ -2,9 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use oomdoc::cause::nature::{JobKind, job_kind};
 use oomdoc::command::explain::{FileEvents, diagnose};
-use oomdoc::fix::{FIXES, Plan};
-use oomdoc::incident::context::Given;
+use oomdoc::dialect::Sign;
+use oomdoc::domain::trainer::Purpose;
+use oomdoc::domain::{Accelerator, Number, Program};
+use oomdoc::fix::{FIXES, Frees, Part, Plan, Ranked};
+use oomdoc::incident::Incident;
+use oomdoc::incident::context::{Clue, Given};
 use oomdoc::input::Source;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,4 +49,129 @@ fn every_fix_speaks_up_in_its_fixtures() {
         }
     }
     assert!(silent.is_empty(), "{silent:#?}");
+}
+
+/// True of a report that is kept for measuring.
+fn held(path: &Path) -> bool {
+    std::fs::read_to_string(path.with_extension("json")).is_ok_and(|label| label.contains("\"held\": true"))
+}
+
+/// Every log of the repository: fixtures, reports that are open, planted causes.
+fn every_log() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    let reports = root.join("tests/corpus/reports");
+    let mut folders = vec![logs(), root.join("tests/planted/logs"), reports.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ext| ext == "log") && !(held(&path) && path.starts_with(&reports)) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The line that stands first for a fix, in both languages.
+fn first_line(ranked: &Ranked) -> String {
+    ranked.offer.knobs.first().map(|knob| format!("{} {}", knob.line.en, knob.line.zh)).unwrap_or_default()
+}
+
+/// What contradicts an offer in its incident, by rules that know nothing of how fixes decide.
+fn contradictions(incident: &Incident, ranked: &Ranked) -> Vec<String> {
+    let (event, context) = (&incident.event, &incident.context);
+    let (id, line) = (ranked.fix.id, first_line(ranked));
+    let kind = job_kind(incident);
+    let mut wrong = Vec::new();
+    let mut rule = |broken: bool, what: &str| {
+        if broken {
+            wrong.push(format!("{id}: {what}: {line}"));
+        }
+    };
+    let gradients = ["optimizer.step", "loss.backward", "loss.item", "checkpoint(block", "AdamW", "LoraConfig"];
+    let trains = kind == Some(JobKind::Training) || kind == Some(JobKind::Compiled);
+    rule(gradients.iter().any(|word| line.contains(word)) && !trains, "training advice where nothing is trained");
+    let loader = event.has(Sign::DataLoaderWorker)
+        || context.workers.is_known()
+        || incident.ledger.loader.is_some()
+        || context.has(Clue::SampleCache)
+        || context.frames.iter().any(|frame| format!("{frame:?}").to_ascii_lowercase().contains("loader"))
+        || context.trainer.value().is_some_and(|trainer| trainer.purpose() == Purpose::Training)
+        || context.has(Clue::DataParallel)
+        || trains && event.facts.number(Number::TableLikeNamedCount).is_some_and(|tasks| tasks >= 2.0);
+    rule(line.contains("DataLoader(") && !loader, "a data loader that nothing shows");
+    let accelerator = event.accelerator();
+    let nvidia = ["nvidia-smi", "CUDA_VISIBLE", "torch.cuda", "PYTORCH_CUDA", "/dev/nvidia"];
+    let else_where = !matches!(accelerator, Accelerator::Cuda | Accelerator::Hip);
+    rule(nvidia.iter().any(|word| line.contains(word)) && else_where, "words of NVIDIA for another device");
+    let speaks_of =
+        |program: Program| event.program == program || incident.followers.iter().any(|event| event.program == program);
+    let slurm = speaks_of(Program::Slurm);
+    let kubernetes = speaks_of(Program::Kubernetes);
+    let docker = speaks_of(Program::Docker);
+    rule(slurm && (line.contains("docker") || line.contains("resources: {")), "a container's limit under Slurm");
+    rule((docker || kubernetes) && line.contains("#SBATCH"), "Slurm's limit of a container");
+    let engine = event.program.is_engine();
+    rule(engine && (line.contains("model.") || line.contains("loss")), "lines of code for an engine");
+    if let Frees::Bytes { range, of, .. } = &ranked.offer.frees {
+        let ledger = &incident.ledger;
+        let bound = match of {
+            Part::Held => ledger.allocated,
+            Part::Request => ledger.requested,
+            Part::Whole => ledger.capacity.filter(|_| event.resource.on_device()),
+        };
+        let above = bound.is_some_and(|bound| range.high > bound.high);
+        rule(above, "saves more than there is");
+    }
+    rule(context.batch_size.value() == Some(1) && id == "smaller-batch", "a part of a batch of one");
+    let others = incident.ledger.others.is_some_and(|others| others.high > 0);
+    let idle = ledger_idle(incident);
+    rule(["free-the-device", "kill-zombies"].contains(&id) && idle && !others, "others, of whom there are none");
+    let planned = kind == Some(JobKind::Compiled);
+    let running = ["free-the-device", "kill-zombies", "preallocation-fraction", "empty-cache", "record-a-snapshot"];
+    rule(planned && running.contains(&id), "a change of the run, where a compiler refused");
+    let longer = event.has(Sign::BeyondContext);
+    rule(longer && ["max-model-len", "weight-quantisation", "more-devices"].contains(&id), "a shorter context");
+    wrong
+}
+
+/// True where nearly all of the device was free.
+fn ledger_idle(incident: &Incident) -> bool {
+    let ledger = &incident.ledger;
+    ledger.free.zip(ledger.capacity).is_some_and(|(free, capacity)| free.low * 20 > capacity.high * 19)
+}
+
+#[test]
+fn no_fix_is_advised_where_it_cannot_work() {
+    let paths = every_log();
+    assert!(paths.len() > 500, "{} logs", paths.len());
+    let parts: Vec<&[PathBuf]> = paths.chunks(paths.len().div_ceil(4)).collect();
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let running: Vec<_> = parts
+            .into_iter()
+            .map(|part| {
+                scope.spawn(move || {
+                    let given = Given::default();
+                    let mut wrong = Vec::new();
+                    for path in part {
+                        let document = oomdoc::dialect::reader().read(&Source::File(path.clone())).unwrap();
+                        let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
+                        for diagnosis in &explanation.diagnoses {
+                            for ranked in &diagnosis.plan.offers {
+                                let found = contradictions(&diagnosis.incident, ranked);
+                                wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
+                            }
+                        }
+                    }
+                    wrong
+                })
+            })
+            .collect();
+        running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{} offers: {:#?}", wrong.len(), wrong.iter().take(60).collect::<Vec<_>>());
 }

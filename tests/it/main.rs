@@ -13,6 +13,7 @@ mod allocator;
 mod causes;
 mod cli;
 mod context;
+mod contradictions;
 mod dialect_engines;
 mod dialect_frameworks;
 mod dialect_host;

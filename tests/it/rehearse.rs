@@ -612,3 +612,62 @@ fn every_property_of_the_schema_is_in_a_document() {
         ("SiteHolder.*", "as in replay.schema.json"),
     ]);
 }
+
+/// A Python that pretends: a shell script that gets the words of our program.
+fn pretended_python(script: &str) -> (TempDir, Vec<String>) {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("python3");
+    std::fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = -c ] && exit 1\n{PRELUDE}{script}")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let words = ["rehearse", "--gpu-memory", "24GiB", "--json", "--model", "config.json", "--python"];
+    let mut words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+    words.push(path.to_str().unwrap().to_owned());
+    (folder, words)
+}
+
+#[test]
+fn a_described_model_is_rehearsed_by_a_program_of_ours() {
+    let script = r#"
+[ "$1 $2 $3 $4" = "-m oomdoc_rehearsal.model --model config.json" ] || exit 9
+for word in "$@"; do case $word in --batch=*) batch=${word#--batch=} ;; esac; done
+allocated=$((batch * 1000 * mib)) reserved=$((batch * 1000 * mib))
+tell steps ", \"settings\": {\"model\": {\"class\": \"LlamaForCausalLM\", \"parameters\": 7000, \"trainable_parameters\": 70}}"
+"#;
+    let (_folder, words) = pretended_python(script);
+    let (code, out, err) = outcome(oomdoc().args(&words).args(["--batch", "4,8", "--lora", "16"]));
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}\n{err}"));
+    SCHEMA.lock().unwrap_or_else(PoisonError::into_inner).check(&report, "--model");
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")));
+    assert_eq!(report["runs"][1]["allocated_bytes"], 8000 * MIB);
+    let built = json!({"class": "LlamaForCausalLM", "parameters": 7000, "trainable_parameters": 70});
+    assert_eq!(report["model"], built);
+    let words: Vec<String> = words.into_iter().filter(|word| word != "--json").collect();
+    let (_, out, _) = outcome(oomdoc().args(&words));
+    assert!(out.contains("LlamaForCausalLM, 7,000 parameters; 70 are trained."), "{out}");
+}
+
+#[test]
+fn what_a_described_model_lacks_is_bad_usage_with_words() {
+    let script = r#"
+echo 'a warning of some library' >&2
+echo '{"problem": "package", "name": "peft", "detail": ""}' >&2
+exit 215
+"#;
+    let (_folder, words) = pretended_python(script);
+    let (code, _, err) = outcome(oomdoc().args(&words).args(["--lora", "16"]));
+    assert_eq!(code, 2);
+    assert!(err.contains("has no peft"), "{err}");
+    let (_, _, err) = outcome(oomdoc().args(&words).args(["--lora", "16", "--lang", "zh"]));
+    assert!(err.contains("没有 peft"), "{err}");
+}
+
+#[test]
+fn how_a_model_is_trained_is_asked_of_a_description_only() {
+    let (code, _, err) = outcome(&mut play(TRAINING).with(&["--seq", "512"]).command());
+    assert_eq!(code, 2);
+    assert!(err.contains("give --model too"), "{err}");
+    let (code, _, err) = outcome(oomdoc().args(["rehearse", "--like", "T4", "--model", "a.json", "--task", "poetry"]));
+    assert_eq!(code, 2);
+    assert!(err.contains("causal-lm"), "{err}");
+}

@@ -323,9 +323,17 @@ fn reports_for_people_keep_to_the_width_in_both_languages() {
 fn the_verdict_names_what_was_wrong() {
     let screen = |file: &str| outcome(oomdoc().args(["replay", &fixture(file)])).1;
     let fragmented = screen("fragmentation-oom.pickle");
-    assert!(fragmented.contains("Fragmentation: there was enough memory, but not in one piece"), "{fragmented}");
+    assert!(fragmented.contains("Why: the cached memory is in too many pieces (proved)"), "{fragmented}");
+    assert!(fragmented.contains("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), "{fragmented}");
     assert!(fragmented.contains("36 × 100.00 MiB"), "{fragmented}");
-    assert!(screen("leak-oom.pickle").contains("Truly full"));
+    let leak = screen("leak-oom.pickle");
+    assert!(leak.contains("Why: usage grows over time") && leak.contains("Will not help: Turn on"), "{leak}");
+    // Without a simulation there is only what the moment shows.
+    let bare = outcome(oomdoc().args(["replay", "--no-what-if", &fixture("leak-oom.pickle")])).1;
+    assert!(bare.contains("Truly full") && !bare.contains("Why:"), "{bare}");
+    // A snapshot among the logs of `explain` is read as what it is.
+    let (code, explained, _) = outcome(oomdoc().args(["explain", &fixture("leak-oom.pickle")]));
+    assert!(code == 0 && explained.contains("Why: usage grows over time"), "{explained}");
 }
 
 /// Checks that every tag is closed in order and gives the text between them.

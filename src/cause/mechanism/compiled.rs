@@ -88,7 +88,7 @@ pub const PLAN: Mechanism = Mechanism {
 /// The largest single buffer of a plan or a pool.
 pub const LARGEST_BUFFER: Mechanism = Mechanism {
     id: "largest-buffer",
-    levels: &["a-third", "half-of-the-pool", "most-of-the-pool"],
+    levels: &["a-third", "exceeds-the-device", "half-of-the-pool", "most-of-the-pool"],
     read: |incident| {
         let facts = &incident.event.facts;
         if let (Some((chunk, at)), Some(all)) = (facts.numbers.get(&Number::LargestAllocation), whole(incident)) {
@@ -113,6 +113,19 @@ pub const LARGEST_BUFFER: Mechanism = Mechanism {
             );
         }
         let (buffer, at) = facts.numbers.get(&Number::LargestBuffer)?;
+        if let Some(all) = incident.ledger.capacity.filter(|all| *buffer > all.high as f64) {
+            let (buffer, all) = (Bytes(*buffer as u64), size(all));
+            return Some(
+                Reading::new(
+                    "exceeds-the-device",
+                    text!(
+                        en: "one buffer of {buffer} is more than the device's {all}: no freeing helps",
+                        zh: "单个缓冲区 {buffer} 就超过设备的 {all}：释放任何东西都无济于事"
+                    ),
+                )
+                .at(*at),
+            );
+        }
         let total = facts.number(Number::ProgramTotal).filter(|total| *total > 0.0)?;
         (buffer / total >= 0.33).then(|| {
             let (buffer, total) = (Bytes(*buffer as u64), Bytes(total as u64));
@@ -163,6 +176,10 @@ mod tests {
         let total = (Number::ProgramTotal, 20e9);
         assert_eq!(level(&LARGEST_BUFFER, &plan(&[total, (Number::LargestBuffer, 9e9)])), Some("a-third"));
         assert_eq!(level(&LARGEST_BUFFER, &plan(&[total, (Number::LargestBuffer, 2e9)])), None);
+        let above = plan(&[total, (Number::LargestBuffer, 19e9)]);
+        assert_eq!(level(&LARGEST_BUFFER, &above), Some("exceeds-the-device"));
+        let proof = crate::cause::proof::proof(&above).expect("no freeing helps");
+        assert_eq!(proof.cause, crate::cause::CauseId::SingleHugeAllocation);
         assert_eq!(level(&LARGEST_BUFFER, &plan(&[(Number::LargestAllocation, 9.5e9)])), Some("half-of-the-pool"));
         assert_eq!(level(&LARGEST_BUFFER, &plan(&[(Number::LargestAllocation, 14e9)])), Some("most-of-the-pool"));
     }

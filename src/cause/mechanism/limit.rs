@@ -17,6 +17,7 @@ pub const LIMIT: Mechanism = Mechanism {
     id: "limit",
     levels: &[
         "refused-by-limit",
+        "killed-at-limit",
         "reserve-exceeded",
         "custom-allocator",
         "contiguous",
@@ -47,6 +48,21 @@ pub const LIMIT: Mechanism = Mechanism {
                     en: "the custom allocator behind a memory pool refused it: the device's own figures say nothing \
                          here",
                     zh: "内存池背后的自定义分配器拒绝了请求：设备本身的数字在此没有意义"
+                ),
+            );
+        }
+        // A scheduler that kills at its limit bounds what the job needs, as a container does; one on address space
+        // counts what was never used.
+        if event.has(Sign::RefusedByLimit)
+            && event.has(Sign::KilledWithProof)
+            && event.facts.get(Fact::TotalVm).is_none()
+            && !event.has(Sign::AddressSpaceLimit)
+        {
+            return here(
+                "killed-at-limit",
+                text!(
+                    en: "it was killed when it had passed a limit: no single request was refused",
+                    zh: "它是在超过上限后被杀死的，并没有哪个请求被拒绝"
                 ),
             );
         }
@@ -268,6 +284,19 @@ mod tests {
             assert_eq!(level(&LIMIT, &settled(amd)), Some(want));
         }
         assert_eq!(level(&LIMIT, &torch(&[(Fact::Requested, "1.00 GiB")])), None);
+    }
+
+    #[test]
+    fn a_kill_at_a_limit_is_no_refused_request() {
+        let mut job = host(&[]);
+        job.event.sign(Sign::RefusedByLimit);
+        assert_eq!(level(&LIMIT, &job), Some("refused-by-limit"));
+        job.event.sign(Sign::KilledWithProof);
+        assert_eq!(level(&LIMIT, &job), Some("killed-at-limit"));
+        let mut addresses = host(&[(Fact::TotalVm, "270.00 GiB")]);
+        addresses.event.sign(Sign::RefusedByLimit);
+        addresses.event.sign(Sign::KilledWithProof);
+        assert_eq!(level(&LIMIT, &addresses), Some("refused-by-limit"));
     }
 
     #[test]

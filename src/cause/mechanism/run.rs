@@ -51,6 +51,7 @@ pub const PHASE: Mechanism = Mechanism {
         "validation",
         "save",
         "inference",
+        "decode",
         "compile",
         "warm-up",
         "data",
@@ -71,6 +72,7 @@ pub const PHASE: Mechanism = Mechanism {
             Phase::Validation => ("validation", "validation", "验证阶段"),
             Phase::Checkpoint => ("save", "saving a checkpoint", "保存检查点"),
             Phase::Inference => ("inference", "inference", "推理"),
+            Phase::Decode => ("decode", "decoding latents", "解码 latent"),
             Phase::Compile => ("compile", "compilation", "编译"),
             Phase::Warmup => ("warm-up", "warm-up", "预热"),
             Phase::DataLoading => ("data", "reading data", "读取数据"),
@@ -81,6 +83,7 @@ pub const PHASE: Mechanism = Mechanism {
             | Phase::OptimizerStep
             | Phase::Checkpoint
             | Phase::Resume
+            | Phase::Decode
             | Phase::Warmup
             | Phase::Compile => {
                 text!(
@@ -100,7 +103,7 @@ pub const PHASE: Mechanism = Mechanism {
 /// Steps of training from which on the memory that they need is known.
 const STEADY: u64 = 3;
 
-/// A phase of its own that failed after steps of training had gone well, or the optimizer's first step.
+/// A phase of its own that failed after steps of training or sampling had gone well, or the optimizer's first step.
 pub const APART: Mechanism =
     Mechanism {
         id: "phase-apart",
@@ -114,7 +117,7 @@ pub const APART: Mechanism =
             let steps = context.step.value().or(context.epoch.value()).unwrap_or(0);
             let trends = context.trends.iter().map(|trend| trend.samples.len() as u64).max().unwrap_or(0);
             match phase {
-            Phase::Validation | Phase::Checkpoint if steps.max(trends) >= STEADY => {
+            Phase::Validation | Phase::Checkpoint | Phase::Decode if steps.max(trends) >= STEADY => {
                 let held = incident.ledger.allocated.map(|allocated| allocated.middle_bytes());
                 let reading = match (context.last_reading, held) {
                     (Some((line, stood)), Some(held)) if held > stood + stood / 10 => {
@@ -126,8 +129,8 @@ pub const APART: Mechanism =
                             .at(Span::line(line))
                     }
                     _ => Reading::new("after-steps", text!(
-                        en: "steps of training had gone well before: it is this phase that asks for more",
-                        zh: "此前若干训练步都正常：是这个阶段需要更多内存"
+                        en: "steps had gone well before: it is this phase that asks for more",
+                        zh: "此前若干步都正常：是这个阶段需要更多内存"
                     )),
                 };
                 Some(reading.at(at))
@@ -151,8 +154,8 @@ pub const PROGRESS: Mechanism = Mechanism {
     levels: &["first-steps", "some-steps", "many-steps", "later-epoch", "host-many-steps", "host-later-epoch"],
     read: |incident| {
         let context = &incident.context;
-        // The work of validation is another one than that of the steps before.
-        if matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint)) {
+        // The work of validation is another one than that of the steps before, as decoding is after steps of sampling.
+        if matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint | Phase::Decode)) {
             return None;
         }
         let on_host = asker(incident) == Asker::Host;
@@ -326,6 +329,7 @@ mod tests {
             Phase::Validation,
             Phase::Checkpoint,
             Phase::Inference,
+            Phase::Decode,
             Phase::Compile,
             Phase::Warmup,
             Phase::DataLoading,

@@ -2,7 +2,7 @@
 
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker};
-use crate::dialect::{Fact, Sign};
+use crate::dialect::{Event, Fact, Sign};
 use crate::domain::Number;
 use crate::incident::context::Clue;
 use crate::text;
@@ -11,7 +11,7 @@ use crate::units::{Bytes, GIB};
 /// A worker died rather than the main process.
 pub const DIED: Mechanism = Mechanism {
     id: "worker-died",
-    levels: &["data-loading", "of-a-pool", "again-and-again", "build"],
+    levels: &["data-loading", "of-a-pool", "again-and-again", "build", "several-of-a-build"],
     read: |incident| {
         let event = &incident.event;
         if asker(incident) != Asker::Host {
@@ -40,6 +40,20 @@ pub const DIED: Mechanism = Mechanism {
         }
         if event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof) && incident.context.has(Clue::Builds)
         {
+            let killed = |event: &&Event| event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof);
+            if let Some(second) = incident.followers.iter().find(killed) {
+                return Some(
+                    Reading::new(
+                        "several-of-a-build",
+                        text!(
+                            en: "several compilers were killed: they ran at once, and each takes 1–3 GB",
+                            zh: "有多个编译器被杀：它们在同时运行，每个占用 1–3 GB"
+                        ),
+                    )
+                    .at(event.at)
+                    .at(second.at),
+                );
+            }
             return Some(
                 Reading::new(
                     "build",
@@ -256,6 +270,10 @@ mod tests {
             incident.event.sign(sign);
             assert_eq!(level(&DIED, &incident), Some(want));
         }
+        let mut build = host(&[]);
+        build.event.sign(Sign::CompilerKilled);
+        build.followers.push(build.event.clone());
+        assert_eq!(level(&DIED, &build), Some("several-of-a-build"));
         let mut kills = host(&[]);
         kills.event.facts.numbers.insert(Number::OomEvents, (12.0, Span::line(1)));
         assert_eq!(level(&DIED, &kills), Some("again-and-again"));

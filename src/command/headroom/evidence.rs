@@ -483,7 +483,7 @@ fn described(options: &HeadroomOptions, model: Architecture) -> Result<(Training
         image: given.image.map(|side| side as f64),
         stage: given.stage,
         ranks: given.ranks.unwrap_or(1),
-        accumulates: given.accumulates,
+        accumulates: given.accumulation.is_some_and(|batches| batches > 1),
     };
     Ok((Training { setup, model }, taken.text()))
 }

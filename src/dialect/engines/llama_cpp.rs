@@ -213,6 +213,10 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
         ));
         return Some(event);
     }
+    // A driver of Vulkan makes single buffers of 2 to 4 GiB only, whatever is free.
+    if report.iter().any(|line| line.contains("Requested buffer size exceeds")) {
+        event.sign(Sign::BufferSizeLimit);
+    }
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
     }

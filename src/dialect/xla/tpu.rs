@@ -6,6 +6,9 @@ use crate::dialect::{Event, Fact, Resource};
 use crate::domain::{Number, Program};
 use crate::input::Document;
 
+/// Lines within which the list of the largest buffers begins.
+const LISTED: usize = 40;
+
 pub fn read(document: &Document, position: usize) -> Option<Event> {
     let line = document.lines.get(position)?;
     const SPARSE: &str = "TPU TensorCore Hbm usage:";
@@ -80,6 +83,13 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
             event.facts.numbers.entry(name).or_insert((size.bytes as f64, size.at));
             end = end.max(at);
         }
+    }
+    // `Largest program allocations in hbm: 1. Size: 32.00G`: the first of the list is the largest.
+    let below = super::notice(document, position, LISTED)?;
+    if let Some(list) = below.text.find("Largestprogramallocations", 0)
+        && let Some((size, _)) = below.size("1.Size:", list)
+    {
+        event.facts.numbers.entry(Number::LargestBuffer).or_insert((size.bytes as f64, size.at));
     }
     event.at.last = event.at.last.max(text.span(from, end).last);
     event.message = text.readable(start, end, 600);

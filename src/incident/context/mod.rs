@@ -56,6 +56,8 @@ closed_set! {
         Checkpoint = "checkpoint",
         /// Inference or generation, not training.
         Inference = "inference",
+        /// Turning finished latents into pixels or sound, the last stage of a generator.
+        Decode = "decode",
         /// Compiling or autotuning kernels.
         Compile = "compile",
         /// Warm-up or CUDA graph capture of an engine.

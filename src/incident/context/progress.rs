@@ -291,7 +291,7 @@ fn step(text: &str, progress: &mut Progress) {
 
 fn mentions_validation(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    ["valid", "evaluat", "eval:", "eval ", "sanity check", "val:", "(val)", "testing:"]
+    ["valid", "evaluat", "eval:", "eval ", "sanity check", "val:", "(val)", "[val]", "testing:"]
         .iter()
         .any(|word| lower.contains(word))
         && !lower.contains("val_loss")
@@ -320,6 +320,11 @@ fn announced(text: &str) -> Option<Phase> {
         "validation:",
     ]) {
         return Some(Phase::Validation);
+    }
+    if lower.contains("decoding") && says(&["latent", "image", "vae", "frame"])
+        || lower.contains("vaedecode") && says(&["executing", "node type"])
+    {
+        return Some(Phase::Decode);
     }
     if says(&[
         "saving checkpoint",

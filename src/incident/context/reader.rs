@@ -446,7 +446,8 @@ impl<'a> ContextReader<'a> {
             if announced.is_none()
                 && !step_moved
                 && phase_told.is_none_or(|(phase, _)| phase == Phase::Train)
-                && let Some(phase @ (Phase::Validation | Phase::Checkpoint | Phase::Resume)) = progress.phase
+                && let Some(phase @ (Phase::Validation | Phase::Checkpoint | Phase::Resume | Phase::Decode)) =
+                    progress.phase
                 && progress.step.is_none()
             {
                 announced = Some((phase, span));
@@ -506,7 +507,7 @@ impl<'a> ContextReader<'a> {
             None => context.phase = Known::Seen(if samples { Phase::Inference } else { phase }, span),
             // A forward pass or a loss in a validation loop is validation.
             Some(Phase::Forward | Phase::Loss | Phase::Train)
-                if matches!(phase, Phase::Validation | Phase::Inference | Phase::Warmup) =>
+                if matches!(phase, Phase::Validation | Phase::Inference | Phase::Decode | Phase::Warmup) =>
             {
                 context.phase = Known::Seen(phase, span);
             }

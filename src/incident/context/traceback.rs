@@ -276,6 +276,9 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     let function = frame.function.rsplit('.').next().unwrap_or("");
     let code = frame.code.as_deref().unwrap_or("");
     let installed = !frame.is_user_code();
+    if code.contains("load_from_checkpoint") || code.contains("load_state_dict") || function == "load_state_dict" {
+        return Some(if file.contains("optim") || code.contains("optim") { Phase::Resume } else { Phase::Load });
+    }
     if code.contains("exp_avg")
         || function == "_init_group"
         || file.contains("/torch/optim/") && !code.contains("closure()")
@@ -291,9 +294,6 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     {
         return Some(Phase::Backward);
     }
-    if code.contains("load_from_checkpoint") || code.contains("load_state_dict") || function == "load_state_dict" {
-        return Some(if file.contains("optim") { Phase::Resume } else { Phase::Load });
-    }
     if file.ends_with("torch/serialization.py") {
         return match function {
             "save" | "_save" | "_legacy_save" => Some(Phase::Checkpoint),
@@ -303,13 +303,11 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     if code.contains("torch.load(") || code.contains("resume_from_checkpoint") && function.contains("resume") {
         return Some(Phase::Load);
     }
-    if code.contains("torch.save(")
-        || function.starts_with("save_checkpoint")
-        || function.starts_with("save_pretrained")
-        || function.starts_with("_save_checkpoint")
-        || function == "save_model"
-    {
+    if saves(function) || called(code).any(saves) {
         return Some(Phase::Checkpoint);
+    }
+    if decodes(function) || function.ends_with("decode") && file.contains("autoencoder") || called(code).any(decodes) {
+        return Some(Phase::Decode);
     }
     if code.contains("from_pretrained(")
         || function.contains("from_pretrained")
@@ -345,6 +343,8 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || lower.contains("sanity_check")
         || lower.contains("perplexity")
         || lower == "compute_metrics"
+        || validates(function)
+        || called(code).any(validates)
     {
         return Some(Phase::Validation);
     }
@@ -368,6 +368,48 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || lower == "training_step"
         || lower == "_inner_training_loop";
     (trains && (!installed || lower != "train")).then_some(Phase::Train)
+}
+
+/// What a line of code calls, the last two parts of its name: `self.trainer.val_epoch(x)` calls `trainer.val_epoch`.
+fn called(code: &str) -> impl Iterator<Item = &str> {
+    let name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    code.match_indices('(').filter_map(move |(at, _)| {
+        let before = code.get(..at)?;
+        let full = before.get(before.rfind(|c| !name(c)).map_or(0, |from| from + 1)..)?;
+        let from = full.rmatch_indices('.').nth(1).map_or(0, |(dot, _)| dot + 1);
+        full.get(from..).filter(|called| !called.is_empty())
+    })
+}
+
+/// A function that goes over data which nothing is learnt from: `val_one_epoch`, `compute_validation_map`. What reads
+/// such data or checks an argument is another matter.
+fn validates(function: &str) -> bool {
+    let name = function.rsplit('.').next().unwrap_or(function).to_ascii_lowercase();
+    let parts = || name.split('_').filter(|part| !part.is_empty());
+    let reads =
+        ["loader", "dataloader", "dataset", "data", "transform", "transforms", "split", "sampler", "dir", "path"];
+    parts().any(|part| matches!(part, "val" | "valid" | "validation" | "evaluate" | "evaluation"))
+        && !parts().any(|part| reads.contains(&part))
+        && !matches!(parts().next(), Some("is" | "set" | "get" | "log" | "print" | "assert" | "check" | "update"))
+}
+
+/// A function that gathers or writes the state: `torch.save`, `save_checkpoint`, `full_state_dict`. `save_image` and
+/// `save_for_backward` are others.
+fn saves(function: &str) -> bool {
+    let name = function.rsplit('.').next().unwrap_or(function).trim_start_matches('_');
+    let states = ["save_checkpoint", "save_pretrained", "save_model", "save_state", "save_weights", "save_ckpt"];
+    function == "torch.save"
+        || states.iter().any(|state| name.starts_with(state))
+        || name.ends_with("state_dict") && !name.contains("load")
+}
+
+/// A function that turns latents into what is seen or heard.
+fn decodes(function: &str) -> bool {
+    let lower = function.to_ascii_lowercase();
+    let (owner, name) = lower.rsplit_once('.').unwrap_or(("", &lower));
+    let of_latents =
+        |text: &str| ["vae", "latent", "first_stage", "autoencoder"].iter().any(|word| text.contains(word));
+    name.contains("decode") && (of_latents(name) || of_latents(owner))
 }
 
 /// `model.to(device)`, `net.cuda()`, `.to(device)` of something that is called a model.

@@ -14,6 +14,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("oomdoc_rehearsal/libraries.py", include_str!("oomdoc_rehearsal/libraries.py")),
     ("oomdoc_rehearsal/longest.py", include_str!("oomdoc_rehearsal/longest.py")),
     ("oomdoc_rehearsal/memory.py", include_str!("oomdoc_rehearsal/memory.py")),
+    ("oomdoc_rehearsal/model.py", include_str!("oomdoc_rehearsal/model.py")),
     ("oomdoc_rehearsal/record.py", include_str!("oomdoc_rehearsal/record.py")),
     ("oomdoc_rehearsal/redirect.py", include_str!("oomdoc_rehearsal/redirect.py")),
     ("oomdoc_rehearsal/saving.py", include_str!("oomdoc_rehearsal/saving.py")),

@@ -40,6 +40,9 @@ pub struct Document<'a> {
     message: Cow<'a, str>,
     /// The program and its arguments.
     command: Vec<Cow<'a, str>>,
+    /// The model that was built from a description.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    model: Option<Model<'a>>,
     pub gpu: Gpu<'a>,
     /// GPUs that the program sees.
     gpus: u32,
@@ -149,6 +152,16 @@ impl<'a> Withheld<'a> {
             bytes: change.bytes,
         }
     }
+}
+
+/// A model that was built from its configuration.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Model<'a> {
+    /// As transformers calls it.
+    class: &'a str,
+    parameters: u64,
+    /// Those that are trained, adapters among them.
+    trainable_parameters: u64,
 }
 
 /// Batches between which the largest that fits was searched.
@@ -393,6 +406,11 @@ pub fn document<'a>(view: &View<'a>) -> Document<'a> {
         verdict: answer.verdict,
         message: said(&wording::headline(answer), lang),
         command: strings(&question.command),
+        model: deciding.and_then(|take| take.model.as_ref()).map(|built| Model {
+            class: &built.class,
+            parameters: built.parameters,
+            trainable_parameters: built.trainable_parameters,
+        }),
         gpu: Gpu::of(&question.gpu),
         gpus: question.gpus,
         world_size: question.world,

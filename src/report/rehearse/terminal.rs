@@ -154,6 +154,10 @@ impl Page<'_> {
             let text = self.say(why);
             self.paragraph(Tone::Alarm, &text);
         }
+        if let Some(built) = answer.shown().and_then(Run::deciding).and_then(|take| take.model.as_ref()) {
+            let text = self.say(&wording::model(built));
+            self.paragraph(Tone::Plain, &text);
+        }
     }
 
     /// The device with the shown run in it.

@@ -3,6 +3,7 @@
 use crate::domain::Verdict;
 use crate::gpu::products::Provenance;
 use crate::rehearse::launch::Addresses;
+use crate::rehearse::model::Built;
 use crate::rehearse::outcome::{Answer, Longest, Outside, Run, Take};
 use crate::rehearse::process::OomReport;
 use crate::rehearse::view::changes::{Change, Changes};
@@ -20,6 +21,20 @@ pub fn span(amount: Interval) -> String {
     match (print(low), print(high)) {
         (low, high) if low == high => format!("{low} {name}"),
         (low, high) => format!("{low} … {high} {name}"),
+    }
+}
+
+/// `LlamaForCausalLM, 6,738,415,616 parameters, of which 39,976,960 are trained`.
+pub fn model(built: &Built) -> Text {
+    let (class, all) = (&built.class, units::grouped(built.parameters));
+    let trained = units::grouped(built.trainable_parameters);
+    match built.trainable_parameters {
+        n if n == built.parameters => text!(en: "{class}, {all} parameters.", zh: "{class}，{all} 个参数。"),
+        0 => text!(en: "{class}, {all} parameters, none trained.", zh: "{class}，{all} 个参数，均不训练。"),
+        _ => text!(
+            en: "{class}, {all} parameters; {trained} are trained.",
+            zh: "{class}，{all} 个参数，其中训练 {trained} 个。"
+        ),
     }
 }
 

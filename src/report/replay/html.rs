@@ -2,7 +2,8 @@
 //! follow the pointer are missing. What it draws is bounded, so a page of a million entries is as quick as one of a
 //! hundred.
 
-use super::{View, wording};
+use super::{Replayed, View, wording};
+use crate::report::{self, Diagnosis};
 use crate::snapshot::analysis::{DeviceAnalysis, Growth, SnapshotAnalysis};
 use crate::snapshot::holders::{Holder, Holding, Site};
 use crate::snapshot::space::{Image, ImageSegment};
@@ -35,12 +36,12 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// All snapshots on one page.
-pub fn render(analyses: &[SnapshotAnalysis], view: View) -> String {
+pub fn render(replayed: &[Replayed], view: View) -> String {
     let lang = view.style.lang;
     let say = |text: &Text| escape(text.in_lang(lang));
     let mut out = String::new();
     let code = if lang == Lang::En { "en" } else { "zh-CN" };
-    let names: Vec<&str> = analyses.iter().map(|analysis| file_name(&analysis.source)).collect();
+    let names: Vec<&str> = replayed.iter().map(|replayed| file_name(&replayed.analysis.source)).collect();
     let names = names.join(", ");
     let title = text!(en: "Memory snapshot {names}", zh: "显存快照 {names}");
     // The policy makes sure that nothing in a snapshot can fetch anything.
@@ -60,7 +61,9 @@ pub fn render(analyses: &[SnapshotAnalysis], view: View) -> String {
          <body>",
         say(&title)
     );
-    let devices = || analyses.iter().flat_map(|analysis| analysis.devices.iter().map(move |device| (analysis, device)));
+    let analyses = replayed.iter().map(|replayed| &replayed.analysis);
+    let devices =
+        || analyses.clone().flat_map(|analysis| analysis.devices.iter().map(move |device| (analysis, device)));
     if devices().count() > 1 {
         let _ = writeln!(out, "<nav><ol>");
         for (i, (analysis, device)) in devices().enumerate() {
@@ -71,14 +74,15 @@ pub fn render(analyses: &[SnapshotAnalysis], view: View) -> String {
         let _ = writeln!(out, "</ol></nav>");
     }
     let mut number = 0;
-    for analysis in analyses {
+    for replayed in replayed {
+        let analysis = &replayed.analysis;
         if analysis.devices.is_empty() {
             let none = Text::new("No device in it holds memory.", "其中没有任何设备占用显存。");
             let _ = writeln!(out, "<p class=\"file\">{}</p><p>{}</p>", say(&wording::file(analysis)), say(&none));
         }
-        for device in &analysis.devices {
+        for (device, diagnosis) in replayed.devices() {
             let mut section = Section { out: &mut out, device, sites: &analysis.sites, view, known: HashMap::new() };
-            section.render(number, analysis);
+            section.render(number, analysis, diagnosis);
             number += 1;
         }
     }
@@ -123,15 +127,44 @@ impl Section<'_> {
         let _ = writeln!(self.out, "<{tag}{class}>{text}</{tag}>");
     }
 
-    fn render(&mut self, number: usize, analysis: &SnapshotAnalysis) {
+    /// What the failure comes of, why that is so, and what would change it.
+    fn judgement(&mut self, diagnosis: &Diagnosis) {
+        if let Some(open) = report::wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
+            self.element("p", "verdict", &open);
+        }
+        if let Some(first) = diagnosis.findings.first() {
+            let (title, sure) = ((first.cause.title)(), report::wording::sure(first));
+            let cause = Text::new(format!("{} ({})", title.en, sure.en), format!("{}（{}）", title.zh, sure.zh));
+            self.element("p", "verdict", &cause);
+            let _ = writeln!(self.out, "<ul class=\"verdict\">");
+            for evidence in first.evidence.iter().filter(|evidence| evidence.weight > 0.0).take(3) {
+                self.element("li", "", &evidence.text);
+            }
+            let _ = writeln!(self.out, "</ul>");
+        }
+        if !diagnosis.plan.offers.is_empty() {
+            self.element("p", "verdict", &Text::new("What to change, best first:", "修复建议（按价值排序）："));
+            let _ = writeln!(self.out, "<ol class=\"verdict\">");
+            for ranked in diagnosis.plan.offers.iter().take(3) {
+                let (title, frees) = ((ranked.fix.title)(), report::wording::frees(&ranked.offer.frees));
+                let fix = Text::new(format!("{} ({})", title.en, frees.en), format!("{}（{}）", title.zh, frees.zh));
+                self.element("li", "", &fix);
+            }
+            let _ = writeln!(self.out, "</ol>");
+        }
+    }
+
+    fn render(&mut self, number: usize, analysis: &SnapshotAnalysis, diagnosis: Option<&Diagnosis>) {
         let device = self.device;
         for (i, layer) in device.layers.iter().enumerate() {
             self.known.insert(layer.site, i);
         }
         let _ = writeln!(self.out, "<section id=\"d{number}\">\n<header class=\"{}\">", alarm(device));
         self.element("h1", "", &wording::headline(device));
-        if let Some(oom) = device.ooms.first() {
-            self.element("p", "verdict", &wording::verdict(oom));
+        match (diagnosis, device.ooms.first()) {
+            (Some(diagnosis), _) => self.judgement(diagnosis),
+            (None, Some(oom)) => self.element("p", "verdict", &wording::verdict(oom)),
+            (None, None) => {}
         }
         let _ = writeln!(self.out, "</header>");
         self.element("p", "file", &wording::file(analysis));

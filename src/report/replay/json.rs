@@ -1,11 +1,15 @@
 //! The JSON of `oomdoc replay` (`docs/replay.schema.json`), for programs. Bytes are integers; what is not known is
 //! absent.
 
-use super::View;
+use super::{Replayed, View};
+use crate::incident::recording::Verdict;
+use crate::report::Diagnosis;
+use crate::report::json::Judgement;
 use crate::report::view::{Tool, texts};
 use crate::snapshot::NONE;
 use crate::snapshot::analysis::{self, DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::{self, Category, Certainty, Site};
+use crate::snapshot::join;
 use crate::snapshot::model::{Encoding, Generation};
 use crate::snapshot::predict;
 use crate::snapshot::what_if::{self, Change};
@@ -92,6 +96,10 @@ struct Device<'a> {
     end: Option<State<'a>>,
     /// Failed requests.
     oom: Vec<Oom<'a>>,
+    /// What the first of them comes of and what would change it, as `explain --snapshot` has it; absent where nothing
+    /// failed or nothing was simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnosis: Option<Judgement<'a>>,
     /// Failed requests beyond those listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     further_oom: Option<usize>,
@@ -326,9 +334,12 @@ struct WhatIf<'a> {
     peak_reserved_at_most_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_active_bytes: Option<u64>,
-    /// Absent when the limit of the device is known too roughly to say.
+    /// Whether a request fails; absent when the limit of the device is known too roughly to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     oom: Option<bool>,
+    /// Where a request failed in the record: whether that one is served, though a later one may fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    serves: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     oom_event: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -348,17 +359,19 @@ struct WhatIf<'a> {
 }
 
 /// The analyses as one JSON document.
-pub fn document(analyses: &[SnapshotAnalysis], view: View) -> Document<'_> {
-    let several = analyses.len() > 1;
-    let devices = analyses.iter().flat_map(|analysis| {
+pub fn document(replayed: &[Replayed], view: View) -> Document<'_> {
+    let several = replayed.len() > 1;
+    let devices = replayed.iter().flat_map(|replayed| {
+        let analysis = &replayed.analysis;
         let source = several.then_some(analysis.source.as_str());
-        analysis.devices.iter().map(move |device| Device::of(device, &analysis.sites, source, view))
+        replayed.devices().map(move |device| Device::of(device, &analysis.sites, source, view))
     });
+    let analyses = || replayed.iter().map(|replayed| &replayed.analysis);
     Document {
         schema: "oomdoc.replay/1",
         tool: Tool::this(),
-        input: analyses.first().map(Input::of),
-        inputs: if several { analyses.iter().map(Input::of).collect() } else { Vec::new() },
+        input: analyses().next().map(Input::of),
+        inputs: if several { analyses().map(Input::of).collect() } else { Vec::new() },
         devices: devices.collect(),
     }
 }
@@ -395,7 +408,12 @@ impl Versions {
 }
 
 impl<'a> Device<'a> {
-    fn of(device: &'a DeviceAnalysis, sites: &'a [Site], source: Option<&'a str>, view: View) -> Device<'a> {
+    fn of(
+        (device, diagnosis): (&'a DeviceAnalysis, Option<&'a Diagnosis>),
+        sites: &'a [Site],
+        source: Option<&'a str>,
+        view: View,
+    ) -> Device<'a> {
         let state = State::of(&device.at_peak, &device.holding, sites, view.top);
         let (peak, end) = match device.peak {
             Some(peak) => {
@@ -423,13 +441,14 @@ impl<'a> Device<'a> {
             peak,
             end,
             oom: device.ooms.iter().map(|oom| Oom::of(oom, sites, view)).collect(),
+            diagnosis: diagnosis.map(|diagnosis| Judgement::of(diagnosis, view.style.lang)),
             further_oom: Some(device.further_ooms).filter(|further| *further > 0),
             growth: device.growth.as_ref().map(|growth| Growth::of(growth, sites, view.top)),
             available_to_allocator: device
                 .budget
                 .map(|budget| Budget { at_least_bytes: budget.low, at_most_bytes: budget.high }),
             fidelity: device.fidelity.as_ref().map(|fidelity| Fidelity::of(fidelity, view.style.lang)),
-            what_if: device.what_if.iter().map(|entry| WhatIf::of(entry, sites, view.style.lang)).collect(),
+            what_if: device.what_if.iter().map(|entry| WhatIf::of(entry, device, sites, view.style.lang)).collect(),
             what_if_base: device.what_if_base.filter(|_| !device.what_if.is_empty()).map(Base::from),
             packing_bound_bytes: device.least_needed(),
             notes: texts(&device.notes, view.style.lang),
@@ -549,7 +568,8 @@ impl From<what_if::Base> for Base {
 }
 
 impl<'a> WhatIf<'a> {
-    fn of(entry: &'a what_if::WhatIf, sites: &'a [Site], lang: Lang) -> WhatIf<'a> {
+    fn of(entry: &'a what_if::WhatIf, device: &DeviceAnalysis, sites: &'a [Site], lang: Lang) -> WhatIf<'a> {
+        let failed = device.ooms.first().map(|oom| oom.event);
         let mut out = WhatIf {
             change: &entry.change,
             conf: &entry.conf,
@@ -560,6 +580,11 @@ impl<'a> WhatIf<'a> {
             peak_reserved_at_most_bytes: None,
             peak_active_bytes: None,
             oom: None,
+            serves: match join::verdict(entry, failed) {
+                Verdict::Serves { .. } if failed.is_some() => Some(true),
+                Verdict::Fails { .. } if failed.is_some() => Some(false),
+                _ => None,
+            },
             oom_event: None,
             oom_requested_bytes: None,
             retries: None,

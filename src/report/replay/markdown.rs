@@ -1,8 +1,9 @@
 //! `oomdoc replay` as Markdown, to paste into an issue.
 
-use super::{View, wording};
-use crate::report::markdown::escape;
-use crate::snapshot::analysis::{DeviceAnalysis, SnapshotAnalysis};
+use super::{Replayed, View, wording};
+use crate::report::Diagnosis;
+use crate::report::markdown::{escape, judgement};
+use crate::snapshot::analysis::DeviceAnalysis;
 use crate::snapshot::holders::{Holding, Site};
 use crate::text;
 use crate::text::{Lang, Text};
@@ -10,24 +11,32 @@ use crate::units::Bytes;
 use std::fmt::Write;
 
 /// All snapshots, device by device.
-pub fn render(analyses: &[SnapshotAnalysis], view: View) -> String {
+pub fn render(replayed: &[Replayed], view: View) -> String {
     let lang = view.style.lang;
     let mut out = String::new();
-    for analysis in analyses {
+    for replayed in replayed {
+        let analysis = &replayed.analysis;
         let _ = writeln!(out, "{}\n", escape(wording::file(analysis).in_lang(lang)));
-        for device in &analysis.devices {
-            self::device(&mut out, device, &analysis.sites, view);
+        for (device, diagnosis) in replayed.devices() {
+            self::device(&mut out, device, diagnosis, &analysis.sites, view);
         }
     }
     out
 }
 
-fn device(out: &mut String, device: &DeviceAnalysis, sites: &[Site], view: View) {
+fn device(out: &mut String, device: &DeviceAnalysis, diagnosis: Option<&Diagnosis>, sites: &[Site], view: View) {
     let lang = view.style.lang;
     let say = |text: &Text| escape(text.in_lang(lang));
     let _ = writeln!(out, "### {}\n", say(&wording::headline(device)));
-    if let Some(oom) = device.ooms.first() {
-        let _ = writeln!(out, "{}\n", say(&wording::verdict(oom)));
+    match (diagnosis, device.ooms.first()) {
+        (Some(diagnosis), _) => {
+            judgement(out, diagnosis, lang);
+            out.push('\n');
+        }
+        (None, Some(oom)) => {
+            let _ = writeln!(out, "{}\n", say(&wording::verdict(oom)));
+        }
+        (None, None) => {}
     }
     if let Some(peak) = wording::peak(device) {
         let _ = writeln!(out, "{}\n", say(&peak));

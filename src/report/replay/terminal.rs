@@ -1,9 +1,10 @@
 //! `oomdoc replay` for people.
 
-use super::{View, wording};
+use super::{Replayed, View, wording};
 use crate::report::layout::{NO_BREAK, Run, Screen, Tone, pad, run};
 use crate::report::table::{Column, Table};
-use crate::snapshot::analysis::{DeviceAnalysis, SnapshotAnalysis};
+use crate::report::{self, Diagnosis};
+use crate::snapshot::analysis::DeviceAnalysis;
 use crate::snapshot::holders::{Holder, Holding, Site};
 use crate::snapshot::space::Window;
 use crate::snapshot::what_if::VariationOutcome;
@@ -17,17 +18,18 @@ const PLOT_HEIGHT: usize = 8;
 const PIECES: usize = 6;
 
 /// All snapshots, device by device.
-pub fn render(analyses: &[SnapshotAnalysis], view: View) -> String {
+pub fn render(replayed: &[Replayed], view: View) -> String {
     let mut page = Page { screen: Screen::of(view.style), view };
-    for analysis in analyses {
+    for replayed in replayed {
+        let analysis = &replayed.analysis;
         page.screen.blank();
         let file = wording::file(analysis);
         page.faint(&file);
         if analysis.devices.is_empty() {
             page.plain(&Text::new("No device in it holds memory.", "其中没有任何设备占用显存。"));
         }
-        for device in &analysis.devices {
-            page.device(device, &analysis.sites);
+        for (device, diagnosis) in replayed.devices() {
+            page.device(device, diagnosis, &analysis.sites);
         }
     }
     page.screen.render()
@@ -61,14 +63,19 @@ impl Page {
         self.paragraph(Tone::Strong, text);
     }
 
-    fn device(&mut self, device: &DeviceAnalysis, sites: &[Site]) {
+    fn device(&mut self, device: &DeviceAnalysis, diagnosis: Option<&Diagnosis>, sites: &[Site]) {
         self.screen.blank();
         let tone = if device.ooms.is_empty() { Tone::Strong } else { Tone::Alarm };
         self.paragraph(tone, &wording::headline(device));
-        if let Some(oom) = device.ooms.first() {
-            self.plain(&wording::verdict(oom));
+        match (diagnosis, device.ooms.first()) {
+            (Some(diagnosis), _) => report::terminal::judgement(&mut self.screen, diagnosis, self.view.style),
+            (None, Some(oom)) => self.plain(&wording::verdict(oom)),
+            (None, None) => {}
         }
         if let Some(peak) = wording::peak(device) {
+            if diagnosis.is_some() {
+                self.screen.blank();
+            }
             self.plain(&peak);
         }
         self.plot(device);

@@ -1,9 +1,11 @@
 //! Words that the formats share.
 
 use crate::gpu::context_size;
+use crate::incident::recording::Verdict;
 use crate::snapshot::analysis::{DeviceAnalysis, Fragmentation, Growth, Oom, SnapshotAnalysis};
 pub use crate::snapshot::holders::place;
 use crate::snapshot::holders::{Category, Certainty, Holder, Holding, Site};
+use crate::snapshot::join;
 use crate::snapshot::model::Encoding;
 use crate::snapshot::predict::Fidelity;
 use crate::snapshot::what_if::{Change, VariationOutcome, WhatIf};
@@ -299,7 +301,16 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
                 if least == most { least.to_string() } else { format!("{least} 至 {most}") },
             );
             let (en, zh) = (&peak.en, &peak.zh);
+            let failed = device.ooms.first().map(|oom| oom.event);
             match (served, oom) {
+                (_, Some((at, bytes))) if matches!(join::verdict(entry, failed), Verdict::Serves { .. }) => {
+                    let (number, asked) = (u64::from(*at) + 1, Bytes(*bytes));
+                    text!(
+                        en: "this request would be served, {en} reserved at most; a later one fails, on {asked} \
+                             (entry {number})",
+                        zh: "这次请求可以满足，最多保留 {zh}；之后第 {number} 条的请求 {asked} 失败"
+                    )
+                }
                 (Some(false), oom) => {
                     let asked = Bytes(oom.map_or(0, |(_, bytes)| bytes));
                     if recorded_oom {

@@ -17,10 +17,11 @@ went in which phase, whether and where it ran out, and what the simulation canno
     redirect    writes of Python code, where no namespace keeps them from the user's files
     tracebacks  takes the agent's frames out of what the script prints
     warm        one import for many runs
+    model       no hook but a program: a model built from its configuration, trained or asked
     ending      the ends of a process: steps done, time over, exit, error
 
 Every hook runs under `record.guarded` or its own try/except: a hook that fails is noted in the result file under
-"failures" and the script goes on. Nothing here imports torch; the hooks are placed when the script has imported it.
+"failures" and the script goes on. Nothing but `model` imports torch; the hooks are placed when the script has imported it.
 Python 3.8 or later, no dependency.
 """
 def start():
