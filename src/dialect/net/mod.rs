@@ -5,6 +5,7 @@
 //! [`super::naming`], what ran out and what the figures mean by the words around them. All of that is weaker than a reader
 //! that knows its program, so each event carries [`Sign::Generic`].
 
+mod limit;
 mod outcome;
 mod roles;
 mod words;
@@ -52,6 +53,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     figures(document, position, &mut event, spoken.at, &lower, Base::Binary);
     device(&mut event, line);
     super::notice::settle(&mut event);
+    if limit::refused(&lower, event.facts.get(super::Fact::Limit).is_some()) {
+        event.sign(Sign::RefusedByLimit);
+    }
     if standing == Standing::Harmless {
         event.standing = standing;
         event.sign(Sign::CaughtAndContinued);
