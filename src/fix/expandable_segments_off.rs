@@ -13,7 +13,8 @@ pub const FIX: Fix = Fix {
             en: "Expandable segments give memory back in granules of 20 MiB only, and a live tensor pins its \
                  granule. A program whose buffers grow a little with every step, such as a key/value cache that is \
                  concatenated, can need more with them than without. Offered only where the replay of a memory \
-                 snapshot proves it (`oomdoc explain LOG --snapshot FILE`), or where a request exceeds the address space set aside for them.",
+                 snapshot proves it (`oomdoc explain LOG --snapshot FILE`), or where a request exceeds the address \
+                 space set aside for them.",
             zh: "expandable_segments 只能以 20 MiB 的粒度归还显存，存活的张量会占住所在粒度。缓冲区逐步增大的程序\
                  （例如不断拼接的 KV cache）开启后反而可能需要更多显存。仅在重放显存快照证实时才推荐（`oomdoc \
                  explain LOG --snapshot FILE`），或请求超过为其预留的地址空间时才推荐。"
