@@ -3,6 +3,7 @@
 use super::{Cause, CauseId};
 use crate::account::proof::{self, Proof, ProofKind};
 use crate::incident::Incident;
+use crate::incident::context::Phase;
 use crate::incident::recording::Verdict;
 use crate::snapshot::what_if::Change;
 use crate::text;
@@ -74,6 +75,13 @@ fn refute(incident: &Incident) -> Text {
                  device, and something else fills it.",
             zh: "打印 `sum(p.numel() for p in model.parameters())`：若不超过 {most}×10⁹，模型状态放得进该设备，显存是被\
                  别的东西占满的。"
+        );
+    }
+    if matches!(incident.context.phase.value(), Some(Phase::Load | Phase::Resume)) {
+        return text!(
+            en: "Load once with half of the layers, or in a narrower type: if it fails at the same figures, the device \
+                 is filled by something other than the weights.",
+            zh: "只加载一半的层，或以更窄的类型加载一次：若在同样的数字处失败，则显存不是被权重占满的。"
         );
     }
     let batch = incident.context.batch_size.value().filter(|batch| *batch > 1);

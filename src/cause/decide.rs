@@ -45,6 +45,16 @@ mod see {
     pub const FALLS: (&str, &str) = ("it falls to near 0 once the job has stopped", "任务停止后降到接近 0");
     pub const EARLY: (&str, &str) =
         ("both stand near the device's size from the first step on", "两者从第一步起就接近设备容量");
+    pub const FULL: (&str, &str) =
+        ("it stands near the device's size from the first step on", "从第一步起就接近设备容量");
+    pub const RISES: (&str, &str) = ("what is in use rises from step to step", "占用逐步上升");
+    pub const JUMPS: (&str, &str) = (
+        "it jumps in one phase (validation, saving, the first optimizer step) and falls back",
+        "在某个阶段（验证、保存、首次优化器更新）突增后回落",
+    );
+    pub const TWICE: (&str, &str) = ("it stands at twice the weights right after loading", "加载后即为权重的两倍");
+    pub const FAR: (&str, &str) =
+        ("it stands far below the device until the failing line", "直到失败处都远低于设备容量");
 }
 
 use CauseId::{
@@ -126,7 +136,7 @@ const TESTS: &[Test] = &[
         id: "device-without-the-job",
         act: |incident| {
             let tool = incident.event.accelerator().tool();
-            super::nature::on_gpu(incident)
+            running(incident)
                 .then(|| ("shell", text!(en: "{tool}   # with this job stopped", zh: "{tool}   # 停止本任务后执行")))
         },
         outcomes: &[
@@ -157,7 +167,11 @@ const TESTS: &[Test] = &[
     Test {
         id: "cache-settings",
         act: |incident| {
-            (asker(incident) == Asker::KvCache).then(|| {
+            let pooled = matches!(
+                incident.event.program.device_use(),
+                DeviceUse::SizedPool { .. } | DeviceUse::PoolOfFree { .. }
+            );
+            (asker(incident) == Asker::KvCache && pooled).then(|| {
                 (
                     "program",
                     text!(
@@ -177,9 +191,28 @@ const TESTS: &[Test] = &[
         ],
     },
     Test {
+        id: "longer-context",
+        act: |incident| {
+            incident.event.has(Sign::BeyondContext).then(|| {
+                (
+                    "program",
+                    text!(
+                        en: "start once with a context longer than the request and its answer",
+                        zh: "以比请求加回答更长的上下文启动一次"
+                    ),
+                )
+            })
+        },
+        outcomes: &[
+            (KvCache, "it answers, or finds no memory for the longer cache", "可以回答，或没有内存容纳更长的缓存"),
+            (FrameworkLimit, "it refuses at the same length: another limit holds", "在同样长度处拒绝：另有上限"),
+            (Capacity, "it finds no memory for its weights", "没有内存容纳权重"),
+        ],
+    },
+    Test {
         id: "pool-off",
         act: |incident| match incident.event.program.device_use() {
-            DeviceUse::Preallocated { off: Some(setting) } => {
+            DeviceUse::Preallocated { off: Some(setting) } if running(incident) => {
                 Some(("shell", text!(en: "{setting}   # for one run", zh: "{setting}   # 仅运行一次")))
             }
             _ => None,
@@ -200,47 +233,20 @@ const TESTS: &[Test] = &[
     Test {
         id: "per-step-reading",
         act: |incident| {
-            if !super::nature::on_gpu(incident) || asker(incident) == Asker::WeightBuffers {
-                return None;
-            }
             let (target, line) = per_step(incident);
-            Some((
-                target,
-                match job_kind(incident) {
-                    Some(JobKind::Inference | JobKind::Serving) => {
-                        text!(
-                            en: "{line}   # after loading and after each request",
-                            zh: "{line}   # 加载后及每个请求后各打印一次"
-                        )
-                    }
-                    _ => {
-                        text!(
-                            en: "{line}   # after loading and at the end of each step",
-                            zh: "{line}   # 加载后及每步结束时各打印一次"
-                        )
-                    }
-                },
-            ))
+            (target == "pytorch" && reads_each_step(incident)).then(|| (target, each_step(incident, &line)))
         },
         outcomes: &[
-            (LeakGrowth, "what is in use rises from step to step", "占用逐步上升"),
+            (LeakGrowth, see::RISES.0, see::RISES.1),
             (
                 Fragmentation,
                 "what is in use stays level, what is reserved rises or is far above it",
                 "占用平稳，而保留量上升或远高于占用",
             ),
             (Capacity, see::EARLY.0, see::EARLY.1),
-            (
-                TransientPeak,
-                "it jumps in one phase (validation, saving, the first optimizer step) and falls back",
-                "在某个阶段（验证、保存、首次优化器更新）突增后回落",
-            ),
-            (DuplicateModel, "it stands at twice the weights right after loading", "加载后即为权重的两倍"),
-            (
-                SingleHugeAllocation,
-                "it stands far below the device until the failing line",
-                "直到失败处都远低于设备容量",
-            ),
+            (TransientPeak, see::JUMPS.0, see::JUMPS.1),
+            (DuplicateModel, see::TWICE.0, see::TWICE.1),
+            (SingleHugeAllocation, see::FAR.0, see::FAR.1),
             (
                 NonFramework,
                 "it stays far below what the device's own tool counts for this process",
@@ -256,6 +262,30 @@ const TESTS: &[Test] = &[
                 "what is reserved stands at a fixed share of the device from the start",
                 "保留量从一开始就是设备的固定比例",
             ),
+            (
+                FrameworkLimit,
+                "it never passes a value well below the device's size",
+                "从未超过某个明显低于设备容量的值",
+            ),
+        ],
+    },
+    Test {
+        // The device's own tool gives one figure, which tells what is reserved from what is in use no more than this.
+        id: "device-reading",
+        act: |incident| {
+            let (target, line) = per_step(incident);
+            (target != "pytorch" && reads_each_step(incident)).then(|| (target, each_step(incident, &line)))
+        },
+        outcomes: &[
+            (LeakGrowth, "it rises from step to step", "逐步上升"),
+            (Fragmentation, "it rises to the device's size although the steps are alike", "各步相同却逐渐升到设备容量"),
+            (Capacity, see::FULL.0, see::FULL.1),
+            (TransientPeak, see::JUMPS.0, see::JUMPS.1),
+            (DuplicateModel, see::TWICE.0, see::TWICE.1),
+            (SingleHugeAllocation, see::FAR.0, see::FAR.1),
+            (NonFramework, "it rises before the program works on anything", "程序开始处理之前就上升"),
+            (OtherProcess, "it stands high before the program starts", "程序启动之前就很高"),
+            (Preallocation, "it jumps to a fixed share of the device at the start", "启动时跳到设备的固定比例"),
             (
                 FrameworkLimit,
                 "it never passes a value well below the device's size",
@@ -348,13 +378,18 @@ const TESTS: &[Test] = &[
     Test {
         id: "batch-of-one",
         act: |incident| {
+            let one = incident.context.batch_size.value() == Some(1);
             matches!(asker(incident), Asker::Tensor | Asker::PooledTensor).then(|| {
                 (
                     "program",
-                    text!(
-                        en: "run once with a batch of 1 (or half the size or length)",
-                        zh: "以批大小 1（或一半的尺寸、长度）运行一次"
-                    ),
+                    if one {
+                        text!(en: "run once at half the size or length", zh: "以一半的尺寸或长度运行一次")
+                    } else {
+                        text!(
+                            en: "run once with a batch of 1 (or half the size or length)",
+                            zh: "以批大小 1（或一半的尺寸、长度）运行一次"
+                        )
+                    },
                 )
             })
         },
@@ -380,9 +415,13 @@ const TESTS: &[Test] = &[
     Test {
         id: "half-the-context",
         act: |incident| {
-            matches!(asker(incident), Asker::WeightBuffers | Asker::Engine | Asker::Host).then(|| {
-                ("program", text!(en: "start once with half the context length", zh: "将上下文长度减半启动一次"))
-            })
+            let cache = asker(incident) == Asker::KvCache
+                && incident.event.program.device_use() == DeviceUse::FixedBuffers
+                && !incident.event.has(Sign::BeyondContext);
+            let engine = incident.event.program.is_engine() || matches!(asker(incident), Asker::Engine);
+            (engine && matches!(asker(incident), Asker::WeightBuffers | Asker::Engine | Asker::Host) || cache).then(
+                || ("program", text!(en: "start once with half the context length", zh: "将上下文长度减半启动一次")),
+            )
         },
         outcomes: &[
             (KvCache, "it starts", "可以启动"),
@@ -404,7 +443,7 @@ const TESTS: &[Test] = &[
     Test {
         id: "limit-settings",
         act: |incident| {
-            super::nature::on_gpu(incident).then(|| {
+            running(incident).then(|| {
                 ("shell", text!(
                     en: "search the program and its environment for a memory fraction, a pool size or a partition of \
                          the device",
@@ -429,7 +468,7 @@ const TESTS: &[Test] = &[
         id: "blocking-launches",
         act: |incident| {
             let variable = incident.event.accelerator().blocking_launches()?;
-            (asker(incident) == Asker::Tensor).then(|| {
+            (asker(incident) == Asker::Tensor && running(incident)).then(|| {
                 (
                     "shell",
                     text!(
@@ -455,6 +494,30 @@ const TESTS: &[Test] = &[
         ],
     },
 ];
+
+/// True where the program ran on a device when it failed: while a compiler plans, nothing is held yet.
+fn running(incident: &Incident) -> bool {
+    super::nature::on_gpu(incident) && super::nature::one_piece(incident)
+}
+
+/// True where a reading after each step says something: weights that go into fixed buffers have no steps.
+fn reads_each_step(incident: &Incident) -> bool {
+    running(incident) && asker(incident) != Asker::WeightBuffers
+}
+
+/// A line that prints a reading, with when to print it.
+fn each_step(incident: &Incident, line: &str) -> Text {
+    match job_kind(incident) {
+        Some(JobKind::Inference | JobKind::Serving) => text!(
+            en: "{line}   # after loading and after each request",
+            zh: "{line}   # 加载后及每个请求后各打印一次"
+        ),
+        _ => text!(
+            en: "{line}   # after loading and at the end of each step",
+            zh: "{line}   # 加载后及每步结束时各打印一次"
+        ),
+    }
+}
 
 /// The line that prints what the program uses, and whose it is.
 fn per_step(incident: &Incident) -> (&'static str, String) {

@@ -11,7 +11,7 @@ use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::Fragmentation,
-    title: || text!(en: "the cached memory is in too many pieces", zh: "缓存显存碎片化"),
+    title: || text!(en: "the cached memory is fragmented", zh: "缓存显存碎片化"),
     doc,
     refute,
     fixtures: &["pytorch/epoch-five", "pytorch/writeup-en"],

@@ -48,8 +48,15 @@ fn doc() -> Text {
 
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
+    if event.has(Sign::ExpandableReserve) {
+        return text!(
+            en: "Run once with `expandable_segments:False`: if the same request is refused, the address space set \
+                 aside is not the limit.",
+            zh: "设置 `expandable_segments:False` 运行一次：若同样的请求仍被拒绝，则与预留的地址空间无关。"
+        );
+    }
     match asker(incident) {
-        Asker::Host => text!(
+        Asker::Host if event.program.own_limit().is_none() || event.has(Sign::AddressSpaceLimit) => text!(
             en: "Run `ulimit -v; cat /sys/fs/cgroup/memory.max` in the job's own shell: if both say unlimited, no \
                  limit below the machine's RAM was in force.",
             zh: "在任务自己的 shell 中运行 `ulimit -v; cat /sys/fs/cgroup/memory.max`：若都显示不受限，则没有低于物理内\

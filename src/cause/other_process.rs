@@ -65,8 +65,8 @@ fn refute(incident: &Incident) -> Text {
         let list = pids.join(", ");
         let query = pids.join(",");
         text!(
-            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} are this very process or workers of \
-                 the same job, nobody else is in the way.",
+            en: "Run `ps -o pid,user,etime,cmd -p {query}` on the host: if {list} belongs to this job, nobody else is \
+                 in the way.",
             zh: "在宿主机上运行 `ps -o pid,user,etime,cmd -p {query}`：若 {list} 就是本进程或本任务自己的进程，则不是其\
                  他进程的问题。"
         )

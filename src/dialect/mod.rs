@@ -155,6 +155,9 @@ pub struct Event {
     pub rank: Option<u32>,
     /// The message on one line.
     pub message: String,
+    /// The line on which the message begins, where it is not the first of [`Event::at`]: an allocator's warnings may
+    /// stand above the exception that is quoted.
+    pub quoted_at: Option<u64>,
     pub facts: Facts,
     pub signs: BTreeMap<Sign, Span>,
     /// The program's versions that the wording proves.
@@ -173,6 +176,7 @@ impl Event {
             at,
             rank: None,
             message: String::new(),
+            quoted_at: None,
             facts: Facts::default(),
             signs: BTreeMap::new(),
             versions: None,
@@ -206,9 +210,15 @@ impl Event {
             (Sign::Mps, Accelerator::Mps),
             (Sign::Xpu, Accelerator::Xpu),
             (Sign::Npu, Accelerator::Npu),
+            (Sign::Tpu, Accelerator::Tpu),
         ];
         let spoken = signs.into_iter().find(|(sign, _)| self.has(*sign)).map(|(_, accelerator)| accelerator);
         spoken.or(self.program.accelerator()).unwrap_or(Accelerator::Cuda)
+    }
+
+    /// The line to print beside the message.
+    pub fn line(&self) -> u64 {
+        self.quoted_at.unwrap_or(self.at.first)
     }
 
     /// Where the program's user reads how much of what ran out it uses.
@@ -398,7 +408,25 @@ pub fn events(document: &Document) -> Vec<Event> {
         }
     }
     net::yield_to_known(&mut events);
+    for event in &mut events {
+        event.quoted_at = quoted_at(document, event);
+    }
     events
+}
+
+/// Letters and digits by which a message is found again in its lines.
+const RECOGNISED_BY: usize = 24;
+/// Lines that are searched for it: a dump of an allocator may have tens of thousands.
+const SEARCHED: usize = 4096;
+
+/// The line on which an event's message begins, where it is another than the event's first.
+fn quoted_at(document: &Document, event: &Event) -> Option<u64> {
+    let plain = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
+    let wanted: String = plain(&event.message).chars().take(RECOGNISED_BY).collect();
+    let from = document.position(event.at.first)?;
+    let lines = document.lines.get(from..)?.iter().take_while(|line| line.number <= event.at.last).take(SEARCHED);
+    let found = lines.filter(|_| wanted.len() == RECOGNISED_BY).find(|line| plain(&line.text).contains(&wanted))?;
+    (found.number != event.at.first).then_some(found.number)
 }
 
 /// How closely a line is looked at.

@@ -627,8 +627,10 @@ programs! {
     Tcmalloc = host("tcmalloc").speaks(&[Cpp]);
     Mimalloc = host("mimalloc").speaks(&[Cpp]);
     Python = runtime("python", &[Python]).aka(&["python3"]).pytorch(Sometimes);
-    Java = runtime("java", &[Java]).aka(&["jvm"]).targets(&[Target::Java]);
-    Node = runtime("node", &[JavaScript]).aka(&["nodejs"]).targets(&[Target::Node]);
+    Java = runtime("java", &[Java]).aka(&["jvm"]).targets(&[Target::Java])
+        .limit("java -XX:+PrintFlagsFinal -version | grep MaxHeapSize");
+    Node = runtime("node", &[JavaScript]).aka(&["nodejs"]).targets(&[Target::Node])
+        .limit("node -p 'v8.getHeapStatistics().heap_size_limit'");
     Go = runtime("go", &[Go]).targets(&[Target::Go]);
     Rust = runtime("rust", &[Rust]);
     R = runtime("r", &[R]);

@@ -52,6 +52,8 @@ closed_set! {
         Xpu = "xpu",
         /// Ascend NPU wording.
         Npu = "npu",
+        /// TPU wording.
+        Tpu = "tpu",
         /// The failure happened while an engine started or sized its pools.
         EngineStartup = "engine-startup",
         /// The failure happened in profiling, warm-up or graph capture, after the weights were loaded.

@@ -236,7 +236,17 @@ impl<'a> Case<'a> {
     /// True while weights go to the device: no activation exists yet, so no batch matters.
     pub fn loading(&self) -> bool {
         matches!(self.phase(), Some(Phase::Load | Phase::Resume))
-            || (self.phase().is_none() && self.clue(Clue::LoadsModel))
+            || (self.phase().is_none() && (self.clue(Clue::LoadsModel) || self.places_a_model()))
+    }
+
+    /// True where the failing line makes a model and moves it to the device: `net = Net().cuda()`.
+    fn places_a_model(&self) -> bool {
+        let code = self.context.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default();
+        let moved = code.find(").cuda(").or_else(|| code.find(").to(")).and_then(|at| code.get(..at));
+        // What is called before it is moved: a class, by its capital letter, or a loader.
+        let called = moved.and_then(|made| made.split_once('(')).map(|(called, _)| called);
+        let name = called.and_then(|called| called.rsplit(['.', ' ', '=']).next()).unwrap_or_default();
+        name.starts_with(|c: char| c.is_ascii_uppercase()) || name == "from_pretrained"
     }
 
     /// True for a simulator of quantum states, whose one array nothing makes smaller but fewer qubits.
@@ -309,8 +319,13 @@ impl<'a> Case<'a> {
 
     /// The inference engine whose memory it is.
     pub fn engine(&self) -> Option<Program> {
+        self.engine_around().or_else(|| self.engine_within())
+    }
+
+    /// The engine that is the program itself.
+    pub fn engine_around(&self) -> Option<Program> {
         let around = self.trainer().and_then(Trainer::engine);
-        around.or_else(|| Some(self.program()).filter(Program::is_engine)).or_else(|| self.engine_within())
+        around.or_else(|| Some(self.program()).filter(Program::is_engine))
     }
 
     /// The engine in whose own code it failed: a trainer that samples keeps one in its process.
@@ -453,7 +468,12 @@ impl<'a> Case<'a> {
 
     /// True for a device that NVIDIA's or AMD's tools list processes of.
     pub fn discrete_gpu(&self) -> bool {
-        self.on_device() && matches!(self.accelerator(), Accelerator::Cuda | Accelerator::Hip)
+        // Drivers' interfaces that any vendor implements leave open whose device it is.
+        let anybodys = matches!(
+            self.program(),
+            Program::Vulkan | Program::OpenCl | Program::WebGpu | Program::Wgpu | Program::Metal
+        );
+        self.on_device() && !anybodys && matches!(self.accelerator(), Accelerator::Cuda | Accelerator::Hip)
     }
 
     /// The physical bound of anything that can be freed here: the device, the limit, or the machine.

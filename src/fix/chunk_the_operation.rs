@@ -17,15 +17,16 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
-    applies: |_| true,
+    // A state vector is one array: no part of it can be left out of a gate.
+    applies: |case| !case.is_state_vector(),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "for block in x.split(1024): ...").note("at {place}", "位于 {place}"),
         line(Target::Pytorch, "for block in x.split(1024): ...").unless("placed"),
         said(
             Target::Program,
-            "process the input in blocks, e.g. 1024 rows at a time, and reduce each before the next",
-            "分块处理输入（例如每次 1024 行），处理完一块立即归约",
+            "process the input in blocks, e.g. 1024 rows at a time",
+            "分块处理输入（例如每次 1024 行）",
         ),
         line(Target::Jax, "jax.lax.map(f, xs, batch_size=1024)")
             .note("instead of jax.vmap(f)(xs)", "代替 jax.vmap(f)(xs)"),
@@ -36,9 +37,20 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// A request of so many devices is no intermediate of a working program.
+const ABSURD: i128 = 64;
+
 fn advise(case: &Case) -> Advice {
     let requested = case.requested().filter(|requested| requested.low > 0);
     let huge = requested.zip(case.capacity()).is_some_and(|(r, c)| r.middle() * 4 > c.middle());
+    // Blocks of a size that nobody meant would be as many.
+    let absurd = requested.zip(case.capacity()).is_some_and(|(r, c)| r.low > c.high.saturating_mul(ABSURD));
+    if absurd || case.sign(Sign::AbsurdRequest) {
+        return Advice::WontHelp(text!(
+            en: "a request that no device could hold comes from a wrong size: correct the shape instead",
+            zh: "任何设备都放不下的申请源于错误的尺寸：应改正形状"
+        ));
+    }
     let draft = Draft::new(case, &FIX);
     let draft = match case.failing_line() {
         Some(place) => draft.when("placed", true).fill("place", place),

@@ -32,6 +32,12 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "outputs.append(out.detach().cpu())")
             .note("not append(out); drop what is no longer needed", "不要 append(out)；不再需要的及时丢弃")
             .when("kept"),
+        said(
+            Target::Pytorch,
+            "keep what {function} stores in host memory, and move a batch to the device when it is used",
+            "{function} 存下的数据留在主机内存，用到时再把一个批次移到设备",
+        )
+        .when("stored"),
         line(Target::Lightning, "self.validation_outputs.append(out.detach().cpu())")
             .note("and clear() it in on_validation_epoch_end", "并在 on_validation_epoch_end 中 clear()"),
         line(Target::TensorFlow, "losses.append(float(loss))").note("not the tensor", "不要存张量"),
@@ -40,6 +46,18 @@ pub const FIX: Fix = Fix {
     fixtures: &["context/leak", "context/notebook"],
     advise,
 };
+
+/// Names of functions that put something away for later, as replay buffers and caches have them.
+const STORING: &[&str] = &["append", "cache", "memorize", "push", "record", "remember", "save", "store"];
+
+/// The user's function that moves what it stores to the device, where the failing line is in one.
+fn storing(case: &Case) -> Option<String> {
+    let frame = case.context.user_frame()?;
+    let code = frame.code.as_deref()?;
+    let moves = code.contains(".cuda(") || code.contains(".to(");
+    let named = STORING.iter().any(|name| frame.function.to_ascii_lowercase().contains(name));
+    (moves && named).then(|| format!("{}()", frame.function))
+}
 
 fn advise(case: &Case) -> Advice {
     let weight = if case.clue(Clue::Accumulates) { 1.2 } else { 1.0 };
@@ -53,8 +71,14 @@ fn advise(case: &Case) -> Advice {
         None => draft,
     };
     let now = case.incident.event.meter().now;
-    let draft =
-        draft.when("summed", kept.is_none() && case.training()).when("kept", kept.is_none() && !case.training());
+    let stores = storing(case).filter(|_| kept.is_none());
+    let draft = match &stores {
+        Some(function) => draft.when("stored", true).fill("function", function),
+        None => draft,
+    };
+    let draft = draft
+        .when("summed", kept.is_none() && stores.is_none() && case.training())
+        .when("kept", kept.is_none() && stores.is_none() && !case.training());
     draft
         .weight(weight)
         .frees_if(

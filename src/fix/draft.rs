@@ -77,7 +77,11 @@ impl<'a> Draft<'a> {
             Part::Whole => None,
         };
         let bound = bound.or_else(|| self.case.bound());
-        let cut = clamp_to(range, bound);
+        let cut = match bound {
+            // By the formula even the least is more than there is: what is there is not told apart.
+            Some(bound) if bound.high < range.low => Interval::between(0, bound.high.max(0)),
+            _ => clamp_to(range, bound),
+        };
         let formula = match bound {
             Some(bound) if cut.high < range.high => {
                 let most = show(bound.middle());
@@ -91,6 +95,12 @@ impl<'a> Draft<'a> {
             _ => formula,
         };
         self.frees = Frees::Bytes { range: cut, formula, of: self.part };
+        self
+    }
+
+    /// What it saves is of the device's cache or of what others hold, rather than of the job's tensors.
+    pub fn of_the_whole(mut self) -> Self {
+        self.part = Part::Whole;
         self
     }
 

@@ -14,7 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::Ram],
+    needs: &[Need::Ram, Need::Process],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[

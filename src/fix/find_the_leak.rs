@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::Running],
+    needs: &[Need::Running, Need::Process],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[

@@ -17,7 +17,9 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::NoEngine],
-    applies: |case| case.resource() != Resource::CudaSharedMemory && case.resource() != Resource::Shm,
+    applies: |case| {
+        case.resource() != Resource::CudaSharedMemory && case.resource() != Resource::Shm && !case.is_state_vector()
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "print(x.shape, x.dtype)").note("before {place}", "放在 {place} 之前"),
@@ -46,7 +48,7 @@ fn advise(case: &Case) -> Advice {
             case.requested().filter(|requested| requested.low > 0).map(|requested| {
                 let shown = show(requested.middle());
                 (
-                    requested.scale(0.9),
+                    Interval::between(requested.scale(0.9).low, requested.high),
                     text!(
                         en: "nearly all of the {shown} requested, if a dimension is wrong",
                         zh: "若维度有误，几乎全部 {shown}"

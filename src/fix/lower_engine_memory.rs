@@ -21,6 +21,10 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.15), numerics: Numerics::Same },
     knobs: &[
+        line(Target::Trl, "GRPOConfig(vllm_gpu_memory_utilization={tried})").note(
+            "of the engine that the trainer keeps; OnlineDPOConfig likewise",
+            "训练器内部的推理引擎；OnlineDPOConfig 同理",
+        ),
         line(Target::Vllm, "--gpu-memory-utilization {tried}"),
         line(Target::Sglang, "--mem-fraction-static {tried}"),
         line(Target::Tgi, "--cuda-memory-fraction {tried}"),
@@ -33,6 +37,8 @@ pub const FIX: Fix = Fix {
 
 /// A first try where the figures do not tell.
 const USUAL_LOW: f64 = 0.85;
+/// The same of an engine that a trainer keeps beside its own model: TRL's own default.
+const BESIDE_A_TRAINER: f64 = 0.3;
 /// A share below this is no plan for serving a model.
 const LOWEST: f64 = 0.1;
 
@@ -63,7 +69,14 @@ fn advise(case: &Case) -> Advice {
             zh: "空闲过少：任何份额都放不下模型"
         ));
     }
-    let tried = computed.unwrap_or(if cache_of_free { 0.7 } else { USUAL_LOW });
+    let within = case.engine_around().is_none();
+    let tried = computed.unwrap_or(if within {
+        BESIDE_A_TRAINER
+    } else if cache_of_free {
+        0.7
+    } else {
+        USUAL_LOW
+    });
     let before = budget.share.or(case.incident.event.facts.number(Number::MemFractionStatic));
     let gain = before.zip(budget.total).filter(|(before, _)| *before > tried).map(|(before, total)| {
         let shown = show(total as i128);
@@ -76,6 +89,7 @@ fn advise(case: &Case) -> Advice {
         .when("at-start", at_start)
         .when("computed", computed.is_some())
         .when("cache", cache_of_free)
+        .when("within", within)
         .frees_if(gain, text!(en: "5 % of the device for each 0.05", zh: "每降低 0.05 即设备的 5 %"))
         .certainty(match (computed, at_start) {
             (Some(_), true) => Certainty::Arithmetic,

@@ -39,7 +39,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
             .note("around the forward pass and the loss", "包住前向与损失"),
     ],
-    fixtures: &["pytorch/cuda-error", "pytorch/cuda-error-old"],
+    fixtures: &["context/side-tables", "pytorch/cuda-error-old"],
     advise,
 };
 

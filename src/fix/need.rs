@@ -4,8 +4,8 @@
 use super::case::Case;
 use crate::cause::{CauseId, nature};
 use crate::dialect::{Fact, Resource, Sign};
-use crate::domain::closed_set;
 use crate::domain::trainer::Trainer;
+use crate::domain::{Program, closed_set};
 use crate::incident::context::{Clue, Frame};
 use crate::units::Interval;
 
@@ -39,6 +39,8 @@ closed_set! {
         Batch = "batch",
         /// Memory was missing, rather than room in a context that is set too short.
         Short = "short",
+        /// A process ran that could have needed less: the kernel found one to kill.
+        Process = "process",
         /// The weights are in place: what is held besides them can be made smaller.
         Loaded = "loaded",
     }
@@ -61,6 +63,11 @@ impl Need {
             Need::PytorchCache => case.caching_allocator(),
             Need::Batch => case.context.batch_size.value() != Some(1),
             Need::Short => !case.sign(Sign::BeyondContext),
+            Need::Process => {
+                let facts = &case.incident.event.facts;
+                let named = facts.pid.is_known() || facts.process_name.is_known() || facts.largest_process.is_known();
+                case.program() != Program::LinuxKernel || case.resource() != Resource::Host || named
+            }
             Need::Loaded => !case.loading(),
         }
     }
@@ -98,7 +105,8 @@ pub fn own_code(case: &Case) -> bool {
         || matches!(case.trainer(), Some(Trainer::ComfyUi | Trainer::StableDiffusionWebUi))
         || case.context.frames.iter().any(|frame| named(&frame.file))
         || case.context.program.get().is_some_and(|program| named(program));
-    case.engine().is_none() && !application
+    // A trainer that samples keeps an engine within, and its user writes the trainer's settings.
+    (case.engine().is_none() || case.engine_around().is_none()) && !application
 }
 
 /// Share of a device that its driver and a display may keep for themselves: less than this is nobody's.

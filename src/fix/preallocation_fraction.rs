@@ -35,10 +35,15 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// True unless most of the device was free: a pool that was refused has taken nothing.
+fn has_taken(case: &Case) -> bool {
+    case.capacity().zip(case.free()).is_none_or(|(capacity, free)| free.low * 2 < capacity.high)
+}
+
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .frees_if(
-            case.capacity().map(|capacity| {
+            case.capacity().filter(|_| has_taken(case)).map(|capacity| {
                 let total = show(capacity.middle());
                 (
                     Interval::between(0, capacity.scale(0.75).high),

@@ -95,6 +95,9 @@ fn advise(case: &Case) -> Advice {
     // What took hours to fill the limit fills a larger one a few hours later.
     let grew =
         if facts.number(Number::LifetimeSeconds).is_some_and(|seconds| seconds > 6.0 * 3600.0) { 0.5 } else { 1.0 };
+    // A runtime that stops at its own heap limit is in nobody's way.
+    let own = case.program().own_limit().is_some() && case.confidence(CauseId::FrameworkLimit) > 0.5;
+    let grew = if own { grew * 0.2 } else { grew };
     let cgroup = if case.resource() == Resource::Cgroup || limit.is_some() { 1.0 } else { 0.5 };
     draft
         .weight(cgroup * grew)

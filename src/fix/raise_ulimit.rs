@@ -32,7 +32,9 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let limited = case.sign(Sign::AddressSpaceLimit);
-    let suspected = case.on_host() && case.confidence(CauseId::FrameworkLimit) > 0.3;
+    // A runtime that stops at a heap limit of its own, or a model that RAM does not hold, asked for no address.
+    let own = case.program().own_limit().is_some() || case.engine().is_some();
+    let suspected = case.on_host() && !own && case.confidence(CauseId::FrameworkLimit) > 0.3;
     if case.on_gpu() || case.windows() || !(limited || suspected) {
         return Advice::Silent;
     }

@@ -14,8 +14,9 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Data, Work::Host],
-    needs: &[Need::Ram],
-    applies: |_| true,
+    needs: &[Need::Ram, Need::Process],
+    // A service that is none of the user's making reads what it reads.
+    applies: |case| case.works() != [Work::Host] || case.requested().is_some(),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         said(
@@ -25,7 +26,15 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Numpy, "np.load(path, mmap_mode=\"r\")")
             .note("or dtype=np.float32, or blocks of rows", "或 dtype=np.float32，或按行分块"),
-        line(Target::Python, "for chunk in pd.read_csv(path, chunksize=100_000): ..."),
+        line(Target::Python, "for chunk in pd.read_csv(path, chunksize=100_000): ...")
+            .note("or a memory map: np.load(path, mmap_mode=\"r\")", "或内存映射：np.load(path, mmap_mode=\"r\")")
+            .unless("trains"),
+        said(
+            Target::Python,
+            "read each sample when it is asked for, instead of all at the start; or a memory map",
+            "样本用到时再读取，而不是开始时全部读入；或使用内存映射",
+        )
+        .when("trains"),
         line(Target::Pytorch, "datasets.load_dataset(..., streaming=True)")
             .note("or np.load(path, mmap_mode=\"r\")", "或 np.load(path, mmap_mode=\"r\")"),
     ],

@@ -43,6 +43,7 @@ fn advise(case: &Case) -> Advice {
         )
     });
     Draft::new(case, &FIX)
+        .of_the_whole()
         .fill("variable", conf.variable())
         .fill("kept", conf.kept())
         .weight(weight)

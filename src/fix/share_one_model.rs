@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference, Work::Serving],
     needs: &[Need::Device],
-    applies: |_| true,
+    // Another process that is proved to hold the memory leaves no copy to look for.
+    applies: |case| case.confidence(CauseId::DuplicateModel) >= 0.1,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Ollama, "OLLAMA_MAX_LOADED_MODELS=1 ollama serve"),
@@ -31,7 +32,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "del model; gc.collect(); {module}.empty_cache()")
             .note("before the next one is made", "在创建下一个之前"),
     ],
-    fixtures: &["cause/second-copy", "context/leak"],
+    fixtures: &["cause/second-copy"],
     advise,
 };
 

@@ -30,15 +30,19 @@ pub const FIX: Fix = Fix {
     applies: |case| case.on_host() || case.on_gpu(),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
-        line(Target::HfTrainer, "per_device_train_batch_size={batch}, gradient_accumulation_steps={steps}"),
-        line(Target::Trl, "per_device_train_batch_size={batch}, gradient_accumulation_steps={steps}"),
-        line(Target::LlamaFactory, "per_device_train_batch_size: {batch}\ngradient_accumulation_steps: {steps}"),
+        line(Target::HfTrainer, "per_device_train_batch_size={batch}, gradient_accumulation_steps={steps}")
+            .when("trains"),
+        line(Target::Trl, "per_device_train_batch_size={batch}, gradient_accumulation_steps={steps}").when("trains"),
+        line(Target::LlamaFactory, "per_device_train_batch_size: {batch}\ngradient_accumulation_steps: {steps}")
+            .when("trains"),
         line(Target::Swift, "--per_device_train_batch_size {batch} --gradient_accumulation_steps {steps}"),
-        line(Target::Lightning, "DataLoader(batch_size={batch}); Trainer(accumulate_grad_batches={steps})"),
+        line(Target::Lightning, "DataLoader(batch_size={batch}); Trainer(accumulate_grad_batches={steps})")
+            .when("trains"),
         line(
             Target::DeepSpeed,
             "\"train_micro_batch_size_per_gpu\": {batch}, \"gradient_accumulation_steps\": {steps}",
-        ),
+        )
+        .when("trains"),
         line(Target::Accelerate, "Accelerator(gradient_accumulation_steps={steps})")
             .note("with DataLoader(batch_size={batch})", "配合 DataLoader(batch_size={batch})"),
         line(Target::Ultralytics, "batch={total}")
@@ -49,7 +53,10 @@ pub const FIX: Fix = Fix {
             .unless("several"),
         line(Target::Megatron, "--micro-batch-size {batch}"),
         line(Target::MmEngine, "train_dataloader.batch_size={batch}, optim_wrapper.accumulative_counts={steps}"),
-        line(Target::Diffusers, "--train_batch_size={batch} --gradient_accumulation_steps={steps}"),
+        line(Target::Diffusers, "--train_batch_size={batch} --gradient_accumulation_steps={steps}").when("trains"),
+        line(Target::Diffusers, "pipe(..., num_images_per_prompt=1)")
+            .note("and one prompt at a time", "且每次一个提示")
+            .unless("trains"),
         line(Target::Fastai, "dls = learn.dls.new(bs={batch}); learn.add_cb(GradientAccumulation({effective}))"),
         line(Target::TensorFlow, "model.fit(..., batch_size={batch})"),
         line(Target::Jax, "batch_size = {batch}").note(

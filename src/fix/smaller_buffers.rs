@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Host],
-    needs: &[Need::Ram],
+    needs: &[Need::Ram, Need::Process],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[

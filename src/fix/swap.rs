@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[],
+    needs: &[Need::Process],
     applies: |_| true,
     costs: Costs { slows: (0.05, 0.8), numerics: Numerics::Same },
     knobs: &[
@@ -46,6 +46,9 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     if !case.on_host() || case.resource() == Resource::Shm || case.resource() == Resource::Cgroup {
+        return Advice::Silent;
+    }
+    if case.program().own_limit().is_some() && case.confidence(CauseId::FrameworkLimit) > 0.5 {
         return Advice::Silent;
     }
     let commit = if case.windows() || case.sign(Sign::AddressSpaceLimit) { 1.3 } else { 1.0 };

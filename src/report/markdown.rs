@@ -23,7 +23,7 @@ pub fn render(explanation: &Explanation, lang: Lang) -> String {
     if !others.is_empty() {
         section(&mut out, &Text::new("Other failures in the log", "日志中的其他故障"), lang);
         for diagnosis in others {
-            let line = diagnosis.incident.event.at.first;
+            let line = diagnosis.incident.event.line();
             let _ = writeln!(out, "- {line}: {}", escape(verdict(diagnosis).in_lang(lang)));
         }
     }
@@ -39,7 +39,7 @@ fn decide(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     if diagnosis.decide.is_empty() || !diagnosis.conclusion.is_undecided() {
         return;
     }
-    section(out, &Text::new("What decides, cheapest first", "用以判定的观察（从最省事的开始）"), lang);
+    section(out, &Text::new("To find out, cheapest first", "如何判定（从最省事的开始）"), lang);
     for (i, observation) in diagnosis.decide.iter().enumerate() {
         let _ = writeln!(out, "{}. {}", i + 1, escape(observation.act.in_lang(lang)));
         let _ = writeln!(out, "   - {}", escape(wording::outcomes(observation).in_lang(lang)));

@@ -87,7 +87,7 @@ fn of_fix(fix: &Fix) -> Text {
     let mut zh = Vec::new();
     if !cures.is_empty() {
         en.push(format!("**Cures.** {}.", list(", ")));
-        zh.push(format!("**治愈概率。** {}。", list("、")));
+        zh.push(format!("**解决的概率。** {}。", list("、")));
         let speed = wording::slowdown(fix.costs.slows);
         let numerics = wording::numerics(fix.costs.numerics).unwrap_or(Text::new("same results", "结果不变"));
         en.push(format!("**Costs.** {}; {}.", speed.en, numerics.en));

@@ -297,7 +297,7 @@ impl Page {
 
     /// `train.log:412`, or the line alone where the log came through a pipe.
     fn place_of(&self, explanation: &Explanation, diagnosis: &Diagnosis) -> String {
-        let line = diagnosis.incident.event.at.first;
+        let line = diagnosis.incident.event.line();
         if diagnosis.incident.event.at.is_given()
             && let Some(recording) = &diagnosis.incident.recording
         {
@@ -576,7 +576,7 @@ impl Page {
             return;
         }
         self.screen.blank();
-        self.heading(&Text::new("What decides, cheapest first:", "用以判定的观察（从最省事的开始）："));
+        self.heading(&Text::new("To find out, cheapest first:", "如何判定（从最省事的开始）："));
         for (i, observation) in diagnosis.decide.iter().enumerate().take(detail.observations) {
             let head = [run(Tone::Strong, format!("  {}. ", i + 1))];
             self.screen.paragraph(&head, 5, &[run(Tone::Strong, self.say(&observation.act))]);
@@ -590,14 +590,14 @@ impl Page {
         self.screen.blank();
         let candidates = candidates(&diagnosis.findings, diagnosis.conclusion);
         for finding in diagnosis.findings.iter().filter(|f| candidates.contains(&f.cause.id)).take(detail.evidence) {
-            let lead = Text::new("For: ", "支持：");
+            // A cause that only its frequency speaks for is named above.
+            let Some(best) = supporting(&finding.evidence).first().copied() else { continue };
+            let lead = Text::new("Evidence that ", "依据——");
             let mut runs = self.cause_title(&lead, finding);
             let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
-            if let Some(best) = supporting(&finding.evidence).first() {
-                runs.push(run(Tone::Plain, format!("{separator}{}", self.say(&best.text))));
-                if let Some(places) = self.cited(best) {
-                    runs.push(run(Tone::Faint, format!(" {places}")));
-                }
+            runs.push(run(Tone::Plain, format!("{separator}{}", self.say(&best.text))));
+            if let Some(places) = self.cited(best) {
+                runs.push(run(Tone::Faint, format!(" {places}")));
             }
             self.screen.clipped(&[], 4, &runs, detail.evidence_lines);
         }
@@ -670,8 +670,9 @@ impl Page {
             let head = [run(Tone::Faint, self.bullet())];
             self.screen.clipped(&head, 4, &body, detail.evidence_lines);
         }
-        if !finding.refute.is_empty() {
-            let head = Text::new("  To disprove: ", "  如何证伪：");
+        // What is proved needs no test.
+        if !finding.refute.is_empty() && (!finding.proved || self.style.verbose) {
+            let head = Text::new("  To rule it out: ", "  如何排除：");
             let head = [run(Tone::Faint, self.say(&head))];
             let body = [run(Tone::Plain, self.say(&finding.refute))];
             self.screen.clipped(&head, 4, &body, detail.refute_lines);
@@ -777,7 +778,7 @@ impl Page {
         let certainty = wording::certainty(ranked.offer.certainty);
         let body = match self.style.lang {
             Lang::En => format!("chance that this alone is enough: {cures} ({})", certainty.en),
-            Lang::Zh => format!("单独治好本次故障的概率：{cures}（{}）", certainty.zh),
+            Lang::Zh => format!("仅此一项即可解决的概率：{cures}（{}）", certainty.zh),
         };
         self.screen.paragraph(&indent, 7, &[run(Tone::Faint, body)]);
         for knob in &ranked.offer.knobs {
@@ -1157,7 +1158,7 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     let ran_out = event.resource != Resource::Host || ram_ran_out(&diagnosis.incident);
     let never = wording::never_fits(&diagnosis.incident).unwrap_or_default();
     let place = match ran_out {
-        true => wording::place(event.resource, event.facts.device.value()),
+        true => wording::place(event.resource, event.facts.device.value(), event.accelerator()),
         false if event.has(Sign::PinnedHost) => {
             text!(en: "A request for page-locked host memory", zh: "锁页主机内存申请")
         }
@@ -1367,7 +1368,7 @@ mod tests {
             "█ allocated 36.78 GiB 83 %",
             "Why: the cache is fragmented (probably, 61 %)",
             "[line 412]",
-            "To disprove: with expandable_segments:True",
+            "To rule it out: with expandable_segments:True",
             "Or: the job does not fit the device (possibly, 29 %)",
             "1. let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2 % slower)",
             "     export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",

@@ -6,6 +6,7 @@ use crate::cause::conclusion::{Conclusion, candidates};
 use crate::cause::decide::Observation;
 use crate::cause::{CAUSES, Finding};
 use crate::dialect::Resource;
+use crate::domain::Accelerator;
 use crate::evidence::TraceEntry;
 use crate::fix::{Certainty, Frees, Numerics, Part};
 use crate::incident::context::{Phase, Platform, Precision};
@@ -57,18 +58,26 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
         .collect();
     let list_en: Vec<String> = named.iter().map(|(title, share)| format!("{} ({share})", title.en)).collect();
     let list_zh: Vec<String> = named.iter().map(|(title, share)| format!("{}（{share}）", title.zh)).collect();
-    let (list_en, list_zh) = (list_en.join(", or "), list_zh.join("，或"));
+    let (list_en, list_zh) = (one_of(&list_en, ", ", " or "), one_of(&list_zh, "、", "或"));
     match conclusion {
         Conclusion::Proved | Conclusion::Likely => None,
         Conclusion::Family(family) => {
             let family = family.name();
             Some(Text::new(
-                format!("Undecided: it is {}, but the log leaves open which: {list_en}.", family.en),
-                format!("未定：可以确定是{}，但日志未说明具体是哪一种：{list_zh}。", family.zh),
+                format!("Undecided, though most likely {}: {list_en}.", family.en),
+                format!("未定，但很可能是{}：{list_zh}。", family.zh),
             ))
         }
         Conclusion::Open if named.is_empty() => None,
         Conclusion::Open => Some(Text::new(format!("Undecided: {list_en}."), format!("未定：{list_zh}。"))),
+    }
+}
+
+/// Several of which one holds: "a, b or c".
+fn one_of(all: &[String], comma: &str, or: &str) -> String {
+    match all.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{}{or}{last}", rest.join(comma)),
+        _ => all.concat(),
     }
 }
 
@@ -103,12 +112,21 @@ pub fn beforehand(incident: &Incident) -> Vec<Text> {
         && outside.low - LARGE_CONTEXT >= short.high
     {
         let (held, missing) = (Bytes(outside.middle_bytes()), signed(short.middle()));
-        told.push(text!(
-            en: "{held} of the device are neither this framework's nor free, and {missing} were missing: \
-                 find out first who holds them (a context takes 0.3 to 1 GiB).",
-            zh: "设备中有 {held} 既不属于本框架也非空闲，而缺口只有 {missing}：\
-                 应先查明由谁占用（上下文通常为 0.3 到 1 GiB）。"
-        ));
+        let tool = incident.event.accelerator().tool();
+        told.push(if ledger.non_framework.is_some() {
+            text!(
+                en: "This process holds {held} outside the framework's allocator, where a context takes 0.3 to 1 GiB; \
+                     {missing} was missing.",
+                zh: "本进程在框架分配器之外占用 {held}，而上下文通常只占 0.3 到 1 GiB；缺口为 {missing}。"
+            )
+        } else {
+            text!(
+                en: "{held} of the device is neither this framework's nor free; its context takes 0.3 to 1 GiB of \
+                     that, and {missing} was missing. {tool} shows whose the rest is.",
+                zh: "设备中有 {held} 既不属于本框架也非空闲，其中上下文通常占 0.3 到 1 GiB；缺口为 {missing}。其余属于谁可用 \
+                     {tool} 查看。"
+            )
+        });
     }
     let device = incident.event.facts.device.value();
     if let (Some(free), Some(requested)) = (ledger.free, ledger.requested)
@@ -120,8 +138,8 @@ pub fn beforehand(incident: &Incident) -> Vec<Text> {
     {
         let (read, line) = (Bytes(later.bytes as u64), later.line);
         told.push(text!(
-            en: "The {read} free of line {line} were read at another time, most likely when the job was gone: \
-                 they would have held what was asked for.",
+            en: "The {read} of free memory in line {line} was read at another time, most likely after the job had \
+                 ended: it would have held what was asked for.",
             zh: "第 {line} 行的空闲 {read} 是在其他时刻读取的，很可能在任务已退出之后：\
                  当时若有这么多空闲，请求早已满足。"
         ));
@@ -140,16 +158,16 @@ pub fn outcomes(observation: &Observation) -> Text {
             None => groups.push((&outcome.see, vec![title])),
         }
     }
-    let lines = |see: fn(&Text) -> &str, arrow: &str, or: &str, end: &str| {
+    let lines = |see: fn(&Text) -> &str, arrow: &str, comma: &str, or: &str, end: &str| {
         let each = groups.iter().map(|(seen, causes)| {
-            let causes: Vec<&str> = causes.iter().map(see).collect();
-            format!("{}{arrow}{}", see(seen), causes.join(or))
+            let causes: Vec<String> = causes.iter().map(|cause| see(cause).to_string()).collect();
+            format!("{}{arrow}{}", see(seen), one_of(&causes, comma, or))
         });
         each.collect::<Vec<_>>().join(end)
     };
     Text::new(
-        lines(|text| text.in_lang(Lang::En), " → ", " or ", "; "),
-        lines(|text| text.in_lang(Lang::Zh), " → ", "或", "；"),
+        lines(|text| text.in_lang(Lang::En), " → ", ", ", " or ", "; "),
+        lines(|text| text.in_lang(Lang::Zh), " → ", "、", "或", "；"),
     )
 }
 
@@ -213,7 +231,18 @@ pub fn holder_meaning(holder: Holder) -> Text {
 }
 
 /// The place that was too small, as the subject of "… ran out".
-pub fn place(resource: Resource, device: Option<u32>) -> Text {
+pub fn place(resource: Resource, device: Option<u32>, accelerator: Accelerator) -> Text {
+    let text = on_a_gpu(resource, device);
+    match accelerator {
+        Accelerator::Tpu | Accelerator::Npu => {
+            let name = accelerator.id().to_ascii_uppercase();
+            Text::new(text.en.replace("GPU", &name), text.zh.replace("GPU", &name))
+        }
+        _ => text,
+    }
+}
+
+fn on_a_gpu(resource: Resource, device: Option<u32>) -> Text {
     match (resource, device) {
         (Resource::Gpu, Some(n)) => text!(en: "GPU {n}", zh: "GPU {n} 显存"),
         (Resource::Gpu, None) => Text::new("The GPU", "GPU 显存"),

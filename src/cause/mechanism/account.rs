@@ -146,9 +146,9 @@ pub const CACHE: Mechanism = Mechanism {
             }
             _ => {
                 text!(
-                    en: "{have} are reserved by the allocator and not handed out, {part} of the device, yet {want} \
-                         could not be had",
-                    zh: "缓存分配器保留而未分配的有 {have}，占设备 {part}，却拿不出 {want}"
+                    en: "{have} is reserved by the allocator but not allocated, {part} of the device, yet {want} \
+                         could not be served",
+                    zh: "缓存分配器保留而未分配的有 {have}，占设备 {part}，却无法满足 {want} 的申请"
                 )
             }
         };

@@ -70,8 +70,8 @@ pub const LIMIT: Mechanism = Mechanism {
             return here(
                 "refused-by-limit",
                 text!(
-                    en: "the message says that a limit refused the request before the driver was asked",
-                    zh: "报错说明请求在询问驱动之前就被上限拒绝"
+                    en: "the message says that a limit refused the request",
+                    zh: "报错说明请求是被上限拒绝的"
                 ),
             );
         }

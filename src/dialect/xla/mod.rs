@@ -112,6 +112,8 @@ struct Failure<'a> {
     request: Option<(Request, Figure)>,
     loudest: Voice,
     host: bool,
+    /// The memory is named as a TPU's.
+    tpu: bool,
     pinned: bool,
     driver_refused: bool,
     /// Not even a context could be made.
@@ -153,6 +155,7 @@ impl<'a> Failure<'a> {
             host: false,
             pinned: false,
             driver_refused: false,
+            tpu: false,
             context: false,
             bare_words: false,
             quote: (Voice::Driver, position),
@@ -289,7 +292,11 @@ impl<'a> Failure<'a> {
             if let Some(by) = after(words, "by allocator ").and_then(|rest| rest.split_whitespace().next()) {
                 self.place(by, at);
             }
-            if words.contains("device:CPU") {
+            // Of the nodes listed after the message the first is the one that failed; the others only take its result.
+            let first_node = words.match_indices("[[").nth(1).map_or(words.len(), |(second, _)| second);
+            let words = words.get(..first_node).unwrap_or(words);
+            let (gpu, cpu) = (words.find("device:GPU"), words.find("device:CPU"));
+            if cpu.is_some_and(|cpu| gpu.is_none_or(|gpu| cpu < gpu)) {
                 self.host = true;
             }
             let index = number_after(words, "device:GPU:").or_else(|| number_after(words, "device:CPU:"));
@@ -328,6 +335,7 @@ impl<'a> Failure<'a> {
         // `Attempting to allocate 1.5G. That was not possible. There are 2.1G free.; (0x0x0_HBM0)`
         let attempt = after(text, "Attempting to allocate ").or_else(|| after(text, "Attempting to reserve "));
         if let Some(rest) = attempt.filter(|rest| rest.contains("not possible")) {
+            self.tpu |= rest.contains("_HBM") || rest.contains("TPU");
             self.exact_or_rounded(rest, at);
             if let Some(size) = super::field::size_after(rest, "There are ", crate::units::Base::Binary) {
                 self.facts.note(Fact::Free, size.at(at));
@@ -480,6 +488,9 @@ impl<'a> Failure<'a> {
         }
         if self.pinned {
             event.sign(Sign::PinnedHost);
+        }
+        if self.tpu {
+            event.sign(Sign::Tpu);
         }
         if self.context {
             event.sign(Sign::ContextCreation);

@@ -97,6 +97,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
 }
 
 fn finish(mut event: Event) -> Event {
+    event.sign(crate::dialect::Sign::Tpu);
     settle(&mut event);
     event
 }

@@ -85,6 +85,12 @@ impl<'a> Iterator for Pairs<'a> {
             {
                 end += close + 1;
             }
+            // `batch 8 x 512 tokens`: a count with its size is no place in a series of batches.
+            if self.text[start..end].eq_ignore_ascii_case("batch")
+                && let Some((value, rest)) = self.counted(end)
+            {
+                return Some(Pair { key: &self.text[start..end], value, rest, hyphens, start });
+            }
             if let Some((value, rest)) = self.value_after(end, hyphens) {
                 // The value is read again for pairs of its own: `env X=1 python`, `cmd='--batch 4'`.
                 return Some(Pair { key: &self.text[start..end], value, rest, hyphens, start });
@@ -95,6 +101,15 @@ impl<'a> Iterator for Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
+    /// The number behind a key, where a size follows it: ` 8 x 512`.
+    fn counted(&self, end: usize) -> Option<(&'a str, &'a str)> {
+        let rest = self.text.get(end..)?.strip_prefix(' ')?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (count, behind) = rest.split_at(digits);
+        let size = behind.trim_start().strip_prefix(['x', '×'])?.trim_start();
+        (digits > 0 && size.starts_with(|c: char| c.is_ascii_digit())).then_some((count, rest))
+    }
+
     /// The value after a key that ends at `end`, if one follows.
     fn value_after(&self, end: usize, hyphens: u8) -> Option<(&'a str, &'a str)> {
         let bytes = self.text.as_bytes();
