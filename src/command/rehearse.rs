@@ -28,7 +28,7 @@ use crate::report::view::to_json;
 use crate::snapshot::analysis::SnapshotAnalysis;
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, Interval};
 use anyhow::{Context, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ffi::{OsStr, OsString};
@@ -41,6 +41,9 @@ const PLACE: &str = "{batch}";
 /// Offers that are looked at for one that can be rehearsed, and how many are.
 const FIXES_LOOKED_AT: usize = 8;
 const FIXES_TRIED: usize = 3;
+/// Most that the reserved peaks of the two orders of addresses are taken to differ by, as a share: 6 % is the most that
+/// was seen.
+const ORDERS_DIFFER: f64 = 0.25;
 /// Exit code after Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
 
@@ -391,8 +394,9 @@ impl<'a> Stage<'a> {
             let stages = take.stages;
             self.nothing_later = same && take.end == End::Done && !stages.whole && !stages.evaluated && !stages.saved;
         }
-        let mut run = Run { batch, takes, pressed: None, assumed: None, verdict: Verdict::Unknown, seconds: 0.0 };
-        run.assumed = self.assume(batch, &raws, &run)?;
+        let mut run = Run::of(batch, takes);
+        self.select_everything(&raws, &mut run)?;
+        run.assumed = run.assumed.take().or(self.assume(&raws, &run)?);
         if run.cache_decides(capacity, headroom) {
             // The same device without the headroom, and with all estimates at their upper end.
             let outside = run.takes.iter().map(|take| take.outside.sum().high).max().unwrap_or(0);
@@ -424,16 +428,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Where the program read values that nobody computed, the same again with other ones: does memory hang on them?
-    fn assume(
-        &mut self,
-        batch: Option<u64>,
-        raws: &[(Addresses, RawOutcome)],
-        run: &Run,
-    ) -> Result<Option<Assumed>, Stop> {
+    fn assume(&mut self, raws: &[(Addresses, RawOutcome)], run: &Run) -> Result<Option<Assumed>, Stop> {
         if let Some(Assumed::Same) = self.assumed {
             return Ok(None);
         }
-        let (Some((order, raw)), Some(take)) = (raws.first(), run.takes.first()) else { return Ok(None) };
+        let Some((order, raw)) = raws.first() else { return Ok(None) };
         let read = raw.device_calls.iter().any(|calls| calls.unknown_reads > 0);
         let fixed = self.options.values != Values::Zeros;
         if !read || fixed || run.oom().is_some() || !run.is_whole() {
@@ -442,22 +441,46 @@ impl<'a> Stage<'a> {
         let mut assumed = Assumed::Same;
         for values in [Values::Large, Values::Negative] {
             if assumed == Assumed::Same {
-                assumed = self.assume_values(batch, *order, raw, take, values)?;
+                assumed = self.assume_values(run, *order, raw, values)?;
             }
         }
         self.assumed = Some(assumed.clone());
         Ok(Some(assumed))
     }
 
-    fn assume_values(
-        &self,
-        batch: Option<u64>,
-        order: Addresses,
-        raw: &RawOutcome,
-        take: &Take,
-        values: Values,
-    ) -> Result<Assumed, Stop> {
-        let mut request = self.request(batch, order, self.as_expected(), false);
+    /// Where selections by unknown values gave no rows, the same again with all that they can give: the figures then
+    /// reach from the one to the other. Where that is another answer, or does not end well, it is not known.
+    fn select_everything(&self, raws: &[(Addresses, RawOutcome)], run: &mut Run) -> Result<(), Stop> {
+        let (Some((order, raw)), Some(take)) = (raws.first(), run.takes.first()) else { return Ok(()) };
+        let bounded = run.takes.iter().all(|take| take.shortfalls(true).is_empty());
+        if self.options.values != Values::Zeros || !bounded || run.oom().is_some() || !take.selects_nothing() {
+            return Ok(());
+        }
+        let mut request = self.request(run.batch, *order, self.as_expected(), false);
+        request.values = Values::Ones;
+        request.time_limit = request.time_limit.min(Duration::from_secs_f64(raw.seconds.clamp(0.0, 1e6) * 3.0 + 20.0));
+        let other = self.launch(&request).map_err(Stop::LaunchRequest)?;
+        if other.exit == Exit::Interrupted {
+            return Err(Stop::Interrupted);
+        }
+        let most = self.take(*order, &other);
+        let ended = most.end == End::Done && most.steps >= take.steps.min(u64::from(self.options.steps));
+        if !ended || !most.shortfalls(false).is_empty() {
+            return Ok(());
+        }
+        let (capacity, headroom) = (self.question.gpu.capacity(), self.question.headroom);
+        let without = Verdict::of(run.needed(), capacity, headroom);
+        let needed = most.needed();
+        match Verdict::of(needed, capacity, headroom) == without {
+            true => run.most = Some(most),
+            false => run.assumed = Some(Assumed::Selections { needed: needed.high.max(0) as u64 }),
+        }
+        Ok(())
+    }
+
+    fn assume_values(&self, run: &Run, order: Addresses, raw: &RawOutcome, values: Values) -> Result<Assumed, Stop> {
+        let (Some(take), bounded) = (run.takes.first(), run.most.is_some()) else { return Ok(Assumed::Same) };
+        let mut request = self.request(run.batch, order, self.as_expected(), false);
         request.values = values;
         if !take.stages.whole {
             request.ahead = Duration::ZERO;
@@ -478,7 +501,8 @@ impl<'a> Stage<'a> {
         };
         let ended = seen.end == End::Done && seen.steps >= take.steps.min(u64::from(self.options.steps));
         // A program may well refuse what no loss or count can be: that says nothing of its memory.
-        let refused = values == Values::Negative && matches!(seen.end, End::Failed(_));
+        // Nor does it where selections were seen to keep nothing and to keep everything: other values contradict both.
+        let refused = (values == Values::Negative || bounded) && matches!(seen.end, End::Failed(_));
         if refused || (ended && (seen.allocated, seen.reserved) == base) {
             return Ok(Assumed::Same);
         }
@@ -522,14 +546,7 @@ impl<'a> Stage<'a> {
                 return Err(Stop::Interrupted);
             }
             let takes = vec![self.take(take.addresses, &raw)];
-            let mut run = Run {
-                batch: failed.batch,
-                takes,
-                pressed: None,
-                assumed: None,
-                verdict: Verdict::Unknown,
-                seconds: 0.0,
-            };
+            let mut run = Run::of(failed.batch, takes);
             run.judge(self.question.gpu.capacity(), self.question.headroom);
             let came = Tried::of(ranked.fix.id, remedy, &run);
             let helps = came.helps();
@@ -615,7 +632,14 @@ impl<'a> Stage<'a> {
             results.push(Ok(raw));
         }
         let launch = |order: Addresses| self.launch(&self.request(batch, order, room, records));
-        let rest = orders.get(results.len()..).unwrap_or_default();
+        if let (true, true, Some(first)) = (self.options.batch.is_some(), results.is_empty(), orders.first()) {
+            results.push(launch(*first));
+        }
+        let settled = match (results.first(), orders.first()) {
+            (Some(Ok(raw)), Some(first)) => self.options.batch.is_some() && self.settles(&self.take(*first, raw)),
+            _ => false,
+        };
+        let rest = if settled { &[] } else { orders.get(results.len()..).unwrap_or_default() };
         if jobs > 1 && rest.len() > 1 {
             results.extend(std::thread::scope(|scope| {
                 let threads: Vec<_> = rest.iter().map(|order| scope.spawn(|| launch(*order))).collect();
@@ -636,6 +660,19 @@ impl<'a> Stage<'a> {
             raws.push((*order, raw));
         }
         Ok(raws)
+    }
+
+    /// Whether a batch's answer is known from one order of addresses: it ran out of memory, or there is so much room
+    /// that the other order can't take it. Of batches that are compared, few are near the limit.
+    fn settles(&self, take: &Take) -> bool {
+        let needed = take.needed();
+        let more = (take.reserved as f64 * ORDERS_DIFFER) as i128;
+        let needed = Interval { high: needed.high.saturating_add(more), ..needed };
+        match take.end {
+            End::OutOfMemory(_) => true,
+            End::Done => Verdict::of(needed, self.question.gpu.capacity(), self.question.headroom) == Verdict::Fits,
+            End::Failed(_) | End::TimeUp => false,
+        }
     }
 
     /// The order of addresses in which the program goes on after the steps asked for.

@@ -538,6 +538,10 @@ fn environment(command: &mut Command, request: &LaunchRequest, folder: &Path) ->
     for (name, place) in [("LD_LIBRARY_PATH", LIBRARIES), ("PYTHONPATH", AGENT), ("PATH", PROGRAMS)] {
         command.env(name, before(&folder.join(place), of_user(name)));
     }
+    if of_user("PYTHONHASHSEED").is_none() {
+        // Sets are in the same order in each of the runs that are compared.
+        command.env("PYTHONHASHSEED", "0");
+    }
     command.env("TRITON_LIBCUDA_PATH", &libraries);
     for (name, cache) in [("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor")] {
         command.env(name, folder.join(cache));

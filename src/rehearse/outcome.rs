@@ -355,8 +355,14 @@ impl Take {
         (0..self.processes.max(1)).fold(reserved, |sum, _| sum + self.outside.sum())
     }
 
-    /// Why the figures are only a lower bound; empty where they are whole.
-    pub fn shortfalls(&self) -> Vec<Text> {
+    /// Selections by values that are not computed gave no rows; how many there are on a real GPU decides.
+    pub fn selects_nothing(&self) -> bool {
+        self.traps.iter().any(Trap::is_empty_selection)
+    }
+
+    /// Why the figures are only a lower bound; empty where they are whole. `bounded`: what selections give at most was
+    /// seen in another take.
+    pub fn shortfalls(&self, bounded: bool) -> Vec<Text> {
         let mut out = Vec::new();
         match &self.end {
             End::Failed(why) => out.push(why.clone()),
@@ -376,7 +382,8 @@ impl Take {
         if let Some(growth) = &self.growth {
             out.push(growth.text());
         }
-        out.extend(trap_texts(self.traps.iter().filter(|trap| !trap.keeps_memory())));
+        let counts = |trap: &&Trap| !(trap.keeps_memory() || bounded && trap.is_empty_selection());
+        out.extend(trap_texts(self.traps.iter().filter(counts)));
         out
     }
 }
@@ -565,6 +572,9 @@ fn trap_text(kind: &str) -> Text {
             "checks for finite values are answered with yes: nothing is computed that could overflow",
             "对数值是否有限的检查一律回答“是”：没有可溢出的计算",
         ),
+        "distributions" => {
+            Text::new("arguments of probability distributions are taken to be valid", "概率分布的参数一律视为有效")
+        }
         "grad-scaler" => Text::new(
             "the gradient scaler sees no overflow and skips no step",
             "梯度缩放器不会遇到溢出，也不会跳过更新",
@@ -610,11 +620,23 @@ pub enum Assumed {
     Same,
     /// It took another way where the values were these: reserved bytes, `None` where it did not end well.
     Other { values: Values, reserved: Option<u64>, places: Vec<String> },
+    /// Where selections keep everything, the answer is another one than where they keep nothing: bytes needed then.
+    Selections { needed: u64 },
 }
 
 impl Assumed {
     fn text(&self) -> Option<Text> {
-        let Assumed::Other { values, reserved, places } = self else { return None };
+        let (values, reserved, places) = match self {
+            Assumed::Same => return None,
+            Assumed::Selections { needed } => {
+                let needed = Bytes(*needed);
+                return Some(text!(
+                    en: "with all rows that could be selected it needs up to {needed}",
+                    zh: "若可选的行全部被选中，最多需要 {needed}"
+                ));
+            }
+            Assumed::Other { values, reserved, places } => (values, reserved, places),
+        };
         let (en, zh) = match values {
             Values::Negative => ("negative", "为负"),
             _ => ("large", "较大"),
@@ -650,12 +672,19 @@ pub struct Run {
     pub pressed: Option<bool>,
     /// What came of the take in which unknown values were assumed to be large; `None` where none was needed.
     pub assumed: Option<Assumed>,
+    /// A take in which selections by unknown values kept everything: the most that they can need.
+    pub most: Option<Take>,
     pub verdict: Verdict,
     /// From start to end; takes may have run at once.
     pub seconds: f64,
 }
 
 impl Run {
+    /// What is known before anything else is tried.
+    pub fn of(batch: Option<u64>, takes: Vec<Take>) -> Run {
+        Run { batch, takes, pressed: None, assumed: None, most: None, verdict: Verdict::Unknown, seconds: 0.0 }
+    }
+
     /// Bytes in use at the peak, the larger of all takes.
     pub fn allocated(&self) -> u64 {
         self.takes.iter().map(|take| take.allocated).max().unwrap_or(0)
@@ -669,7 +698,7 @@ impl Run {
 
     /// What a real GPU needs: from the lower end of the better order to the upper end of the worse one.
     pub fn needed(&self) -> Interval {
-        let needed = || self.takes.iter().map(Take::needed);
+        let needed = || self.takes.iter().chain(&self.most).map(Take::needed);
         Interval {
             low: needed().map(|interval| interval.low).min().unwrap_or(0),
             high: needed().map(|interval| interval.high).max().unwrap_or(0),
@@ -698,10 +727,11 @@ impl Run {
     /// Why the figures are only a lower bound, each reason once. Takes that fail do so for the same reason.
     pub fn shortfalls(&self) -> Vec<Text> {
         match self.takes.iter().find(|take| matches!(take.end, End::Failed(_))) {
-            Some(failed) => failed.shortfalls(),
+            Some(failed) => failed.shortfalls(false),
             None => {
                 let assumed = self.assumed.as_ref().and_then(Assumed::text);
-                each_once(self.takes.iter().flat_map(Take::shortfalls).chain(assumed))
+                let bounded = self.most.is_some();
+                each_once(self.takes.iter().flat_map(|take| take.shortfalls(bounded)).chain(assumed))
             }
         }
     }
@@ -712,7 +742,13 @@ impl Run {
     }
 
     pub fn notes(&self) -> Vec<Text> {
-        each_once(self.takes.iter().flat_map(|take| take.notes.iter().cloned()))
+        let spanned = self.most.as_ref().map(|_| {
+            Text::new(
+                "how many rows selections by computed values keep is not known: the figures reach from none to all",
+                "按计算结果选取的行数未知：所列范围从全不选到全选",
+            )
+        });
+        each_once(self.takes.iter().flat_map(|take| take.notes.iter().cloned()).chain(spanned))
     }
 
     /// True where nothing keeps the figures from being those of a real GPU.

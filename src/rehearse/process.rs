@@ -177,6 +177,11 @@ impl Trap {
             None => matches!(self.kind.as_str(), "value-read" | "synchronised-values"),
         }
     }
+
+    /// A selection by unknown values that kept nothing: the most that it can keep is known.
+    pub fn is_empty_selection(&self) -> bool {
+        self.kind == "zero-rows"
+    }
 }
 
 /// An optimizer of the program.

@@ -604,6 +604,8 @@ fn every_property_of_the_schema_is_in_a_document() {
     a_cache_that_fills_the_device_is_no_need();
     an_error_smaller_than_that_of_the_estimates_is_tight_where_it_runs_with_kind_ones();
     other_errors_and_programs_without_a_gpu_are_not_judged();
+    the_first_fix_is_rehearsed_before_it_is_said();
+    a_described_model_is_rehearsed_by_a_program_of_ours();
     let told = r#"', "traps": [{"kind": "zero-rows", "where": "a.py:4 f", "count": 3, "detail": "x"}], "batch": {"observed": 8}'"#;
     play(&TRAINING.replace("tell steps ''", &format!("tell steps {told}"))).with(&["--world-size", "2"]).json();
     SCHEMA.lock().unwrap_or_else(PoisonError::into_inner).complete(&[
@@ -670,4 +672,45 @@ fn how_a_model_is_trained_is_asked_of_a_description_only() {
     let (code, _, err) = outcome(oomdoc().args(["rehearse", "--like", "T4", "--model", "a.json", "--task", "poetry"]));
     assert_eq!(code, 2);
     assert!(err.contains("causal-lm"), "{err}");
+}
+
+/// Keeps what a computed mask selects: nothing where values are zeros, everything where they are ones.
+const SELECTING: &str = r#"
+selected=${1:-3000}
+allocated=$((1000 * mib))
+[ "$set_values" = ones ] && allocated=$(((1000 + selected) * mib))
+reserved=$allocated
+[ "$allocated" -gt "$free" ] && out_of_memory
+if [ "$set_values" = ones ]; then tell steps ''; else
+  tell steps ', "traps": [{"kind": "zero-rows", "where": "model.py:3 f", "count": 1, "memory": "lower"}]'
+fi
+"#;
+
+#[test]
+fn what_selections_keep_lies_between_nothing_and_everything() {
+    let (code, report) = play(SELECTING).json();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")));
+    let needed = &report["runs"][0]["needed_bytes"];
+    assert!(needed["low"].as_u64().unwrap() < 2000 * MIB && needed["high"].as_u64().unwrap() > 4000 * MIB, "{needed}");
+    assert!(report["runs"][0]["notes"][0].as_str().unwrap().contains("from none to all"), "{report}");
+}
+
+#[test]
+fn selections_that_fit_only_where_they_keep_little_are_not_said_to_fit() {
+    for (selected, told) in [("22500", "with all rows"), ("30000", "gave 0 rows")] {
+        let mut play = play(SELECTING);
+        play.program.push(selected.into());
+        let (code, report) = play.json();
+        assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{selected}");
+        assert!(report["because"].to_string().contains(told), "{report}");
+    }
+}
+
+#[test]
+fn of_batches_that_are_compared_the_other_order_of_addresses_is_rehearsed_near_the_limit_only() {
+    let (_, report) = play(TRAINING).batch("4,30,40").json();
+    let takes = |run: usize| report["runs"][run]["takes"].as_array().unwrap().len();
+    assert_eq!((takes(0), takes(1), takes(2)), (1, 2, 1), "{report}");
+    let (_, report) = play(TRAINING).json();
+    assert_eq!(report["runs"][0]["takes"].as_array().unwrap().len(), 2, "one program is rehearsed in both");
 }

@@ -454,3 +454,18 @@ os.kill(os.getpid(), 9)
         .collect();
     assert_eq!(names.len(), 1, "{names:?}");
 }
+
+#[test]
+fn runs_that_are_compared_draw_the_same_random_numbers_unless_the_script_chooses_its_own() {
+    let script = "
+import random
+print(random.random())
+random.seed(7)
+print(random.random())
+";
+    let drawn = |offline: &str| Some(rehearse(script, &[("offline", offline)])?.stdout());
+    let (Some(first), Some(second), Some(own)) = (drawn("1"), drawn("1"), drawn("0")) else { return };
+    assert_eq!(first, second);
+    assert_eq!(first.lines().nth(1), own.lines().nth(1), "its own seed counts");
+    assert_ne!(first.lines().next(), own.lines().next(), "with a network, ports are chosen by chance");
+}

@@ -8,6 +8,7 @@
 pub const FILES: &[(&str, &str)] = &[
     ("sitecustomize.py", include_str!("sitecustomize.py")),
     ("oomdoc_rehearsal/__init__.py", include_str!("oomdoc_rehearsal/__init__.py")),
+    ("oomdoc_rehearsal/chance.py", include_str!("oomdoc_rehearsal/chance.py")),
     ("oomdoc_rehearsal/device.py", include_str!("oomdoc_rehearsal/device.py")),
     ("oomdoc_rehearsal/ending.py", include_str!("oomdoc_rehearsal/ending.py")),
     ("oomdoc_rehearsal/importing.py", include_str!("oomdoc_rehearsal/importing.py")),

@@ -17,6 +17,7 @@ went in which phase, whether and where it ran out, and what the simulation canno
     redirect    writes of Python code, where no namespace keeps them from the user's files
     tracebacks  takes the agent's frames out of what the script prints
     warm        one import for many runs
+    chance      the same random numbers in each of them
     model       no hook but a program: a model built from its configuration, trained or asked
     ending      the ends of a process: steps done, time over, exit, error
 
@@ -30,7 +31,7 @@ def start():
 
     if not settings.known():
         return
-    from . import device, ending, importing, libraries, record, redirect, tracebacks, warm, world
+    from . import chance, device, ending, importing, libraries, record, redirect, tracebacks, warm, world
 
     redirect.install()
     record.run.begin()
@@ -38,6 +39,7 @@ def start():
     world.set_environment()
     ending.install()
     importing.install()
+    chance.install()
     importing.before_import("torch", warm.note_environment)
     importing.before_import("torch", device.settle_visible)
     importing.after_import("torch", _torch_imported)

@@ -4,7 +4,7 @@ import inspect
 import os
 import sys
 
-from . import longest, record, saving, settings, steps
+from . import longest, record, saving, settings, steps, values
 from .importing import after_import
 from .record import guarded, run
 
@@ -393,6 +393,7 @@ def install():
     after_import("deepspeed.ops.op_builder.builder", _compiler_of_deepspeed)
     if not run.answers:
         return
+    after_import("torch.distributions.constraints", values.answer_constraints)
     after_import("transformers.generation.stopping_criteria", _stopping_criteria)
     after_import("transformers.generation.utils", _generation)
     after_import("transformers.masking_utils", _masking)

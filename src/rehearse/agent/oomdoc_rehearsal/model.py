@@ -189,7 +189,9 @@ def build(torch, transformers, config, task, args, dtype):
     no_init = getattr(transformers.modeling_utils, "no_init_weights", contextlib.nullcontext)
     try:
         with described(torch), no_init():
-            return make(config, torch_dtype=dtype, **options)
+            model = make(config, torch_dtype=dtype, **options)
+            model.tie_weights()  # what initialises no weights shares none
+        return model
     except Problem:
         raise
     except ValueError as error:

@@ -8,6 +8,7 @@ The reads are seen below Python, by kernels of our own for the operators that ca
 `aten::_local_scalar_dense` (item, bool, float, int) and `aten::nonzero` (masks, where).
 """
 import functools
+import operator
 import warnings
 
 from . import memory, record, settings
@@ -117,6 +118,48 @@ def _follow_copies(torch):
     # Not the functions of the same names: TorchScript knows those by themselves.
     for name in ("max", "min", "amax", "amin", "sum", "any", "all"):
         setattr(torch.Tensor, name, answered(getattr(torch.Tensor, name)))
+
+
+def _carry_comparisons(torch):
+    """What is known of a number on the device answers how it compares with one of the host's."""
+
+    def carried(original, compare):
+        @functools.wraps(original)
+        def asked(self, other):
+            result = original(self, other)
+            if type(other) in (int, float, bool) and type(self) in _plain and self.is_cuda and type(result) in _plain:
+                known = _known(self)
+                if known is not None:
+                    with guarded("comparison"):
+                        setattr(result, _ANSWER, compare(known, other))
+                        setattr(result, _VERSION, result._version)
+            return result
+
+        return asked
+
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        method = "__%s__" % name
+        setattr(torch.Tensor, method, carried(getattr(torch.Tensor, method), getattr(operator, name)))
+
+
+def answer_constraints(module):
+    """torch.distributions refuses arguments that break a constraint: whether they do is computed on the device."""
+
+    def answered(check):
+        @functools.wraps(check)
+        def valid(self, value):
+            result = check(self, value)
+            if type(result) in _plain and result.is_cuda:
+                with guarded("constraints"):
+                    setattr(result, _ANSWER, True)
+                    run.trap("distributions", record.place(), "values are not computed; they are taken to be valid")
+            return result
+
+        return valid
+
+    for kind in list(vars(module).values()):
+        if isinstance(kind, type) and issubclass(kind, module.Constraint) and "check" in vars(kind):
+            kind.check = answered(kind.check)
 
 
 def _nonzero(tensor):
@@ -334,6 +377,6 @@ def install(torch):
         _tell_linear_algebra(torch)
     with guarded("values.copies"):
         _tell_copies(torch)
-    for hook in (_follow_copies, _answer_finite, _answer_nan, _answer_grad_scaler) if run.answers else ():
+    for hook in (_follow_copies, _carry_comparisons, _answer_finite, _answer_nan, _answer_grad_scaler) if run.answers else ():
         with guarded("values." + hook.__name__):
             hook(torch)

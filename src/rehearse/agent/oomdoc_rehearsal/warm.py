@@ -153,7 +153,7 @@ def serve():
 
 def _become(request, library):
     """In the child: be the process that the request describes."""
-    from . import ending, values, world
+    from . import chance, ending, values, world
 
     library.prctl(1, signal.SIGKILL, 0, 0, 0)  # it ends with the process that forked it
     with guarded("process group"):
@@ -178,6 +178,7 @@ def _become(request, library):
     run.configure()
     run.is_first = run.leave_mark()
     values.configure()
+    chance.begin_again()
     world.set_environment()
     ending.watch_time()
 
