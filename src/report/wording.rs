@@ -123,8 +123,8 @@ pub fn beforehand(incident: &Incident) -> Vec<Text> {
             text!(
                 en: "{held} of the device is neither this framework's nor free; its context takes 0.3 to 1 GiB of \
                      that, and {missing} was missing. {tool} shows whose the rest is.",
-                zh: "设备中有 {held} 既不属于本框架也非空闲，其中上下文通常占 0.3 到 1 GiB；缺口为 {missing}。其余属于谁可用 \
-                     {tool} 查看。"
+                zh: "设备中有 {held} 既不属于本框架也非空闲，其中上下文通常占 0.3 到 1 GiB；缺口为 {missing}。其余\
+                     属于谁可用 {tool} 查看。"
             )
         });
     }
