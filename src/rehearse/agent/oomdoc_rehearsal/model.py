@@ -399,7 +399,8 @@ def balance_experts(torch, model):
             module.register_forward_pre_hook(enter)
             module.register_forward_hook(leave, always_call=True)
     if not found:
-        return False
+        return
+    run.trap("routing", type(model).__name__, "tokens are taken to go to all experts alike")
     where = torch.where
 
     def chosen(condition, *others):
@@ -410,7 +411,6 @@ def balance_experts(torch, model):
         return tuple(torch.zeros(rows, dtype=torch.long, device=condition.device) for _ in range(condition.dim()))
 
     torch.where = chosen
-    return True
 
 
 def distributed(torch, model, args, dtype):
@@ -443,19 +443,19 @@ def distributed(torch, model, args, dtype):
     )
 
 
-def tell(model, parameters, config, args, balanced):
-    """What was built, for the result file."""
-    whole = model.get_base_model() if args.lora else model
-    trained = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+def tell(model, args):
+    """What was built, for the result file: before it gets any memory, of which there may be too little."""
+    parameters = count(model)
     run.settings["model"] = {
-        "class": type(whole).__name__,
-        "type": config.model_type,
+        "class": type(model).__name__,
         "parameters": parameters,
-        "trainable_parameters": 0 if args.inference else trained,
+        "trainable_parameters": 0 if args.inference else parameters,
     }
     run.batch = {"observed": args.batch, "from": "--batch"}
-    if balanced:
-        run.trap("routing", type(whole).__name__, "tokens are taken to go to all experts alike")
+
+
+def count(model, trained=False):
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad or not trained)
 
 
 def rehearse(args):
@@ -474,16 +474,16 @@ def rehearse(args):
         if getattr(config, name, None) is None:
             setattr(config, name, 0)
     model = build(torch, transformers, config, task, args, dtype)
-    parameters = sum(parameter.numel() for parameter in model.parameters())
+    tell(model, args)
     make = inputs(torch, model, config, task, args)
-    balanced = balance_experts(torch, model)
+    balance_experts(torch, model)
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if args.quantised:
         model = quantise(torch, model, args, dtype)
     if world == 1 or args.lora or args.quantised:
         placed(torch, model, "cuda")
     if args.inference:
-        return ask(torch, model, make, args, config, parameters, dtype, balanced)
+        return ask(torch, model, make, args, dtype)
     model.train()
     if args.checkpointing and not (args.quantised and not args.not_prepared):
         if not model.supports_gradient_checkpointing:
@@ -491,7 +491,7 @@ def rehearse(args):
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     if args.lora:
         model = adapted(model, args)
-    tell(model, parameters, config, args, balanced)
+        run.settings["model"]["trainable_parameters"] = count(model, trained=True)
     if world > 1:
         if args.zero >= 2 and args.quantised:
             raise Problem("sharded-quantised")
@@ -522,10 +522,9 @@ def train(torch, model, make, args, world, dtype):
         optimizer.zero_grad()
 
 
-def ask(torch, model, make, args, config, parameters, dtype, balanced):
+def ask(torch, model, make, args, dtype):
     """Generation, or one pass without gradients."""
     model.eval()
-    tell(model, parameters, config, args, balanced)
     batch = on_device(torch, make(), dtype)
     prompt = (model.main_input_name, "attention_mask")
     given = {name: value for name, value in batch.items() if name in prompt}
