@@ -133,9 +133,10 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
     })
 }
 
-/// The application or engine around the framework, where the log shows one.
-pub fn program(incident: &Incident) -> Option<&'static str> {
-    incident.context.trainer.value().filter(|trainer| *trainer != Trainer::PlainPytorch).map(Trainer::id)
+/// The application or engine around the framework, or the program on a language's runtime, where the log shows one.
+pub fn program(incident: &Incident) -> Option<&str> {
+    let trainer = incident.context.trainer.value().filter(|trainer| *trainer != Trainer::PlainPytorch);
+    trainer.map(Trainer::id).or(incident.event.caller.as_ref().map(|caller| caller.id()))
 }
 
 /// True where an engine sizes its cache as a share of what the weights leave free, and the cache is what failed.

@@ -43,7 +43,9 @@ enum Seam {
 
 impl Seam {
     fn between(before: &Line, next: &Line, widths: &[usize], width: usize) -> Seam {
-        if before.rank != next.rank || begins_with_stamp(&next.text) {
+        // A line without its rank's mark may be the rest of one that has it.
+        let other = before.rank != next.rank && next.rank.is_some();
+        if other || begins_with_stamp(&next.text) {
             return Seam::Whole;
         }
         let widest = widths.iter().max().is_some_and(|widest| *widest == width);
@@ -247,6 +249,7 @@ impl Joined {
         let in_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '_' | '\'');
         let mut end = offset;
         let mut doubtful = false;
+        let mut broken_off = false;
         let mut groups = 0;
         let hex = rest.starts_with("0x");
         for (i, c) in rest.char_indices() {
@@ -265,6 +268,8 @@ impl Joined {
                             if c.is_ascii_digit() == before.is_ascii_digit()
                                 || unit.is_none_or(|unit| units::unit_in_front(unit).is_none())
                             {
+                                // `41.` and `5,`: decimals that stand on the next line.
+                                broken_off = before == '.' && c.is_ascii_digit();
                                 break;
                             }
                         }
@@ -313,7 +318,8 @@ impl Joined {
                     numeral.length += 1;
                 }
                 let length = numeral.length;
-                Some(((!doubtful || length < text.len()).then_some(numeral), offset + length))
+                let sure = !broken_off && (!doubtful || length < text.len());
+                Some((sure.then_some(numeral), offset + length))
             }
             None => {
                 let digits = text.bytes().take_while(|b| in_number(char::from(*b))).count();
@@ -372,8 +378,10 @@ impl Joined {
     /// figures of the text.
     fn product(&self, from: usize, to: usize, unit: &str, base: Base) -> Option<units::Size> {
         let number = self.squeezed.get(from..to)?;
-        units::size(number, unit, base)
-            .or_else(|| units::size_in(number, unit, base, units::Locale::of(&self.squeezed)))
+        // `9.102 MB` is nine of them, unless the other figures have a comma before their decimals.
+        let grouped = number.split_once('.').is_some_and(|(whole, rest)| whole.len() <= 3 && rest.len() == 3);
+        let of_text = || units::size_in(number, unit, base, units::Locale::of(&self.squeezed));
+        if grouped { of_text() } else { units::size(number, unit, base).or_else(of_text) }
     }
 
     /// The decimal number that starts at `offset`, such as a share of the device, with the offset after it.

@@ -634,10 +634,10 @@ impl Report {
             self.machine_pages = field::leading_number(pages.trim()).map(|pages| (pages, span)).or(self.machine_pages);
         }
         if text.starts_with("Free swap") {
-            self.swap_free_kb = field::number_after(text, "=").map(|kb| (kb, span));
+            self.swap_free_kb = swap_kb(text).map(|kb| (kb, span));
         }
         if text.starts_with("Total swap") {
-            self.swap_total_kb = field::number_after(text, "=").map(|kb| (kb, span));
+            self.swap_total_kb = swap_kb(text).map(|kb| (kb, span));
         }
         if let Some(pages) = field::number_after(text, "slab_unreclaimable:") {
             self.slab_unreclaimable_pages.get_or_insert((pages, span));
@@ -860,6 +860,25 @@ fn marked_kilobytes(text: &Joined, offset: usize) -> Option<(u64, usize)> {
     let unit = rest.get(length..length + 2)?;
     let digits: String = rest[..length].chars().filter(char::is_ascii_digit).collect();
     unit.eq_ignore_ascii_case("kb").then(|| digits.parse().ok())?.map(|kb| (kb, offset + length))
+}
+
+/// The whole number of kB behind `=`: with its unit, for without it a wrap or a cut may have taken digits.
+fn swap_kb(text: &str) -> Option<u64> {
+    let tail = field::after(text, "=")?;
+    let end = tail.find(|c: char| c.is_alphabetic())?;
+    let (number, unit) = tail.split_at(end);
+    let number = number.trim_end();
+    let mut groups = number.split(['.', ',', '\'', '\u{202f}', '\u{a0}']);
+    let first = groups.next()?;
+    let grouped = first.len() <= 3 && !first.is_empty();
+    let mut digits = first.to_string();
+    for group in groups {
+        if !grouped || group.len() != 3 {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    unit.starts_with("kB").then(|| digits.parse().ok())?
 }
 
 /// The number of kB behind a label, with marks between its groups of digits or without.

@@ -19,6 +19,7 @@ pub const DIALECT: Dialect = Dialect {
         "SIGKILL",
         "exitcode",
         "return code",
+        "return value",
         "xit code",
         "Exit Code",
         "xit status",
@@ -285,8 +286,17 @@ fn code(document: &Document, position: usize) -> Option<Death> {
     {
         return Some(Death { dialect: "exit-code-sigkill", pid: None, code: Some(137), lines: 0 });
     }
-    const LABELS: [&str; 8] =
-        ["exit_codes", "exitcode", "exitstatus", "returncode", "withcode", "exitedwith", "exit_code", "exitvalue"];
+    const LABELS: [&str; 9] = [
+        "exit_codes",
+        "exitcode",
+        "exitstatus",
+        "returncode",
+        "returnvalue",
+        "withcode",
+        "exitedwith",
+        "exit_code",
+        "exitvalue",
+    ];
     let labelled = Labelled::at(document, position, 2);
     let first_line = labelled.text.end_of_lines(1);
     let found = LABELS.iter().find_map(|label| {

@@ -35,6 +35,7 @@ pub mod pytorch;
 pub mod rapids;
 pub mod ray;
 mod recase;
+mod record;
 mod rewrap;
 pub mod runtimes;
 pub mod rust_gpu;
@@ -45,6 +46,7 @@ pub mod simulation;
 pub mod slurm;
 pub mod stated;
 pub mod sycl;
+mod syslog;
 pub mod tensorrt;
 pub mod torch_host;
 pub mod triton_language;
@@ -58,7 +60,7 @@ use crate::domain::program::{Kind, Meter, PROCESS_METER, PytorchAllocator};
 use crate::domain::{Accelerator, Program};
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Literals, Reader};
-use crate::units::Figure;
+use crate::units::{Base, Figure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -149,6 +151,8 @@ pub struct Event {
     dialect: &'static str,
     /// The program whose memory ran out.
     pub program: Program,
+    /// Who runs on it, where `program` is a language's runtime, one of its libraries or the system.
+    pub caller: Option<Program>,
     pub resource: Resource,
     /// Lines of the message.
     pub at: Span,
@@ -172,6 +176,7 @@ impl Event {
             standing: Standing::Failure,
             dialect,
             program,
+            caller: None,
             resource,
             at,
             rank: None,
@@ -464,6 +469,17 @@ impl Look {
                 event.resource = Resource::Host;
                 event.sign(Sign::PinnedHost);
             }
+        }
+        // The interface's words carry no figures; those that the program put beside them are told by their own words.
+        let foreign = matches!(event.program, Program::Unlisted(_) | Program::Windows);
+        if self.inside_engine && foreign && event.facts.sizes.is_empty() && !event.has(Sign::Generic) {
+            net::read_figures(document, position, &mut event, field::text(document, position), Base::Binary);
+            if !event.facts.sizes.is_empty() {
+                event.signs.remove(&Sign::NoFigures);
+            }
+        }
+        if !self.spent && self.inside_engine && event.program.runs_others() {
+            event.caller = naming::runs_on(document, position);
         }
         if !self.spent && net::survived(document, position, &event) {
             event.standing = Standing::Harmless;

@@ -4,7 +4,7 @@
 //! silent, from a request that no accelerator could serve.
 
 use super::notice::{PHRASE, Phrase, Words, first_of};
-use super::{Dialect, Event, Fact, Resource, Sign};
+use super::{Dialect, Event, Fact, Resource, Sign, naming};
 use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
@@ -83,8 +83,19 @@ static CUDA: Words = Words::new(|| {
 
 static CPU: Words = Words::new(|| AhoCorasick::new(["CPUExecutionProvider", "device: cpu", "onnxruntime-node"]).ok());
 
+static OWN: Words =
+    Words::new(|| AhoCorasick::new(["onnxruntime", "ONNXRuntime", "OnnxRuntime", "onnx_runtime", "ORT_"]).ok());
+
 fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, notice) = first_of(document, position, &PHRASES)?;
+    // CNTK, from which the macro comes, and others print the same.
+    if event.dialect == "onnxruntime-cuda"
+        && !OWN.nearby(document, position, BEFORE, AFTER)
+        && let Some(program) = naming::caller(document, position)
+    {
+        event.program = program;
+        event.rename("cuda-call");
+    }
     if let Some((index, _)) = notice.count(";GPU=", 0)
         && let Ok(index) = u32::try_from(index)
     {

@@ -45,7 +45,12 @@ fn width(line: &Line) -> usize {
 /// True for a line that is the beginning of a message, whatever stands before it.
 fn begins(line: &str) -> bool {
     let starts_anew = ["[", "Traceback", "File \"", "Error:", "ERROR", "WARN", "INFO", "***", "---", "==="];
+    // A structured record: `{"level": …`, `ts=… level=…`.
+    let key = line.split_once('=').map(|(key, _)| key);
+    let record = line.starts_with("{\"")
+        || key.is_some_and(|key| matches!(key, "ts" | "t" | "time" | "level" | "lvl" | "timestamp" | "severity"));
     line.trim().bytes().all(|byte| byte.is_ascii_digit())
+        || record
         || line.starts_with(char::is_whitespace)
         || starts_anew.iter().any(|start| line.starts_with(start))
 }

@@ -202,7 +202,20 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
     }
     // The JVM's own limit, set by -Xmx or derived from the machine, not the machine's memory.
     event.sign(Sign::RefusedByLimit);
-    event.sign(Sign::NoFigures);
+    // `Failed to allocate a N byte allocation with N free bytes and NMB until OOM, …, growth limit N`: Android's.
+    let labelled = Labelled::at(document, position, 3);
+    for (fact, label, unit) in [
+        (Fact::Requested, "failedtoallocatea", Unit::Counted(1, "byteallocation")),
+        (Fact::Free, "byteallocationwith", Unit::Counted(1, "freebytes")),
+        (Fact::Limit, "growthlimit", Unit::Of(1)),
+    ] {
+        if let Some(figure) = labelled.figure(label, unit).filter(|_| reason.starts_with("Failed to allocate a")) {
+            event.facts.note(fact, figure);
+        }
+    }
+    if event.facts.sizes.is_empty() {
+        event.sign(Sign::NoFigures);
+    }
     if field::before(position, NEAR).any(|at| field::text(document, at).contains("java.lang.OutOfMemoryError")) {
         event.standing = Standing::Follower;
     }
@@ -332,6 +345,8 @@ const SENTENCES: &[Wording] = &[
     },
     Wording {
         says: &["outofmemoryerror:failedto", "outofmemoryerror:couldnot"],
+        // Android's Java says it in the same words.
+        not: &["java.lang.", "untiloom"],
         slug: "duckdb",
         program: Program::DuckDb,
         signs: &[Sign::RefusedByLimit],

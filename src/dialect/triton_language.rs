@@ -79,7 +79,11 @@ fn hexadecimal(text: &str) -> Option<(u64, &str)> {
     let digits = text.strip_prefix("0x")?;
     let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
     // `0xc000max`: the word behind it does not start with a hexadecimal digit, but `bytes` does.
+    // Where nothing follows, the number may have been cut.
     let (number, rest) = digits.split_at(end);
+    if rest.is_empty() {
+        return None;
+    }
     let (number, rest) = match number.strip_suffix('b').filter(|_| rest.starts_with("ytes")) {
         Some(number) => (number, &digits[number.len()..]),
         None => (number, rest),

@@ -725,6 +725,14 @@ impl Program {
         !self.is_warden() && !matches!(self.kind(), Kind::GpuApi | Kind::Unnamed)
     }
 
+    /// True where it only carries out what another program asks: a language's runtime, its arrays, an allocator, the
+    /// system.
+    pub fn runs_others(&self) -> bool {
+        use Program::{Jemalloc, Mimalloc, Numpy, Pandas, PyArrow, Tcmalloc, Windows};
+        self.kind() == Kind::Runtime
+            || matches!(self, Jemalloc | Mimalloc | Numpy | Pandas | PyArrow | Tcmalloc | Windows)
+    }
+
     pub fn pytorch_allocator(&self) -> PytorchAllocator {
         self.row().pytorch
     }

@@ -1,5 +1,5 @@
-//! Tables of GPUs by other tools than the default table of `nvidia-smi`: its log (`-q`), `rocm-smi`, `amd-smi`,
-//! `xpu-smi`, `npu-smi`.
+//! Tables of GPUs by other tools than the default table of `nvidia-smi`: its log (`-q`) and its monitors (`dmon`,
+//! `pmon`), `rocm-smi`, `amd-smi`, `xpu-smi`, `npu-smi`.
 //!
 //! Rows of one line are read at once; where a tool prints total and use on lines of their own, a row is told when both
 //! are there. What they call MB is MiB (amd-smi and npu-smi shift bytes by 20).
@@ -23,6 +23,8 @@ pub(super) enum Told {
 pub(super) struct Blocks {
     /// Columns of `amd-smi monitor` or of a CSV of `rocm-smi` that are in force.
     columns: Option<Vec<Column>>,
+    /// Columns of `nvidia-smi dmon` and `pmon`, by their names.
+    monitor: Option<Vec<String>>,
     /// In the memory section of `nvidia-smi -q`.
     framebuffer: bool,
     /// Below a header of `npu-smi`.
@@ -54,7 +56,13 @@ enum Column {
 impl Blocks {
     /// True while a header is in force whose rows hold no word of their own.
     pub(super) fn open(&self) -> bool {
-        self.columns.is_some() || self.framebuffer || self.npu || self.amd || self.processes || self.device.is_some()
+        self.columns.is_some()
+            || self.monitor.is_some()
+            || self.framebuffer
+            || self.npu
+            || self.amd
+            || self.processes
+            || self.device.is_some()
     }
 
     /// Takes a line.
@@ -63,6 +71,21 @@ impl Blocks {
         if trimmed.is_empty() {
             // amd-smi and rocm-smi leave lines empty between devices, not between header and rows.
             return None;
+        }
+        // `# gpu  pid  type … fb  command`, and below it a line with the units.
+        if let Some(names) = trimmed.strip_prefix("# gpu ") {
+            let names = std::iter::once("gpu").chain(names.split_whitespace()).map(str::to_string).collect();
+            *self = Blocks { monitor: Some(names), ..Blocks::default() };
+            return None;
+        }
+        if let Some(names) = &self.monitor {
+            let units = trimmed.starts_with("# Idx");
+            match monitored(trimmed, names, at) {
+                Some(told) => return Some(told),
+                None if units && unit_of(trimmed, names, "fb") == Some("MB") => return None,
+                None if trimmed.starts_with(|c: char| c.is_ascii_digit()) => return None,
+                None => self.monitor = None,
+            }
         }
         if let Some(columns) = header(trimmed) {
             *self = Blocks { columns: Some(columns), ..Blocks::default() };
@@ -217,6 +240,26 @@ impl Blocks {
     }
 }
 
+/// The unit that a monitor prints below a column's name.
+fn unit_of<'a>(text: &'a str, names: &[String], name: &str) -> Option<&'a str> {
+    let column = names.iter().position(|column| column == name)?;
+    text.strip_prefix('#')?.split_whitespace().nth(column)
+}
+
+/// A row of a monitor: a process on a device, or what is in use of one.
+fn monitored(text: &str, names: &[String], at: Span) -> Option<Told> {
+    let cells: Vec<&str> = text.split_whitespace().collect();
+    let cell =
+        |name: &str| names.iter().position(|column| column == name).and_then(|column| cells.get(column).copied());
+    let index = cell("gpu")?.parse().ok()?;
+    let used = mib(cell("fb")?, at);
+    if !names.iter().any(|name| name == "pid") {
+        return Some(Told::Used(index, used?));
+    }
+    let pid = cell("pid")?.parse().ok()?;
+    Some(Told::Process(index, (pid, cell("command").map(str::to_string), used)))
+}
+
 fn mib(number: &str, at: Span) -> Option<Figure> {
     size(number.trim(), "MiB", Base::Binary).map(|size| size.at(at))
 }
@@ -310,6 +353,8 @@ fn amd_process(cell: &str, at: Span) -> Option<Told> {
 #[cfg(test)]
 mod tests {
     use super::super::nvidia_smi_table::{GpuRow, Tables};
+    use super::{Blocks, Told};
+    use crate::evidence::Span;
     use crate::units::{GIB, MIB};
 
     fn tables(text: &str) -> Tables {
@@ -438,6 +483,34 @@ GPU 00000000:02:00.0
         Total                             : 49140 MiB
         Used                              : 12 MiB";
         assert_eq!(rows(text), [(0, 47_810 * MIB, 49_140 * MIB), (1, 12 * MIB, 49_140 * MIB)]);
+    }
+
+    #[test]
+    fn the_monitors_of_nvidia_smi_are_read() {
+        let processes = "\
+# gpu         pid   type     sm    mem     fb    command
+# Idx           #    C/G      %      %     MB       name
+    0       4711     C     12      3  12288      python
+    0       5822     C      -      -  11000      jupyter
+    1          -     -      -      -      -      -
+";
+        let table = "|   0  N/A  4711  C  python  12288MiB |";
+        assert!(Tables::of(table).near(9).is_empty());
+        let mut blocks = Blocks::default();
+        let told: Vec<Told> = processes.lines().filter_map(|line| blocks.take(line, Span::line(1))).collect();
+        let expected: Vec<(u32, u64, u64)> = vec![(0, 4711, 12288), (0, 5822, 11000)];
+        let read: Vec<(u32, u64, u64)> = told
+            .iter()
+            .filter_map(|told| match told {
+                Told::Process(index, (pid, _, used)) => Some((*index, *pid, used.as_ref()?.bytes >> 20)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(read, expected);
+        let devices = "# gpu     fb   bar1\n# Idx     MB     MB\n    0  23500     12\n    1    400      4\nthe end\n";
+        let uses: Vec<(u32, u64)> =
+            Tables::of(devices).uses().iter().map(|told| (told.index, told.used.bytes >> 20)).collect();
+        assert_eq!(uses, [(0, 23500), (1, 400)]);
     }
 
     #[test]

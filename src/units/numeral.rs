@@ -213,6 +213,13 @@ impl Locale {
             let mark = bytes[from + last];
             let behind = run - last - 1;
             let mixed = marks.iter().any(|i| bytes[from + i] != mark);
+            // `12,431,951 MB`: what stands between groups is not what stands before decimals.
+            let ends = marks.iter().skip(1).copied().chain([run]);
+            let groups = marks.len() > 1 && !mixed && marks.iter().zip(ends).all(|(a, b)| b - a == 4);
+            if unit && groups {
+                point |= mark == b',';
+                comma |= mark == b'.';
+            }
             if unit
                 && (mixed && marks.iter().filter(|i| bytes[from + **i] == mark).count() == 1
                     || marks.len() == 1 && behind != 3)
@@ -284,6 +291,8 @@ mod tests {
         assert_eq!(Locale::of("needs 47,53 GiB of 79,10 GiB"), Locale::Comma);
         assert_eq!(Locale::of("needs 12,345 MiB of 79.1GiB, pid 4,1"), Locale::Point);
         assert_eq!(Locale::of("needs 12,345 MiB"), Locale::Unknown);
+        assert_eq!(Locale::of("needs 12,431,951 MiB of 75,000 MiB"), Locale::Point);
+        assert_eq!(Locale::of("needs 12.431.951 KiB of 75.000 MiB"), Locale::Comma);
         assert_eq!(Locale::of("1,5 GiB or 1.5 GiB"), Locale::Unknown);
     }
 }

@@ -278,7 +278,10 @@ fn memory_of_device(document: &Document, position: usize, event: &mut Event) {
                 event.facts.numbers.entry(Number::KvBuffer).or_insert((figure.bytes as f64, span));
             }
         } else if line.contains("using device ") {
-            let free = line.rsplit_once(") - ").and_then(|(_, tail)| field::leading_size(tail, Base::Binary));
+            // Printed without decimals: a mark within is one between thousands, and which one it is nothing tells.
+            let tail = line.rsplit_once(") - ").map(|(_, tail)| tail);
+            let plain = |tail: &&str| !tail.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ',']);
+            let free = tail.filter(plain).and_then(|tail| field::leading_size(tail, Base::Binary));
             if !line.contains(&free_label) {
                 others = true;
             } else if let Some(free) = free {

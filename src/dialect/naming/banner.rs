@@ -4,6 +4,7 @@ use super::Way;
 use super::head;
 use super::line::Found;
 use super::word::{is_capitalised, is_common, is_proper, named, unversioned};
+use crate::dialect::record::Record;
 use crate::domain::Program;
 use crate::input::Document;
 
@@ -20,8 +21,15 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
     for at in beginning.chain(near..position) {
         let Some(line) = document.lines.get(at) else { continue };
         let text = head(&line.text);
-        version(text).into_iter().for_each(|program| found(Way::Banner, program));
-        began(text).into_iter().for_each(|program| found(Way::Began, program));
+        let record = Record::of(text);
+        let mut said = |text: &str| {
+            version(text).into_iter().for_each(|program| found(Way::Banner, program));
+            began(text).into_iter().for_each(|program| found(Way::Began, program));
+        };
+        match record.filter(|record| record.texts().next().is_some()) {
+            Some(record) => record.texts().take(2).for_each(said),
+            None => said(text),
+        }
     }
     let end = position.saturating_add(ENDING).min(document.lines.len());
     for line in document.lines.get(position + 1..end).unwrap_or_default() {
@@ -153,6 +161,15 @@ fn version(text: &str) -> Option<Program> {
     if let Some((name, _)) = agent.filter(|(name, _)| !OTHERS.contains(&name.to_ascii_lowercase().as_str())) {
         return named(name);
     }
+    // `grid.6.3.2 built …`, `grid-1.2.3`: the version glued to the name that begins the line.
+    let glued = words.first().and_then(|first| {
+        let at = first.find(|c: char| c.is_ascii_digit())?;
+        let name = first[..at].trim_end_matches(['v', 'V']).strip_suffix(['.', '-', '_'])?;
+        (is_version(&first[at..]) && !is_common(name) && !name.contains(['/', '.', ':', '='])).then_some(name)
+    });
+    if let Some(name) = glued.filter(|name| !OTHERS.contains(&name.to_ascii_lowercase().as_str())) {
+        return named(name);
+    }
     let number = words.iter().position(|word| is_version(word))?;
     let spoken = words[..number].iter().any(|word| {
         let word = word.trim_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
@@ -213,8 +230,28 @@ fn began(text: &str) -> Option<Program> {
             || start.starts_with("entering")
             || start.starts_with("thank")
             || start.starts_with("this is");
-        if opens && (is_proper(next) && !loads || greets && is_capitalised(next)) {
+        // `starting grid 2.1`, `Starting Grid`: a name alone, or with its version.
+        let starts = matches!(*start, "starting " | "started " | "launching " | "initializing " | "initialising ");
+        let behind: Vec<&str> = rest.split_whitespace().skip(1).take(2).collect();
+        let alone = match behind.as_slice() {
+            [] => is_capitalised(next),
+            [number, ..] => is_version(number) || number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit()),
+        };
+        if opens && (is_proper(next) && !loads || greets && is_capitalised(next) || starts && alone) {
             return named(unversioned(next));
+        }
+    }
+    // `Puma starting in …`, `Gridlib (25.09-4) initialized`, `gridd v1.2.0 ready`
+    const READY: &[&str] =
+        &["starting", "started", "initialized", "initialised", "booting", "booted", "ready", "launched"];
+    let mut heads = text.split_whitespace().skip_while(|word| word.bytes().any(|byte| byte.is_ascii_digit())).take(3);
+    if let (Some(name), Some(second)) = (heads.next(), heads.next()) {
+        let plain = |word: &str| word.trim_end_matches(['.', ':', ',', '!']).to_ascii_lowercase();
+        let third = heads.next().map(plain).unwrap_or_default();
+        let version = second.bytes().any(|byte| byte.is_ascii_digit());
+        let ready = READY.contains(&plain(second).as_str()) || version && READY.contains(&third.as_str());
+        if ready && is_capitalised(name) && !name.ends_with([':', ']', ')']) {
+            return named(name);
         }
     }
     // `Foo: An Open-Source Package`, `Foo - a fast solver`, `foo 2.1 (C) 2024`
@@ -271,4 +308,31 @@ fn ended(text: &str) -> Option<Program> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named_by(text: &str) -> Option<String> {
+        version(text).or_else(|| began(text)).map(|program| program.id().to_string())
+    }
+
+    #[test]
+    fn a_start_names_what_starts() {
+        for (line, name) in [
+            ("Starting Gridbase", Some("gridbase")),
+            ("config: starting gridbase 230719", Some("gridbase")),
+            ("gridtool.6.3.2 27Jun22 (build Jan 10 2023)", Some("gridtool")),
+            ("gridtool-1.2.3", Some("gridtool")),
+            ("Starting epoch 3", None),
+            ("starting the server", None),
+            ("libgrid.so.1.2", None),
+            ("Gridlib (25.09-4-g7e0d4c1) initialized", Some("gridlib")),
+            ("Puma starting in cluster mode...", Some("puma")),
+            ("Worker 1 (PID: 9) booted in 9.1s", None),
+        ] {
+            assert_eq!(named_by(line).as_deref(), name, "{line}");
+        }
+    }
 }

@@ -203,8 +203,12 @@ fn prompt(text: &str) -> Option<(Way, Program)> {
     let (name, _) = text.split_once("> ").or_else(|| text.trim_end().strip_suffix('>').map(|name| (name, "")))?;
     let (name, number) = name.split_once([':', '(', '[']).unwrap_or((name, ""));
     let number = number.trim_end_matches([')', ']']);
-    let plain = name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    let counted = number.bytes().all(|byte| byte.is_ascii_digit());
+    // `cypher@cypher> …`, `trino:tpch> …`: with the database.
+    let name = name.split_once('@').filter(|(user, base)| user == base).map_or(name, |(user, _)| user);
+    let plain = name.len() >= 3
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    let counted = number.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
     named(name).filter(|_| plain && counted).map(|program| (Way::Command, program))
 }
 
@@ -354,7 +358,10 @@ fn script(path: &str, name: &str) -> Option<(Way, Program)> {
         &[".py", ".sh", ".jl", ".R", ".r", ".ipynb", ".js", ".pl", ".rb", ".lua", ".ts", ".php", ".m"];
     let Some(ending) = SCRIPTS.iter().find(|ending| name.ends_with(**ending)) else {
         let file = is_file(name) && !name.ends_with(".exe") && !name.ends_with(".x");
-        return executable(name).filter(|_| !file).map(|program| (Way::Command, program));
+        // An example or a benchmark is built on the program.
+        let sample = ["example", "sample", "bench", "demo", "test"].iter().any(|word| name.contains(word));
+        let way = if sample { Way::Script } else { Way::Command };
+        return executable(name).filter(|_| !file).map(|program| (way, program));
     };
     // `run_grid.py`, `grid_train.py`: the word that is no verb.
     let stem = name.strip_suffix(ending)?;

@@ -169,11 +169,22 @@ fn frame(text: &str) -> Vec<Program> {
         let path = path.rsplit('/').next().unwrap_or(path);
         if path.matches('.').count() >= 2 {
             let first = path.split('.').next().unwrap_or_default();
-            if matches!(first, "System" | "Microsoft" | "Object" | "Module" | "Function" | "Array" | "Promise") {
+            let script = [".js", ".ts", "node:", "<anonymous>"].iter().any(|mark| text.contains(mark));
+            if script && !first.starts_with(char::is_lowercase) {
                 return Vec::new();
             }
-            return of_package(path).or_else(|| named(first).filter(|_| text.contains(" in "))).into_iter().collect();
+            let method = path.rsplit_once('.').map_or(path, |(class, _)| class);
+            let other = || named(first).filter(|_| text.contains(" in ") && first.starts_with(char::is_lowercase));
+            return of_package(method).or_else(other).into_iter().collect();
         }
+    }
+    // Intel's Fortran: `solver  0000000001E3A2F4  Unknown  Unknown  Unknown` under `Image PC Routine Line Source`.
+    let columns: Vec<&str> = text.split_whitespace().take(6).collect();
+    if let [image, counter, _, _, ..] = columns.as_slice()
+        && counter.len() == 16
+        && counter.bytes().all(|byte| byte.is_ascii_hexdigit())
+    {
+        return executable(image).filter(|_| !image.contains(".so")).into_iter().collect();
     }
     if let Some(cause) = start.strip_prefix("Caused by: ") {
         return super::line::exception(cause).into_iter().collect();

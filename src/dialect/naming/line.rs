@@ -3,6 +3,8 @@
 
 use super::Way;
 use super::word::{executable, is_capitalised, is_common, is_file, is_proper, named, unversioned};
+use crate::dialect::record::{Field, Record};
+use crate::dialect::syslog;
 use crate::domain::Program;
 
 /// What a line shows is handed to `found` as it is met.
@@ -12,15 +14,45 @@ pub(super) type Found<'a> = &'a mut dyn FnMut(Way, Program);
 pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
     exception(line).into_iter().for_each(|program| found(Way::Class, program));
     namespaces(line, found);
-    prefix(line, found);
-    loggers(line, found);
     codes(line, found);
-    fields(line, found);
+    let record = Record::of(line);
+    // An object's own words are no prose: who wrote it stands in front of it and in its fields.
+    let object = record.as_ref().and_then(|record| record.object);
+    let spoken = object.map_or(line, |at| &line[..at]);
+    if let Some(app) = syslog::headed(line).and_then(|headed| headed.app) {
+        executable(app).into_iter().for_each(|program| found(Way::Prefix, program));
+    } else {
+        prefix(spoken, found);
+    }
+    loggers(spoken, found);
+    if let Some(record) = record {
+        fields(&record, found);
+    }
     folders(line, own, found);
     if own {
-        subject(line, found);
-        tag(line, found);
+        subject(spoken, found);
+        tag(spoken, found);
+        module(spoken, found);
+        language(spoken).into_iter().for_each(|program| found(Way::Language, program));
     }
+}
+
+/// The language whose runtime prints its errors in the form of this line, with the script's place.
+fn language(line: &str) -> Option<Program> {
+    let numbered = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let placed = |ending: &str| line.split_once(ending).is_some_and(|(_, rest)| numbered(rest));
+    let name = if placed(".rb:") {
+        "ruby"
+    } else if placed(".pl line ") || placed(".pm line ") {
+        "perl"
+    } else if line.contains("PHP Fatal error") || placed(".php on line ") {
+        "php"
+    } else if placed(".lua:") {
+        "lua"
+    } else {
+        return None;
+    };
+    Program::named(name)
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
@@ -91,6 +123,7 @@ pub(super) fn of_package(package: &str) -> Option<Program> {
         "berkeley",
         "janelia",
         "mpg",
+        "example",
     ];
     // A language's own, and what other programs are built on.
     const BUILT_ON: &[&str] = &[
@@ -155,7 +188,7 @@ pub(super) fn of_package(package: &str) -> Option<Program> {
     ];
     let mut parts = package.split('.').filter(|part| !part.is_empty()).peekable();
     if !package.starts_with(|c: char| c.is_ascii_lowercase() || c == '_') {
-        return None;
+        return of_namespace(package);
     }
     let mut reversed = false;
     while parts.peek().is_some_and(|part| DOMAINS.contains(part)) {
@@ -171,6 +204,18 @@ pub(super) fn of_package(package: &str) -> Option<Program> {
         return None;
     }
     named(first.trim_start_matches('_'))
+}
+
+/// `Grid.Mesh.Builder`: the first part of a .NET path, unless that is the platform's.
+pub(super) fn of_namespace(path: &str) -> Option<Program> {
+    const PLATFORM: &[&str] =
+        &["System", "Microsoft", "Object", "Module", "Function", "Array", "Promise", "Windows", "MS", "Interop"];
+    let parts: Vec<&str> = path.split('.').collect();
+    let first = parts.first().filter(|first| first.len() >= 3 && !PLATFORM.contains(first))?;
+    let classes = parts.iter().all(|part| {
+        part.starts_with(|c: char| c.is_ascii_uppercase()) && part.bytes().any(|byte| byte.is_ascii_lowercase())
+    });
+    (parts.len() >= 2 && classes).then(|| named(first)).flatten()
 }
 
 /// `faiss::gpu::…`: the first part of a C++ or Rust path that is no language's own.
@@ -298,6 +343,12 @@ const LEVELS: &[&str] = &[
     "fail",
     "information",
     "fatality",
+    "ftl",
+    "wrn",
+    "inf",
+    "dbg",
+    "vrb",
+    "trc",
     "stderr",
     "stdout",
 ];
@@ -316,9 +367,12 @@ fn prefix(line: &str, found: Found<'_>) {
         return;
     }
     // `… host foo[123]: …`, `… node1 !ERR | foo[123] …`: who writes, with its number.
-    let writer = line.split_whitespace().take(7).find_map(|word| {
+    let writer = line.split_whitespace().take(9).find_map(|word| {
         let (name, pid) = word.trim_end_matches(':').strip_suffix(']')?.split_once('[')?;
-        let number = pid.len() >= 3 && pid.bytes().all(|byte| byte.is_ascii_digit());
+        // NSLog prints the thread as well: `Foo[4711:88231]`, `Foo[4711:0x1a2b]`.
+        let process = pid.split_once(':').map_or(pid, |(process, _)| process);
+        let thread = pid.len() > process.len() || process.len() >= 3;
+        let number = thread && !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
         executable(name).filter(|_| number && !name.contains('='))
     });
     if let Some(program) = writer {
@@ -369,7 +423,8 @@ fn prefix(line: &str, found: Found<'_>) {
             of_package(logger).into_iter().for_each(|program| found(Way::Logger, program));
             return;
         }
-        let clock = digits * 2 > body.len() || body.contains(':') && digits > 0 || digits >= 6;
+        let lettered = body.starts_with(|c: char| c.is_ascii_alphabetic());
+        let clock = digits * 2 > body.len() || body.contains(':') && digits > 0 && !lettered || digits >= 6;
         if body.is_empty() || clock || is_level(word) {
             rest = behind;
             continue;
@@ -387,6 +442,15 @@ fn prefix(line: &str, found: Found<'_>) {
             rest = behind.trim_start_matches(['-', '|', ' ']);
             continue;
         }
+        // `solver FATAL …`, `calculix : …`: who writes, and then how grave it is, or a colon as French sets it.
+        let next = behind.split_whitespace().next().unwrap_or_default();
+        let grave = next.trim_end_matches([':', ']']);
+        let graded = is_level(grave) && grave.len() >= 3 && grave.bytes().all(|byte| byte.is_ascii_uppercase());
+        if graded || next == ":" {
+            let program = if body.contains('.') && !is_file(body) { of_package(body) } else { own_word(body) };
+            program.into_iter().for_each(|program| found(Way::Prefix, program));
+            return;
+        }
         // `ERROR qdrant::actix: …` is a namespace's; `INFO name.module …` a logger behind its level.
         if word.ends_with(':') && !word.ends_with("::") {
             let name = body.split(['[', '(']).next().unwrap_or_default();
@@ -400,6 +464,8 @@ fn prefix(line: &str, found: Found<'_>) {
                 function(name).into_iter().for_each(|program| found(Way::Function, program));
             } else if let Some((way, program)) = own_name(name) {
                 found(way, program);
+            } else {
+                class(name).into_iter().for_each(|program| found(Way::Function, program));
             }
             return;
         }
@@ -482,6 +548,42 @@ fn loggers(line: &str, found: Found<'_>) {
 }
 
 const VERBS: &[&str] = &[
+    "execute",
+    "exec",
+    "query",
+    "handle",
+    "fetch",
+    "compute",
+    "render",
+    "parse",
+    "send",
+    "receive",
+    "recv",
+    "close",
+    "flush",
+    "merge",
+    "select",
+    "prepare",
+    "submit",
+    "launch",
+    "save",
+    "store",
+    "launch",
+    "lookup",
+    "find",
+    "fill",
+    "ensure",
+    "acquire",
+    "obtain",
+    "map",
+    "emplace",
+    "append",
+    "enqueue",
+    "register",
+    "setup",
+    "solve",
+    "step",
+    "sort",
     "get",
     "set",
     "create",
@@ -573,6 +675,14 @@ fn camel_words(name: &str) -> impl Iterator<Item = &str> {
     words.into_iter()
 }
 
+/// `GridMemoryAllocator`: whose a class is, by the word in front of those that any program's classes bear.
+fn class(name: &str) -> Option<Program> {
+    let words: Vec<&str> = camel_words(name).collect();
+    let common = words.iter().skip(1).all(|word| is_common(word));
+    let first = words.first().filter(|first| first.len() >= 3 && words.len() >= 2 && common)?;
+    (is_capitalised(name) && !allocates(first)).then(|| named(first)).flatten()
+}
+
 /// A name that may be a function's: then its library's.
 fn own_word(name: &str) -> Option<Program> {
     // `clCreateBuffer`: a verb within makes it a function's.
@@ -599,35 +709,98 @@ fn own_name(name: &str) -> Option<(Way, Program)> {
 }
 
 /// The fields of a structured log line that name who wrote it, and the message's own text.
-fn fields(line: &str, found: Found<'_>) {
-    const WRITERS: &[&str] = &["logger", "logger_name", "service", "app", "application", "program", "exe", "component"];
-    const TEXTS: &[&str] = &["msg", "message", "log", "error", "err"];
-    let value = |key: &str| {
-        let json = format!("\"{key}\"");
-        let at = line.find(&json).map(|at| at + json.len());
-        if let Some(at) = at {
-            let rest = line[at..].trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-            return rest.split('"').next();
-        }
-        // `msg="…"`, `logger=grid.mesh`
-        let plain = format!("{key}=");
-        let at = line.find(&plain).filter(|at| *at == 0 || line[..*at].ends_with([' ', '\t', '[']))?;
-        let rest = &line[at + plain.len()..];
-        match rest.strip_prefix('"') {
-            Some(quoted) => quoted.split('"').next(),
-            None => rest.split_whitespace().next(),
-        }
-    };
-    if !line.contains("\":") && !line.contains('=') {
-        return;
+fn fields(record: &Record, found: Found<'_>) {
+    const WRITERS: &[&str] = &[
+        "logger",
+        "loggername",
+        "service",
+        "svc",
+        "servicename",
+        "service.name",
+        "app",
+        "appname",
+        "app.name",
+        "application",
+        "applicationname",
+        "program",
+        "programname",
+        "exe",
+        "process",
+        "processname",
+        "process.name",
+        "syslogidentifier",
+        "identifier",
+        "comm",
+        "container",
+        "containername",
+        "container.name",
+        "binary",
+        "daemon",
+        "unit",
+        "systemdunit",
+        "sourcecontext",
+        "target",
+        "ident",
+        "facility",
+        "category",
+        "log.logger",
+    ];
+    // Parts of a program more often than its name.
+    const PARTS: &[&str] = &["component", "module", "subsystem", "plugin", "job", "tag"];
+    let spoken = record.texts().next().is_some();
+    for Field { key, value } in &record.fields {
+        let last = key.rsplit('.').next().unwrap_or(key);
+        let writes = WRITERS.contains(&key.as_str()) || WRITERS.contains(&last) && !key.contains("error");
+        // `name` is the logger's in bunyan's, pino's and Python's records, and anything's elsewhere.
+        let way = if writes || key == "name" && spoken && record.level().is_some() {
+            Way::Logger
+        } else if PARTS.contains(&last) {
+            Way::Tag
+        } else {
+            continue;
+        };
+        writer(value).into_iter().for_each(|program| found(way, program));
     }
-    for writer in WRITERS.iter().filter_map(|key| value(key)) {
-        let program = if writer.contains('.') { of_package(writer) } else { own_word(writer) };
-        program.into_iter().for_each(|program| found(Way::Logger, program));
+    for line in record.texts().take(4).flat_map(|text| text.lines().take(2)) {
+        exception(line).into_iter().for_each(|program| found(Way::Class, program));
+        prefix(line, found);
+        subject(line, found);
     }
-    if let Some(text) = TEXTS.iter().find_map(|key| value(key)) {
-        prefix(text, found);
-        subject(text, found);
+}
+
+/// Whose name stands in a field: a logger's path, a unit, a container with its number.
+fn writer(value: &str) -> Option<Program> {
+    let value = value.strip_suffix(".service").unwrap_or(value);
+    if value.contains(char::is_whitespace) {
+        return None;
+    }
+    if value.contains("::") {
+        return value.split("::").next().and_then(named);
+    }
+    if value.contains('/') {
+        return executable(value);
+    }
+    if value.contains('.') && !value.ends_with(".exe") {
+        return of_package(value);
+    }
+    let numbered = value.trim_end_matches(|c: char| c.is_ascii_digit());
+    own_word(numbered.strip_suffix('-').filter(|_| numbered.len() < value.len()).unwrap_or(value))
+}
+
+/// `in module foo.exe at …`, `Faulting application name: foo.exe`, `Process: org.foo.app, PID: …`: the file or package
+/// that a system names when one of its programs fails.
+fn module(line: &str, found: Found<'_>) {
+    const RUNTIMES: &[&str] = &["python", "pythonw", "java", "javaw", "node", "cmd", "explorer", "svchost", "dotnet"];
+    for word in line.split([' ', '\'', '"', '(', ')', ',', ';', '\\', '/', '[', ']']).take(64) {
+        let word = word.trim_end_matches(['.', ':']);
+        let Some(name) = word.strip_suffix(".exe").or_else(|| word.strip_suffix(".EXE")) else { continue };
+        if !RUNTIMES.contains(&name.to_ascii_lowercase().as_str()) {
+            executable(word).into_iter().for_each(|program| found(Way::Executable, program));
+        }
+    }
+    let process = line.split_once("Process: ").and_then(|(_, rest)| rest.split_once(", PID: "));
+    if let Some((package, _)) = process.filter(|(package, _)| package.contains('.') && !package.contains(' ')) {
+        of_package(package).into_iter().for_each(|program| found(Way::Executable, program));
     }
 }
 
@@ -703,6 +876,7 @@ fn codes(line: &str, found: Found<'_>) {
 fn folders(line: &str, own: bool, found: Found<'_>) {
     const HOMES: &[&str] = &[
         "opt",
+        "srv",
         "app",
         "local",
         "share",
@@ -728,8 +902,14 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
         }
         let parts: Vec<&str> = path.split(['/', '\\', ':']).filter(|part| !part.is_empty()).collect();
         let folders = &parts[..parts.len().saturating_sub(1)];
+        let file = path.split([':', '(']).next().and_then(|path| path.rsplit(['/', '\\']).next()).unwrap_or_default();
         for (at, part) in folders.iter().enumerate() {
             let under = at.checked_sub(1).and_then(|at| folders.get(at));
+            // `…/src/umpire/alloc/CudaAllocator.hpp`: the package within a source tree, in the message's own line.
+            let source = own && file.contains('.') && under.is_some_and(|under| matches!(*under, "src" | "include"));
+            if source && !INSIDE.contains(part) {
+                named(unversioned(part)).into_iter().for_each(|program| found(Way::Source, program));
+            }
             let holds = folders.get(at + 1).is_some_and(|next| INSIDE.contains(next));
             let absolute = path.starts_with(['/', '~']) || path.get(1..2) == Some(":");
             let home = absolute && under.is_some_and(|under| HOMES.contains(under)) && !INSIDE.contains(part);
@@ -738,7 +918,6 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
                 named(unversioned(part)).into_iter().for_each(|program| found(way, program));
             }
         }
-        let file = parts.last().copied().unwrap_or_default();
         if let Some(library) = file.strip_prefix("lib").and_then(|file| file.split_once(".so")) {
             const SYSTEM: &[&str] = &[
                 "c",
@@ -847,6 +1026,8 @@ fn subject(line: &str, found: Found<'_>) {
         " has run out of",
         " is out of",
         " could not",
+        " was not able",
+        " is not able",
         " couldn't",
         " failed to",
         " cannot",
@@ -867,10 +1048,31 @@ fn subject(line: &str, found: Found<'_>) {
         " exception",
         " crashed",
         " OOM",
+        " stopped",
+        " aborted",
+        " terminated",
+        " refuses to",
+        " refused to",
+        " has exceeded",
+        " exceeded",
+        " has exhausted",
+        " exhausted",
+        " has reached",
+        " reached",
+        " exited",
+        " died",
     ];
     let Some(at) = VERBS.iter().filter_map(|verb| line.find(verb)).min() else { return };
-    let Some(word) = line[..at].split_whitespace().next_back() else { return };
-    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    // `The Grid System stopped`: the name of those that begin with a capital.
+    let mut words =
+        line[..at].split_whitespace().rev().map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()));
+    let Some(last) = words.next() else { return };
+    let mut before = words.take(2).take_while(|word| is_capitalised(word));
+    let word = if is_capitalised(last) && is_common(last) {
+        before.find(|word| !is_common(word)).unwrap_or(last)
+    } else {
+        last
+    };
     if allocates(word) || word.contains(['(', '/', ':']) {
         return;
     }
@@ -888,7 +1090,14 @@ fn tag(line: &str, found: Found<'_>) {
     else {
         return;
     };
-    if inner.len() <= 24 && !inner.contains(' ') && is_capitalised(inner) && !inner.contains('_') && !is_common(inner) {
+    let raised = inner.ends_with("Error") || inner.ends_with("Exception");
+    if !raised
+        && inner.len() <= 24
+        && !inner.contains(' ')
+        && is_capitalised(inner)
+        && !inner.contains('_')
+        && !is_common(inner)
+    {
         named(inner).into_iter().for_each(|program| found(Way::Tag, program));
     }
 }

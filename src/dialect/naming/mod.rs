@@ -73,6 +73,8 @@ enum Way {
     Marker,
     /// Another command, one of two words.
     Mention,
+    /// The form in which a language's runtime prints its errors, where nothing else shows.
+    Language,
 }
 
 impl Way {
@@ -87,6 +89,7 @@ impl Way {
             Way::Code | Way::Type | Way::Script => 30,
             Way::Function | Way::Capital | Way::Folder | Way::Library | Way::Address => 25,
             Way::Tag | Way::OuterFrame | Way::Mention => 20,
+            Way::Language => 15,
         }
     }
 }
@@ -134,6 +137,7 @@ struct Name {
 #[derive(Debug, Default)]
 struct Tally {
     names: Vec<Name>,
+    unlisted_only: bool,
 }
 
 /// Names that are weighed; a log holds a few.
@@ -144,7 +148,7 @@ const AGAIN: u32 = 4;
 impl Tally {
     /// Counts a way in which a program shows, of whose weight `share` tenths hold here.
     fn add(&mut self, way: Way, program: Program, share: u32) {
-        if !word::tells(program) {
+        if !word::tells(program) || self.unlisted_only && !matches!(program, Program::Unlisted(_)) {
             return;
         }
         let at = self.names.iter().position(|name| name.program == program);
@@ -206,6 +210,11 @@ pub fn caller(document: &Document, position: usize) -> Option<Program> {
     sure(line).or_else(|| weighed(document, position, CALLER))
 }
 
+/// The unlisted program that runs on a known one, whose message stands at `position`.
+pub fn runs_on(document: &Document, position: usize) -> Option<Program> {
+    tally(document, position, true).best().filter(|(_, score)| *score >= CALLER).map(|(program, _)| program)
+}
+
 /// A caller is named by what shows it for itself, not by words that stand near.
 const CALLER: u32 = 40;
 
@@ -217,12 +226,17 @@ fn sure(line: &str) -> Option<Program> {
 
 /// What all ways together show, where they have at least this weight.
 fn weighed(document: &Document, position: usize, least: u32) -> Option<Program> {
+    tally(document, position, false).best().filter(|(_, score)| *score >= least).map(|(program, _)| program)
+}
+
+/// All ways in which names show around a message, of programs in no list alone where those are asked for.
+fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     /// Lines that the message may be spread over.
     const OWN: usize = 3;
     /// Of a way's weight beside the message and further off, in tenths.
     const BESIDE: u32 = 7;
     const AROUND: u32 = 3;
-    let mut tally = Tally::default();
+    let mut tally = Tally { unlisted_only, ..Tally::default() };
     let text = |at: usize| document.lines.get(at).map(|line| head(&line.text));
     if let Some(line) = text(position) {
         line::all(line, true, &mut |way, program| tally.add(way, program, 10));
@@ -244,7 +258,7 @@ fn weighed(document: &Document, position: usize, least: u32) -> Option<Program> 
     frames::all(document, position, &mut add);
     commands::all(document, position, &mut add);
     banner::all(document, position, &mut add);
-    tally.best().filter(|(_, score)| *score >= least).map(|(program, _)| program)
+    tally
 }
 
 /// The listed program whose marker stands on a line; of several the longest.

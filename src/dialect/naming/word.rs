@@ -9,78 +9,85 @@ use std::sync::LazyLock;
 /// words of the messages themselves.
 const NO_NAMES: &str = "\
     a aarch64 abnormal abnormally abort aborted aborting about above abstract according accuracy adapter add \
-    additionally address addresses after again against alert alerts align alignment all alloc allocate allocated \
-    allocating allocation allocations allocator allocators already also always amd amd64 an analysis analyzing and \
-    anonymous answer any api app application applications apps apptainer apr april ar are arena arenas args argument \
-    arguments arm64 around array arrays as assembly assertionerror async at atom atoms audio aug august author \
-    authors available average backend backtrace backup bad bad_alloc base bash batch batches be because been before \
-    begin being below bench benchmark between big bin bit bits block blocks body bool boot both box branch brk \
-    broken budget buffer buffers bug bugs build builder building builds builtins bundle bus busy but by byte bytes \
-    cache caches calculating calculation call callback callbacks called calling calloc calls can cannot catalina \
-    catch cause caused cc cell cells centos cet cgo cgroup cgroups channel channels char check checking chunk chunks \
-    class classes cli client clients clone close closing cloud cluster clusters cmake cmd code codes column columns \
-    command commands commit common compile compiler compiling complete completed compute computer computing conda \
-    config configuration configure conn connection connections consider console const container containers content \
-    contents context contexts controller controllers copy copying copyright core corrupted could count cpp cpu cpus \
-    crash crashed crashing create created creating crit critical csh css csv ctest cu cuda cudart current currently \
-    cxx darwin dash data database dataset datasets date day db deadline debian debug dec december default defaults \
-    delete deleted demo derived description desktop detail details detected detecting dev development device devices \
-    did dir directory dispatcher distributed do doc dockerd docs documentation does done double download downloading \
-    driver drivers dump dumped during each editor editors element elements else emerg empty end engine engines \
-    enomem enough enroot entries entry env environment epoch epochs err errno error errorcode errors est etc eval \
-    evaluate evaluation even event events every example examples exceeded exceeds exception exceptions exec execute \
-    executing execution executor exhausted exhaustion exit exitcode exited exiting exits export exporting extension \
-    extensions external factory fail failed failing fails failure false fastbin fatal fault feb february fedora \
-    fetch fetching few field fields file filename files filter filtering final find finding finetune finish finished \
-    first fish flag flags float folder footer for fork found frame frames free fri friday from frontend full \
-    function functions gb get gib glibc global gmt go good goroutine gpu gpus gradient gradients graph graphs grid \
-    grpc gtest gui guide had handler handlers hardware has hash have having he header headers heap help helper \
-    helpers here hibernate hint hip home homepage hook hooks host hosts however hpp html http https huge hugepage \
-    hugepages i idle if image images import importing in increase index indexes indices inf infer inference info \
-    init initialize initialized initializing input inputs install installed installing instance instances \
-    insufficient int intel interface internal into invalid invalid_argument io ioctl ip is issue issues it item \
-    items iter iteration its jan january java javac javaw job jobs join js json jul july jun june junit just kb \
-    kernel kernels key keys kib kill killed ksh kubectl kubelet laptop large larger largest last layer layers \
-    length_error level lib libc libraries library libs libstdc license likely limit limits line lines linux list \
-    listener lists load loaded loader loading local localhost log log4j logback logger logging logic_error logs loss \
-    machine machines macos macro main make malloc malloc_consolidate mamba management manager managers manual map \
-    maps mar march matrices matrix max maximum may maybe mb me meanwhile media mem memory memoryerror merge merging \
-    mesh message method methods metrics mib might min minimum mmap mnt mode model models module modules mon monday \
-    monitor monitoring more most mpiexec mpirun msg munmap must my name names nan need needed needs net netty \
-    network networks never new next nil no nobody node nodes nomem none normal normally not note notes notice nov \
-    november now npm npx null numa number nvidia object objects oct october of often ok old omp on only onto oom \
-    oomkilled open opencl opening openmp operating opt optimizer option options or os oserror other our out output \
-    outputs over overview package packages page pagefile pages panic panicked parallel param parameter parameters \
-    params parse parser parsing part particle particles parts path paths perhaps pid piece pieces pip pipe pipeline \
-    pipelines platform please plugin plugins pod pods pool pools port posix possible possibly predict predictor \
-    pretrain previous print printf printing private probably proc procedure process processed processes processing \
-    prod production program programs project projects prompt protected provider pss pst pthread ptmalloc public pull \
-    push put py pytest python python2 python3 pyxis queries query question queue queues quota raise raised ram rank \
+    additionally address addresses after again against agpl alert alerts align alignment all alloc allocate \
+    allocated allocating allocation allocations allocator allocators already also always amd amd64 an analysis \
+    analyzing and androidruntime anonymous answer any api app application applications apps apptainer apr april \
+    ar are arena arenas args argument arguments arm64 around array arraybuffer arrays as asctime assembly \
+    assertionerror async at atom atoms audio aug august author authors available average backend background \
+    backtrace backup bad bad_alloc base bash batch batches be because been before begin being below bench \
+    benchmark between big bin bit bits block blocks body bool boot both box branch brk broken budget buffer \
+    buffers bug bugs build builder building builds builtins bundle bus busy but by byte bytes cache caches \
+    calculating calculation call callback callbacks called caller calling calloc calls can cannot catalina catch \
+    cause caused cc cell cells centos cet cgo cgroup cgroups channel channels char check checking chunk chunks \
+    class classes cli client clients clone close closing cloud cluster clusters cmake cmd code codes collector \
+    collectors column columns command commands commit common compile compiler compiling complete completed \
+    compute computer computing conda config configuration configure conn connection connections consider console \
+    const container containers content contents context contexts controller controllers copy copying copyright \
+    core corp corporation corrupted could count cpp cpu cpus crash crashed crashing create created creating crit \
+    critical csh css csv ctest cu cuda cudart current currently cxx darwin dash data database dataset datasets \
+    date day db dbg deadline debian debug dec december default defaults delete deleted demo derived description \
+    desktop detail details detected detecting dev development device devices did dir directory dispatcher \
+    distributed do doc dockerd docs documentation does done double download downloading driver drivers dump \
+    dumped during each editor editors element elements else emerg empty end engine engines enomem enough enroot \
+    entries entry env environment epoch epochs err errno error errorcode errors est etc eval evaluate evaluation \
+    even event events every example examples exceeded exceeds exception exceptions exec execute executing \
+    execution executor exhausted exhaustion exit exitcode exited exiting exits explain export exporting \
+    extension extensions external factory fail failed failing fails failure false fastbin fatal fatality fault \
+    feb february fedora fetch fetching few field fields file filename files filter filtering final find finding \
+    finetune finish finished first fish flag flags float folder follower footer for foreground fork forrtl found \
+    foundation frame frames framework free fri friday from frontend ftl full function functions gb gc get gib \
+    glibc global gmt gnu go good goroutine gpl gpu gpus gradient gradients graph graphs grid grpc gtest gui \
+    guide had handler handlers hardware has hash have having he header headers heap help helper helpers here \
+    hibernate hint hip home homepage hook hooks host hostname hosts however hpp html http https huge hugepage \
+    hugepages i idle if image images import importing in inc increase index indexes indices inf infer inference \
+    info init initialize initialized initializing input inputs insert install installed installing instance \
+    instances insufficient int intel interface internal into invalid invalid_argument io ioctl ip is issue \
+    issues it item items iter iteration iterations its jan january java javac javaw job jobs join js json jul \
+    july jun june junit just jvm kb kernel kernels key keys kib kill killed ksh kubectl kubelet laptop large \
+    larger largest last layer layers leader leaders length_error level levelname lgpl lib libc libraries library \
+    libs libstdc license likely limit limits line lines linux list listener lists load loaded loader loading \
+    local localhost log log4j logback logger logging logic_error logs loss ltd machine machines macos macro main \
+    make malloc malloc_consolidate mamba management manager managers manual map maps mar march master match \
+    matrices matrix max maximum may maybe mb me meanwhile media mem memory memoryerror merge merging mesh meshes \
+    message method methods metrics mib might min minimum mmap mnt mode model models module modules mon monday \
+    monitor monitoring more most mpi mpiexec mpirun msg munmap must my name names nan need needed needs net \
+    netty network networks never new next nil no nobody node nodes nomem nomemoryerror none normal normally not \
+    note notes notice nov november now npm npx null numa number nvidia object objects oct october of often ok \
+    old omp on only onto oom oomkilled oops open opencl opening openmp openmpi operating opt optimizer option \
+    options or os oserror other our out output outputs over overview package packages page pagefile pages panic \
+    panicked parallel param parameter parameters params parse parser parsing part particle particles parts path \
+    paths peak perhaps pid piece pieces pip pipe pipeline pipelines platform please plugin plugins pod pods pool \
+    pools port posix possible possibly predict predictor pretrain previous primary print printf printing private \
+    probably proc procedure process processed processes processing prod production program programs progress \
+    project projects prompt protected provider pss pst pthread ptmalloc public pull push put py pytest python \
+    python2 python3 pyxis queries query question queue queues quota raise raised ram ramdisk rangeerror rank \
     ranks read reader reading reads ready real realloc reason receive received receiver receiving record records \
-    redhat reduce reference region regions release remote remove render rendered renderer rendering repo report \
-    reported reports repos req request requested requests require required requires resolver resource resources \
-    restore restoring result results retry return returned returning rhel rlimit rocm root routine row rows rpc rs \
-    rscript rss run runner running runs runtime runtime_error runtimeerror same sample samples sat saturday save \
-    saved saving sbatch sbin sbrk scan scanning scene scheduler scratch script scripts search searching section \
-    sections see segment segmentation segments self send sender sending sep september sequential serial server \
-    servers service services sess session sessions set setting settings sh shall shard shared she shell shm should \
-    sigabrt sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \
-    sleep slf4j slogan slurmstepd small smaller so socket software solve solver solving some sometimes sort sorting \
-    source sources spid split splitting spring sql sqlstate src srun stack stacktrace stage staging start started \
-    starting state statement static statistics stats status std stderr stdin stdlib stdout step steps still stop \
-    stopped stopping stream streams string strings studio subject subroutine succeeded success successful such sudo \
-    sum summary sun sunday super swap swapping sync sys system system_error systemerror table tables tag task tasks \
-    tb tcp tcsh temp template tensor tensors terminal terminate terminated terminating termination test testing \
-    tests text texture textures than that the their then there therefore these they this those thread threaded \
-    threads threshold through throw throwing thrown thu thursday tib tid tile tiles time timeout timer times tip \
-    title tmp to toml too tool tools total trace traceback train trainer training trainval transaction tree trees \
-    tried true try trying ts tty tue tuesday tutorial type types ubuntu udp ulimit unable uncaught under unexpected \
-    unexpectedly unhandled unittest unix unknown unnamed until untitled update upload uploading upon url usage use \
-    used user users uses using usr usually utc util utils valid validate value valueerror values var vector vectors \
-    verbose version versions very video virtual vmem void vram vulkan wait waiting warn warning warnings was we web \
-    website wed wednesday weight weights were what when while why will windows with within without work workdir \
-    worker workers works workspace workstation would wrapper write writer writes writing written x64 x86 x86_64 xml \
-    yaml yes you your zsh";
+    redhat reduce reference region regions release remaining remote remove render rendered renderer rendering \
+    replica repo report reported reports repos req request requested requests require required requirement \
+    requirements requires reserved resolver resource resources restore restoring result results retry return \
+    returned returning rhel rlimit rocm root routine row rows rpc rs rscript rss run runner running runs runtime \
+    runtime_error runtimeerror same sample samples sat saturday save saved saving sbatch sbin sbrk scan scanning \
+    scene scheduler scratch script scripts search searching secondary section sections see segment segmentation \
+    segments select self send sender sending sep september sequential serial server servers service services \
+    sess session sessions set setting settings severe sh shall shard shards shared she shell shm should sigabrt \
+    sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \
+    slave sleep slf4j slogan slurmstepd small smaller so socket software solve solver solving some sometimes \
+    sort sorting source sources spid split splits splitting spring sql sqlstate src srun stack stacktrace stage \
+    staging start started starting state statement static statistics stats status std stderr stdin stdlib stdout \
+    step steps still stop stopped stopping storage stream streams string strings studio subject subroutine \
+    succeeded success successful such sudo sum summary sun sunday super swap swapfile swapping sync sys system \
+    system_error systemerror table tables tag task tasks tb tcp tcsh temp template tensor tensors terminal \
+    terminate terminated terminating termination test testing tests text texture textures than that the their \
+    then there therefore these they this those thread threaded threads threshold through throw throwing thrown \
+    thu thursday tib tid tile tiles time timeout timer times timestamp tip title tmp to toml too tool tools \
+    total totals trace traceback train trainer training trainval transaction trc tree trees tried true try \
+    trying ts tty tue tuesday tutorial type types ubuntu udp ulimit unable uncaught under unexpected \
+    unexpectedly unhandled unittest university unix unknown unnamed until untitled update upload uploading upon \
+    url usage use used user users uses using usr usually utc util utils valid validate value valueerror values \
+    var vector vectors verbose version versions very video virtual vm vmem void voxel vram vrb vulkan wait \
+    waiting wanted warn warning warnings was we web website wed wednesday weight weights were what when while \
+    why will windows wine with within without work workdir worker workers works workspace workstation would \
+    wrapper write writer writes writing written wrn x64 x86 x86_64 xml yaml yes you your zsh";
 
 static STOPS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| NO_NAMES.split_whitespace().collect());
 

@@ -10,7 +10,8 @@ mod outcome;
 mod roles;
 mod words;
 
-use super::{Dialect, Event, Resource, Sign, Standing, field, naming};
+use super::record::Record;
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, syslog};
 use crate::domain::Program;
 use crate::domain::program::{Kind, PytorchAllocator};
 use crate::evidence::Span;
@@ -110,18 +111,16 @@ fn level(line: &str) -> Option<Level> {
         _ => {}
     }
     let lower = head.to_ascii_lowercase();
-    let keyed = ["level=", "\"level\":\"", "lvl=", "severity="].iter().find_map(|key| {
-        let at = lower.find(key)? + key.len();
-        lower.get(at..)?.split(|c: char| !c.is_ascii_alphabetic()).next().map(str::to_string)
-    });
     let of = |word: &str| match word {
-        "ERROR" | "FATAL" | "CRITICAL" | "SEVERE" | "PANIC" | "ERR" | "EMERG" | "CRIT" | "ALERT" => Some(Level::Error),
-        "WARN" | "WARNING" => Some(Level::Warning),
-        "INFO" | "DEBUG" | "TRACE" | "NOTICE" | "VERBOSE" => Some(Level::Chatter),
+        "ERROR" | "FATAL" | "CRITICAL" | "SEVERE" | "PANIC" | "ERR" | "EMERG" | "CRIT" | "ALERT" | "FTL" => {
+            Some(Level::Error)
+        }
+        "WARN" | "WARNING" | "WRN" => Some(Level::Warning),
+        "INFO" | "DEBUG" | "TRACE" | "NOTICE" | "VERBOSE" | "INF" | "DBG" => Some(Level::Chatter),
         _ => None,
     };
-    if let Some(word) = keyed {
-        return of(&word.to_ascii_uppercase());
+    if let Some(word) = Record::of(line).and_then(|record| record.level()) {
+        return of(&word);
     }
     let bracketed = ["[E]", "[F]", "[C]"].iter().any(|mark| head.contains(mark));
     if bracketed {
@@ -186,8 +185,11 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "protect",
         "safeguard",
         "until ",
-        "simulat",
-        "detect",
+        "simulating ",
+        "simulated ",
+        "detect ",
+        "detects ",
+        "detecting ",
         "when you",
         "common cause",
         "for out of",
@@ -198,8 +200,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "fix:",
         "fixed",
         "fixes",
-        "issue",
-        "question",
+        "issue ",
+        "issues ",
+        "question ",
         "http://",
         "https://",
         "避免",
@@ -261,10 +264,17 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "page allocation failure",
         "(allocation failure)",
         "hasinsufficientmemory",
+        // An earlier fault of another kind, which every later call returns.
+        "result = 700",
         "has insufficient memory available",
     ];
     let lower = line.to_lowercase();
     if NOTED.iter().any(|words| lower.contains(words)) {
+        return false;
+    }
+    // A disk's space.
+    let disk = ["disk", "space left on device", "space on device", "file system", "filesystem"];
+    if disk.iter().any(|words| lower.contains(words)) && !lower.contains("memory") && !lower.contains("ram") {
         return false;
     }
     let start = before.trim_start();
@@ -387,7 +397,6 @@ const WAY_ON: &[&str] = &[
     "retrying",
     "will retry",
     "retry with",
-    "retries",
     "falling back",
     "fall back",
     "fallback",
@@ -436,6 +445,13 @@ const WAY_ON: &[&str] = &[
     "will be slower",
     "slower",
     "performance gains",
+    "need to split",
+    "needs to split",
+    "splitting",
+    "will split",
+    "will be split",
+    "multiple passes",
+    "out-of-core",
     "no effect",
     "autotun",
     "select_algorithm",
@@ -530,7 +546,12 @@ fn standing(
     let advice = has(
         behind,
         &[
-            "try reducing",
+            "try ",
+            "make sure",
+            "solution",
+            "workaround",
+            "increase ",
+            "increasing",
             "please",
             "consider",
             "you can",
@@ -547,13 +568,17 @@ fn standing(
             text.match_indices(word).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()))
         })
     };
-    let way_on = begins(lower, WAY_ON) && !advice
-        || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]));
+    // What stands before the words is no advice: `preempted because there is not enough … Increase …`.
+    let says_way_on = match lower.strip_suffix(behind) {
+        Some(lead) => begins(lead, WAY_ON) || begins(behind, WAY_ON) && !advice,
+        None => begins(lower, WAY_ON) && !advice,
+    };
+    let way_on = says_way_on || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]));
     let after = outcome::after(document, position);
     let last =
         document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;
     // Whoever says on the same line that there is another way, and dies, dies of something that has its own message.
-    if begins(lower, WAY_ON) && !advice {
+    if says_way_on {
         return Some(Standing::Harmless);
     }
     if way_on {
@@ -564,7 +589,10 @@ fn standing(
         Some(Level::Warning) => match after {
             After::Died => harmless(true),
             After::WentOn => harmless(false),
-            After::Unknown => harmless(last && (spoken.named || has(lower, &["out of memory", "oom", "不足"]))),
+            After::Unknown => harmless(
+                last && (spoken.named
+                    || has(lower, &["out of memory", "not enough memory", "error in ", "error when ", "oom", "不足"])),
+            ),
         },
         Some(Level::Chatter) => match after {
             After::Died if spoken.named || has(lower, FAILING) => harmless(true),
@@ -589,7 +617,7 @@ pub(super) fn read_figures(document: &Document, position: usize, event: &mut Eve
 
 /// What ran out: by the words themselves, else those of the line, of the lines around, of the program.
 fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, named: Option<Program>) -> Resource {
-    let line = words::resource(lower);
+    let line = words::resource(syslog::body(lower));
     if let Some(resource @ (Resource::KvCache | Resource::Shm | Resource::Cgroup)) = line {
         return resource;
     }
@@ -601,7 +629,7 @@ fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, n
         .chain(field::behind(document, position, AROUND).skip(3));
     for at in near {
         let lower = clipped(field::text(document, at)).to_lowercase();
-        match words::resource(&lower) {
+        match words::resource(syslog::body(&lower)) {
             Some(Resource::Gpu) => return Resource::Gpu,
             Some(Resource::Host) => return Resource::Host,
             _ => {}
@@ -664,19 +692,24 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
     let last = document.lines.len().saturating_sub(1);
     let refused = words_refuse(lower).then_some(from);
     let rank = document.lines.get(position).and_then(|line| line.rank);
+    let mut unreadable: Vec<Fact> = Vec::new();
     let mut take = |at: usize, refused: Option<usize>| {
         let line = clipped(field::text(document, at));
         let next = field::text(document, at + 1);
         let cut = document.open_ended && at == last;
         let number = field::number(document, at);
-        for (fact, figure) in roles::figures(line, next, Span::line(number), cut, refused, base) {
+        let told = roles::figures(line, next, Span::line(number), cut, refused, base);
+        for (fact, figure) in told.figures {
             // The lines of these figures stay open to readers that know them: the message is its own line only.
-            event.facts.note(fact, figure);
+            if !unreadable.contains(&fact) {
+                event.facts.note(fact, figure);
+            }
         }
+        unreadable.extend(told.unreadable);
     };
     take(position, refused);
     for at in field::behind(document, position, CONTINUED) {
-        let line = &document.lines[at];
+        let Some(line) = document.lines.get(at) else { break };
         let text = line.text.trim_start();
         if rank.is_some() && line.rank.is_some() && line.rank != rank {
             continue;
@@ -687,6 +720,8 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         }
         if tells_memory(text) {
             take(at, None);
+        } else if refused.is_some() && roles::is_sized(text) {
+            take(at, Some(0));
         }
     }
     for at in field::before(position, BEGUN) {
@@ -840,7 +875,7 @@ pub fn yield_to_known(events: &mut [Event]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{self, Fact};
+    use crate::dialect;
 
     fn caught(log: &str) -> Option<Event> {
         let document = Document::from_text("-", log);

@@ -13,7 +13,14 @@ struct Place {
     figure: Figure,
     /// Printed without a unit: only a label that asks for bytes makes it a size.
     bare: bool,
+    /// It can be read in two ways: what it is of is known, how much is not.
+    doubtful: bool,
 }
+
+/// Addresses of a process lie here; no amount of memory does that a program prints without a unit.
+const ADDRESSES: std::ops::Range<u64> = 0x5000_0000_0000..0x8000_0000_0000;
+/// What is printed in hexadecimal is an address from here on.
+const HEXADECIMAL_ADDRESSES: u64 = 1 << 40;
 
 /// Bare numbers below this are counts of something else, whatever their label.
 const LEAST_BARE: u64 = 1 << 10;
@@ -49,9 +56,12 @@ const LABELS: &[(&str, Fact)] = &[
     ("want", Fact::Requested),
     ("demand", Fact::Requested),
     ("asked for", Fact::Requested),
+    ("asked", Fact::Requested),
     ("malloc", Fact::Requested),
     ("realloc", Fact::Requested),
     ("mmap", Fact::Requested),
+    ("reserve", Fact::Requested),
+    ("reserving", Fact::Requested),
     ("memalign", Fact::Requested),
     ("unavailable", Fact::Requested),
     ("largest free", Fact::LargestFreeChunk),
@@ -69,6 +79,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("capacity", Fact::Capacity),
     ("total", Fact::Capacity),
     ("installed", Fact::Capacity),
+    ("memory size is", Fact::Capacity),
     ("physical", Fact::Capacity),
     ("allowed", Fact::Limit),
     ("limited to", Fact::Limit),
@@ -78,6 +89,10 @@ const LABELS: &[(&str, Fact)] = &[
     ("quota", Fact::Limit),
     ("threshold", Fact::Limit),
     ("ceiling", Fact::Limit),
+    ("target footprint", Fact::Used),
+    ("footprint", Fact::Used),
+    ("resident", Fact::Used),
+    ("rss", Fact::Used),
     ("max", Fact::Limit),
     ("high-water", Fact::Peak),
     ("high water", Fact::Peak),
@@ -249,6 +264,21 @@ pub fn has_size(line: &str) -> bool {
     places(line, "", Span::line(1), false, Base::Binary).iter().any(|place| !place.bare)
 }
 
+/// True for a line that lists nothing but a size: `err:   Size:  268435456`.
+pub fn is_sized(line: &str) -> bool {
+    let words: Vec<String> = line
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty() && !matches!(*word, "err" | "error" | "ERROR" | "E"))
+        .map(str::to_ascii_lowercase)
+        .take(5)
+        .collect();
+    let number = |word: &String| word.bytes().all(|byte| byte.is_ascii_digit());
+    match words.as_slice() {
+        [label, size] | [label, size, _] => matches!(label.as_str(), "size" | "bytes" | "length") && number(size),
+        _ => false,
+    }
+}
+
 /// The sizes of a line. `next` is the line behind it: a unit may stand there, or the rest of a number.
 fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place> {
     let bytes = line.as_bytes();
@@ -280,7 +310,10 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             }
             _ => None,
         };
+        let labelled = unit_of_label(&line[..start]).filter(|_| unit.is_none() && !(cut && rest.trim().is_empty()));
+        let unit = unit.or(labelled.map(|word| (word, end)));
         let unit = match unit {
+            Some((word, to)) if labelled.is_some() => Some((word, to)),
             Some((word, to)) if !(cut && to >= line.len() && !word.ends_with(['B', 'b', 's', 'e'])) => Some((word, to)),
             Some(_) => continue,
             None if rest.trim().is_empty() => {
@@ -291,11 +324,21 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         // `2.349 MB` is two thousand of them as often as two and a third.
         let point = number.split_once('.').filter(|(whole, _)| whole.len() <= 3 && numeral.decimals == 3);
         let mega = unit.is_some_and(|(word, _)| word.starts_with(['m', 'M', 'k', 'K']));
-        if point.is_some() && mega {
+        let doubtful = point.is_some() && mega
+            || numeral.ambiguous
+                && unit.is_some_and(|(word, _)| units::unit(word, base).is_some_and(|unit| unit > 1024));
+        if doubtful && !inside {
+            let figure = units::Size { bytes: 0, half_width: 0 }.at(at);
+            let to = unit.map_or(end, |(_, to)| to);
+            from = from.max(to);
+            found.push(Place { from: start, to, figure, bare: false, doubtful });
             continue;
         }
+        let address =
+            |value: u64| ADDRESSES.contains(&value) || number.starts_with("0x") && value >= HEXADECIMAL_ADDRESSES;
         let size = match unit {
             Some((word, _)) => units::size_in(number, word, base, locale),
+            None if numeral.whole().is_some_and(address) => None,
             None => {
                 let continues = rest.trim().is_empty()
                     && (cut || next.starts_with(|c: char| c.is_ascii_digit()) && !begins_with_stamp(next));
@@ -309,16 +352,129 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         }
         let to = unit.map_or(end, |(_, to)| to);
         from = from.max(to);
-        found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none() });
+        found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none(), doubtful: false });
     }
     found
 }
 
-/// True for what follows a bare number that counts something: `9120 tokens`, `12 layers`.
+/// True for what follows a bare number that counts something: `9120 tokens`, `12 layers`, `40000 character matrix`.
+/// Only what goes on with the sentence lets a number be one of bytes.
 fn counts(rest: &str) -> bool {
-    let word = rest.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
-    word.len() > 3 && word.ends_with('s') && word != "bytes"
-        || matches!(word.as_str(), "token" | "page" | "block" | "times")
+    const GOES_ON: &[&str] = &[
+        "",
+        "b",
+        "byte",
+        "bytes",
+        "of",
+        "for",
+        "on",
+        "in",
+        "at",
+        "to",
+        "from",
+        "with",
+        "by",
+        "is",
+        "was",
+        "were",
+        "are",
+        "failed",
+        "fail",
+        "fails",
+        "free",
+        "available",
+        "avail",
+        "total",
+        "used",
+        "left",
+        "requested",
+        "needed",
+        "required",
+        "wanted",
+        "allocated",
+        "limit",
+        "limited",
+        "max",
+        "maximum",
+        "exceeds",
+        "exceeded",
+        "exceed",
+        "more",
+        "out",
+        "remaining",
+        "reserved",
+        "and",
+        "or",
+        "but",
+        "while",
+        "when",
+        "via",
+        "using",
+        "through",
+        "into",
+        "as",
+        "than",
+        "memory",
+        "error",
+        "could",
+        "cannot",
+        "can",
+        "not",
+        "device",
+        "host",
+        "gpu",
+        "per",
+        "size",
+        "returned",
+        "over",
+        "because",
+        "only",
+        "which",
+        "contiguous",
+        "may",
+        "might",
+        "will",
+        "would",
+        "should",
+        "must",
+        "please",
+        "check",
+        "see",
+        "reduce",
+        "octets",
+        "peak",
+        "cap",
+        "requests",
+        "request",
+        "has",
+    ];
+    let text = rest.trim_start_matches([' ', '-']);
+    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    // `bytes_free` begins the next label.
+    let label = text[end..].starts_with(['_', '=', ':', '"']);
+    !label && !GOES_ON.contains(&text[..end].to_ascii_lowercase().as_str())
+}
+
+/// The unit that a figure's label carries: `needMiB=6144`, `free_mb: 512`, `Required memory (MB): 8192`, `memory [GB]`.
+fn unit_of_label(before: &str) -> Option<&str> {
+    const UNITS: &[&str] =
+        &["KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB", "TB", "kB", "Mb", "Gb", "bytes", "kb", "mb", "gb"];
+    let label = before.trim_end_matches([' ', '"', '\'']);
+    let label = label.strip_suffix(['=', ':', '|'])?.trim_end_matches(['"', '\'', ' ']);
+    let inner = label.strip_suffix([')', ']']).unwrap_or(label);
+    let enclosed = inner.len() < label.len();
+    let unit = UNITS
+        .iter()
+        .chain(&["mib", "gib", "kib"])
+        .filter(|unit| inner.ends_with(**unit))
+        .max_by_key(|unit| unit.len())
+        .and_then(|unit| inner.get(inner.len() - unit.len()..))?;
+    let head = &inner[..inner.len() - unit.len()];
+    let lead = head.chars().next_back();
+    // `need_mb`, `needMB`, `(MB)`; not the end of a word such as `thumb`.
+    let camel = lead.is_some_and(|c| c.is_ascii_lowercase()) && unit.starts_with(|c: char| c.is_ascii_uppercase());
+    let apart = if enclosed { matches!(lead, Some('(' | '[')) } else { lead == Some('_') || camel };
+    apart.then_some(unit)
 }
 
 /// The label that stands nearest before a figure, the words between them being fillers only. Also whether a colon or an
@@ -340,6 +496,18 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
             .iter()
             .any(|words| lead.contains(words));
     let fact = if left { Fact::Free } else { fact };
+    // `predictMemUsage`, `estimated usage`: a need; `max alloc size`, `maximum allocation`: a limit.
+    let last = lead.trim_end_matches([' ', '_', '-']);
+    let foreseen = ["predict", "estimat", "project", "expect", "would be "].iter().any(|word| lead.contains(word));
+    let fact = match fact {
+        Fact::Used if foreseen => Fact::Needed,
+        Fact::Requested
+            if ["max", "maximum", "largest", "max memory", "max size of memory"].iter().any(|w| last.ends_with(w)) =>
+        {
+            Fact::Limit
+        }
+        fact => fact,
+    };
     let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
     let tied = between.contains([':', '=', '：']);
     // `limit: the process would use 9 GiB`: another clause.
@@ -382,9 +550,17 @@ fn label_after(after: &str) -> Option<(Fact, usize)> {
     (others.is_empty() && fillers.len() <= 3).then_some((fact, fillers.len()))
 }
 
+/// What a line tells of its quantities.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub figures: Vec<(Fact, Figure)>,
+    /// Printed, but in two ways that differ, or so that it can be read in two: no other line's figure is this one.
+    pub unreadable: Vec<Fact>,
+}
+
 /// The figures of a line with what their words say they are. `refused` tells that the line speaks of an allocation that
 /// was refused: there a lone figure is what was asked for.
-pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>, base: Base) -> Vec<(Fact, Figure)> {
+pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>, base: Base) -> Told {
     let places = places(line, next, at, cut, base);
     let mut at_odds: Vec<Fact> = Vec::new();
     let mut told: Vec<(Fact, Figure)> = Vec::new();
@@ -449,15 +625,27 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
         // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
         let sized = || {
             let ahead = before.trim_end().trim_end_matches([':', '=', '(', '[', ' ']).to_ascii_lowercase();
-            let asks = refused.is_some() && (ahead.ends_with("size") || after.trim_start().starts_with("size"));
+            let named = ["size", "bytes"].iter().any(|word| ahead.ends_with(word));
+            let asks = refused.is_some() && (named || after.trim_start().starts_with("size"));
             asks.then_some(Fact::Requested)
         };
         let by_size = sized();
-        let fact = fact.or_else(alone).or(by_size);
+        // `want 6 GiB, have 2 GiB`
+        let has = || {
+            let needed = told.iter().any(|(fact, _)| *fact == Fact::Requested) && !place.bare;
+            let lead = before.trim_end().trim_end_matches([':', '=']).trim_end_matches(" only").to_ascii_lowercase();
+            let word = lead.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+            (needed && matches!(word, "have" | "has" | "got")).then_some(Fact::Free)
+        };
+        let fact = fact.or_else(has).or_else(alone).or(by_size);
         unlabelled = fact.is_none().then_some(place.figure);
         let Some(fact) = fact else { continue };
         // A count without a unit is a size only where its label asks for bytes.
         if place.bare && by_size.is_none() && ahead.is_none_or(|(_, _, words)| words > 1) {
+            continue;
+        }
+        if place.doubtful {
+            at_odds.push(fact);
             continue;
         }
         match told.iter().find(|(known, _)| *known == fact) {
@@ -468,7 +656,7 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
         }
     }
     told.retain(|(fact, _)| !at_odds.contains(fact));
-    told
+    Told { figures: told, unreadable: at_odds }
 }
 
 /// True where two printed figures cannot be one quantity.
@@ -494,6 +682,7 @@ mod tests {
     fn read(line: &str) -> Vec<(Fact, u64)> {
         let refused = Some(0).filter(|_| line.contains("alloc"));
         let mut told: Vec<_> = figures(line, "", Span::line(1), false, refused, Base::Binary)
+            .figures
             .into_iter()
             .map(|(fact, figure)| (fact, figure.bytes))
             .collect();
@@ -523,9 +712,37 @@ mod tests {
             ("显存不足：需要 5 GiB，可用 1 GiB，总显存 8 GiB", vec![(Requested, 5 * G), (Capacity, 8 * G), (Free, G)]),
             ("не удалось выделить 5 ГиБ (свободно 1 ГиБ)", vec![(Requested, 5 * G), (Free, G)]),
             ("benötigt 5,00 GiB, verfügbar 1,00 GiB", vec![(Requested, 5 * G), (Free, G)]),
+            ("want 5 GiB, have only 1 GiB", vec![(Requested, 5 * G), (Free, G)]),
         ] {
             assert_eq!(read(line), facts, "{line}");
         }
+    }
+
+    #[test]
+    fn a_label_may_carry_the_unit_of_its_figure() {
+        use Fact::{Free, Limit, Requested};
+        for line in [
+            "not enough memory (requested_mb=8192 free_mb=512 limit_gib=16)",
+            "{\"needMiB\":8192,\"freeMiB\":512,\"limitGiB\":16}",
+            "required memory (MB): 8192, free memory [MB]: 512, limit (GB) = 16",
+        ] {
+            let told = vec![(Requested, 8 * G), (Limit, 16 * G), (Free, G / 2)];
+            assert_eq!(read(line), told, "{line}");
+        }
+        assert_eq!(read("needs thumb: 8192"), vec![(Requested, 8192)]);
+    }
+
+    #[test]
+    fn needs_that_are_foreseen_and_largest_requests_are_told_apart() {
+        use Fact::{Capacity, Limit, Needed, Requested, Used};
+        assert_eq!(
+            read("memUsage = 2 GiB, predictMemUsage = 5 GiB, totalMem = 4 GiB"),
+            vec![(Capacity, 4 * G), (Used, 2 * G), (Needed, 5 * G)]
+        );
+        assert_eq!(
+            read("requested 5368709120 bytes, but max alloc size supported by device is 4294967296 bytes"),
+            vec![(Requested, 5 * G), (Limit, 4 * G)]
+        );
     }
 
     #[test]
@@ -536,6 +753,9 @@ mod tests {
             "pid 4194304 failed",
             "v1.2.3 and -5 GiB",
             "needs 12,345 MiB",
+            "Allocated memory at 0x7fa4c6800000 to 0x7fa4c6900000",
+            "allocated 140345681641472",
+            "cannot allocate 40000 character matrix",
         ] {
             assert_eq!(read(line), vec![], "{line}");
         }

@@ -87,6 +87,37 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)failure allocat",
     "(?i)failure to alloc",
     "(?i)fails to alloc",
+    "(?i)fail to alloc",
+    "(?i)fails alloc",
+    "(?i)failing to alloc",
+    "(?i)fail to reserve",
+    "(?i)fail to malloc",
+    "(?i)refuse",
+    "(?i)rejected",
+    "(?i)denied",
+    "(?i)too much memory",
+    "(?i)too little memory",
+    "(?i)memory is too small",
+    "(?i)won't fit",
+    "(?i)will not fit",
+    "(?i)not fit in",
+    "(?i)could not fit",
+    "(?i)NoMemoryError",
+    "(?i)Heap exhausted",
+    "(?i)STORAGE_ERROR",
+    "(?i)_NOMEM",
+    "(?i)NO_MEM",
+    "(?i)NOT_ENOUGH_MEM",
+    "(?i)errno 12",
+    "(?i)errno=12",
+    "(?i)errno: 12",
+    "(?i)os error 12",
+    "(?i)over limit",
+    "(?i)over its",
+    "(?i)over the",
+    "(?i)above the",
+    "(?i)above its",
+    "(?i) wanted",
     "(?i)not able to alloc",
     "(?i)trouble alloc",
     "(?i)problem alloc",
@@ -254,8 +285,16 @@ const NAMES: &[(&str, Option<Resource>)] = {
         ("std::bad_alloc", None),
         ("bad_alloc", None),
         ("bad_array_new_length", None),
+        ("NoMemoryError", None),
         ("MemoryError", None),
         ("ENOMEM", Some(Host)),
+        ("STATUS_NO_MEMORY", Some(Host)),
+        ("ERROR_NOT_ENOUGH_MEMORY", Some(Host)),
+        ("NOT_ENOUGH_MEMORY", None),
+        ("_NO_MEMORY", None),
+        ("ERR_NO_MEM", None),
+        ("_NOMEM", None),
+        ("STORAGE_ERROR", Some(Host)),
         ("OOMError", None),
         ("MemoryLimitExceeded", None),
         ("MemoryLimitException", None),
@@ -379,6 +418,21 @@ const REFUSALS: &[&str] = &[
     "failure allocat",
     "failure to alloc",
     "fails to alloc",
+    "fail to alloc",
+    "fails alloc",
+    "failing to alloc",
+    "fail to reserve",
+    "fail to malloc",
+    "refuses to provide",
+    "refused to provide",
+    "refused to give",
+    "too little",
+    "too small for",
+    "is too small to",
+    "won't fit",
+    "will not fit",
+    "not fit in",
+    "could not fit",
     "not able to alloc",
     "trouble alloc",
     "problem alloc",
@@ -583,6 +637,16 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
+    // `memory limit of 2 GiB reached`
+    const LIMITS: &[&str] = &["memory limit", "memory budget", "memory quota", "memory cap", "memory ceiling"];
+    if let Some((at, end)) = find(LIMITS)
+        && let Some(rest) = lower.get(end..)
+        && let Some(clause) = rest.split([';', '.', ',']).next()
+        && ["reached", "exceeded", "exhausted", "was hit"].iter().any(|word| clause.contains(word))
+        && super::roles::has_size(rest)
+    {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
     // `would require 70 GB but only 60 GB …`: a need above a bound, both printed.
     if let Some((at, end)) = find(NEEDS)
         && let Some(rest) = lower.get(end..)
@@ -598,7 +662,10 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     // `resource exhausted` is a quota's word too.
     ["RESOURCE_EXHAUSTED", "ResourceExhausted", "resource exhausted", " OOM "].iter().find_map(|words| {
         let at = if lowered { lower.find(&words.to_ascii_lowercase()) } else { line.find(words) }?;
-        let meant = ["memory", "alloc", "hbm", "bytes", "vram", "gpu", "cuda"].iter().any(|word| lower.contains(word));
+        let meant =
+            ["memory", "alloc", "hbm", "bytes", "vram", "gpu", "cuda", "mem ", "memusage", " mb", " gb", "mib", "gib"]
+                .iter()
+                .any(|word| lower.contains(word));
         meant.then_some(Spoken { at, end: at + words.len(), named: !words.contains(' '), resource: None })
     })
 }
@@ -636,6 +703,12 @@ pub fn resource(lower: &str) -> Option<Resource> {
         "swap",
         "commit limit",
         "commit charge",
+        "device 'cpu'",
+        "device \"cpu\"",
+        "device=cpu",
+        "device: cpu",
+        "device cpu",
+        "on cpu",
         "pinned",
         "page-locked",
         "page locked",
@@ -683,8 +756,7 @@ pub fn resource(lower: &str) -> Option<Resource> {
         "nvidia",
         "hbm",
         "directx",
-        "d3d12",
-        "d3d11",
+        "d3d",
         "dxgi",
         "vk_",
         "texture",
@@ -693,7 +765,12 @@ pub fn resource(lower: &str) -> Option<Resource> {
         "видеопамят",
         "grafikspeicher",
     ];
-    let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    // Words that stand within others: `relationship`, `ResetSwapChain`.
+    const SHORT: &[&str] = &["hip", "swap", "metal", "rmm", "texture", "mmap"];
+    let apart =
+        |word: &str| lower.match_indices(word).any(|(at, _)| !lower[..at].ends_with(|c: char| c.is_alphanumeric()));
+    let any =
+        |words: &[&str]| words.iter().any(|word| if SHORT.contains(word) { apart(word) } else { lower.contains(word) });
     if any(CACHE) {
         Some(Resource::KvCache)
     } else if any(SHARED) {

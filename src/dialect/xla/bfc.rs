@@ -136,7 +136,9 @@ impl Dump {
 
     fn statistic(&mut self, text: &str, at: Span) -> Option<Voice> {
         let (label, value) = text.split_once(':')?;
-        let figure = exact(leading_number(value.trim()), at);
+        // Nothing stands behind the number: what does is another writer's, and may have cut it.
+        let whole = value.trim().bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.' | b'\''));
+        let figure = exact(leading_number(value.trim()).filter(|_| whole), at);
         match label {
             "Limit" => self.limit = figure.or(self.limit),
             "InUse" => self.in_use = figure,

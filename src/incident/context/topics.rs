@@ -129,6 +129,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     (" mib,", TABLES),
     (" mib", TABLES),
     ("query-gpu", TABLES),
+    ("# gpu ", TABLES),
     ("fb memory usage", TABLES),
     ("gpu 0", TABLES),
     ("gpu: ", TABLES),
