@@ -470,11 +470,11 @@ _oomdoc() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal json jsonl prometheus markdown" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "terminal json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal json jsonl prometheus markdown" -- "${cur}"))
                     return 0
                     ;;
                 --fail-on)
@@ -643,7 +643,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__replay)
-            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --torch --lang --color --width --help"
+            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --batch-scale --torch --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -670,6 +670,10 @@ _oomdoc() {
                     return 0
                     ;;
                 --capacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --batch-scale)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
