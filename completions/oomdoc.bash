@@ -67,7 +67,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__attach)
-            opts="-q -h --record --warn --stop-at --quiet --lang --color --width --redact --help"
+            opts="-q -h --record --warn --stop-at --quiet --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -97,10 +97,6 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -109,7 +105,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__diff)
-            opts="-f -h --at --fail-on --format --json --top --lang --color --width --redact --help"
+            opts="-f -h --at --fail-on --format --json --top --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -147,10 +143,6 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -159,7 +151,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__explain)
-            opts="-f -s -v -h --format --json --snapshot --verbose --lang --color --width --redact --batch-size --accumulation --seq-len --image-size --workers --prefetch --processes --sample-bytes --samples --cache --host-memory --params --optimizer --precision --help"
+            opts="-f -s -v -h --format --json --snapshot --verbose --lang --color --width --batch-size --accumulation --seq-len --image-size --workers --prefetch --processes --sample-bytes --samples --cache --host-memory --params --optimizer --precision --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -191,10 +183,6 @@ _oomdoc() {
                     ;;
                 --width)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --batch-size)
@@ -261,7 +249,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__headroom)
-            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --text-only --params --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --world-size --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --redact --help"
+            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --text-only --params --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --world-size --accumulation --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -379,11 +367,11 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --accumulation)
+                --world-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --world-size)
+                --accumulation)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -451,10 +439,6 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -463,7 +447,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__probe)
-            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --redact --pid --need --reserved --idle --cuda --bench --allow-fill --allow-busy --reproduce --buffer --time-limit --help"
+            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --pid --need --reserved --idle --cuda --bench --allow-fill --allow-busy --reproduce --buffer --time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -486,11 +470,11 @@ _oomdoc() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "terminal json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal json jsonl prometheus markdown" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "terminal json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "terminal json jsonl prometheus markdown" -- "${cur}"))
                     return 0
                     ;;
                 --fail-on)
@@ -507,10 +491,6 @@ _oomdoc() {
                     ;;
                 --width)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --pid)
@@ -549,7 +529,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__rehearse)
-            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --ahead --gpus --world-size --addresses --time-limit --search-limit --env --allow-writes --allow-network --view --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --redact --model --task --generate --inference --padding --python --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --help"
+            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --ahead --gpus --world-size --addresses --time-limit --search-limit --env --allow-writes --allow-network --view --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -655,78 +635,6 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --model)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --task)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --generate)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --padding)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --python)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --precision)
-                    COMPREPLY=($(compgen -W "fp32 mixed bf16 master" -- "${cur}"))
-                    return 0
-                    ;;
-                --optimizer)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --lora)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --lora-targets)
-                    COMPREPLY=($(compgen -W "attention all" -- "${cur}"))
-                    return 0
-                    ;;
-                --quantised)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --kbit-prepared)
-                    COMPREPLY=($(compgen -W "yes no" -- "${cur}"))
-                    return 0
-                    ;;
-                --attention)
-                    COMPREPLY=($(compgen -W "fused eager" -- "${cur}"))
-                    return 0
-                    ;;
-                --seq)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --target-seq)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --image-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --zero)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --accumulation)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -735,7 +643,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__replay)
-            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --torch --lang --color --width --redact --help"
+            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --batch-scale --torch --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -765,6 +673,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --batch-scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --torch)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -781,10 +693,6 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -793,7 +701,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__rules)
-            opts="-f -h --only --format --json --lang --color --width --redact --help"
+            opts="-f -h --only --format --json --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -823,10 +731,6 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -835,7 +739,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__run)
-            opts="-q -h --record --warn --stop-at --quiet --die-with-me --lang --color --width --redact --help"
+            opts="-q -h --record --warn --stop-at --quiet --die-with-me --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -865,10 +769,6 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -877,7 +777,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__simulate)
-            opts="-f -h --capacity --context --others --hidden --nvml --device --conf --torch --fraction --streams --no-caching --stop-on-oom --fail-on --format --json --lang --color --width --redact --help"
+            opts="-f -h --capacity --context --others --hidden --nvml --device --conf --torch --fraction --streams --no-caching --stop-on-oom --fail-on --format --json --lang --color --width --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -945,10 +845,6 @@ _oomdoc() {
                     ;;
                 --width)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --redact)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -98,6 +98,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l device -d 'Only
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l top -d 'Holders to list' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l conf -d 'Allocator settings to try in place of the usual ones; may be repeated' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l capacity -d 'Size of the device' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l batch-scale -d 'Which batch fits the device; BATCH is that of the recording' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l torch -d 'PyTorch version to replay as [default: the newest that writes such a snapshot]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
@@ -163,8 +164,10 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l gpu -d 'GPUs to 
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l watch -d 'Read again every so many seconds' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l from -d 'Read a saved output of nvidia-smi instead of this machine\'s GPUs' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l root -d 'Folder below which /proc and /sys of the machine lie' -r -F
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
-json\t'For programs: docs/explain.schema.json'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -s f -l format -d 'What to print: terminal, json, jsonl, prometheus or markdown' -r -f -a "terminal\t'For people'
+json\t'For programs: docs/probe.schema.json'
+jsonl\t'The same on one line, for collectors'
+prometheus\t'Metrics for the textfile collector of Prometheus'
 markdown\t'To paste into an issue'"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l fail-on -d 'Verdict or warning that makes the exit code 1, or any; may be repeated' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''

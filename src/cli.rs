@@ -108,6 +108,8 @@ pub struct WhatIfOptions {
     pub capacity: Option<u64>,
     /// PyTorch version to replay as, in place of the one that wrote the snapshot.
     pub torch: Option<String>,
+    /// Which batch fits is asked, with that of the recording where it is given.
+    pub batch: Option<Option<u64>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -171,6 +173,20 @@ impl GrowthLimit {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProbeFormat {
+    /// For people
+    Terminal,
+    /// For programs: docs/probe.schema.json
+    Json,
+    /// The same on one line, for collectors
+    Jsonl,
+    /// Metrics for the textfile collector of Prometheus
+    Prometheus,
+    /// To paste into an issue
+    Markdown,
+}
+
 /// `oomdoc probe`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeOptions {
@@ -186,7 +202,7 @@ pub struct ProbeOptions {
     pub cuda: CudaOptions,
     /// Verdicts and warnings that make the exit code 1; `any` stands for all.
     pub fail_on: Vec<String>,
-    pub format: ExplainFormat,
+    pub format: ProbeFormat,
     pub output: Output,
 }
 
@@ -622,7 +638,7 @@ struct ReplayArgs {
     #[arg(short, long)]
     verbose: bool,
     /// Only what was recorded: nothing is simulated, so how well the simulator foresees the record is not said either
-    #[arg(long, conflicts_with_all = ["conf", "capacity", "torch"])]
+    #[arg(long, conflicts_with_all = ["conf", "capacity", "torch", "batch_scale"])]
     no_what_if: bool,
     /// Allocator settings to try in place of the usual ones; may be repeated
     #[arg(long, value_name = "CONF")]
@@ -630,6 +646,10 @@ struct ReplayArgs {
     /// Size of the device
     #[arg(long, value_name = "SIZE", value_parser = size)]
     capacity: Option<u64>,
+    /// Which batch fits the device; BATCH is that of the recording
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, require_equals = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    batch_scale: Option<Option<u64>>,
     /// PyTorch version to replay as [default: the newest that writes such a snapshot]
     #[arg(long, value_name = "VERSION")]
     torch: Option<String>,
@@ -704,7 +724,7 @@ struct RulesArgs {
 
 #[derive(Args)]
 #[command(after_help = "A trace has one request a line:
-  a ID BYTES [STREAM]  allocate            f ID              free
+  a ID SIZE [STREAM]   allocate            f ID              free
   r ID STREAM          record_stream       e                 empty_cache
   m FRACTION           memory fraction     c SETTINGS        allocator settings
   pb, pe, pr POOL      begin, end, release a private pool    p 1, p 0  hold events back, let them pass
@@ -828,8 +848,8 @@ struct ProbeArgs {
     root: PathBuf,
     /// What to print
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
-    #[arg(help = "What to print: terminal, json or markdown")]
-    format: ExplainFormat,
+    #[arg(help = "What to print: terminal, json, jsonl, prometheus or markdown")]
+    format: ProbeFormat,
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -956,8 +976,8 @@ impl From<ProbeArgs> for ProbeOptions {
             },
             cuda: args.cuda.into(),
             fail_on: args.fail_on,
-            format: if args.json { ExplainFormat::Json } else { args.format },
-            output: args.output.shared_if(args.verbose, args.format == ExplainFormat::Markdown),
+            format: if args.json { ProbeFormat::Json } else { args.format },
+            output: args.output.shared_if(args.verbose, args.format == ProbeFormat::Markdown),
         }
     }
 }
@@ -1269,6 +1289,7 @@ impl From<ReplayArgs> for ReplayOptions {
                 confs: args.conf,
                 capacity: args.capacity,
                 torch: args.torch,
+                batch: args.batch_scale,
             },
             output: args.output.shared_if(args.verbose, args.format == ReplayFormat::Markdown),
         }

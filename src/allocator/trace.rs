@@ -1,7 +1,7 @@
 //! The trace language: one request a line.
 //!
 //! ```text
-//! a ID BYTES [STREAM]   allocate                      f ID         free
+//! a ID SIZE [STREAM]    allocate (bytes, or 512MiB)   f ID         free
 //! r ID STREAM           record_stream                 e            empty_cache
 //! m FRACTION            set_per_process_memory_fraction
 //! c SETTINGS            _set_allocator_settings       s            snapshot
@@ -12,6 +12,7 @@
 
 use crate::text;
 use crate::text::Text;
+use crate::units::{self, Base};
 use std::collections::HashMap;
 
 /// A request. `slot` numbers the ids of a trace from 0, so that a replay needs no map.
@@ -104,7 +105,7 @@ impl Trace {
         let op = match head {
             "a" => {
                 let slot = slot(&mut words)?;
-                let bytes = number(words.next(), "size")?;
+                let bytes = bytes(words.next())?;
                 Op::Allocate { slot, bytes, stream: stream(words.next().or(Some("0")), streams)? }
             }
             "f" => Op::Free { slot: slot(&mut words)? },
@@ -147,6 +148,16 @@ fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, Tex
     })
 }
 
+/// A size: bytes as a number, or with a unit (`512MiB`, `1.5GiB`).
+fn bytes(word: Option<&str>) -> Result<i64, Text> {
+    let plain = number::<i64>(word, "size");
+    let sized = word.and_then(|word| units::parse(word, Base::Binary));
+    match (&plain, sized) {
+        (Err(_), Some(figure)) => i64::try_from(figure.bytes).or(plain),
+        _ => plain,
+    }
+}
+
 fn stream(word: Option<&str>, streams: u32) -> Result<u32, Text> {
     let stream: u32 = number(word, "stream")?;
     if stream <= streams {
@@ -170,11 +181,23 @@ mod tests {
         assert_eq!(trace.ops[1], Op::Allocate { slot: 1, bytes: 2000, stream: 3 });
         assert_eq!(trace.ops[3], Op::Settings("max_split_size_mb:64, backend:native".into()));
         assert_eq!(trace.ops[4], Op::BeginPool(2));
+        let sizes = Trace::parse("a 1 1GiB\na 2 512MiB 1\na 3 1.5KiB\n", 4).expect("readable sizes").ops;
+        assert_eq!(sizes[0], Op::Allocate { slot: 0, bytes: 1 << 30, stream: 0 });
+        assert_eq!(sizes[1], Op::Allocate { slot: 1, bytes: 512 << 20, stream: 1 });
+        assert_eq!(sizes[2], Op::Allocate { slot: 2, bytes: 1536, stream: 0 });
     }
 
     #[test]
     fn mistakes_have_a_line() {
-        for (bad, line) in [("a 1 1\nx", 2), ("a 1", 1), ("\n\na 1 1 9", 3), ("f one", 1), ("e 5", 1)] {
+        for (bad, line) in [
+            ("a 1 1\nx", 2),
+            ("a 1 oneGiB", 1),
+            ("a 1 5bananas", 1),
+            ("a 1", 1),
+            ("\n\na 1 1 9", 3),
+            ("f one", 1),
+            ("e 5", 1),
+        ] {
             assert_eq!(Trace::parse(bad, 4).map_err(|error| error.line), Err(line), "{bad}");
         }
     }

@@ -1,7 +1,7 @@
 //! `oomdoc probe`: what the GPUs and the memory of this machine look like now.
 
 use super::{probe_cuda, reproduce};
-use crate::cli::{ExplainFormat, GpuName, ProbeOptions};
+use crate::cli::{GpuName, ProbeFormat, ProbeOptions};
 use crate::gpu::attribution::{self, Attribution, Surroundings};
 use crate::gpu::nvml::Library;
 use crate::gpu::platform::{self, Degraded};
@@ -64,9 +64,11 @@ pub fn run(options: &ProbeOptions) -> anyhow::Result<u8> {
 fn rendered(findings: &Findings, options: &ProbeOptions) -> String {
     let style = options.output.style;
     match options.format {
-        ExplainFormat::Json => to_json(&report::json::document(findings, style.lang)),
-        ExplainFormat::Terminal => report::terminal::render(findings, style),
-        ExplainFormat::Markdown => report::markdown::render(findings, style.lang),
+        ProbeFormat::Json => to_json(&report::json::document(findings, style.lang)),
+        ProbeFormat::Jsonl => to_json_line(&report::json::document(findings, style.lang)),
+        ProbeFormat::Prometheus => report::prometheus::render(findings),
+        ProbeFormat::Terminal => report::terminal::render(findings, style),
+        ProbeFormat::Markdown => report::markdown::render(findings, style.lang),
     }
 }
 
@@ -173,7 +175,8 @@ fn survey(options: &ProbeOptions) -> anyhow::Result<Survey> {
                 let why = Text::new(format!("{path}: {}", why.en), format!("{path}：{}", why.zh));
                 bail!("{}", why.in_lang(options.output.style.lang));
             }
-            let text = crate::text!(en: "{path} holds no table of nvidia-smi", zh: "{path} 中没有 nvidia-smi 的表格");
+            let text =
+                crate::text!(en: "{path} holds no table of GPUs that is known", zh: "{path} 中没有已知的 GPU 表格");
             bail!("{}", text.in_lang(options.output.style.lang));
         }
         survey.source = Source::File(path.display().to_string());
@@ -353,7 +356,7 @@ fn watch(options: &ProbeOptions, every: Duration) -> anyhow::Result<u8> {
         std::thread::sleep(LAST_READING);
         std::process::exit(INTERRUPTED);
     });
-    let in_place = std::io::stdout().is_terminal() && options.format == ExplainFormat::Terminal;
+    let in_place = std::io::stdout().is_terminal() && options.format == ProbeFormat::Terminal;
     let mut height = 0;
     let mut code = 0;
     while !interrupted.load(Ordering::Relaxed) {
@@ -362,7 +365,8 @@ fn watch(options: &ProbeOptions, every: Duration) -> anyhow::Result<u8> {
         code = code.max(exit_code(&findings, options));
         let style = options.output.style;
         let text = match options.format {
-            ExplainFormat::Json => to_json_line(&report::json::document(&findings, style.lang)),
+            ProbeFormat::Json | ProbeFormat::Jsonl => to_json_line(&report::json::document(&findings, style.lang)),
+            ProbeFormat::Prometheus => report::prometheus::render(&findings),
             _ if in_place => {
                 let table = report::watch::table(&findings, style);
                 // Up to the table's first line, and everything below is cleared.

@@ -146,7 +146,8 @@ fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOpt
         return Err(anyhow!("{}", why.in_lang(options.output.style.lang)));
     }
     let wanted = |ordinal: u32| options.device.is_none_or(|only| only == ordinal);
-    let wishes = Wishes { confs: options.what_if.confs.clone(), capacity: options.what_if.capacity };
+    let asked = &options.what_if;
+    let wishes = Wishes { confs: asked.confs.clone(), capacity: asked.capacity, batch: None };
     let (mut devices, mut diagnoses) = (Vec::new(), Vec::new());
     for device in snapshot.devices.iter().filter(|device| wanted(device.ordinal)) {
         let mut analysis = analysis::device(snapshot, device, &mut sites, rules);
@@ -154,14 +155,15 @@ fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOpt
         if options.what_if.wanted {
             // A diagnosis rests on the usual variations, whatever else was asked for.
             let failed = !analysis.ooms.is_empty();
-            if failed || wishes.are_usual() {
+            if failed || wishes.are_usual() && asked.batch.is_none() {
                 simulate(&mut analysis, device, &conf, (&config, version), &mut sites, &Wishes::default());
             }
             if failed {
                 let failure = proof::recorded_failure(snapshot, &source.to_string(), &analysis, &mut sites);
                 diagnosis = failure.map(|failure| explain::judge(0, failure, &Given::default()));
             }
-            if !wishes.are_usual() {
+            if !wishes.are_usual() || asked.batch.is_some() {
+                let wishes = Wishes { batch: asked.batch, ..wishes.clone() };
                 simulate(&mut analysis, device, &conf, (&config, version), &mut sites, &wishes);
             }
         }
@@ -207,6 +209,9 @@ pub(super) fn simulate(
             let swept = what_if::sweep(analysis, &program, conf, sites, wishes, &|_| bar.step());
             (analysis.what_if, analysis.what_if_base) = (swept.tried, swept.base);
             join::settle_would_fit(analysis);
+            if let Some(batch) = wishes.batch {
+                analysis.batch_scale = Some(what_if::batch_scale(analysis, &program, sites, wishes.capacity, batch));
+            }
         }
         Err(why) => {
             let note = Text::new(format!("not simulated: {}", why.en), format!("未模拟：{}", why.zh));

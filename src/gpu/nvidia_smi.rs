@@ -2,10 +2,11 @@
 //! what people save: CSV, the table, the log of `nvidia-smi -q`.
 
 use super::{Driver, Gpu, GpuProcess, Kind, Memory, nvidia_smi_log};
-use crate::input::nvidia_smi_table::Tables;
+use crate::input::gpu_tables::Tables;
+use crate::input::smi;
 use crate::reading::{Reading, Unavailable, unavailable};
 use crate::text::Text;
-use crate::units::MIB;
+use crate::units::{Bytes, MIB};
 
 /// The columns asked for; all are known since R450 but the reserved memory, which is asked for first and then left out.
 pub const COLUMNS: &[&str] = &[
@@ -187,7 +188,25 @@ pub fn saved(text: &str) -> Told {
     if let Some(version) = after("CUDA Version:") {
         told.driver.cuda = Ok(version);
     }
-    for row in Tables::of(text).near(u64::MAX) {
+    let tables = Tables::of(text);
+    let mut rows = tables.near(u64::MAX);
+    if rows.is_empty() {
+        rows = smi::of_json(text);
+    }
+    // Tools that print what is in use and not the size.
+    for known in tables.uses().iter().filter(|_| rows.is_empty()) {
+        let mut gpu = Gpu::unread(known.index, &reason);
+        let used = Bytes(known.used.bytes);
+        gpu.memory = unavailable(
+            format!("the table does not print the size; {used} are in use"),
+            format!("表格没有给出总量；已用 {used}"),
+        );
+        told.gpus.push(gpu);
+    }
+    if rows.is_empty() && told.gpus.is_empty() {
+        told.gpus = process_list(text);
+    }
+    for row in rows {
         let mut gpu = Gpu::unread(row.index, &reason);
         gpu.name = row.name.ok_or_else(|| reason.clone());
         gpu.memory = figures(Ok(row.total.bytes), Ok(row.used.bytes), Err(reason.clone()), None);
@@ -202,6 +221,42 @@ pub fn saved(text: &str) -> Told {
         told.gpus.push(gpu);
     }
     told
+}
+
+/// The GPUs that a list of processes names (`--query-compute-apps`), by their UUID where it is a column; what else they
+/// hold, and their size, it does not tell.
+fn process_list(text: &str) -> Vec<Gpu> {
+    let mut lines = text.lines().skip_while(|line| !(line.contains("pid") && line.contains("used_")));
+    let Some(header) = lines.next() else { return Vec::new() };
+    let columns: Vec<&str> = header.split(',').map(|name| name.split_whitespace().next().unwrap_or("")).collect();
+    let at = |names: &[&str]| columns.iter().position(|column| names.contains(column));
+    let (Some(pid), Some(used)) = (at(&["pid"]), at(&["used_gpu_memory", "used_memory"])) else { return Vec::new() };
+    let (uuid, name) = (at(&["gpu_uuid"]), at(&["process_name", "name"]));
+    let reason: Unavailable =
+        Text::new("a list of processes does not tell of the GPU itself", "进程列表没有给出 GPU 本身的信息").into();
+    let mut gpus: Vec<Gpu> = Vec::new();
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).copied();
+        let Some(number) = cell(Some(pid)).and_then(|pid| pid.parse().ok()) else { continue };
+        let said = cell(Some(used)).unwrap_or_default();
+        let bytes = said.trim_end_matches("MiB").trim().parse::<u64>().ok().and_then(|mib| mib.checked_mul(MIB));
+        let bytes =
+            bytes.map_or_else(|| unavailable(format!("nvidia-smi says {said}"), format!("nvidia-smi 给出 {said}")), Ok);
+        let of = cell(uuid).map(str::to_string);
+        let known = gpus.iter().position(|gpu| gpu.uuid.as_ref().ok() == of.as_ref());
+        let slot = known.unwrap_or(gpus.len());
+        if known.is_none() {
+            let mut gpu = Gpu::unread(u32::try_from(slot).unwrap_or(u32::MAX), &reason);
+            gpu.uuid = of.ok_or_else(|| reason.clone());
+            gpu.processes = Ok(Vec::new());
+            gpus.push(gpu);
+        }
+        if let Some(Ok(processes)) = gpus.get_mut(slot).map(|gpu| gpu.processes.as_mut()) {
+            processes.push(process(number, bytes, cell(name).map(str::to_string)));
+        }
+    }
+    gpus
 }
 
 /// Why an output of `nvidia-smi` names no GPU, where it says so itself.
@@ -241,10 +296,10 @@ pub fn why_none(text: &str) -> Option<Text> {
             "nvidia-smi 无法初始化驱动库（NVML）：在容器中，GPU 可能在启动之后被收回",
         ));
     }
-    if says("used_gpu_memory") || says("used_memory") {
+    if says("VRAM%") && says("ROCm System Management Interface") {
         return Some(Text::new(
-            "a list of processes without their GPUs (--query-compute-apps): save what nvidia-smi alone prints",
-            "只有进程列表，没有 GPU（--query-compute-apps）：请保存不带参数的 nvidia-smi 的输出",
+            "rocm-smi's short table gives shares of the memory, not bytes: save `rocm-smi --showmeminfo vram`",
+            "rocm-smi 的简表只给出显存占比，没有字节数：请保存 `rocm-smi --showmeminfo vram` 的输出",
         ));
     }
     let bare = |line: &str| {

@@ -6,14 +6,14 @@
 
 mod encoding;
 mod escapes;
+pub mod gpu_tables;
 mod lines;
 mod mojibake;
-pub mod nvidia_smi_table;
 mod prefix;
 mod quoting;
 mod sample;
 pub(crate) mod scan;
-mod smi;
+pub(crate) mod smi;
 mod source;
 mod terminal;
 

@@ -4,7 +4,7 @@
 //! Rows of one line are read at once; where a tool prints total and use on lines of their own, a row is told when both
 //! are there. What they call MB is MiB (amd-smi and npu-smi shift bytes by 20).
 
-use super::nvidia_smi_table::{GpuRow, ListedProcess};
+use super::gpu_tables::{GpuRow, ListedProcess};
 use crate::evidence::Span;
 use crate::units::{Base, Figure, size};
 
@@ -260,6 +260,54 @@ fn monitored(text: &str, names: &[String], at: Span) -> Option<Told> {
     Some(Told::Process(index, (pid, cell("command").map(str::to_string), used)))
 }
 
+/// The memory of each GPU in the JSON of `rocm-smi --showmeminfo vram` and of `amd-smi`; empty for other documents.
+pub fn of_json(text: &str) -> Vec<GpuRow> {
+    let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else { return Vec::new() };
+    let bytes = |value: &serde_json::Value| -> Option<u64> {
+        let number = |value: &serde_json::Value| value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
+        match value.get("unit").and_then(serde_json::Value::as_str) {
+            None => number(value),
+            Some(unit) => {
+                let unit = match unit {
+                    "B" => 1,
+                    "KB" => 1 << 10,
+                    "MB" => 1 << 20,
+                    "GB" => 1 << 30,
+                    _ => return None,
+                };
+                number(value.get("value")?)?.checked_mul(unit)
+            }
+        }
+    };
+    let row = |index: u32, name: Option<String>, used: u64, total: u64| {
+        let exactly = |bytes: u64| Figure { bytes, half_width: 0, at: Span::line(1) };
+        let (used, total) = (exactly(used), exactly(total));
+        GpuRow { index, name, used, total, utilization: None, processes: Vec::new() }
+    };
+    if let Some(cards) = document.as_object().filter(|object| object.keys().any(|key| key.starts_with("card"))) {
+        let mut rows: Vec<GpuRow> = cards
+            .iter()
+            .filter_map(|(key, card)| {
+                let index = key.strip_prefix("card")?.parse().ok()?;
+                let name = card.get("Card Series").or_else(|| card.get("Card series"));
+                let name = name.and_then(serde_json::Value::as_str).map(str::to_string);
+                let size = |key: &str| bytes(card.get(key)?);
+                Some(row(index, name, size("VRAM Total Used Memory (B)")?, size("VRAM Total Memory (B)")?))
+            })
+            .collect();
+        rows.sort_by_key(|row| row.index);
+        return rows;
+    }
+    // `amd-smi metric` wraps its list since ROCm 6.4.
+    let listed = document.as_array().or_else(|| document.get("gpu_data")?.as_array());
+    let rows = listed.into_iter().flatten().filter_map(|gpu| {
+        let index = u32::try_from(gpu.get("gpu")?.as_u64()?).ok()?;
+        let memory = gpu.get("mem_usage")?;
+        Some(row(index, None, bytes(memory.get("used_vram")?)?, bytes(memory.get("total_vram")?)?))
+    });
+    rows.collect()
+}
+
 fn mib(number: &str, at: Span) -> Option<Figure> {
     size(number.trim(), "MiB", Base::Binary).map(|size| size.at(at))
 }
@@ -352,7 +400,7 @@ fn amd_process(cell: &str, at: Span) -> Option<Told> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::nvidia_smi_table::{GpuRow, Tables};
+    use super::super::gpu_tables::{GpuRow, Tables};
     use super::{Blocks, Told};
     use crate::evidence::Span;
     use crate::units::{GIB, MIB};

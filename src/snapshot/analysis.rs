@@ -6,7 +6,7 @@ use super::model::{Device, Encoding, Generation, Settings, Snapshot};
 use super::predict::{Budget, Fidelity};
 use super::space::{self, Image, Played, Rules, Wanted, Window};
 use super::store::{Action, NONE, NumberMap};
-use super::what_if::{Base, WhatIf};
+use super::what_if::{Base, BatchScale, WhatIf};
 use crate::allocator::{LARGE_SEGMENT, SMALL_SEGMENT, round_up};
 use crate::text;
 use crate::text::Text;
@@ -151,6 +151,8 @@ pub struct DeviceAnalysis {
     pub what_if: Vec<WhatIf>,
     /// What the variations are compared with.
     pub what_if_base: Option<Base>,
+    /// Which batch fits, where that was asked for.
+    pub batch_scale: Option<BatchScale>,
     /// What single sites hold along the timeline; empty until [`layers`] was asked for.
     pub layers: Vec<Layer>,
 }
@@ -284,6 +286,7 @@ pub fn device(snapshot: &Snapshot, device: &Device, sites: &mut Sites<'_>, rules
         budget: None,
         what_if: Vec::new(),
         what_if_base: None,
+        batch_scale: None,
         layers: Vec::new(),
     }
 }

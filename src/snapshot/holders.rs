@@ -436,8 +436,13 @@ pub fn at(sites: &mut Sites<'_>, history: &History, event: u32) -> Holding {
 
 /// What kind of memory one allocation most likely is.
 pub fn category_of(sites: &mut Sites<'_>, allocation: &Allocation) -> Category {
+    kind_of(sites, allocation).0
+}
+
+/// The same with how certain that is.
+pub fn kind_of(sites: &mut Sites<'_>, allocation: &Allocation) -> (Category, Certainty) {
     let has_stacks = !sites.snapshot.stacks.is_empty();
-    kind(sites, allocation, has_stacks).0
+    kind(sites, allocation, has_stacks)
 }
 
 /// What kind of memory comes from a stack, when nothing is known of how long it lives.

@@ -35,10 +35,12 @@ fn put_through(snapshot: &Snapshot) -> String {
         if let Ok(program) = predict::program(device, &found.history, config.clone(), version, found.misfits) {
             found.fidelity = Some(predict::fidelity(device, &mut found.history, rules, &program));
             found.budget = Some(program.budget);
-            let wishes =
-                Wishes { confs: vec!["expandable_segments:True".into(), String::new()], capacity: Some(1 << 33) };
+            let confs = vec!["expandable_segments:True".into(), String::new()];
+            let wishes = Wishes { confs, capacity: Some(1 << 33), batch: None };
             let swept = what_if::sweep(&found, &program, "", &mut sites, &wishes, &|_| {});
             (found.what_if, found.what_if_base) = (swept.tried, swept.base);
+            let scale = what_if::batch_scale(&found, &program, &mut sites, Some(1 << 33), Some(3));
+            found.batch_scale = Some(scale);
         }
         found.layers = analysis::layers(&found, &mut sites, 5);
         let failure = recorded_failure(snapshot, "x", &found, &mut sites);

@@ -1,10 +1,11 @@
 //! The same program under other settings, on another device, in another version, with less to hold.
 
 use super::analysis::DeviceAnalysis;
-use super::history::History;
-use super::holders::{Category, Sites};
+use super::history::{Allocation, History};
+use super::holders::{Category, Certainty, Sites};
 use super::predict::{self, Program, RecordedDevice, RecordedRequest};
 use super::store::NONE;
+use crate::allocator::SMALL_LIMIT;
 use crate::allocator::block::{self, BlockId};
 use crate::allocator::caching::CachingAllocator;
 use crate::allocator::config::{Config, TorchPlatform};
@@ -14,6 +15,7 @@ use crate::domain::named_variants;
 use crate::gpu::context_size;
 use crate::text::Text;
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// The setting that joins free pages.
@@ -97,10 +99,12 @@ pub struct Wishes {
     /// Empty: the usual ones.
     pub confs: Vec<String>,
     pub capacity: Option<u64>,
+    /// Which batch fits, with that of the recording where it is known.
+    pub batch: Option<Option<u64>>,
 }
 
 impl Wishes {
-    /// True where nothing was asked for.
+    /// True where neither settings nor a device were asked for.
     pub fn are_usual(&self) -> bool {
         self.confs.is_empty() && self.capacity.is_none()
     }
@@ -130,8 +134,8 @@ struct Variation {
     budget: (u64, Option<u64>),
     /// New size of each allocation where it differs; 0 when it is not made.
     sizes: Option<Vec<u64>>,
-    /// Factor on a failed request, in halves.
-    halve_failed: bool,
+    /// Factor on a failed request, as numerator and denominator.
+    failed: (u64, u64),
     /// Failed requests that are not made.
     skip_failed: Vec<u32>,
 }
@@ -152,7 +156,7 @@ pub fn sweep(
         config: Ok(program.config.clone()),
         budget: (program.budget.low, program.budget.high),
         sizes: None,
-        halve_failed: false,
+        failed: (1, 1),
         skip_failed: Vec::new(),
     };
     let mut variations: Vec<Variation> = Vec::new();
@@ -251,7 +255,7 @@ fn smaller(analysis: &DeviceAnalysis, sites: &mut Sites<'_>, base: &dyn Fn(Chang
         let sizes = history.allocations.iter().zip(&categories).map(|(allocation, category)| {
             if scales(*category) { allocation.requested.div_ceil(2) } else { allocation.requested }
         });
-        out.push(Variation { sizes: Some(sizes.collect()), halve_failed: true, ..base(Change::HalfBatch) });
+        out.push(Variation { sizes: Some(sizes.collect()), failed: (1, 2), ..base(Change::HalfBatch) });
     }
     let holding = analysis.ooms.first().map_or(&analysis.holding, |oom| &oom.holding);
     // Nobody does without the model or its optimizer.
@@ -268,6 +272,193 @@ fn smaller(analysis: &DeviceAnalysis, sites: &mut Sites<'_>, base: &dyn Fn(Chang
         out.push(Variation { sizes: Some(sizes), skip_failed, ..base(Change::Without(holder.site)) });
     }
     out
+}
+
+/// Which batch fits, as far as a recording of one batch tells: its requests are run again with those that grow with the
+/// batch made larger or smaller.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchScale {
+    /// Batch size of the recording, where the user gave it.
+    pub recorded: Option<u64>,
+    /// The device that was asked about.
+    pub capacity: Option<u64>,
+    pub fits: Result<Fits, Text>,
+    /// Bytes in use at the peak that surely grow with the batch, and those that may.
+    pub grows: (u64, u64),
+    /// True where the recording ends with the failed request: what comes after it is not known, so that the batch is an
+    /// upper bound.
+    pub open_end: bool,
+}
+
+/// The largest batch that fits, in parts of the recorded one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fits {
+    /// So many parts are one recorded batch.
+    pub parts: u64,
+    /// Parts that fit whatever of the undecided memory grows; 0 where not even one does.
+    pub low: u64,
+    /// Parts that fit at best.
+    pub high: u64,
+}
+
+/// Parts of a batch whose size is not known.
+const PARTS: u64 = 64;
+/// Times the recorded batch that are looked at.
+const MOST_TIMES: u64 = 64;
+/// A search for the batch takes no longer.
+const SEARCH: Duration = Duration::from_secs(60);
+
+/// Finds the batch that fits the recorded device, or one of `capacity`. `batch` is that of the recording.
+pub fn batch_scale(
+    analysis: &DeviceAnalysis,
+    program: &Program,
+    sites: &mut Sites<'_>,
+    capacity: Option<u64>,
+    batch: Option<u64>,
+) -> BatchScale {
+    let history = &analysis.history;
+    let kinds: Vec<(Category, Certainty)> =
+        history.allocations.iter().map(|allocation| super::holders::kind_of(sites, allocation)).collect();
+    let kept = |allocation: &Allocation| allocation.born == NONE && allocation.freed == NONE;
+    let weights = history.allocations.iter().zip(&kinds).filter(|(allocation, (category, _))| {
+        let fixed = kept(allocation) || matches!(category, Category::Parameters | Category::Optimizer);
+        fixed && allocation.requested > SMALL_LIMIT
+    });
+    let fixed_sizes: HashSet<u64> = weights.map(|(allocation, _)| allocation.requested).collect();
+    let parts = batch.unwrap_or(PARTS).max(1);
+    // A tensor with the batch among its dimensions can be divided by it.
+    let divisible = |bytes: u64| batch.is_none_or(|batch| bytes.is_multiple_of(batch.max(1)));
+    let growths: Vec<Growing> = history
+        .allocations
+        .iter()
+        .zip(&kinds)
+        .map(|(allocation, kind)| {
+            match *kind {
+                _ if kept(allocation) || !divisible(allocation.requested) => Growing::Never,
+                (Category::Parameters | Category::Optimizer | Category::Workspace, _) => Growing::Never,
+                (Category::Gradients, Certainty::Sure | Certainty::Likely) => Growing::Never,
+                (Category::Activations, Certainty::Sure | Certainty::Likely) => Growing::Surely,
+                // As large as a weight: most likely its gradient.
+                _ if fixed_sizes.contains(&allocation.requested) => Growing::Never,
+                _ => Growing::Perhaps,
+            }
+        })
+        .collect();
+    let failed = analysis.ooms.first().map(|oom| match super::holders::category_of_stack(sites, oom.stack) {
+        Category::Activations => Growing::Surely,
+        Category::Parameters | Category::Optimizer => Growing::Never,
+        _ => Growing::Perhaps,
+    });
+    let growths = Growths { of: growths, failed: failed.unwrap_or(Growing::Never) };
+    let at_peak = analysis.ooms.first().map(|oom| oom.event).or(analysis.peak_active.map(|(_, event)| event));
+    let live = |wanted: Growing| {
+        let grown = history.allocations.iter().zip(&growths.of).filter(|(_, growing)| **growing == wanted);
+        let there = grown.filter(|(allocation, _)| at_peak.is_some_and(|event| allocation.is_live(event)));
+        there.fold(0u64, |sum, (allocation, _)| sum.saturating_add(allocation.size))
+    };
+    let grows = (live(Growing::Surely), live(Growing::Perhaps));
+    let complete = analysis.ooms.is_empty();
+    let budget = match capacity {
+        Some(capacity) => {
+            let budget = capacity.saturating_sub(context_size::ROUND);
+            Some((budget, budget))
+        }
+        None => program.budget.high.map(|high| (program.budget.low, high)),
+    };
+    let fits = match budget {
+        _ if grows == (0, 0) => Err(Text::new(
+            "nothing in the recording is known to grow with the batch: it has no stacks, or no forward pass",
+            "记录中没有已知随批大小增长的显存：没有调用栈，或没有前向过程",
+        )),
+        None => Err(Text::new(
+            "the recording never came to the device's limit: --capacity SIZE says which device is meant",
+            "记录中从未触及设备上限：请用 --capacity SIZE 指定设备",
+        )),
+        Some((low, high)) => {
+            let started = Instant::now();
+            let most = |perhaps: bool, budget: u64| {
+                let grown = |growing: Growing| growing == Growing::Surely || perhaps && growing == Growing::Perhaps;
+                largest(history, program, parts, budget, &growths, &grown, started)
+            };
+            let ends: Vec<Option<u64>> = [(false, high), (true, high), (false, low), (true, low)]
+                .par_iter()
+                .map(|(p, b)| most(*p, *b))
+                .collect();
+            let known: Vec<u64> = ends.iter().copied().flatten().collect();
+            match (known.iter().min(), known.iter().max()) {
+                (Some(low), Some(high)) if known.len() == ends.len() => Ok(Fits { parts, low: *low, high: *high }),
+                _ => Err(Text::new("the simulation took too long", "模拟耗时过长")),
+            }
+        }
+    };
+    BatchScale { recorded: batch, capacity, fits, grows, open_end: !complete }
+}
+
+/// Whether an allocation is larger where the batch is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Growing {
+    Never,
+    Perhaps,
+    Surely,
+}
+
+struct Growths {
+    /// Of each allocation.
+    of: Vec<Growing>,
+    /// Of the failed request.
+    failed: Growing,
+}
+
+/// The most parts of a batch with which all requests are served; `None` where that takes too long to find out.
+fn largest(
+    history: &History,
+    program: &Program,
+    parts: u64,
+    budget: u64,
+    growths: &Growths,
+    grown: &dyn Fn(Growing) -> bool,
+    started: Instant,
+) -> Option<u64> {
+    let served = |times: u64| {
+        if started.elapsed() > SEARCH {
+            return None;
+        }
+        let scaled = |bytes: u64| {
+            u64::try_from((u128::from(bytes) * u128::from(times)).div_ceil(u128::from(parts))).unwrap_or(u64::MAX)
+        };
+        let sizes = history.allocations.iter().zip(&growths.of).map(|(allocation, growing)| {
+            if grown(*growing) { scaled(allocation.requested) } else { allocation.requested }
+        });
+        let variation = Variation {
+            change: Change::HalfBatch,
+            conf: String::new(),
+            torch: program.version,
+            config: Ok(program.config.clone()),
+            budget: (budget, Some(budget)),
+            sizes: Some(sizes.collect()),
+            failed: if grown(growths.failed) { (times, parts) } else { (1, 1) },
+            skip_failed: Vec::new(),
+        };
+        Some(run(history, program, &variation, budget)?.oom.is_none())
+    };
+    // Between what fits and what does not.
+    let (mut low, mut high) = (0, parts);
+    while served(high)? {
+        low = high;
+        if high >= parts.saturating_mul(MOST_TIMES) {
+            return Some(high);
+        }
+        high = high.saturating_mul(2);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if served(middle)? {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(low)
 }
 
 fn outcome(history: &History, program: &Program, variation: &Variation) -> VariationOutcome {
@@ -370,7 +561,9 @@ fn run(history: &History, program: &Program, variation: &Variation, budget: u64)
                 if variation.skip_failed.contains(&event) {
                     continue;
                 }
-                let bytes = if variation.halve_failed { bytes.div_ceil(2) } else { bytes };
+                let (times, parts) = variation.failed;
+                let bytes = (u128::from(bytes) * u128::from(times)).div_ceil(u128::from(parts.max(1)));
+                let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
                 match predict::serve(&mut simulator, bytes, stream, 0) {
                     // The record goes on without it.
                     Some(block) => simulator.free(block),

@@ -236,6 +236,87 @@ HELD_OUT = {
                            [16, 32, 64], dict(precision="fp32", image=288)),
 }
 
+SMOLLM2_360M = dict(hidden_size=960, intermediate_size=2560, num_hidden_layers=32, num_attention_heads=15,
+                    num_key_value_heads=5, vocab_size=49152, tie_word_embeddings=True)
+QWEN25_1_5B = dict(hidden_size=1536, intermediate_size=8960, num_hidden_layers=28, num_attention_heads=12,
+                   num_key_value_heads=2, vocab_size=151936, tie_word_embeddings=True)
+QWEN25_7B = dict(hidden_size=3584, intermediate_size=18944, num_hidden_layers=28, num_attention_heads=28,
+                 num_key_value_heads=4, vocab_size=152064)
+DEEPSEEK_1_3B = dict(hidden_size=2048, intermediate_size=5504, num_hidden_layers=24, num_attention_heads=16,
+                     num_key_value_heads=16, vocab_size=32256)
+QWEN3_1_7B = dict(hidden_size=2048, intermediate_size=6144, num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8,
+                  head_dim=128, vocab_size=151936, tie_word_embeddings=True)
+PYTHIA_160M = dict(hidden_size=768, intermediate_size=3072, num_hidden_layers=12, num_attention_heads=12, vocab_size=50304)
+PYTHIA_1_4B = dict(hidden_size=2048, intermediate_size=8192, num_hidden_layers=24, num_attention_heads=16, vocab_size=50304)
+OPT_2_7B = dict(hidden_size=2560, ffn_dim=10240, num_hidden_layers=32, num_attention_heads=32, word_embed_proj_dim=2560)
+VIT_SMALL = dict(hidden_size=384, num_hidden_layers=12, num_attention_heads=6, intermediate_size=1536)
+NLLB = dict(d_model=512, d_ff=2048, num_layers=8, num_decoder_layers=8, num_heads=8, d_kv=64, vocab_size=64000)
+XLMR_LARGE = dict(**LARGE, vocab_size=250002, max_position_embeddings=514, type_vocab_size=1)
+
+# Measured after the formulas were finished too, with another release of PyTorch and of transformers, and with the real
+# bitsandbytes where weights are quantised.
+FRESH = {
+    "smollm2-360m-bf16": (lambda: llama(**SMOLLM2_360M), [1, 2, 4, 8, 16], dict(precision="bf16", seq=1024)),
+    "smollm2-360m-sgd": (lambda: llama(**SMOLLM2_360M), [2, 4, 8], dict(precision="fp32", seq=512, optimizer="sgd-momentum")),
+    "deepseek-1.3b-checkpoint": (lambda: llama(**DEEPSEEK_1_3B), [1, 2, 4, 8, 16],
+                                 dict(precision="bf16-mixed", seq=2048, checkpointing=True)),
+    "llama-1b-4096-checkpoint": (lambda: llama(**LLAMA_1B), [1, 2, 4, 8],
+                                 dict(precision="bf16", seq=4096, checkpointing=True)),
+    "qwen2.5-1.5b-bf16": (lambda: qwen2(**QWEN25_1_5B), [1, 2, 4, 8], dict(precision="bf16", seq=768)),
+    "qwen2.5-7b-lora-checkpoint": (lambda: qwen2(**QWEN25_7B), [1, 2, 4, 8],
+                                   dict(precision="bf16", seq=1536, lora=32, targets="all", checkpointing=True)),
+    "qwen3-1.7b-lora": (lambda: qwen3(**QWEN3_1_7B), [1, 2, 4, 8], dict(precision="bf16", seq=512, lora=8, targets="all")),
+    "pythia-160m-fp32": (lambda: neox(**PYTHIA_160M), [2, 4, 8, 16, 32], dict(precision="fp32", seq=384)),
+    "pythia-1.4b-bf16": (lambda: neox(**PYTHIA_1_4B), [1, 2, 4, 8], dict(precision="bf16", seq=1536)),
+    "opt-2.7b-bf16-adafactor": (lambda: opt(**OPT_2_7B), [1, 2, 4], dict(precision="bf16", seq=1024, optimizer="adafactor")),
+    "gpt2-large-fp32": (lambda: gpt2(**GPT2_LARGE), [1, 2, 4], dict(precision="fp32", seq=384)),
+    "gpt2-768-autocast": (lambda: gpt2(), [2, 4, 8, 16, 32], dict(precision="bf16-mixed", seq=768)),
+    "mistral-7b-lora-checkpoint": (lambda: mistral(**MISTRAL), [1, 2, 4, 8],
+                                   dict(precision="bf16", seq=4096, lora=64, targets="all", checkpointing=True)),
+    "phi3-mini-lora": (lambda: phi3(**PHI3), [1, 2, 4], dict(precision="bf16", seq=768, lora=16, targets="all")),
+    "olmo2-1b-autocast": (lambda: olmo2(**OLMO2), [1, 2, 4], dict(precision="bf16-mixed", seq=768)),
+    "gemma-2b-lora": (lambda: gemma(**GEMMA), [1, 2, 4, 8], dict(precision="bf16", seq=768, lora=16, targets="attention")),
+    "bert-large-mlm-autocast": (lambda: bert("BertForMaskedLM", **LARGE), [4, 8, 16, 32], dict(precision="bf16-mixed", seq=384)),
+    "bert-base-512-fp32": (lambda: bert("BertForSequenceClassification"), [4, 8, 16, 32], dict(precision="fp32", seq=512)),
+    "xlmr-large-autocast": (lambda: roberta("RobertaForSequenceClassification", **XLMR_LARGE), [4, 8, 16, 32],
+                            dict(precision="bf16-mixed", seq=192)),
+    "distilbert-fp32": (lambda: distilbert(), [8, 16, 32, 64], dict(precision="fp32", seq=384)),
+    "t5-8-layers-fp32": (lambda: t5(**NLLB), [4, 8, 16, 32], dict(precision="fp32", seq=384, target_seq=96)),
+    "vit-small-autocast": (lambda: vit(**VIT_SMALL), [16, 32, 64, 128], dict(precision="bf16-mixed")),
+    "vit-large-fp32": (lambda: vit(**{**VIT_LARGE, "image_size": 224}), [4, 8, 16, 32], dict(precision="fp32")),
+    "resnet152-fp32": (lambda: resnet(depths=[3, 8, 36, 3]), [8, 16, 32, 64],
+                       dict(precision="fp32", optimizer="sgd-momentum", image=192)),
+    "convnext-small-autocast": (lambda: convnext(depths=[3, 3, 27, 3]), [8, 16, 32, 64], dict(precision="bf16-mixed", image=224)),
+    "llama-8b-qlora": (lambda: llama(**LLAMA_8B), [1, 2, 4, 8],
+                       dict(precision="bf16", seq=1024, lora=16, targets="all", checkpointing=True, quantised=4, prepared=True)),
+    "qwen2.5-7b-qlora": (lambda: qwen2(**QWEN25_7B), [1, 2, 4],
+                         dict(precision="bf16", seq=2048, lora=64, targets="all", checkpointing=True, quantised=4, prepared=True)),
+    "mistral-7b-qlora-unprepared": (lambda: mistral(**MISTRAL), [1, 2, 4],
+                                    dict(precision="bf16", seq=2048, lora=16, targets="attention", checkpointing=True,
+                                         quantised=4, prepared=False)),
+}
+ALL = {**CASES, **HELD_OUT, **FRESH}
+
+
+def quantise(model):
+    """Replaces the linear layers inside the blocks by those of bitsandbytes, as its loader does."""
+    import bitsandbytes
+    import torch
+
+    for name, layer in list(model.named_modules()):
+        if not isinstance(layer, torch.nn.Linear) or name == "lm_head":
+            continue
+        new = bitsandbytes.nn.Linear4bit(layer.in_features, layer.out_features, bias=layer.bias is not None,
+                                         compute_dtype=torch.bfloat16, quant_type="nf4", device="cpu")
+        new.weight = bitsandbytes.nn.Params4bit(layer.weight.data, requires_grad=False, quant_type="nf4", module=new)
+        if layer.bias is not None:
+            new.bias = layer.bias
+        parent, _, leaf = name.rpartition(".")
+        layer.weight = None
+        setattr(model.get_submodule(parent), leaf, new.to("cuda"))
+    model.is_loaded_in_4bit = True
+    torch.cuda.empty_cache()
+
 
 def build(config, how):
     import torch
@@ -243,7 +324,8 @@ def build(config, how):
 
     # Every row is one sequence. transformers looks at the values to find that out, and with values that are not really
     # there (a rehearsal) it would build a mask and with it another attention kernel.
-    transformers.masking_utils.find_packed_sequence_indices = lambda position_ids: None
+    if hasattr(transformers, "masking_utils"):
+        transformers.masking_utils.find_packed_sequence_indices = lambda position_ids: None
     attention = how.get("attention")
     if attention:
         config._attn_implementation = attention
@@ -253,10 +335,15 @@ def build(config, how):
     with torch.device("cuda"):
         model = kind(config)
     torch.set_default_dtype(torch.float32)
+    if how.get("quantised"):
+        quantise(model)
     if how.get("checkpointing"):
         model.gradient_checkpointing_enable()
     if how.get("lora"):
         import peft
+
+        if how.get("prepared"):
+            model = peft.prepare_model_for_kbit_training(model)
 
         attention_only = ["q_proj", "k_proj", "v_proj", "o_proj"]
         targets = attention_only if how["targets"] == "attention" else "all-linear"
@@ -299,7 +386,7 @@ def data(config, how, batch):
 def train(name, batch, steps=3, snapshot=None):
     import torch
 
-    make, _, how = {**CASES, **HELD_OUT}[name]
+    make, _, how = ALL[name]
     if snapshot:
         torch.cuda.memory._record_memory_history(max_entries=100000)
     config = make()
@@ -331,7 +418,7 @@ def train(name, batch, steps=3, snapshot=None):
 
 def point(name, batch, snapshot=None):
     """One point in a process of its own; `None` where it ran out of memory."""
-    if {**CASES, **HELD_OUT}[name][2].get("lora"):
+    if ALL[name][2].get("lora"):
         # peft imports what starts CUDA, which a forked process could not start again.
         command = [sys.executable, __file__, "--point", name, str(batch)] + (["--snapshot", snapshot] if snapshot else [])
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -358,7 +445,8 @@ def main():
     ask = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ask.add_argument("--out", help="folder for results.json and configs/")
     ask.add_argument("--held-out", action="store_true", help="those of HELD_OUT, into held-out.json")
-    ask.add_argument("--only", action="append", default=[], choices=[*CASES, *HELD_OUT])
+    ask.add_argument("--fresh", action="store_true", help="those of FRESH, into fresh.json")
+    ask.add_argument("--only", action="append", default=[], choices=[*ALL])
     ask.add_argument("--batch", type=int, action="append", default=[])
     ask.add_argument("--snapshot", help="file for a memory snapshot; with one model and one batch")
     ask.add_argument("--point", nargs=2, metavar=("MODEL", "BATCH"), help=argparse.SUPPRESS)
@@ -370,8 +458,8 @@ def main():
     import transformers
 
     results = []
-    for name in a.only or (HELD_OUT if a.held_out else CASES):
-        make, batches, how = {**CASES, **HELD_OUT}[name]
+    for name in a.only or (HELD_OUT if a.held_out else FRESH if a.fresh else CASES):
+        make, batches, how = ALL[name]
         config = make()
         if not how.get("lora"):
             # Imported before the processes fork, not in each of them.
@@ -400,7 +488,7 @@ def main():
                 out.write("\n")
     text = json.dumps(dict(torch=torch.__version__.split("+")[0], transformers=transformers.__version__, cases=results), indent=1)
     if a.out:
-        with open(os.path.join(a.out, "held-out.json" if a.held_out else "results.json"), "w") as out:
+        with open(os.path.join(a.out, "held-out.json" if a.held_out else "fresh.json" if a.fresh else "results.json"), "w") as out:
             out.write(text + "\n")
     else:
         print(text)

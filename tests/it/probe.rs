@@ -529,7 +529,133 @@ fn a_saved_output_of_nvidia_smi_is_read() {
     assert_eq!(gpu["verdicts"][0]["id"], "hardware", "{gpu}");
     let (code, _, err) = saved("other", "nothing of the kind\n");
     assert_eq!(code, 2);
-    assert!(err.contains("nvidia-smi"), "{err}");
+    assert!(err.contains("no table of GPUs"), "{err}");
+}
+
+/// What other tools save is read by the same readers as in a log; what they do not tell is said to be so.
+#[test]
+fn saved_outputs_of_other_tools_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let gpus = |text: &str| {
+        let path = folder.path().join("saved.txt");
+        std::fs::write(&path, text).unwrap();
+        let (code, out, err) = outcome(oomdoc().args(["probe", "--json", "--lang", "en", "--from"]).arg(path));
+        assert_eq!(code, 0, "{text}: {err}");
+        let report: Value = serde_json::from_str(&out).unwrap();
+        report["gpus"].as_array().unwrap().clone()
+    };
+    let memory = |gpu: &Value| (gpu["memory"]["used_bytes"].as_u64(), gpu["memory"]["total_bytes"].as_u64());
+    let lines = "GPU[0]\t\t: VRAM Total Memory (B): 68702699520\nGPU[0]\t\t: VRAM Total Used Memory (B): 4294967296\n";
+    let rocm = r#"{"card1": {"VRAM Total Memory (B)": "1073741824", "VRAM Total Used Memory (B)": "1048576"},
+        "card0": {"Card Series": "MI", "VRAM Total Memory (B)": "68702699520",
+        "VRAM Total Used Memory (B)": "4294967296"}, "system": {}}"#;
+    let list = r#"[{"gpu": 0, "mem_usage": {"total_vram": {"value": 65520, "unit": "MB"},
+        "used_vram": {"value": 4096, "unit": "MB"}}}]"#;
+    let wrapped = format!(r#"{{"gpu_data": {list}}}"#);
+    for (text, total, count) in
+        [(lines, 68_702_699_520, 1), (rocm, 68_702_699_520, 2), (list, 65_520 * MIB, 1), (&wrapped, 65_520 * MIB, 1)]
+    {
+        let found = gpus(text);
+        assert_eq!((found.len(), memory(&found[0])), (count, (Some(4 * GIB), Some(total))), "{text}");
+    }
+    // Of a list of processes, the processes; of nothing else there is a figure.
+    let apps = gpus(
+        "gpu_uuid, pid, process_name, used_gpu_memory [MiB]\nGPU-a, 41, python, 20000 MiB\nGPU-b, 42, sh, [N/A]\n",
+    );
+    assert_eq!((apps.len(), &apps[0]["uuid"]), (2, &"GPU-a".into()), "{apps:?}");
+    assert_eq!(apps[0]["processes"][0]["used_bytes"], 20_000 * MIB, "{apps:?}");
+    assert!(apps[1]["processes"][0]["used_bytes"]["unavailable"].is_string(), "{apps:?}");
+    assert!(apps[0]["memory"]["unavailable"].as_str().unwrap().contains("list of processes"), "{apps:?}");
+}
+
+/// Name, labels and value.
+type Sample = (String, Vec<(String, String)>, f64);
+
+/// Samples of the text format of Prometheus. Panics where a line is against its grammar.
+fn samples(text: &str) -> Vec<Sample> {
+    let mut found: Vec<Sample> = Vec::new();
+    let mut typed = String::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# ") {
+            let (kind, rest) = rest.split_once(' ').unwrap();
+            let (name, said) = rest.split_once(' ').unwrap();
+            match kind {
+                "HELP" => assert!(!said.is_empty(), "{line}"),
+                "TYPE" => {
+                    assert!(found.iter().all(|(of, ..)| of != name), "{name} is told in two places");
+                    assert_eq!(said, "gauge", "{line}");
+                    typed = name.to_string();
+                }
+                other => panic!("{other}: {line}"),
+            }
+            continue;
+        }
+        let end = line.find(['{', ' ']).unwrap();
+        let (name, mut rest) = line.split_at(end);
+        assert!(name == typed && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{line}");
+        let mut labels = Vec::new();
+        if let Some(inside) = rest.strip_prefix('{') {
+            rest = inside;
+            loop {
+                let (label, after) = rest.split_once("=\"").unwrap();
+                assert!(label.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{line}");
+                let (mut value, mut escaped, mut length) = (String::new(), false, None);
+                for (at, c) in after.char_indices() {
+                    match (escaped, c) {
+                        (true, '\\' | '"' | 'n') => {
+                            value.push(if c == 'n' { '\n' } else { c });
+                            escaped = false;
+                        }
+                        (true, _) => panic!("\\{c} is no escape: {line}"),
+                        (false, '\\') => escaped = true,
+                        (false, '"') => {
+                            length = Some(at + 1);
+                            break;
+                        }
+                        (false, c) => value.push(c),
+                    }
+                }
+                labels.push((label.to_string(), value));
+                rest = &after[length.unwrap()..];
+                match rest.strip_prefix(',') {
+                    Some(more) => rest = more,
+                    None => break,
+                }
+            }
+            rest = rest.strip_prefix('}').unwrap();
+        }
+        found.push((name.to_string(), labels, rest.strip_prefix(' ').unwrap().parse().unwrap()));
+    }
+    found
+}
+
+#[test]
+fn metrics_are_valid_for_prometheus_and_say_what_the_report_says() {
+    let (code, report) = probe("bare-metal", Some(H100)).json();
+    let (_, text) = probe("bare-metal", Some(H100)).with(&["--format", "prometheus"]).screen();
+    assert_eq!(code, 0);
+    let found = samples(&text);
+    let gpus = report["gpus"].as_array().unwrap();
+    for gpu in gpus {
+        let index = gpu["index"].to_string();
+        let of = |name: &str| {
+            let wanted =
+                |labels: &[(String, String)]| labels.iter().any(|(key, value)| key == "gpu" && *value == index);
+            found.iter().find(|(metric, labels, _)| metric == name && wanted(labels)).map(|(.., value)| *value)
+        };
+        for (metric, key) in [("total", "total_bytes"), ("used", "used_bytes"), ("free", "free_bytes")] {
+            let told = of(&format!("oomdoc_gpu_memory_{metric}_bytes"));
+            assert_eq!(told, gpu["memory"][key].as_u64().map(|bytes| bytes as f64), "{metric}: {text}");
+        }
+        assert_eq!(of("oomdoc_gpu_readable"), Some(1.0));
+    }
+    let processes: usize = gpus.iter().map(|gpu| gpu["processes"].as_array().map_or(0, Vec::len)).sum();
+    let held = found.iter().filter(|(metric, ..)| metric == "oomdoc_gpu_process_memory_bytes").count();
+    assert!(processes > 0 && held <= processes && held > 0, "{text}");
+    // One line for collectors of lines.
+    let (_, line) = probe("bare-metal", Some(H100)).with(&["--format", "jsonl"]).screen();
+    assert_eq!(line.trim_end().lines().count(), 1);
+    assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["gpus"], report["gpus"]);
 }
 
 #[test]
@@ -648,7 +774,10 @@ fn a_saved_failure_of_nvidia_smi_is_a_sentence() {
         ("Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.54\n", "rebooted"),
         ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n", "no NVIDIA driver answers"),
         ("No devices were found\n", "no GPU answers"),
-        ("pid, process_name, used_gpu_memory [MiB]\n4242, python, 20000 MiB\n", "list of processes"),
+        (
+            "==== ROCm System Management Interface ====\nDevice  Temp  VRAM%  GPU%\n0  36.0c  37%  0%\n",
+            "--showmeminfo vram",
+        ),
         ("0, NVIDIA GeForce RTX 3090, 24576 MiB, 1024 MiB\n1, NVIDIA GeForce RTX 3090, 24576 MiB, 3 MiB\n", "noheader"),
         ("loss 3.1\n", "no table"),
     ] {

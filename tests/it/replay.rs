@@ -256,6 +256,11 @@ fn the_json_conforms_to_the_schema() {
         all.extend(files.iter().map(String::as_str));
         schema.check(&replay(&all), &arguments.join(" "));
     }
+    let trained = fixture("resnet18-b64.pickle");
+    for arguments in [&["--batch-scale=64", "--capacity", "2GiB"][..], &["--batch-scale"]] {
+        let all = [arguments, &[&trained]].concat();
+        schema.check(&replay(&all), &arguments.join(" "));
+    }
     // What `torch.cuda.memory_snapshot()` returns has no history.
     let segments = r#"[{"device": 0, "address": 4096, "total_size": 2097152, "allocated_size": 512, "active_size": 512,
         "stream": 0, "segment_type": "small", "blocks": [{"address": 4096, "size": 512, "state": "active_allocated"},
@@ -514,4 +519,78 @@ fn memory_from_before_the_recording_is_of_no_known_kind() {
     assert!(categories.contains("unknown") && !categories.contains("gradients"), "{categories}");
     let (_, screen, _) = outcome(oomdoc().args(["replay", path.to_str().unwrap()]));
     assert!(screen.contains("from before the recording"), "{screen}");
+}
+
+/// A step with 300 MiB of weights from before, activations of 40 MiB a sample at a batch of 8, and, where asked for, a
+/// block of which nobody can tell whether it grows.
+fn step_of_eight(undecided: bool) -> Value {
+    let frames = |file: &str, name: &str| {
+        serde_json::json!([{"filename": file, "line": 9, "name": name},
+            {"filename": "/job/train.py", "line": 4, "name": "step"}])
+    };
+    let forward = || frames("/usr/lib/python3/site-packages/torch/nn/modules/linear.py", "forward");
+    let mut trace = Vec::new();
+    let mut entry = |action: &str, address: u64, bytes: u64, frames: &Value| {
+        trace.push(serde_json::json!({"action": action, "addr": address << 30, "size": bytes, "stream": 0,
+            "time_us": 1, "frames": frames}));
+    };
+    let blocks: Vec<(u64, u64, Value)> = (2..12)
+        .map(|at| (at, 32 * MIB, forward()))
+        .chain(undecided.then(|| (12, 64 * MIB, frames("/job/train.py", "prepare"))))
+        .collect();
+    for (at, bytes, by) in &blocks {
+        entry("segment_alloc", *at, *bytes, by);
+        entry("alloc", *at, *bytes, by);
+    }
+    // So much goes on meanwhile that nobody takes them for temporaries.
+    let small = frames("/job/train.py", "log");
+    entry("segment_alloc", 13, 2 * MIB, &small);
+    for _ in 0..100 {
+        ["alloc", "free_requested", "free_completed"].iter().for_each(|action| entry(action, 13, 512, &small));
+    }
+    for (at, bytes, by) in blocks.iter().rev() {
+        entry("free_requested", *at, *bytes, by);
+        entry("free_completed", *at, *bytes, by);
+    }
+    let segment = |at: u64, bytes: u64, state: &str| {
+        let used = if state == "inactive" { 0 } else { bytes };
+        serde_json::json!({"device": 0, "address": at << 30, "total_size": bytes, "stream": 0, "segment_type": "large",
+            "allocated_size": used, "active_size": used, "requested_size": used,
+            "blocks": [{"address": at << 30, "size": bytes, "requested_size": bytes, "state": state, "frames": []}]})
+    };
+    let mut segments = vec![segment(1, 300 * MIB, "active_allocated")];
+    segments.extend(blocks.iter().map(|(at, bytes, _)| segment(*at, *bytes, "inactive")));
+    segments.push(segment(13, 2 * MIB, "inactive"));
+    serde_json::json!({"segments": segments, "device_traces": [trace]})
+}
+
+#[test]
+fn the_batch_that_fits_is_found_from_what_grows_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let ask = |undecided: bool, more: &[&str]| {
+        let path = folder.path().join("step.json");
+        std::fs::write(&path, step_of_eight(undecided).to_string()).unwrap();
+        let arguments = [&["--batch-scale=8"], more, &[path.to_str().unwrap()]].concat();
+        device(&replay(&arguments))["batch_scale"].clone()
+    };
+    // 512 MiB of the device are the context's and 2 MiB a log's; 300 MiB of weights leave 722, of which a sample takes 40.
+    let found = ask(false, &["--capacity", "1536MiB"]);
+    assert_eq!(found["batch"], serde_json::json!({"low": 18, "high": 18}), "{found}");
+    assert_eq!((&found["grows_bytes"], &found["may_grow_bytes"]), (&(320 * MIB).into(), &512.into()), "{found}");
+    assert_eq!(found["at_most"], false);
+    // With 64 MiB that may grow or not: 658 for 40 a sample, or 722 for 48.
+    let found = ask(true, &["--capacity", "1536MiB"]);
+    assert_eq!(found["batch"], serde_json::json!({"low": 15, "high": 16}), "{found}");
+    let none = ask(false, &["--capacity", "800MiB"]);
+    assert_eq!(none["batch"], serde_json::json!({"low": 0, "high": 0}), "{none}");
+    let unknown = ask(false, &[]);
+    assert!(unknown["unknown_because"].as_str().unwrap().contains("--capacity"), "{unknown}");
+    // A recording that ends with the failure tells nothing of what would follow.
+    let failed = fixture("gpt2-oom-backward.pickle.gz");
+    let found = device(&replay(&["--batch-scale", &failed]))["batch_scale"].clone();
+    assert_eq!(found["at_most"], true, "{found}");
+    let (low, high) = (found["times"]["low"].as_f64().unwrap(), found["times"]["high"].as_f64().unwrap());
+    assert!(0.0 < low && low <= high && high < 1.0, "{found}");
+    let (_, screen, _) = outcome(oomdoc().args(["replay", "--batch-scale=4", &failed]));
+    assert!(screen.contains("A batch of at most") && screen.contains("(4 was recorded)"), "{screen}");
 }

@@ -109,7 +109,7 @@ pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
             );
         }
         let rows = &incident.context.gpus;
-        let full = |row: &crate::input::nvidia_smi_table::GpuRow| row.used.bytes > row.total.bytes / 10 * 8;
+        let full = |row: &crate::input::gpu_tables::GpuRow| row.used.bytes > row.total.bytes / 10 * 8;
         let failing = match incident.event.facts.device.value() {
             Some(device) => rows.iter().find(|row| row.index == device)?,
             None => rows.iter().find(|row| full(row))?,
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::cause::trial::{figure, torch, torch_among};
     use crate::dialect::Fact;
-    use crate::input::nvidia_smi_table::GpuRow;
+    use crate::input::gpu_tables::GpuRow;
 
     #[test]
     fn ranks_and_gathering() {

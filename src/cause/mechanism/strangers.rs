@@ -283,7 +283,7 @@ mod tests {
     fn a_table_that_lists_another_process() {
         let mut incident = torch(&[(Fact::Requested, "1.00 GiB")]);
         incident.event.facts.device.note(0, crate::evidence::Span::line(7));
-        incident.context.gpus.push(crate::input::nvidia_smi_table::GpuRow {
+        incident.context.gpus.push(crate::input::gpu_tables::GpuRow {
             index: 0,
             name: None,
             used: figure("12.00 GiB"),

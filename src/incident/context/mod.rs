@@ -35,7 +35,7 @@ pub use crate::domain::Trainer;
 
 use crate::domain::closed_set;
 use crate::evidence::{Known, Span};
-use crate::input::nvidia_smi_table::{GpuRow, Partition};
+use crate::input::gpu_tables::{GpuRow, Partition};
 use crate::units::Figure;
 
 closed_set! {

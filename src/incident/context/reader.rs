@@ -12,7 +12,7 @@ use super::{Clue, Context, Frame, Phase, Precision, Trainer, surroundings, topic
 use crate::evidence::{Known, Span};
 use crate::incident::survival::STEPS;
 use crate::input::Document;
-use crate::input::nvidia_smi_table::Tables;
+use crate::input::gpu_tables::Tables;
 use crate::units::Figure;
 use std::cmp::Reverse;
 use std::collections::HashMap;

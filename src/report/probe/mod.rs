@@ -3,6 +3,7 @@
 pub mod cuda;
 pub mod json;
 pub mod markdown;
+pub mod prometheus;
 pub mod terminal;
 pub mod watch;
 

@@ -112,14 +112,20 @@ impl Page {
             }
         }
         if !survey.gpus.is_empty() {
+            let count = survey.gpus.len();
+            let s = if count == 1 { "" } else { "s" };
+            // A saved table of another maker's names no driver and no CUDA.
+            let known = survey.driver.version.is_ok() || survey.driver.cuda.is_ok();
             let unknown = self.pick("unknown", "未知");
             let version = survey.driver.version.clone().unwrap_or(unknown.clone());
             let cuda = survey.driver.cuda.clone().unwrap_or(unknown);
-            let count = survey.gpus.len();
-            let text = self.say(&crate::text!(
-                en: "{count} NVIDIA GPU(s), driver {version}, CUDA up to {cuda}",
-                zh: "{count} 个 NVIDIA GPU，驱动 {version}，CUDA 最高支持 {cuda}"
-            ));
+            let text = self.say(&match known {
+                true => crate::text!(
+                    en: "{count} NVIDIA GPU{s}, driver {version}, CUDA up to {cuda}",
+                    zh: "{count} 个 NVIDIA GPU，驱动 {version}，CUDA 最高支持 {cuda}"
+                ),
+                false => crate::text!(en: "{count} GPU{s}, driver not told", zh: "{count} 个 GPU，驱动未知"),
+            });
             self.screen.paragraph(&[], 0, &[run(Tone::Strong, text)]);
         }
         if let Some(list) = &survey.visibility.list {

@@ -473,6 +473,10 @@ impl Section<'_> {
             self.element("p", "note", &bounds);
         }
         self.element("p", "note", &wording::fidelity(fidelity));
+        if let Some(scale) = &device.batch_scale {
+            self.element("h2", "", &Text::new("Which batch fits", "能放下的批大小"));
+            self.element("p", "", &wording::batch_scale(scale));
+        }
     }
 
     fn growth(&mut self, growth: &Growth) {

@@ -115,6 +115,9 @@ struct Device<'a> {
     /// What they are compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     what_if_base: Option<Base>,
+    /// Which batch fits (--batch-scale).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch_scale: Option<BatchScale<'a>>,
     /// No allocator can do with less.
     #[serde(skip_serializing_if = "Option::is_none")]
     packing_bound_bytes: Option<u64>,
@@ -358,6 +361,61 @@ struct WhatIf<'a> {
     saves_bytes: Option<i64>,
 }
 
+/// Which batch fits, as far as a recording of one batch tells.
+#[derive(Debug, Serialize, JsonSchema)]
+struct BatchScale<'a> {
+    /// Batch of the recording, where it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded_batch: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capacity_bytes: Option<u64>,
+    /// The largest batch that fits, where that of the recording was given: 0 where none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<Batches>,
+    /// The same, in recorded batches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times: Option<Times>,
+    /// True where the recording ends with the failed request, so that less may fit.
+    at_most: bool,
+    /// In use at the peak and growing with the batch.
+    grows_bytes: u64,
+    /// In use at the peak and perhaps growing with the batch.
+    may_grow_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown_because: Option<&'a str>,
+}
+
+/// Batches, both ends included.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Batches {
+    low: u64,
+    high: u64,
+}
+
+/// Multiples of the recorded batch, both ends included.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Times {
+    low: f64,
+    high: f64,
+}
+
+impl BatchScale<'_> {
+    fn of(scale: &what_if::BatchScale, lang: Lang) -> BatchScale<'_> {
+        let fits = scale.fits.as_ref().ok();
+        let times = |parts: u64, whole: u64| (parts as f64 / whole.max(1) as f64 * 1e4).round() / 1e4;
+        BatchScale {
+            recorded_batch: scale.recorded,
+            capacity_bytes: scale.capacity,
+            batch: fits.filter(|_| scale.recorded.is_some()).map(|fits| Batches { low: fits.low, high: fits.high }),
+            times: fits.map(|fits| Times { low: times(fits.low, fits.parts), high: times(fits.high, fits.parts) }),
+            at_most: scale.open_end,
+            grows_bytes: scale.grows.0,
+            may_grow_bytes: scale.grows.1,
+            unknown_because: scale.fits.as_ref().err().map(|why| why.in_lang(lang)),
+        }
+    }
+}
+
 /// The analyses as one JSON document.
 pub fn document(replayed: &[Replayed], view: View) -> Document<'_> {
     let several = replayed.len() > 1;
@@ -450,6 +508,7 @@ impl<'a> Device<'a> {
             fidelity: device.fidelity.as_ref().map(|fidelity| Fidelity::of(fidelity, view.style.lang)),
             what_if: device.what_if.iter().map(|entry| WhatIf::of(entry, device, sites, view.style.lang)).collect(),
             what_if_base: device.what_if_base.filter(|_| !device.what_if.is_empty()).map(Base::from),
+            batch_scale: device.batch_scale.as_ref().map(|scale| BatchScale::of(scale, view.style.lang)),
             packing_bound_bytes: device.least_needed(),
             notes: texts(&device.notes, view.style.lang),
             source,

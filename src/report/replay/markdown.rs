@@ -67,6 +67,9 @@ fn device(out: &mut String, device: &DeviceAnalysis, diagnosis: Option<&Diagnosi
         }
         let _ = writeln!(out, "\n{}", say(&wording::fidelity(fidelity)));
     }
+    if let Some(scale) = &device.batch_scale {
+        let _ = writeln!(out, "\n{}", say(&wording::batch_scale(scale)));
+    }
     for note in &device.notes {
         let _ = writeln!(out, "\n> {}", say(note));
     }

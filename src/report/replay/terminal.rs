@@ -283,6 +283,10 @@ impl Page {
             self.faint(&bounds);
         }
         self.faint(&wording::fidelity(fidelity));
+        if let Some(scale) = &device.batch_scale {
+            self.heading(&Text::new("Which batch fits", "能放下的批大小"));
+            self.plain(&wording::batch_scale(scale));
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::snapshot::holders::{Category, Certainty, Holder, Holding, Site};
 use crate::snapshot::join;
 use crate::snapshot::model::Encoding;
 use crate::snapshot::predict::Fidelity;
-use crate::snapshot::what_if::{Change, VariationOutcome, WhatIf};
+use crate::snapshot::what_if::{BatchScale, Change, VariationOutcome, WhatIf};
 use crate::snapshot::{Generation, NONE};
 use crate::text;
 use crate::text::Text;
@@ -355,6 +355,70 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
             }
         }
     }
+}
+
+/// Which batch fits, in sentences.
+pub fn batch_scale(scale: &BatchScale) -> Text {
+    let device = match scale.capacity {
+        Some(capacity) => {
+            let (capacity, context) = (Bytes(capacity), Bytes(context_size::ROUND));
+            text!(
+                en: "a device of {capacity} ({context} of it for the CUDA context)",
+                zh: "显存为 {capacity} 的设备（其中 CUDA 上下文 {context}）"
+            )
+        }
+        None => Text::new("the device of the recording", "记录时的设备"),
+    };
+    let fits = match &scale.fits {
+        Ok(fits) => fits,
+        Err(why) => return Text::new(format!("Not known: {}.", why.en), format!("未知：{}。", why.zh)),
+    };
+    let amount = match scale.recorded {
+        Some(_) if fits.low == fits.high => Text::same(fits.low.to_string()),
+        Some(_) => Text::new(format!("{} to {}", fits.low, fits.high), format!("{} 至 {}", fits.low, fits.high)),
+        None => {
+            let times = |parts: u64| format!("{:.2}", parts as f64 / fits.parts as f64);
+            let (low, high) = (times(fits.low), times(fits.high));
+            match low == high {
+                true => text!(en: "{low} times the recorded one", zh: "记录时的 {low} 倍"),
+                false => text!(en: "{low} to {high} times the recorded one", zh: "记录时的 {low} 至 {high} 倍"),
+            }
+        }
+    };
+    let recorded = scale.recorded.map(|batch| text!(en: " ({batch} was recorded)", zh: "（记录时为 {batch}）"));
+    let recorded = recorded.unwrap_or_default();
+    let (surely, perhaps) = (Bytes(scale.grows.0), Bytes(scale.grows.1));
+    let mut out = match (fits.high, scale.open_end) {
+        (0, _) => Text::new(
+            format!("Not even the smallest batch fits {}{}.", device.en, recorded.en),
+            format!("{}连最小的批也放不下{}。", device.zh, recorded.zh),
+        ),
+        (_, true) => Text::new(
+            format!(
+                "A batch of at most {} fits {}{}: the recording ends with the failure, and what would follow may need \
+                 more.",
+                amount.en, device.en, recorded.en
+            ),
+            format!(
+                "{}上批大小最多为 {}{}：记录止于失败的请求，之后可能还需要更多。",
+                device.zh, amount.zh, recorded.zh
+            ),
+        ),
+        (_, false) => Text::new(
+            format!("The largest batch that fits {} is {}{}.", device.en, amount.en, recorded.en),
+            format!("{}能放下的最大批大小是 {}{}。", device.zh, amount.zh, recorded.zh),
+        ),
+    };
+    let grown = match scale.grows.1 {
+        0 => text!(en: " {surely} of the peak grow with it.", zh: "峰值中 {surely} 随之增长。"),
+        _ => text!(
+            en: " {surely} of the peak grow with it, of a further {perhaps} the recording does not tell.",
+            zh: "峰值中 {surely} 随之增长，另有 {perhaps} 记录无法说明。"
+        ),
+    };
+    out.en += &grown.en;
+    out.zh += &grown.zh;
+    out
 }
 
 /// Whether the simulator can be believed.

@@ -1,0 +1,126 @@
+//! What `oomdoc probe` reads as metrics in the text format of Prometheus, for its textfile collector. A reading that
+//! could not be taken has no sample: absent is not 0.
+
+use super::Findings;
+use crate::gpu::Gpu;
+use std::fmt::Write;
+
+/// One metric: its samples under one help and one type.
+struct Metric {
+    name: &'static str,
+    help: &'static str,
+    samples: Vec<(Vec<(&'static str, String)>, f64)>,
+}
+
+impl Metric {
+    fn new(name: &'static str, help: &'static str) -> Metric {
+        Metric { name, help, samples: Vec::new() }
+    }
+
+    fn add(&mut self, labels: &[(&'static str, &str)], value: Option<f64>) {
+        if let Some(value) = value {
+            self.samples.push((labels.iter().map(|(name, text)| (*name, text.to_string())).collect(), value));
+        }
+    }
+}
+
+/// All metrics. The collector takes a file as a whole: write it under another name and rename it.
+pub fn render(findings: &Findings) -> String {
+    let mut total = Metric::new("oomdoc_gpu_memory_total_bytes", "Memory of the GPU.");
+    let mut used = Metric::new("oomdoc_gpu_memory_used_bytes", "Memory in use, as the driver counts it.");
+    let mut free = Metric::new("oomdoc_gpu_memory_free_bytes", "Memory that is free.");
+    let mut reserved = Metric::new("oomdoc_gpu_memory_reserved_bytes", "Memory that driver and firmware keep.");
+    let mut unexplained = Metric::new("oomdoc_gpu_memory_unexplained_bytes", "Memory in use by no listed process.");
+    let mut busy = Metric::new("oomdoc_gpu_utilization_ratio", "Share of time in which a kernel ran.");
+    let mut held = Metric::new("oomdoc_gpu_process_memory_bytes", "Memory that a process holds on the GPU.");
+    let mut verdict = Metric::new("oomdoc_gpu_verdict", "1 for each verdict on the GPU.");
+    let mut readable = Metric::new("oomdoc_gpu_readable", "1 where the memory of the GPU could be read, else 0.");
+    for (gpu, verdicts) in findings.shown.iter().zip(&findings.verdicts) {
+        let named = labels_of(gpu);
+        let labels: Vec<(&'static str, &str)> = named.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let memory = gpu.memory.as_ref().ok();
+        let bytes = |bytes: u64| bytes as f64;
+        total.add(&labels, memory.map(|memory| bytes(memory.total)));
+        used.add(&labels, memory.map(|memory| bytes(memory.used)));
+        free.add(&labels, memory.map(|memory| bytes(memory.free)));
+        reserved.add(&labels, memory.and_then(|memory| memory.reserved).map(bytes));
+        unexplained.add(&labels, gpu.attribution.as_ref().ok().map(|attribution| bytes(attribution.unexplained)));
+        busy.add(&labels, gpu.utilization.as_ref().ok().map(|percent| f64::from(*percent) / 100.0));
+        readable.add(&labels, Some(f64::from(u8::from(memory.is_some()))));
+        for process in gpu.processes.iter().flatten() {
+            let pid = process.pid.to_string();
+            let name = process.told_name.as_deref().unwrap_or_default();
+            let more = [labels.as_slice(), &[("pid", &pid), ("process", name)]].concat();
+            held.add(&more, process.bytes.as_ref().ok().map(|of| bytes(*of)));
+        }
+        for judgement in verdicts {
+            verdict.add(&[labels.as_slice(), &[("verdict", judgement.id)]].concat(), Some(1.0));
+        }
+    }
+    let mut ram = Metric::new("oomdoc_host_memory_total_bytes", "Memory of the host.");
+    let mut available = Metric::new("oomdoc_host_memory_available_bytes", "Memory of the host that programs can have.");
+    if let Ok(memory) = &findings.survey.host.memory {
+        ram.add(&[], Some(memory.total as f64));
+        available.add(&[], memory.available.as_ref().ok().map(|bytes| *bytes as f64));
+    }
+    let mut out = String::new();
+    for metric in [total, used, free, reserved, unexplained, busy, held, verdict, readable, ram, available] {
+        written(&mut out, &metric);
+    }
+    out
+}
+
+fn labels_of(gpu: &Gpu) -> Vec<(&'static str, String)> {
+    let mut labels = vec![("gpu", gpu.index.to_string())];
+    labels.extend(gpu.uuid.as_ref().ok().map(|uuid| ("uuid", uuid.clone())));
+    labels.extend(gpu.name.as_ref().ok().map(|name| ("name", name.clone())));
+    labels
+}
+
+/// Nothing is written of a metric without samples.
+fn written(out: &mut String, metric: &Metric) {
+    if metric.samples.is_empty() {
+        return;
+    }
+    let name = metric.name;
+    let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} gauge", metric.help);
+    for (labels, value) in &metric.samples {
+        let labels: Vec<String> = labels.iter().map(|(name, text)| format!("{name}=\"{}\"", escaped(text))).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(out, "{name}{labels} {value}");
+    }
+}
+
+/// A label's value may hold anything but a bare quote, backslash or end of line.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '"' => out.push_str("\\\""),
+            '\n' => out.push_str("\\n"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_escaped_and_metrics_without_samples_left_out() {
+        assert_eq!(escaped("a\"b\\c\nd"), "a\\\"b\\\\c\\nd");
+        let mut metric = Metric::new("m", "Something.");
+        let mut out = String::new();
+        metric.add(&[], None);
+        written(&mut out, &metric);
+        assert_eq!(out, "");
+        metric.add(&[("gpu", "0"), ("name", "a \"b\"")], Some(1.5));
+        metric.add(&[], Some(85_899_345_920.0));
+        written(&mut out, &metric);
+        let wanted = "# HELP m Something.\n# TYPE m gauge\nm{gpu=\"0\",name=\"a \\\"b\\\"\"} 1.5\nm 85899345920\n";
+        assert_eq!(out, wanted);
+    }
+}
