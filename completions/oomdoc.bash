@@ -67,7 +67,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__attach)
-            opts="-q -h --record --warn --stop-at --quiet --lang --color --width --help"
+            opts="-q -h --record --warn --stop-at --quiet --lang --color --width --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -97,6 +97,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -105,7 +109,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__diff)
-            opts="-f -h --at --fail-on --format --json --top --lang --color --width --help"
+            opts="-f -h --at --fail-on --format --json --top --lang --color --width --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -143,6 +147,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -151,7 +159,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__explain)
-            opts="-f -s -v -h --format --json --snapshot --verbose --lang --color --width --batch-size --accumulation --seq-len --image-size --workers --prefetch --processes --sample-bytes --samples --cache --host-memory --params --optimizer --precision --help"
+            opts="-f -s -v -h --format --json --snapshot --verbose --lang --color --width --redact --batch-size --accumulation --seq-len --image-size --workers --prefetch --processes --sample-bytes --samples --cache --host-memory --params --optimizer --precision --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -183,6 +191,10 @@ _oomdoc() {
                     ;;
                 --width)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --batch-size)
@@ -249,7 +261,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__headroom)
-            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --text-only --params --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --world-size --accumulation --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --help"
+            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --text-only --params --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --world-size --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -367,11 +379,11 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --world-size)
+                --accumulation)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --accumulation)
+                --world-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -439,6 +451,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -447,7 +463,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__probe)
-            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --pid --need --reserved --idle --cuda --bench --allow-fill --allow-busy --reproduce --buffer --time-limit --help"
+            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --redact --pid --need --reserved --idle --cuda --bench --allow-fill --allow-busy --reproduce --buffer --time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -493,6 +509,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --pid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -529,7 +549,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__rehearse)
-            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --ahead --gpus --world-size --addresses --time-limit --search-limit --env --allow-writes --allow-network --view --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --help"
+            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --ahead --gpus --world-size --addresses --time-limit --search-limit --env --allow-writes --allow-network --view --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --redact --model --task --generate --inference --padding --python --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -635,6 +655,78 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --task)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --generate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --padding)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --python)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --precision)
+                    COMPREPLY=($(compgen -W "fp32 mixed bf16 master" -- "${cur}"))
+                    return 0
+                    ;;
+                --optimizer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lora)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lora-targets)
+                    COMPREPLY=($(compgen -W "attention all" -- "${cur}"))
+                    return 0
+                    ;;
+                --quantised)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kbit-prepared)
+                    COMPREPLY=($(compgen -W "yes no" -- "${cur}"))
+                    return 0
+                    ;;
+                --attention)
+                    COMPREPLY=($(compgen -W "fused eager" -- "${cur}"))
+                    return 0
+                    ;;
+                --seq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target-seq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --image-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zero)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --accumulation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -643,7 +735,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__replay)
-            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --batch-scale --torch --lang --color --width --help"
+            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --batch-scale --torch --lang --color --width --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -693,6 +785,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -701,7 +797,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__rules)
-            opts="-f -h --only --format --json --lang --color --width --help"
+            opts="-f -h --only --format --json --lang --color --width --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -731,6 +827,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -739,7 +839,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__run)
-            opts="-q -h --record --warn --stop-at --quiet --die-with-me --lang --color --width --help"
+            opts="-q -h --record --warn --stop-at --quiet --die-with-me --lang --color --width --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -769,6 +869,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -777,7 +881,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__simulate)
-            opts="-f -h --capacity --context --others --hidden --nvml --device --conf --torch --fraction --streams --no-caching --stop-on-oom --fail-on --format --json --lang --color --width --help"
+            opts="-f -h --capacity --context --others --hidden --nvml --device --conf --torch --fraction --streams --no-caching --stop-on-oom --fail-on --format --json --lang --color --width --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -845,6 +949,10 @@ _oomdoc() {
                     ;;
                 --width)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redact)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
