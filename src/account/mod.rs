@@ -28,7 +28,7 @@ named_variants! {
     /// Whom a part of the device belongs to.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Holder {
-        /// Handed out by the framework's allocator: tensors, workspaces.
+        /// Allocated by the framework: tensors, workspaces.
         Allocated = "allocated",
         /// Held by the framework's allocator, free inside its default pools.
         Cached = "cached",
@@ -90,11 +90,11 @@ pub struct Ledger {
 
     pub requested: Option<Interval>,
     pub free: Option<Interval>,
-    /// Truly handed out (private pools' free blocks taken off).
+    /// Truly allocated (private pools' free blocks taken off).
     pub allocated: Option<Interval>,
     /// Held by the framework's allocator in all.
     pub reserved: Option<Interval>,
-    /// Held by the framework's allocator and not handed out, private pools included.
+    /// Held by the framework's allocator and not allocated, private pools included.
     pub cached: Option<Interval>,
     /// What the driver counts for this process, under whatever pid, where that can be.
     pub process: Option<Interval>,

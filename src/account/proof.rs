@@ -496,7 +496,7 @@ mod tests {
         of(&all(&event, &settle(&event), Some(&states)), kind).map_or(Holds::Open, |proof| proof.holds)
     }
 
-    /// A device of 24 GiB with 20.2 of this process, of which 18 are handed out and 1.5 cached, and `free`.
+    /// A device of 24 GiB with 20.2 of this process, of which 18 are allocated and 1.5 cached, and `free`.
     fn device<'a>(requested: &'a str, free: &'a str, process: &'a str) -> [(Fact, &'a str); 6] {
         [
             (Fact::Requested, requested),

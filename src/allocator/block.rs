@@ -50,7 +50,7 @@ impl Block {
         self.previous != NONE || self.next != NONE
     }
 
-    /// Neither handed out nor waiting for another stream.
+    /// Neither allocated nor waiting for another stream.
     #[inline]
     pub fn is_available(&self) -> bool {
         !self.allocated && self.events == 0 && !self.used_elsewhere

@@ -91,7 +91,7 @@ pub fn request_share(incident: &Incident) -> Option<f64> {
     share_of_whole(incident, incident.ledger.requested)
 }
 
-/// What the framework has handed out, as a share of the device or pool.
+/// What the framework has allocated, as a share of the device or pool.
 pub fn allocated_share(incident: &Incident) -> Option<f64> {
     share_of_whole(incident, incident.ledger.allocated)
 }

@@ -14,11 +14,11 @@ closed_set! {
         /// A limit below the capacity that applies: cgroup, ulimit, watermark.
         Limit = "limit_bytes",
         Free = "free_bytes",
-        /// Handed out by the framework's allocator.
+        /// Allocated by the framework.
         Allocated = "allocated_bytes",
-        /// Held by the framework's allocator, handed out or not.
+        /// Held by the framework's allocator, allocated or not.
         Reserved = "reserved_bytes",
-        /// Held by the framework's allocator and not handed out (`cached` of PyTorch 1.0–1.3 is this too, see
+        /// Held by the framework's allocator and not allocated (`cached` of PyTorch 1.0–1.3 is this too, see
         /// `Cached`).
         ReservedUnallocated = "reserved_unallocated_bytes",
         /// What the driver says this process holds, everything included.
@@ -33,7 +33,7 @@ closed_set! {
         ShmemRss = "shmem_rss_bytes",
         /// Free blocks inside private pools (CUDA graphs, MemPool), as PyTorch 2.4+ prints them.
         PrivatePools = "private_pools_bytes",
-        /// `cached` of PyTorch 1.0–1.3: reserved and not handed out.
+        /// `cached` of PyTorch 1.0–1.3: reserved and not allocated.
         Cached = "cached_bytes",
         /// MPS: what Metal holds beside the allocator's own.
         OtherAllocations = "other_allocations_bytes",

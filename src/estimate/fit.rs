@@ -12,7 +12,7 @@ use crate::units::{Bytes, GIB, MIB};
 /// What a measured figure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Counted {
-    /// `torch.cuda.max_memory_allocated`: handed out.
+    /// `torch.cuda.max_memory_allocated`.
     Allocated,
     /// `torch.cuda.max_memory_reserved`: held by the allocator.
     Reserved,
@@ -39,7 +39,7 @@ const LEAST_CONSTANT: f64 = 0.33;
 const SCATTER: (f64, f64) = (0.005, 16.0 * MIB as f64);
 /// Scatter of reserved bytes: from batch to batch the allocator held 1.0 to 1.37 times what was in use.
 const SCATTER_RESERVED: (f64, f64) = (0.10, 0.25 * GIB as f64);
-/// Most that the allocator held beyond what it had handed out, with fixed shapes, where that was not measured along:
+/// Most that the allocator held beyond what was allocated, with fixed shapes, where that was not measured along:
 /// share and floor.
 const HELD_MOST: (f64, f64) = (0.3, 0.6 * GIB as f64);
 /// The same beyond the most that was measured along, at other batches.
@@ -396,7 +396,7 @@ mod tests {
             fit.peak(32).expected / fit.counted_at(32).expected
         };
         assert!((held(1.2) - 1.2).abs() < 1e-9, "{}", held(1.2));
-        // No less is held than is handed out, whatever a program printed.
+        // No less is reserved than is allocated, whatever a program printed.
         assert!((held(0.9) - 1.0).abs() < 1e-9, "{}", held(0.9));
     }
 }

@@ -4,7 +4,7 @@ use crate::units::{Interval, MIB};
 
 /// Bytes of the highest point of a run, as the framework's allocator needs them from the device.
 ///
-/// `low` is what must be handed out at least, `expected` what the allocator will probably have reserved, `high` a bound
+/// `low` is what must be allocated at least, `expected` what the allocator will probably have reserved, `high` a bound
 /// that is safe to plan with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Peak {
@@ -13,7 +13,7 @@ pub struct Peak {
     pub high: f64,
 }
 
-/// What PyTorch's caching allocator has reserved, as a multiple of what it has handed out at the peak: the middle of
+/// What PyTorch's caching allocator has reserved, as a multiple of what it has allocated at the peak: the middle of
 /// what was measured with fixed shapes (1.01 to 1.3, the large values where little is in use).
 pub const HELD_BEYOND: f64 = 1.05;
 /// Bytes that come on top of that share: segments of 2 and 20 MiB that are partly used.

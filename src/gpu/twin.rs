@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 pub const SMALL_PAGE: u64 = 2 * MIB;
 /// The page of PyTorch's expandable segments for requests above 1 MiB (`large_segment_size_mb`, 20 by default).
 pub const TORCH_PAGE: u64 = LARGE_SEGMENT;
-/// Without a snapshot: bytes handed out per hole. An assumption, printed with every answer that rests on it.
+/// Without a snapshot: bytes allocated per hole. An assumption, printed with every answer that rests on it.
 const LIVE_PER_HOLE: u64 = 64 * MIB;
 
 /// One block of a segment, in address order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     pub bytes: u64,
-    /// Handed out, or waiting for another stream.
+    /// Allocated, or waiting for another stream.
     pub live: bool,
 }
 
@@ -109,7 +109,7 @@ pub struct Sums {
     pub requested: Interval,
     pub free: Interval,
     pub allocated: Interval,
-    /// Reserved and not handed out, private pools left out.
+    /// Reserved and not allocated, private pools left out.
     pub cached: Interval,
 }
 

@@ -36,6 +36,14 @@ pub struct Partition {
 pub struct DeviceUse {
     pub index: u32,
     pub used: Figure,
+    pub by: UseTool,
+}
+
+/// The tools that print what is in use of a device and not its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UseTool {
+    XpuSmi,
+    NvidiaSmiDmon,
 }
 
 /// Rows kept at most: a `watch nvidia-smi` may fill a log.
@@ -107,9 +115,9 @@ impl Tables {
                 self.rows.push((number, row));
                 return;
             }
-            Some(Told::Used(index, used)) => {
+            Some(Told::Used(used)) => {
                 if self.uses.len() < ROWS_AT_MOST {
-                    self.uses.push(DeviceUse { index, used });
+                    self.uses.push(used);
                 }
                 return;
             }

@@ -4,7 +4,7 @@
 //! Rows of one line are read at once; where a tool prints total and use on lines of their own, a row is told when both
 //! are there. What they call MB is MiB (amd-smi and npu-smi shift bytes by 20).
 
-use super::gpu_tables::{GpuRow, ListedProcess};
+use super::gpu_tables::{DeviceUse, GpuRow, ListedProcess, UseTool};
 use crate::evidence::Span;
 use crate::units::{Base, Figure, size};
 
@@ -13,7 +13,7 @@ use crate::units::{Base, Figure, size};
 pub(super) enum Told {
     Row(GpuRow),
     /// What is in use of a device whose size the tool does not print.
-    Used(u32, Figure),
+    Used(DeviceUse),
     /// A process on a device.
     Process(u32, ListedProcess),
 }
@@ -128,8 +128,8 @@ impl Blocks {
             [label, value] if label.starts_with("GPU Memory Used (MiB)") => {
                 let value = value.split([',', ';']).next()?.rsplit(' ').next()?;
                 self.used = mib(value, at);
-                let used = self.used?;
-                Some(self.finish(at).map_or(Told::Used(self.device?, used), Told::Row))
+                let told = DeviceUse { index: self.device?, used: self.used?, by: UseTool::XpuSmi };
+                Some(self.finish(at).map_or(Told::Used(told), Told::Row))
             }
             [.., cell] if cell.starts_with("Memory Physical Size:") => {
                 self.total = cell.split_once(':').and_then(|(_, value)| sized(value.trim(), at));
@@ -254,7 +254,7 @@ fn monitored(text: &str, names: &[String], at: Span) -> Option<Told> {
     let index = cell("gpu")?.parse().ok()?;
     let used = mib(cell("fb")?, at);
     if !names.iter().any(|name| name == "pid") {
-        return Some(Told::Used(index, used?));
+        return Some(Told::Used(DeviceUse { index, used: used?, by: UseTool::NvidiaSmiDmon }));
     }
     let pid = cell("pid")?.parse().ok()?;
     Some(Told::Process(index, (pid, cell("command").map(str::to_string), used)))

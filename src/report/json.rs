@@ -345,13 +345,13 @@ struct Derived<'a> {
     requested: Option<Range>,
     #[serde(skip_serializing_if = "Option::is_none")]
     free: Option<Range>,
-    /// Handed out by the framework's allocator.
+    /// Allocated by the framework.
     #[serde(skip_serializing_if = "Option::is_none")]
     allocated: Option<Range>,
-    /// Held by the framework's allocator, handed out or not.
+    /// Held by the framework's allocator, allocated or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     reserved: Option<Range>,
-    /// Reserved and not handed out.
+    /// Reserved and not allocated.
     #[serde(skip_serializing_if = "Option::is_none")]
     cached: Option<Range>,
     /// Of this process, outside the framework's allocator.

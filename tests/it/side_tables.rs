@@ -123,6 +123,13 @@ const TOOLS: &[Tool] = &[
         total: None,
     },
     Tool {
+        name: "nvidia-smi-dmon",
+        text: "# gpu     fb   bar1\n# Idx     MB     MB\n    0  23500     12",
+        list: "tables",
+        used: Some(23_500),
+        total: None,
+    },
+    Tool {
         name: "npu-smi",
         text: "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |\n\
          | 0     910B3               | OK            | 93.6        36                0    / 0             |\n\
@@ -216,6 +223,9 @@ fn every_tools_table_is_read_with_its_moment() {
             let context = context(&log);
             let row = &context[*list][0];
             assert_eq!(row["moment"], moment, "{name}: {context:#}");
+            if ["xpu-smi", "nvidia-smi-dmon"].contains(name) {
+                assert_eq!(row["source"], *name);
+            }
             assert_eq!(row["used_bytes"].as_u64(), used.map(|mib| mib << 20), "{name} {moment}");
             assert_eq!(row["total_bytes"].as_u64(), total.map(|mib| mib << 20), "{name} {moment}");
         }

@@ -195,7 +195,7 @@ impl<'a> ContextReader<'a> {
                 let known = self.tables.uses().len();
                 self.tables.take(text, line.number);
                 for told in self.tables.uses().get(known..).unwrap_or_default() {
-                    self.side.take_device(told.index, told.used);
+                    self.side.take_device(*told);
                 }
             }
             if topics & topics::TABLES != 0 || self.side.expects() {

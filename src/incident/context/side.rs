@@ -6,6 +6,7 @@
 use super::settings::kubernetes_size;
 use crate::domain::closed_set;
 use crate::evidence::Span;
+use crate::input::gpu_tables::{DeviceUse, UseTool};
 use crate::units::{self, Base, Figure, GIB, MIB};
 
 /// Readings kept at most: a `watch free` may fill a log.
@@ -23,6 +24,7 @@ closed_set! {
         KubectlDescribe = "kubectl-describe",
         DockerStats = "docker-stats",
         XpuSmi = "xpu-smi",
+        NvidiaSmiDmon = "nvidia-smi-dmon",
     }
 }
 
@@ -122,9 +124,13 @@ impl SideTables {
     }
 
     /// Readings of a tool that is read elsewhere.
-    pub(super) fn take_device(&mut self, index: u32, used: Figure) {
-        let subject = Some(format!("GPU {index}"));
-        self.keep(SideTable::XpuSmi, subject, used.at.first, |reading| reading.used = Some(used));
+    pub(super) fn take_device(&mut self, told: DeviceUse) {
+        let DeviceUse { index, used, by } = told;
+        let table = match by {
+            UseTool::XpuSmi => SideTable::XpuSmi,
+            UseTool::NvidiaSmiDmon => SideTable::NvidiaSmiDmon,
+        };
+        self.keep(table, Some(format!("GPU {index}")), used.at.first, |reading| reading.used = Some(used));
     }
 
     pub(super) fn all(&self) -> &[SideReading] {
