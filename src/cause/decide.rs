@@ -48,10 +48,7 @@ mod see {
     pub const FULL: (&str, &str) =
         ("it stands near the device's size from the first step on", "从第一步起就接近设备容量");
     pub const RISES: (&str, &str) = ("what is in use rises from step to step", "占用逐步上升");
-    pub const JUMPS: (&str, &str) = (
-        "it jumps in one phase (validation, saving, the first optimizer step) and falls back",
-        "在某个阶段（验证、保存、首次优化器更新）突增后回落",
-    );
+    pub const JUMPS: (&str, &str) = ("it jumps in one phase and falls back", "在某个阶段突增后回落");
     pub const TWICE: (&str, &str) = ("it stands at twice the weights right after loading", "加载后即为权重的两倍");
     pub const FAR: (&str, &str) =
         ("it stands far below the device until the failing line", "直到失败处都远低于设备容量");

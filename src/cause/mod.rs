@@ -140,6 +140,7 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
     for weighed in &mut weighed {
         weighed.share = odds(weighed.score) / all;
     }
+    speak_against_rivals(&mut weighed);
     let proved = proof.as_ref().map(|proof| proof.cause);
     let others: f64 = weighed.iter().filter(|weighed| Some(weighed.cause.id) != proved).map(|w| w.share).sum();
     let mut findings: Vec<Finding> = weighed
@@ -166,9 +167,29 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
     findings
 }
 
+/// Drops what says nothing: readings without weight, and those that speak for the likeliest of the other causes as much
+/// as for this one, under which they would be no evidence.
+fn speak_against_rivals(weighed: &mut [Weighed]) {
+    let weights = |weighed: &Weighed| weighed.evidence.iter().map(|evidence| evidence.weight).collect::<Vec<f64>>();
+    let mut likeliest: Vec<(f64, usize)> = weighed.iter().enumerate().map(|(at, cause)| (cause.share, at)).collect();
+    likeliest.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let leaders: Vec<(usize, Vec<f64>)> =
+        likeliest.iter().take(2).filter_map(|(_, at)| Some((*at, weights(weighed.get(*at)?)))).collect();
+    for (at, cause) in weighed.iter_mut().enumerate() {
+        let rival = leaders.iter().find(|(leader, _)| *leader != at).map(|(_, weights)| weights);
+        let mut row = 0;
+        cause.evidence.retain(|evidence| {
+            let of_rival = rival.and_then(|weights| weights.get(row)).copied().unwrap_or(0.0);
+            row += 1;
+            evidence.weight.abs() >= WORTH_CITING && (evidence.weight < 0.0 || evidence.weight > of_rival)
+        });
+    }
+}
+
 /// A cause with all that speaks for and against it.
 struct Weighed {
     cause: &'static Cause,
+    /// Of every mechanism that was read, in one order for all causes.
     evidence: Vec<Evidence>,
     score: f64,
     /// Its share of all causes' odds.
@@ -190,10 +211,9 @@ fn weigh(incident: &Incident) -> Vec<Weighed> {
         .filter_map(|cause| {
             let prior = weights.prior(asker, cause.id)?;
             let of = |row: &weights::Row| row.get(cause.id as usize).copied().unwrap_or(0.0);
-            let cited = rows.iter().filter(|(.., row)| of(row).abs() >= WORTH_CITING);
             Some(Weighed {
                 cause,
-                evidence: cited.map(|(mechanism, reading, row)| evidence(mechanism, of(row), reading)).collect(),
+                evidence: rows.iter().map(|(mechanism, reading, row)| evidence(mechanism, of(row), reading)).collect(),
                 score: prior + rows.iter().map(|(.., row)| of(row)).sum::<f64>(),
                 share: 0.0,
             })

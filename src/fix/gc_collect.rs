@@ -18,8 +18,10 @@ pub const FIX: Fix = Fix {
     needs: &[Need::PytorchCache, Need::NoEngine],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
-    knobs: &[line(Target::Pytorch, "del model, optimizer, outputs; gc.collect(); torch.cuda.empty_cache()")
-        .note("in this order", "按此顺序")],
+    knobs: &[line(Target::Pytorch, "del outputs; gc.collect(); torch.cuda.empty_cache()").note(
+        "in this order; between trials the model and its optimizer too",
+        "按此顺序；各次试验之间也删除模型和优化器",
+    )],
     fixtures: &["context/leak", "context/notebook"],
     advise,
 };

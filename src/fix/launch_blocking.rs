@@ -1,6 +1,7 @@
 //! Place an asynchronous error.
 
 use super::prelude::*;
+use crate::domain::Accelerator;
 
 pub const FIX: Fix = Fix {
     id: "launch-blocking",
@@ -30,7 +31,8 @@ fn advise(case: &Case) -> Advice {
         || case.sign(Sign::Disguised)
         || case.clue(Clue::DeviceAssert);
     if !asynchronous {
-        if case.pytorch() && case.confidence(CauseId::Capacity) > 0.4 && case.requested().is_some() {
+        let obeyed = case.accelerator() != Accelerator::Mps;
+        if obeyed && case.pytorch() && case.confidence(CauseId::Capacity) > 0.4 && case.requested().is_some() {
             return Advice::WontHelp(text!(
                 en: "an allocation fails where it is asked for: the traceback is right already, and blocking \
                      launches free nothing",

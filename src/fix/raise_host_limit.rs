@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "raise-host-limit",
     class: Class::Host,
-    title: || text!(en: "Raise the job's memory limit", zh: "提高任务的内存上限"),
+    title: || text!(en: "More memory for the job", zh: "给任务更多内存"),
     doc: || {
         text!(
             en: "Slurm's `--mem`, Kubernetes' `resources.limits.memory` and Docker's `--memory` kill at their own \

@@ -7,12 +7,7 @@ use crate::estimate::{batch, states};
 pub const FIX: Fix = Fix {
     id: "smaller-batch",
     class: Class::Batch,
-    title: || {
-        text!(
-            en: "Smaller batch (accumulate to keep the effective batch)",
-            zh: "减小批大小（用梯度累积保持等效批大小）"
-        )
-    },
+    title: || text!(en: "Smaller batch", zh: "减小批大小"),
     doc: || {
         text!(
             en: "Activations grow with the batch: `peak(b) = c + k·b`. From one failure at batch b only a one-sided \

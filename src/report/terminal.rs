@@ -828,8 +828,8 @@ impl Page {
         if !followers.is_empty() {
             let n = followers.len();
             let text = match n {
-                1 => Text::new("1 message only followed from it", "1 条后续报错只是其后果"),
-                _ => text!(en: "{n} messages only followed from it", zh: "{n} 条后续报错只是其后果"),
+                1 => Text::new("1 later message is a consequence of it", "1 条后续报错只是其后果"),
+                _ => text!(en: "{n} later messages are consequences of it", zh: "{n} 条后续报错只是其后果"),
             };
             notes.push(self.say(&text).into());
         }

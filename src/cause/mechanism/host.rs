@@ -163,7 +163,7 @@ pub const VICTIM: Mechanism = Mechanism {
                 Reading::new(
                     "constructor",
                     text!(
-                        en: "one constructor holds {part} of what binds, before any work has begun",
+                        en: "one constructor holds {part} of the limit, before any work has begun",
                         zh: "尚未开始工作，一个构造函数就占用上限的 {part}"
                     ),
                 )
@@ -179,7 +179,7 @@ pub const VICTIM: Mechanism = Mechanism {
         Some(
             Reading::new(
                 level,
-                text!(en: "the process that died held {part} of what binds", zh: "被杀进程占用上限的 {part}"),
+                text!(en: "the process that died held {part} of what there was", zh: "被杀进程占用上限的 {part}"),
             )
             .at(at),
         )
@@ -226,6 +226,10 @@ pub const REQUEST: Mechanism = Mechanism {
                     zh: "一次请求 {want}，几乎超过任何机器的内存"
                 )
             }
+            "small" => text!(
+                en: "no more than {want} were asked for when it was refused: the rest was in use before",
+                zh: "被拒绝时只请求了 {want}：其余内存此前已被占用"
+            ),
             _ => text!(en: "{want} were asked for at once", zh: "一次请求 {want}"),
         };
         Some(Reading::new(level, text).at(at))

@@ -44,7 +44,7 @@ pub const SEGMENT: Mechanism = Mechanism {
         Some(
             Reading::new(
                 level,
-                text!(en: "{held} of the {all} that bind are shared memory", zh: "生效的 {all} 中有 {held} 是共享内存"),
+                text!(en: "of {all}, {held} are shared memory", zh: "上限 {all} 中有 {held} 是共享内存"),
             )
             .at(at),
         )

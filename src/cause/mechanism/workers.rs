@@ -139,9 +139,9 @@ pub const TABLE: Mechanism = Mechanism {
                 Reading::new(
                     "beyond-the-bound",
                     text!(
-                        en: "{count} tasks named {name} count {together} together, over the {all} that bind: pages \
+                        en: "{count} tasks named {name} hold {together} together, over the limit of {all}: pages \
                              shared at the fork are becoming private copies",
-                        zh: "{count} 个名为 {name} 的任务合计 {together}，超过生效的 {all}：fork 时共享的页正在变成各自\
+                        zh: "{count} 个名为 {name} 的任务合计 {together}，超过上限 {all}：fork 时共享的页正在变成各自\
                              的私有副本"
                     ),
                 )
@@ -149,7 +149,7 @@ pub const TABLE: Mechanism = Mechanism {
                 Reading::new(
                     "share-the-bound",
                     text!(
-                        en: "{count} tasks named {name} hold {together} together, of the {all} that bind",
+                        en: "{count} tasks named {name} hold {together} together, where {all} is the limit",
                         zh: "{count} 个名为 {name} 的任务合计占用 {together}，而上限为 {all}"
                     ),
                 )
