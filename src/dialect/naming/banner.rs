@@ -152,6 +152,8 @@ fn version(text: &str) -> Option<Program> {
         "open-source",
         "standalone",
     ];
+    // `*** Foo 2.0 for GPUs ***`: framed.
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '=' | '#' | '|' | '~'));
     let words: Vec<&str> = text.split_whitespace().take(14).collect();
     // `Foo/1.2.3`, as agents call themselves.
     let agent = words.iter().filter_map(|word| word.split_once('/')).find(|(name, number)| {

@@ -32,6 +32,7 @@ pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
     if own {
         subject(spoken, found);
         tag(spoken, found);
+        advice(spoken, found);
         module(spoken, found);
         language(spoken).into_iter().for_each(|program| found(Way::Language, program));
     }
@@ -428,6 +429,14 @@ fn prefix(line: &str, found: Found<'_>) {
         if body.is_empty() || clock || is_level(word) {
             rest = behind;
             continue;
+        }
+        // `E 00:00:00.1 grid:mesh.h:12] …`: the module before the source's file and line.
+        if let Some((name, place)) = word.strip_suffix(']').and_then(|word| word.split_once(':'))
+            && place.split_once(':').is_some_and(|(file, _)| is_file(file))
+            && !is_file(name)
+        {
+            named(name).into_iter().for_each(|program| found(Way::Prefix, program));
+            return;
         }
         // `foo.cc:123] …` and `[file.py:12]` name no program, and no name follows them.
         if word.ends_with(']') && word.contains(".c") {
@@ -1082,6 +1091,36 @@ fn subject(line: &str, found: Found<'_>) {
         _ => return,
     };
     own_word(word).into_iter().for_each(|program| found(way, program));
+}
+
+/// Whom the user is told to start again, or whose manual to read: `re-run Grid with …`, `restart Grid`, `the Grid manual`.
+fn advice(line: &str, found: Found<'_>) {
+    const AGAIN: &[&str] =
+        &["re-run ", "rerun ", "restart ", "Restart ", "restarting ", "relaunch ", "re-start ", "running ", "run "];
+    const PAPERS: &[&str] = &[" manual", " documentation", " user guide", " docs", " FAQ", " settings", " preferences"];
+    let mut tell = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        if is_proper(word) || is_capitalised(word) {
+            named(word).into_iter().for_each(|program| found(Way::Subject, program));
+        }
+    };
+    for words in AGAIN {
+        let Some((before, rest)) = line.split_once(words) else { continue };
+        let mut behind = rest.split_whitespace();
+        let name = behind.next().unwrap_or_default();
+        let plain = matches!(*words, "run " | "running ");
+        let on = behind.next().is_some_and(|next| matches!(next, "with" | "using" | "on" | "again" | "in"));
+        if !before.ends_with(|c: char| c.is_alphanumeric()) && (!plain || on) {
+            tell(name);
+            return;
+        }
+    }
+    for words in PAPERS {
+        if let Some((before, _)) = line.split_once(words) {
+            tell(before.rsplit(' ').next().unwrap_or_default());
+            return;
+        }
+    }
 }
 
 /// A name in parentheses at the end of a line.

@@ -247,11 +247,23 @@ const BUILDS: &[&str] = &[
     "latest",
 ];
 
+/// What a program of several executables adds to its name.
+const PARTS: &[&str] = &["server", "client", "cli", "daemon", "service", "worker", "runner", "shell"];
+
 /// The name of an executable: its file's, without the folder, the version and what tells one build from another.
 pub(super) fn executable(path: &str) -> Option<Program> {
     let file = path.trim_end_matches([':', ',', ')', '\'', '"', '`']).rsplit(['/', '\\']).next()?;
-    let file = file.strip_suffix(".exe").or_else(|| file.strip_suffix(".jar")).unwrap_or(file);
+    const KINDS: &[&str] = &[".exe", ".jar", ".service"];
+    let file = KINDS.iter().find_map(|kind| file.strip_suffix(kind)).unwrap_or(file);
     let mut name = unversioned(file);
+    // `grid-server`, `grid-cli`: a part of `grid`, unless it is listed by itself.
+    let listed = |name: &str| named(name).is_some_and(|program| !matches!(program, Program::Unlisted(_)));
+    if !listed(name)
+        && let Some((stem, _)) = name.rsplit_once(['-', '_']).filter(|(_, part)| PARTS.contains(part))
+        && named(stem).is_some()
+    {
+        name = stem;
+    }
     while let Some((stem, build)) = name.rsplit_once(['-', '_', '.'])
         && stem.len() >= 2
         && BUILDS.contains(&build.to_ascii_lowercase().as_str())
