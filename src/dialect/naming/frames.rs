@@ -239,8 +239,27 @@ fn checkout(text: &str) -> Option<Program> {
     const OF_EACH: &[&str] = &["home", "Users", "users", "mnt", "media", "scratch", "gpfs", "lustre"];
     /// Folders that hold projects, and those of a system, in which no checkout lies.
     const HOLDERS: &[&str] = &[
-        "workspaces", "repos", "git", "github", "gitlab", "srv", "working", "kaggle", "research", "documents",
-        "downloads", "dev", "develop", "development", "ws", "code", "codes", "my", "proj", "extra", "research",
+        "workspaces",
+        "repos",
+        "git",
+        "github",
+        "gitlab",
+        "srv",
+        "working",
+        "kaggle",
+        "research",
+        "documents",
+        "downloads",
+        "dev",
+        "develop",
+        "development",
+        "ws",
+        "code",
+        "codes",
+        "my",
+        "proj",
+        "extra",
+        "research",
     ];
     const SYSTEM: &[&str] = &["usr", "lib", "lib64", "proc", "tmp", "var", "etc", "bin", "run", "nix", "snap"];
     const INSTALLED: &[&str] = &["site-packages", "dist-packages", "/lib/python", "\\Lib\\", "ipykernel", "<"];
@@ -252,7 +271,8 @@ fn checkout(text: &str) -> Option<Program> {
     if !path.starts_with('/') && !drive {
         return None;
     }
-    let mut folders: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && !part.ends_with(':')).collect();
+    let mut folders: Vec<&str> =
+        path.split(['/', '\\']).filter(|part| !part.is_empty() && !part.ends_with(':')).collect();
     folders.pop();
     let mut folders = folders.into_iter().peekable();
     if folders.peek().is_some_and(|first| SYSTEM.contains(first)) {
