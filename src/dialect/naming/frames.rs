@@ -259,7 +259,6 @@ fn checkout(text: &str) -> Option<Program> {
         "my",
         "proj",
         "extra",
-        "research",
     ];
     const SYSTEM: &[&str] = &["usr", "lib", "lib64", "proc", "tmp", "var", "etc", "bin", "run", "nix", "snap"];
     const INSTALLED: &[&str] = &["site-packages", "dist-packages", "/lib/python", "\\Lib\\", "ipykernel", "<"];

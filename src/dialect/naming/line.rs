@@ -1123,7 +1123,8 @@ fn subject(line: &str, found: Found<'_>) {
     own_word(word).into_iter().for_each(|program| found(way, program));
 }
 
-/// Whom the user is told to start again, or whose manual to read: `re-run Grid with …`, `restart Grid`, `the Grid manual`.
+/// Whom the user is told to start again, or whose manual to read: `re-run Grid with …`, `restart Grid`, `see the Grid
+/// manual`.
 fn advice(line: &str, found: Found<'_>) {
     const AGAIN: &[&str] =
         &["re-run ", "rerun ", "restart ", "Restart ", "restarting ", "relaunch ", "re-start ", "running ", "run "];

@@ -99,48 +99,47 @@ pub(super) fn is_common(word: &str) -> bool {
 /// Words of a sentence that begin lines, stand before colons and are written large in headings. Where a command or a
 /// file is named they may be a program's; in prose they are what they say.
 const PROSE: &str = "\
-    absent absolute acceptable access accept account achieved act action actions activity actual adapt added adding \
+    absent absolute accept acceptable access account achieved act action actions activity actual adapt added adding \
     adjust admin advance advice advise affected allow allowed amount analyse analyze announce appears append apply \
-    approach approx archive area arrival article ask asked aspect assembled assembly assert assign assume attach \
-    attempt attempts attention avoid aware axis balance barrier basic beware bind body bottom bound brief bring \
-    broadcast browser calculate cancel candidate capacity capture care career carry case cases center central certain \
-    chain change changed changes chapter choice choose chosen circuit cleanup clear click close collect color come \
-    comment compare component compress concurrent condition confirm conflict connect consequence consult contact \
-    continue contract control convert correct cost costs couple course cover credit critical cross customer cycle \
-    damage deal debt decide decrease deep degree delay delta depth describe design destroy detect deviation diagnosis \
-    difference digest digits dimension direct disable disabled discard discover disk display distance document domain \
-    drop dropped duration duplicate early earlier easy edge edges edit effect effort either eligible email emit enable \
-    enabled enforce enter entire equal erase escape estimate estimated exact except exchange exclude expand expect \
-    expected experiment explicit extend extra extract faces fact factor far fast feature features feed feedback \
-    figure fill first fit fix fixed fixing flow flush focus follow force forecast form formula forward fraction fresh \
-    friend front further future gain gather general generate genome give given goal good great green ground group \
-    groups grow growth hand hang hard health heavy height high history hold hour hours idea identify ignore ignored \
-    image impossible include increment inform initial inner inside inspect instead intent interval introduction \
-    invoke isolated join joined keep kind know label labels land language latency latest launch lead learn leave left \
-    length less level life lift light link links live loads locate lock locked locks long look lookup loop lost low \
-    lower magic mail major margin mark marks mask mass mean measure measured meet member members mention menu \
-    minor minute minutes mirror miss missing mix mixed moment month motion mount move moved much multiple native nature \
-    near nearly negative neighbor neighbour neither nothing notify numeric obtain occur offset older once open operator \
-    order ordered origin original outer outside owner pair panel paper parent parity partial partition pass passed past \
-    pattern patterns pause payload pending people percent perform period permission phase phases photo pick place plan \
-    plane plain play player point points poll position positive post power precision prefer prefix prepare prepared \
-    press pressure prevent price principal priority problem problems proceed produce product profile profiles promise \
-    proof property protect protein prove provide purge purpose put quality quantity question quick quiet quit quote \
-    radius raise range rate rates ratio raw reach reached reads reason reasons rebuild recall recent recipe recommend \
-    recommended record recover recovery red redo refer refuse refused register reject rejected relation relative \
-    reload rely remain remark remedy remember rename repair repeat replace replay reply represent request rescue \
-    research reset resize resolve respond response rest restrict resume retain retried reveal reverse review revise \
-    right role roll rollback rounds route rule rules safe sale scale score scores screen seal season seats second \
-    seconds security seed seek seems select selected send sense sequence series serious shape share sheet shift \
-    ship short show shown shut side sign significant similar simple single site situation skip skipped slot slots slow \
-    slower snapshot solution solutions sorry sound space spaces spare speak special speed spend spill stable stand \
-    standard starve stay steady store story strategy strength strict strong style submit subset suggest suggested \
-    suggestion suffix suite suitable sure surface suspect suspend suspended symbol system tail take taken talk target \
-    targets team tell term terms thank think ticket tight today top topic touch track traffic transfer transform \
-    translate treat trial trigger trim trouble true truncate trust turn twice unit units unlimited unlock unsupported \
-    usual utility valid variable variables variant vary vertex vertices via victim view views visit volume volumes \
-    walk wall war wave week whether whole wide width window wish won word words workaround world worse worst worth \
-    wrong year yellow zero zone";
+    approach approx archive area arrival article ask asked aspect assembled assert assign assume attach attempt \
+    attempts attention avoid aware axis balance barrier basic beware bind bottom bound brief bring broadcast browser \
+    calculate cancel candidate capacity capture care career carry case cases center central certain chain change \
+    changed changes chapter choice choose chosen circuit cleanup clear click collect color come comment compare \
+    component compress concurrent condition confirm conflict connect consequence consult contact continue contract \
+    control convert correct cost costs couple course cover credit cross customer cycle damage deal debt decide \
+    decrease deep degree delay delta depth describe design destroy detect deviation diagnosis difference digest \
+    digits dimension direct disable disabled discard discover disk display distance document domain drop dropped \
+    duplicate duration earlier early easy edge edges edit effect effort either eligible email emit enable enabled \
+    enforce enter entire equal erase escape estimate estimated exact except exchange exclude expand expect expected \
+    experiment explicit extend extra extract faces fact factor far fast feature features feed feedback figure fill \
+    fit fix fixed fixing flow flush focus follow force forecast form formula forward fraction fresh friend front \
+    further future gain gather general generate genome give given goal great green ground group groups grow growth \
+    hand hang hard health heavy height high history hold hour hours idea identify ignore ignored impossible include \
+    increment inform initial inner inside inspect instead intent interval introduction invoke isolated joined keep \
+    kind know label labels land language latency latest launch lead learn leave left length less life lift light \
+    link links live loads locate lock locked locks long look lookup loop lost low lower magic mail major margin mark \
+    marks mask mass mean measure measured meet member members mention menu minor minute minutes mirror miss missing \
+    mix mixed moment month motion mount move moved much multiple native nature near nearly negative neighbor \
+    neighbour neither nothing notify numeric obtain occur offset older once operator order ordered origin original \
+    outer outside owner pair panel paper parent parity partial partition pass passed past pattern patterns pause \
+    payload pending people percent perform period permission phase phases photo pick place plain plan plane play \
+    player point points poll position positive post power precision prefer prefix prepare prepared press pressure \
+    prevent price principal priority problem problems proceed produce product profile profiles promise proof \
+    property protect protein prove provide purge purpose quality quantity quick quiet quit quote radius range rate \
+    rates ratio raw reach reached reasons rebuild recall recent recipe recommend recommended recover recovery red \
+    redo refer refuse refused register reject rejected relation relative reload rely remain remark remedy remember \
+    rename repair repeat replace replay reply represent rescue research reset resize resolve respond response rest \
+    restrict resume retain retried reveal reverse review revise right role roll rollback rounds route rule rules \
+    safe sale scale score scores screen seal season seats second seconds security seed seek seems selected sense \
+    sequence series serious shape share sheet shift ship short show shown shut side sign significant similar simple \
+    single site situation skip skipped slot slots slow slower snapshot solution solutions sorry sound space spaces \
+    spare speak special speed spend spill stable stand standard starve stay steady store story strategy strength \
+    strict strong style submit subset suffix suggest suggested suggestion suitable suite sure surface suspect \
+    suspend suspended symbol tail take taken talk target targets team tell term terms thank think ticket tight today \
+    top topic touch track traffic transfer transform translate treat trial trigger trim trouble truncate trust turn \
+    twice unit units unlimited unlock unsupported usual utility variable variables variant vary vertex vertices via \
+    victim view views visit volume volumes walk wall war wave week whether whole wide width window wish won word \
+    words workaround world worse worst worth wrong year yellow zero zone";
 
 static SENTENCES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| PROSE.split_whitespace().collect());
 
