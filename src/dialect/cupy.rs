@@ -46,8 +46,9 @@ const PHRASES: [Phrase; 3] = [
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, _) = first_of(document, position, &PHRASES)?;
-    // XLA on the CPU says `Out of memory allocating N bytes.` too.
-    if event.dialect == "cupy-pool" && event.message.contains("RESOURCE_EXHAUSTED") {
+    // XLA on the CPU says `Out of memory allocating N bytes.` too, OpenACC's runtime `… bytes of device memory`.
+    let others = ["RESOURCE_EXHAUSTED", "of device memory"];
+    if event.dialect == "cupy-pool" && others.iter().any(|words| event.message.contains(words)) {
         return None;
     }
     for fact in [Fact::Limit, Fact::FractionLimit] {

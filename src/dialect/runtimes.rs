@@ -123,7 +123,7 @@ fn python(document: &Document, position: usize, line: &str) -> Option<Event> {
 
 /// True where the memory is a device's, so that another dialect reads it.
 fn foreign(text: &str) -> bool {
-    ["CUDA", "cuda", "rmm", "GPU", "gpu", "device memory"].iter().any(|word| text.contains(word))
+    ["CUDA", "cuda", "cuMem", "hipM", "rmm", "GPU", "gpu", "device memory"].iter().any(|word| text.contains(word))
 }
 
 /// `std::bad_alloc`, uncaught or wrapped in a Python error.

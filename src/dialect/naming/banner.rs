@@ -152,6 +152,10 @@ fn version(text: &str) -> Option<Program> {
         "open-source",
         "standalone",
     ];
+    // `*** Foo 2.0 for GPUs ***`: framed.
+    let rule = |c: char| matches!(c, '*' | '=' | '#' | '|' | '~' | '-');
+    let framed = text.trim_start().starts_with(rule) && text.trim_end().ends_with(rule);
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || rule(c));
     let words: Vec<&str> = text.split_whitespace().take(14).collect();
     // `Foo/1.2.3`, as agents call themselves.
     let agent = words.iter().filter_map(|word| word.split_once('/')).find(|(name, number)| {
@@ -186,7 +190,18 @@ fn version(text: &str) -> Option<Program> {
     let first = words.first().map(|first| word(first)) == Some(name);
     // Without a word or a mark for it, only what begins the line and is written as a name.
     let alone = words.len() <= 2 && first;
-    let sure = spoken || marked || alone || first && (is_proper(name) || is_capitalised(name)) && words.len() <= 8;
+    // `step 3 starting at 112.4`: a time or a share, not a version.
+    let measured = number.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| {
+        matches!(*before, "at" | "in" | "to" | "of" | "by" | "after" | "from" | "than" | "about" | "=" | "took" | "is")
+    });
+    if measured {
+        return None;
+    }
+    let sure = spoken
+        || marked
+        || alone
+        || framed && first
+        || first && (is_proper(name) || is_capitalised(name)) && words.len() <= 8;
     if OTHERS.contains(&lower.as_str()) || !sure || text.contains("GiB") || text.contains(" MB") || text.contains(" GB")
     {
         return None;

@@ -192,14 +192,40 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
     }
 }
 
+/// The interpreter that runs a command's script, of those languages whose runtime says of itself that memory ran out,
+/// without a name before it: their scripts seldom catch that, and can't print anything of their own then.
+fn interpreter(command: &str) -> Option<Program> {
+    const LANGUAGES: &[(&str, &str)] = &[("perl", ".pl"), ("ruby", ".rb"), ("lua", ".lua"), ("php", ".php")];
+    command.split_whitespace().take_while(|word| !matches!(*word, "|" | "&&" | ";")).take(6).find_map(|word| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        let found = LANGUAGES.iter().find(|(language, ending)| name == *language || name.ends_with(ending));
+        found.and_then(|(language, _)| Program::named(language))
+    })
+}
+
 /// The program that a command line runs; nothing where the line is none.
 fn of_line(text: &str) -> Option<(Way, Program)> {
     let text = text.trim_start();
-    prompt(text).or_else(|| run(typed(text).or_else(|| killed(text))?))
+    prompt(text).or_else(|| {
+        let command = typed(text).or_else(|| killed(text))?;
+        let run = run(command);
+        let script = run.is_none_or(|(way, program)| way == Way::Script && matches!(program, Program::Unlisted(_)));
+        interpreter(command).filter(|_| script).map(|program| (Way::Script, program)).or(run)
+    })
 }
 
 /// The program whose own prompt it is: `octave:15> …`, `sqlite> …`.
 fn prompt(text: &str) -> Option<(Way, Program)> {
+    // psql's, with the database: `sales=# select …`, `sales-> from …`.
+    let base = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    if base > 0 && ["=# ", "-# ", "=> ", "-> "].iter().any(|mark| text[base..].starts_with(mark)) {
+        let statement = text[base + 3..].trim_start().split(' ').next().unwrap_or_default().to_ascii_lowercase();
+        if ["select", "insert", "update", "create", "delete", "with", "explain", "copy", "set", "from", "where", "join"]
+            .contains(&statement.as_str())
+        {
+            return Program::named("postgresql").map(|program| (Way::Command, program));
+        }
+    }
     let (name, _) = text.split_once("> ").or_else(|| text.trim_end().strip_suffix('>').map(|name| (name, "")))?;
     let (name, number) = name.split_once([':', '(', '[']).unwrap_or((name, ""));
     let number = number.trim_end_matches([')', ']']);

@@ -1,7 +1,7 @@
 //! The packages that a traceback's frames lie in, in the languages that print one.
 
 use super::line::of_package;
-use super::word::{executable, named, unversioned};
+use super::word::{executable, is_common, named, unversioned};
 use super::{AFTER, BEFORE, Way, head};
 use crate::domain::Program;
 use crate::input::Document;
@@ -120,14 +120,17 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
     let above = document.lines.get(from..position).unwrap_or_default();
     // A traceback of Python's ends at the message: its innermost frame is the last.
     let mut frames = Vec::new();
+    let mut project = None;
     for line in above.iter().rev() {
         let text = head(&line.text);
-        if text.starts_with("Traceback") && !frames.is_empty() {
+        if text.starts_with("Traceback") && (!frames.is_empty() || project.is_some()) {
             break;
         }
         frames.extend(frame(text));
+        project = project.or_else(|| checkout(text));
     }
     tell(&frames, found);
+    project.into_iter().for_each(|program| found(Way::Folder, program));
     // Stacks of other languages stand below it, innermost first.
     let end = position.saturating_add(BEFORE).min(document.lines.len());
     let below = document.lines.get(position..end).unwrap_or_default();
@@ -220,8 +223,66 @@ fn frame(text: &str) -> Vec<Program> {
         return named(name).into_iter().collect();
     }
     // A script that an installer wrote: `File "/usr/local/bin/grid", line 8, in <module>`
-    let path = text.split_once("File \"").and_then(|(_, rest)| rest.split_once('"')).map(|(path, _)| path);
+    let path = file_of(text);
     path.filter(|path| path.contains("/bin/") && !path.ends_with(".py")).and_then(executable).into_iter().collect()
+}
+
+/// The file of a frame as Python prints it.
+fn file_of(text: &str) -> Option<&str> {
+    text.split_once("File \"").and_then(|(_, rest)| rest.split_once('"')).map(|(path, _)| path)
+}
+
+/// The project in whose checkout a frame's file lies: `/home/NAME/gridnet/train/loop.py`, `/opt/gridnet/main.py`. A
+/// program that is run from its sources shows in no other way, and its folder keeps the repository's name.
+fn checkout(text: &str) -> Option<Program> {
+    /// Below these, one folder for each person or volume.
+    const OF_EACH: &[&str] = &["home", "Users", "users", "mnt", "media", "scratch", "gpfs", "lustre"];
+    /// Folders that hold projects, and those of a system, in which no checkout lies.
+    const HOLDERS: &[&str] = &[
+        "workspaces",
+        "repos",
+        "git",
+        "github",
+        "gitlab",
+        "srv",
+        "working",
+        "kaggle",
+        "research",
+        "documents",
+        "downloads",
+        "dev",
+        "develop",
+        "development",
+        "ws",
+        "code",
+        "codes",
+        "my",
+        "proj",
+        "extra",
+    ];
+    const SYSTEM: &[&str] = &["usr", "lib", "lib64", "proc", "tmp", "var", "etc", "bin", "run", "nix", "snap"];
+    const INSTALLED: &[&str] = &["site-packages", "dist-packages", "/lib/python", "\\Lib\\", "ipykernel", "<"];
+    let path = file_of(text)?;
+    if INSTALLED.iter().any(|mark| path.contains(mark)) {
+        return None;
+    }
+    let drive = path.get(1..3).is_some_and(|mark| mark == ":\\" || mark == ":/");
+    if !path.starts_with('/') && !drive {
+        return None;
+    }
+    let mut folders: Vec<&str> =
+        path.split(['/', '\\']).filter(|part| !part.is_empty() && !part.ends_with(':')).collect();
+    folders.pop();
+    let mut folders = folders.into_iter().peekable();
+    if folders.peek().is_some_and(|first| SYSTEM.contains(first)) {
+        return None;
+    }
+    if folders.next_if(|first| OF_EACH.contains(first)).is_some() {
+        folders.next();
+    }
+    let holds = |folder: &&str| is_common(folder) || HOLDERS.contains(&folder.to_ascii_lowercase().as_str());
+    let project = folders.find(|folder| !holds(folder))?;
+    named(unversioned(project))
 }
 
 /// The package in which a file lies, by the folder that its language installs packages in.

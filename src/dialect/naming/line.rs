@@ -2,7 +2,7 @@
 //! sentence, an error code, a path.
 
 use super::Way;
-use super::word::{executable, is_capitalised, is_common, is_file, is_proper, named, unversioned};
+use super::word::{executable, is_capitalised, is_common, is_file, is_listed, is_proper, is_prose, named, unversioned};
 use crate::dialect::record::{Field, Record};
 use crate::dialect::syslog;
 use crate::domain::Program;
@@ -19,10 +19,12 @@ pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
     // An object's own words are no prose: who wrote it stands in front of it and in its fields.
     let object = record.as_ref().and_then(|record| record.object);
     let spoken = object.map_or(line, |at| &line[..at]);
-    if let Some(app) = syslog::headed(line).and_then(|headed| headed.app) {
-        executable(app).into_iter().for_each(|program| found(Way::Prefix, program));
+    // A desktop's or an interpreter's name tells nothing: then the one in front of the text.
+    let app = syslog::headed(line).and_then(|headed| headed.app);
+    if let Some(program) = app.and_then(executable) {
+        found(Way::Prefix, program);
     } else {
-        prefix(spoken, found);
+        prefix(if app.is_some() { syslog::body(spoken) } else { spoken }, found);
     }
     loggers(spoken, found);
     if let Some(record) = record {
@@ -32,6 +34,7 @@ pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
     if own {
         subject(spoken, found);
         tag(spoken, found);
+        advice(spoken, found);
         module(spoken, found);
         language(spoken).into_iter().for_each(|program| found(Way::Language, program));
     }
@@ -296,6 +299,8 @@ fn namespaces(line: &str, found: Found<'_>) {
         "mlir",
         "cv",
     ];
+    const HOUSES: &[&str] =
+        &["facebook", "google", "nvidia", "microsoft", "apache", "intel", "amd", "amazon", "alibaba", "tencent"];
     for (at, _) in line.match_indices("::").take(16) {
         let before = &line[..at];
         let word = before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
@@ -308,6 +313,12 @@ fn namespaces(line: &str, found: Found<'_>) {
         if word.len() == 1 && before[..start].ends_with('[') {
             let function = line[at + 2..].split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next();
             function.and_then(own_word).into_iter().for_each(|program| found(Way::Function, program));
+            continue;
+        }
+        // `facebook::velox::…`: a house's, and then the program's.
+        let inner = line[at + 2..].split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
+        if HOUSES.contains(&word) && line[at + 2 + inner.len()..].starts_with("::") {
+            named(inner).into_iter().for_each(|program| found(Way::Namespace, program));
             continue;
         }
         if LANGUAGES.contains(&word) || word.len() < 3 {
@@ -362,7 +373,10 @@ fn is_level(word: &str) -> bool {
 /// …`, `host foo[123]: …`, `Foo Bar: …`.
 fn prefix(line: &str, found: Found<'_>) {
     // What was being done, and without a line's end who failed at it: `Reading the index...solver: …`
-    if let Some((_, tail)) = line.rsplit_once("...").filter(|(_, tail)| tail.starts_with(|c: char| c.is_alphabetic())) {
+    if let Some(tail) = line.rsplit_once("...").map(|(_, tail)| tail.trim_start())
+        && tail.starts_with(|c: char| c.is_alphabetic())
+        && tail.contains(": ")
+    {
         prefix(tail, found);
         return;
     }
@@ -385,6 +399,14 @@ fn prefix(line: &str, found: Found<'_>) {
         let body = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         let digits = body.bytes().filter(u8::is_ascii_digit).count();
         let behind = rest.get(word.len()..).unwrap_or_default().trim_start();
+        // `Grid++> Running …`: a runtime's mark before all that it says.
+        if let Some(name) = word.strip_suffix('>')
+            && is_capitalised(name)
+            && !behind.is_empty()
+        {
+            named(name).into_iter().for_each(|program| found(Way::Bracket, program));
+            return;
+        }
         // A path to an executable: `./bin/solver: out of memory`.
         if word.ends_with(':') && (word.starts_with("./") || word.starts_with('/')) {
             executable(word).into_iter().for_each(|program| found(Way::Prefix, program));
@@ -429,6 +451,14 @@ fn prefix(line: &str, found: Found<'_>) {
             rest = behind;
             continue;
         }
+        // `E 00:00:00.1 grid:mesh.h:12] …`: the module before the source's file and line.
+        if let Some((name, place)) = word.strip_suffix(']').and_then(|word| word.split_once(':'))
+            && place.split_once(':').is_some_and(|(file, _)| is_file(file))
+            && !is_file(name)
+        {
+            named(name).into_iter().for_each(|program| found(Way::Prefix, program));
+            return;
+        }
         // `foo.cc:123] …` and `[file.py:12]` name no program, and no name follows them.
         if word.ends_with(']') && word.contains(".c") {
             return;
@@ -453,6 +483,10 @@ fn prefix(line: &str, found: Found<'_>) {
         }
         // `ERROR qdrant::actix: …` is a namespace's; `INFO name.module …` a logger behind its level.
         if word.ends_with(':') && !word.ends_with("::") {
+            // `rate_control:  CQP`: a setting in a list of them, aligned.
+            if rest.get(word.len()..).is_some_and(|behind| behind.starts_with("  ")) {
+                return;
+            }
             let name = body.split(['[', '(']).next().unwrap_or_default();
             if name.contains('.') && !is_file(name) {
                 of_package(name).into_iter().for_each(|program| found(Way::Logger, program));
@@ -691,6 +725,11 @@ fn own_word(name: &str) -> Option<Program> {
         && (allocates(name) || camel_words(name).any(|word| VERBS.contains(&word.to_ascii_lowercase().as_str())));
     if camel {
         return None;
+    }
+    // `grid_tracked`, `grid_index`: a library's prefix and what is done.
+    let act = name.split_once('_').is_some_and(|(_, act)| is_prose(act) || is_common(act) || act.ends_with("ed"));
+    if act && !is_listed(name) {
+        return name.split_once('_').and_then(|(library, _)| named(library)).or_else(|| named(name));
     }
     if name.matches('_').count() >= 2 || allocates(name) || acts(name) { function(name) } else { named(name) }
 }
@@ -1082,6 +1121,37 @@ fn subject(line: &str, found: Found<'_>) {
         _ => return,
     };
     own_word(word).into_iter().for_each(|program| found(way, program));
+}
+
+/// Whom the user is told to start again, or whose manual to read: `re-run Grid with …`, `restart Grid`, `see the Grid
+/// manual`.
+fn advice(line: &str, found: Found<'_>) {
+    const AGAIN: &[&str] =
+        &["re-run ", "rerun ", "restart ", "Restart ", "restarting ", "relaunch ", "re-start ", "running ", "run "];
+    const PAPERS: &[&str] = &[" manual", " documentation", " user guide", " docs", " FAQ", " settings", " preferences"];
+    let mut tell = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        if is_proper(word) || is_capitalised(word) {
+            named(word).into_iter().for_each(|program| found(Way::Subject, program));
+        }
+    };
+    for words in AGAIN {
+        let Some((before, rest)) = line.split_once(words) else { continue };
+        let mut behind = rest.split_whitespace();
+        let name = behind.next().unwrap_or_default();
+        let plain = matches!(*words, "run " | "running ");
+        let on = behind.next().is_some_and(|next| matches!(next, "with" | "using" | "on" | "again" | "in"));
+        if !before.ends_with(|c: char| c.is_alphanumeric()) && (!plain || on) {
+            tell(name);
+            return;
+        }
+    }
+    for words in PAPERS {
+        if let Some((before, _)) = line.split_once(words) {
+            tell(before.rsplit(' ').next().unwrap_or_default());
+            return;
+        }
+    }
 }
 
 /// A name in parentheses at the end of a line.

@@ -92,6 +92,26 @@ impl Way {
             Way::Language => 15,
         }
     }
+
+    /// True where the word stands among others of a sentence or a heading, in which any word may stand.
+    const fn is_prose(self) -> bool {
+        matches!(
+            self,
+            Way::Prefix
+                | Way::TwoWords
+                | Way::Function
+                | Way::Bracket
+                | Way::Subject
+                | Way::Capital
+                | Way::Type
+                | Way::Tag
+                | Way::Banner
+                | Way::Began
+                | Way::Ended
+                | Way::Mention
+                | Way::Folder
+        )
+    }
 }
 
 /// What has less than this is no name.
@@ -148,6 +168,9 @@ const AGAIN: u32 = 4;
 impl Tally {
     /// Counts a way in which a program shows, of whose weight `share` tenths hold here.
     fn add(&mut self, way: Way, program: Program, share: u32) {
+        if way.is_prose() && matches!(program, Program::Unlisted(_)) && word::is_prose(program.id()) {
+            return;
+        }
         if !word::tells(program) || self.unlisted_only && !matches!(program, Program::Unlisted(_)) {
             return;
         }
@@ -266,8 +289,20 @@ pub fn marker(line: &str) -> Option<Program> {
     let line = head(line);
     let lowered = !line.bytes().any(|byte| byte.is_ascii_uppercase());
     let search = if lowered { &MARKERS.lowered } else { &MARKERS.as_printed };
-    let found = search.as_ref()?.find_iter(line).max_by_key(|found| found.len())?;
+    let hits = search.as_ref()?.find_iter(line).filter(|hit| !in_file_name(line, hit.start(), hit.end()));
+    let found = hits.max_by_key(|found| found.len())?;
     MARKERS.programs.get(found.pattern().as_usize()).copied()
+}
+
+/// True for a bare word in the name of a C++ source: `src/optix_core.cpp` is of the program that calls the library, and
+/// named for what it calls.
+fn in_file_name(line: &str, start: usize, end: usize) -> bool {
+    let bare = line[start..end].bytes().all(|byte| byte.is_ascii_alphabetic());
+    let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let before = line[..start].trim_end_matches(name);
+    let ending = line[end..].trim_start_matches(name);
+    let source = [".cpp", ".cc", ".cu", ".c:", ".cxx"].iter().any(|kind| ending.starts_with(kind));
+    bare && source && before.ends_with('/')
 }
 
 fn head(text: &str) -> &str {
@@ -336,6 +371,18 @@ mod tests {
             ("gridtool [error]: malloc of size 99 failed", "gridtool"),
             (" * ABOUT  GridMiner/6.21.0 gcc/9.3.0\nout of memory", "gridminer"),
             ("Gridtool's memory management: out of memory", "gridtool"),
+            ("E 00:00:00.12 gridtool:mesh.h:12] out of memory", "gridtool"),
+            ("Gridtool++> Running on 4 nodes\nout of memory", "gridtool"),
+            ("*** gridtool 2.3.1 for all GPUs ***\nout of memory", "gridtool"),
+            ("Error: out of memory. Restart Gridtool and try a smaller scene", "gridtool"),
+            ("SOLUTION: re-run Gridtool with more memory\nout of memory", "gridtool"),
+            ("Jan  1 10:00:00 n1 gridtool-server[1669]: out of memory", "gridtool"),
+            ("facebook::gridtool::Pool::grow: out of memory", "gridtool"),
+            ("[grid_sort_core] merging 4 blocks... gridtool sort: error, out of memory", "gridtool"),
+            ("sales=# select * from orders;\nout of memory", "postgresql"),
+            ("$ perl dedupe.pl a.log\nOut of memory!", "perl"),
+            ("  File \"/home/ann/gridtool/mesh/grow.py\", line 5, in grow\nout of memory", "gridtool"),
+            ("  File \"C:\\Users\\ann\\code\\gridtool\\grow.py\", line 5, in grow\nout of memory", "gridtool"),
             ("gridtool:15> a = zeros (9)\nerror: out of memory", "gridtool"),
             ("2025-01-01 10:00:00 n1 !ERR | gridtool[1669] [shard 0] pool - out of memory", "gridtool"),
             ("Jan  1 10:00:00 host gridtool[1669]: out of memory", "gridtool"),
@@ -362,6 +409,11 @@ mod tests {
             "src/mesh/lib/alloc.c:12: out of memory",
             "$ nvidia-smi\nout of memory",
             "[conn41] out of memory",
+            "SOLUTION: out of memory",
+            "Load balancing step 4 starting at 112.4\nout of memory",
+            "    rate_control:   CQP\nout of memory",
+            "  File \"/home/ann/train.py\", line 5, in <module>\nout of memory",
+            "  File \"/usr/lib/python3.11/json/decoder.py\", line 5, in decode\nout of memory",
             "> out of memory",
             "thread 'main' panicked: out of memory",
         ] {

@@ -39,7 +39,7 @@ const NO_NAMES: &str = "\
     glibc global gmt gnu go good goroutine gpl gpu gpus gradient gradients graph graphs grid grpc gtest gui \
     guide had handler handlers hardware has hash have having he header headers heap help helper helpers here \
     hibernate hint hip home homepage hook hooks host hostname hosts however hpp html http https huge hugepage \
-    hugepages i idle if image images import importing in inc increase index indexes indices inf infer inference \
+    hugepages i id idle ids if image images import importing in inc increase index indexes indices inf infer inference \
     info init initialize initialized initializing input inputs insert install installed installing instance \
     instances insufficient int intel interface internal into invalid invalid_argument io ioctl ip is issue \
     issues it item items iter iteration iterations its jan january java javac javaw job jobs join js json jul \
@@ -94,6 +94,67 @@ static STOPS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| NO_NAMES.split_whitesp
 /// True for a word that names a role, a level or a part of any program.
 pub(super) fn is_common(word: &str) -> bool {
     STOPS.contains(word.to_ascii_lowercase().as_str())
+}
+
+/// Words of a sentence that begin lines, stand before colons and are written large in headings. Where a command or a
+/// file is named they may be a program's; in prose they are what they say.
+const PROSE: &str = "\
+    absent absolute accept acceptable access account achieved act action actions activity actual adapt added adding \
+    adjust admin advance advice advise affected allow allowed amount analyse analyze announce appears append apply \
+    approach approx archive area arrival article ask asked aspect assembled assert assign assume attach attempt \
+    attempts attention avoid aware axis balance barrier basic beware bind bottom bound brief bring broadcast browser \
+    calculate cancel candidate capacity capture care career carry case cases center central certain chain change \
+    changed changes chapter choice choose chosen circuit cleanup clear click collect color come comment compare \
+    component compress concurrent condition confirm conflict connect consequence consult contact continue contract \
+    control convert correct cost costs couple course cover credit cross customer cycle damage deal debt decide \
+    decrease deep degree delay delta depth describe design destroy detect deviation diagnosis difference digest \
+    digits dimension direct disable disabled discard discover disk display distance document domain drop dropped \
+    duplicate duration earlier early easy edge edges edit effect effort either eligible email emit enable enabled \
+    enforce enter entire equal erase escape estimate estimated exact except exchange exclude expand expect expected \
+    experiment explicit extend extra extract faces fact factor far fast feature features feed feedback figure fill \
+    fit fix fixed fixing flow flush focus follow force forecast form formula forward fraction fresh friend front \
+    further future gain gather general generate genome give given goal great green ground group groups grow growth \
+    hand hang hard health heavy height high history hold hour hours idea identify ignore ignored impossible include \
+    increment inform initial inner inside inspect instead intent interval introduction invoke isolated joined keep \
+    kind know label labels land language latency latest launch lead learn leave left length less life lift light \
+    link links live loads locate lock locked locks long look lookup loop lost low lower magic mail major margin mark \
+    marks mask mass mean measure measured meet member members mention menu minor minute minutes mirror miss missing \
+    mix mixed moment month motion mount move moved much multiple native nature near nearly negative neighbor \
+    neighbour neither nothing notify numeric obtain occur offset older once operator order ordered origin original \
+    outer outside owner pair panel paper parent parity partial partition pass passed past pattern patterns pause \
+    payload pending people percent perform period permission phase phases photo pick place plain plan plane play \
+    player point points poll position positive post power precision prefer prefix prepare prepared press pressure \
+    prevent price principal priority problem problems proceed produce product profile profiles promise proof \
+    property protect protein prove provide purge purpose quality quantity quick quiet quit quote radius range rate \
+    rates ratio raw reach reached reasons rebuild recall recent recipe recommend recommended recover recovery red \
+    redo refer refuse refused register reject rejected relation relative reload rely remain remark remedy remember \
+    rename repair repeat replace replay reply represent rescue research reset resize resolve respond response rest \
+    restrict resume retain retried reveal reverse review revise right role roll rollback rounds route rule rules \
+    safe sale scale score scores screen seal season seats second seconds security seed seek seems selected sense \
+    sequence series serious shape share sheet shift ship short show shown shut side sign significant similar simple \
+    single site situation skip skipped slot slots slow slower snapshot solution solutions sorry sound space spaces \
+    spare speak special speed spend spill stable stand standard starve stay steady store story strategy strength \
+    strict strong style submit subset suffix suggest suggested suggestion suitable suite sure surface suspect \
+    suspend suspended symbol tail take taken talk target targets team tell term terms thank think ticket tight today \
+    top topic touch track traffic transfer transform translate treat trial trigger trim trouble truncate trust turn \
+    twice unit units unlimited unlock unsupported usual utility variable variables variant vary vertex vertices via \
+    victim view views visit volume volumes walk wall war wave week whether whole wide width window wish won word \
+    words workaround world worse worst worth wrong year yellow zero zone";
+
+static SENTENCES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| PROSE.split_whitespace().collect());
+
+/// True for a word of English prose: one of its commonest, or one that has the ending of an action, a quality or a
+/// participle. Programs named so are few, and show by their command.
+pub(super) fn is_prose(word: &str) -> bool {
+    const ENDINGS: &[&str] = &["ing", "tion", "tions", "sion", "ment", "ments", "ness", "ally", "ated", "ized", "ised"];
+    let word = word.to_ascii_lowercase();
+    let ends = word.len() >= 7 && ENDINGS.iter().any(|ending| word.ends_with(ending));
+    let letters = word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    letters && ends
+        || SENTENCES.contains(word.as_str())
+        || word
+            .split_once('-')
+            .is_some_and(|(a, b)| [a, b].iter().all(|part| is_common(part) || SENTENCES.contains(part)))
 }
 
 /// Endings of files that hold code or data: a word with one is a file's name.
@@ -247,11 +308,27 @@ const BUILDS: &[&str] = &[
     "latest",
 ];
 
+/// True for the name of a listed program.
+pub(super) fn is_listed(name: &str) -> bool {
+    named(name).is_some_and(|program| !matches!(program, Program::Unlisted(_)))
+}
+
+/// What a program of several executables adds to its name.
+const PARTS: &[&str] = &["server", "client", "cli", "daemon", "service", "worker", "runner", "shell"];
+
 /// The name of an executable: its file's, without the folder, the version and what tells one build from another.
 pub(super) fn executable(path: &str) -> Option<Program> {
     let file = path.trim_end_matches([':', ',', ')', '\'', '"', '`']).rsplit(['/', '\\']).next()?;
-    let file = file.strip_suffix(".exe").or_else(|| file.strip_suffix(".jar")).unwrap_or(file);
+    const KINDS: &[&str] = &[".exe", ".jar", ".service"];
+    let file = KINDS.iter().find_map(|kind| file.strip_suffix(kind)).unwrap_or(file);
     let mut name = unversioned(file);
+    // `grid-server`, `grid-cli`: a part of `grid`, unless it is listed by itself.
+    if !is_listed(name)
+        && let Some((stem, _)) = name.rsplit_once(['-', '_']).filter(|(_, part)| PARTS.contains(part))
+        && named(stem).is_some()
+    {
+        name = stem;
+    }
     while let Some((stem, build)) = name.rsplit_once(['-', '_', '.'])
         && stem.len() >= 2
         && BUILDS.contains(&build.to_ascii_lowercase().as_str())

@@ -762,6 +762,12 @@ pub fn resource(lower: &str) -> Option<Resource> {
         "texture",
         "thrust",
         "rmm",
+        // A CUDA source as the place of the failure, a video encoder's session.
+        ".cu:",
+        ".cuh:",
+        ".cu line",
+        "nvenc",
+        "nv_enc",
         "видеопамят",
         "grafikspeicher",
     ];
@@ -778,7 +784,12 @@ pub fn resource(lower: &str) -> Option<Resource> {
     } else if any(GROUP) {
         Some(Resource::Cgroup)
     } else if any(HOST) {
-        Some(Resource::Host)
+        // `Not enough device memory or free host memory`: both are named, and first the one that is meant.
+        let first = |words: &[&str]| words.iter().filter_map(|word| lower.find(word)).min();
+        let device = first(&["device memory", "gpu memory", "video memory"]);
+        let host = first(&["host memory", "system memory", "cpu memory"]);
+        let either = lower.contains("memory or ");
+        Some(if either && device.is_some() && device < host { Resource::Gpu } else { Resource::Host })
     } else if any(DEVICE) {
         Some(Resource::Gpu)
     } else {

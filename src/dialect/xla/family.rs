@@ -18,6 +18,8 @@ pub struct Surroundings {
     exla: bool,
     /// Words of XLA's runtime, which JAX prints and TensorFlow only with `jit_compile`.
     xla: bool,
+    /// By more than the sentence with which it refuses.
+    named: bool,
     /// A compiled program was being started: what is asked for is all of its temporary buffers at once.
     pub program: bool,
     /// The run goes on after it.
@@ -68,7 +70,8 @@ impl Surroundings {
             || has("compiler/xla/python")
             || has("compiler/xla/pjrt")
             || has("XLA_PYTHON_CLIENT");
-        self.xla |= has("RESOURCE_EXHAUSTED: ") || has("emory while trying to allocate") || has("XLA") || has("xla");
+        self.named |= has("RESOURCE_EXHAUSTED") || has("esource exhausted") || has("XLA") || has("xla");
+        self.xla |= self.named || has("emory while trying to allocate");
         self.program |= has("Execution of replica")
             || has("executable_name=")
             || has("compiled.execute(")
@@ -111,6 +114,11 @@ impl Surroundings {
         {
             self.pool = Some((megabytes as f64 * 1048576.0, at));
         }
+    }
+
+    /// True where anything but the sentence itself shows one of the family.
+    pub fn speaks(&self) -> bool {
+        self.exla || self.jax || self.tensorflow || self.program || self.named
     }
 
     /// Which program it is. JAX's runtime carries TensorFlow's paths up to 2023, so its own words outweigh those.

@@ -120,6 +120,8 @@ struct Failure<'a> {
     context: bool,
     /// The words that the CPU's client uses, and older clients of GPUs.
     bare_words: bool,
+    /// Its sentence without the status that it puts before it: other programs say the same.
+    sentence: bool,
     /// Position of the line that says most, for the quote.
     quote: (Voice, usize),
     dump: bfc::Dump,
@@ -158,6 +160,7 @@ impl<'a> Failure<'a> {
             tpu: false,
             context: false,
             bare_words: false,
+            sentence: false,
             quote: (Voice::Driver, position),
             dump: bfc::Dump::default(),
             buffers: buffers::Account::default(),
@@ -305,6 +308,7 @@ impl<'a> Failure<'a> {
         }
         // XLA: `Out of memory while trying to allocate N bytes.`, on the CPU `Out of memory allocating N bytes.`
         if let Some(rest) = after(text, "Out of memory while trying to allocate ") {
+            self.sentence |= !text.contains("xhausted") && !text.contains("XHAUSTED");
             self.exact_or_rounded(rest, at);
             return Some(Voice::Exception);
         }
@@ -430,6 +434,9 @@ impl<'a> Failure<'a> {
         let end = self.document.lines.get(self.last)?;
         let span = Span::lines(start.number, end.number);
         let around = family::Surroundings::of(self.document, self.position, self.last);
+        if self.sentence && !around.speaks() {
+            return None;
+        }
         let program = around.program(self.facts.numbers.contains_key(&Number::TensorElements));
         self.host |= self.pinned || self.bare_words && !self.driver_refused && !self.facts.device.is_known();
         let resource = if self.host { Resource::Host } else { Resource::Gpu };
