@@ -471,7 +471,8 @@ impl Look {
             }
         }
         // The interface's words carry no figures; those that the program put beside them are told by their own words.
-        let foreign = matches!(event.program, Program::Unlisted(_) | Program::Windows);
+        let foreign =
+            matches!(event.program, Program::Unlisted(_) | Program::Windows) || event.program.kind() == Kind::GpuApi;
         if self.inside_engine && foreign && event.facts.sizes.is_empty() && !event.has(Sign::Generic) {
             net::read_figures(document, position, &mut event, field::text(document, position), Base::Binary);
             if !event.facts.sizes.is_empty() {

@@ -18,7 +18,7 @@ use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
 use crate::text::Text;
-use crate::units::Base;
+use crate::units::{Base, Figure};
 use outcome::After;
 use words::Spoken;
 
@@ -33,17 +33,13 @@ const BEGUN: usize = 2;
 const AROUND: usize = 12;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
-    let whole = field::text(document, position);
-    let line = clipped(whole);
+    let (framed, _) = framed(document, position).unzip();
+    let line = framed.as_deref().unwrap_or_else(|| clipped(field::text(document, position)));
     let lower = line.to_lowercase();
     // Lower case may be longer or shorter in other scripts; places are only compared where both agree.
-    let spoken = words::spoken(line, &lower)?;
+    let spoken = reported(line, &lower)?;
     let of = if spoken.named { line } else { lower.as_str() };
-    let before = of.get(..spoken.at).unwrap_or_default().to_lowercase();
     let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
-    if !reports(line, &before, &behind, of.get(spoken.at..spoken.end).unwrap_or_default()) {
-        return None;
-    }
     let standing = standing(document, position, line, &lower, &behind, spoken)?;
 
     let named = naming::program(document, position);
@@ -63,6 +59,47 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.harmless_because = Some(got_over());
     }
     Some(event)
+}
+
+/// A message in a frame of bars, `| Error: … |`, with the lines that continue it there, and how many it has. They are
+/// indented deeper than the first.
+fn framed(document: &Document, position: usize) -> Option<(String, usize)> {
+    const MOST: usize = 5;
+    let inside = |at: usize| {
+        let text = clipped(document.lines.get(at)?.text.trim());
+        let inner = text.strip_prefix('|')?.strip_suffix('|')?;
+        (!inner.contains('|') && inner.contains(|c: char| c.is_alphanumeric())).then_some(inner)
+    };
+    let indent = |inner: &str| inner.len() - inner.trim_start().len();
+    let first = inside(position)?;
+    let mut message = first.trim().to_owned();
+    let mut lines = 1;
+    while let Some(inner) = inside(position + lines).filter(|inner| lines < MOST && indent(inner) > indent(first)) {
+        message.push(' ');
+        message.push_str(inner.trim());
+        lines += 1;
+    }
+    Some((message, lines))
+}
+
+/// The words by which a line reports that memory ran out. A sentence that supposes or asks unsays nothing that an
+/// earlier one of the line has stated: `failed to allocate 12 bytes. Out of memory?`
+fn reported(line: &str, lower: &str) -> Option<Spoken> {
+    /// Sentences that are looked at, from the one that holds the words back to the line's first.
+    const SENTENCES: usize = 4;
+    let (mut line, mut lower) = (line, lower);
+    for _ in 0..SENTENCES {
+        let spoken = words::spoken(line, lower)?;
+        let of = if spoken.named { line } else { lower };
+        let lead = of.get(..spoken.at)?;
+        let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
+        if reports(line, &lead.to_lowercase(), &behind, of.get(spoken.at..spoken.end).unwrap_or_default()) {
+            return Some(spoken);
+        }
+        let end = lead.rfind(". ").max(lead.rfind("! "))? + 1;
+        (line, lower) = (line.get(..end)?, lower.get(..end)?);
+    }
+    None
 }
 
 /// Why a message that a program outlived is no failure.
@@ -371,7 +408,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let no_oom = said.trim().eq_ignore_ascii_case("oom") && behind.trim_start().starts_with("0 ");
     if no_oom
         || counted && (zero || denied)
-        || before.trim_end().ends_with(" 0")
+        || before.trim_end().strip_suffix(" 0").is_some_and(|lead| counts_cases(lead, said))
         || before.trim_end().ends_with(" no")
         || before == "no "
     {
@@ -388,9 +425,46 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let opening = line.trim_start();
     let stars = opening.len() - opening.trim_start_matches('*').len();
     let bold = stars == 2 && opening[stars..].starts_with(|c: char| c.is_alphanumeric());
-    let heading = opening.starts_with(['#', '|']) || stars == 1 || bold || line.trim_start().starts_with("- ");
+    // `**ERROR**: out of memory` prints its level so.
+    let bold = bold && opening[stars..].split_once("**").is_none_or(|(word, _)| level(word) != Some(Level::Error));
+    // A row of a table has several cells; a message in a frame is one.
+    let row = opening.starts_with('|') && opening.trim_end().trim_matches('|').contains('|');
+    let heading = opening.starts_with('#') || row || stars == 1 || bold || line.trim_start().starts_with("- ");
     !question && !heading
 }
+
+/// True where a nought between `lead` and the words counts what they name, `0 out of memory`. It numbers a thing behind
+/// that thing's name, and nothing can be counted of a clause: `Node 0 failed to allocate`.
+fn counts_cases(lead: &str, said: &str) -> bool {
+    const NUMBERED: &[&str] = &[
+        "node",
+        "rank",
+        "gpu",
+        "device",
+        "worker",
+        "process",
+        "thread",
+        "core",
+        "task",
+        "host",
+        "stage",
+        "shard",
+        "executor",
+        "instance",
+        "cuda",
+        "replica",
+        "partition",
+        "card",
+        "slot",
+        "job",
+    ];
+    const CLAUSES: &[&str] = &["fail", "unable", "cannot", "can't", "can not", "could", "ran ", "exceed", "error"];
+    let word = lead.trim_end_matches([' ', '#', ':']).rsplit(|c: char| !c.is_ascii_alphabetic()).next();
+    !word.is_some_and(|word| NUMBERED.contains(&word)) && !CLAUSES.iter().any(|clause| said.starts_with(clause))
+}
+
+/// What a program says that it does itself; nobody is advised in these words.
+const DOING: &[&str] = &["trying again", "retrying", "falling back", "fell back"];
 
 /// Words by which a program says that it has another way.
 const WAY_ON: &[&str] = &[
@@ -442,6 +516,8 @@ const WAY_ON: &[&str] = &[
     "another way",
     "recompute",
     "attempting to",
+    "had to flush",
+    "flushing",
     "will be slower",
     "slower",
     "performance gains",
@@ -469,6 +545,13 @@ const WAY_ON: &[&str] = &[
     "erneut",
     "reintent",
 ];
+
+/// True for what is attempted where that is the request which was refused: `attempting to allocate 12 MiB`.
+fn asks(text: &str) -> bool {
+    ["alloc", "reserve", "malloc", "map ", "create", "commit", "obtain", "get "]
+        .iter()
+        .any(|verb| text.trim_start().starts_with(verb))
+}
 
 /// Whether the line reports a failure or something that was got over; nothing where it stands in no error's context.
 fn standing(
@@ -539,7 +622,9 @@ fn standing(
         "plus de",
         "manque",
     ];
-    let level = level(line);
+    // A server logs its client's error as a warning: `[warning] Error message: …`.
+    let quotes = ["error message:", "error: ", "exception: "].iter().any(|word| lower.contains(word));
+    let level = level(line).map(|level| if level == Level::Warning && quotes { Level::Error } else { level });
     let mut next = field::behind(document, position, 3).map(|at| field::text(document, at).to_lowercase());
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     // Advice behind the words is no way on: `try again with a smaller batch`.
@@ -565,12 +650,16 @@ fn standing(
     // `recover` within another word, such as a program's name, is no way on.
     let begins = |text: &str, words: &[&str]| {
         words.iter().any(|word| {
-            text.match_indices(word).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()))
+            text.match_indices(word).any(|(at, _)| {
+                let inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+                let request = *word == "attempting to" && asks(&text[at + word.len()..]);
+                !inside && !request
+            })
         })
     };
     // What stands before the words is no advice: `preempted because there is not enough … Increase …`.
     let says_way_on = match lower.strip_suffix(behind) {
-        Some(lead) => begins(lead, WAY_ON) || begins(behind, WAY_ON) && !advice,
+        Some(lead) => begins(lead, WAY_ON) || begins(behind, WAY_ON) && (!advice || begins(behind, DOING)),
         None => begins(lower, WAY_ON) && !advice,
     };
     let way_on = says_way_on || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]));
@@ -694,11 +783,14 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
     let rank = document.lines.get(position).and_then(|line| line.rank);
     let mut unreadable: Vec<Fact> = Vec::new();
     let mut take = |at: usize, refused: Option<usize>| {
-        let line = clipped(field::text(document, at));
-        let next = field::text(document, at + 1);
+        let (framed, lines) = framed(document, at).filter(|_| at == position).unzip();
+        let line = framed.as_deref().unwrap_or_else(|| clipped(field::text(document, at)));
+        let lines = lines.unwrap_or(1);
+        let next = field::text(document, at + lines);
         let cut = document.open_ended && at == last;
         let number = field::number(document, at);
-        let told = roles::figures(line, next, Span::line(number), cut, refused, base);
+        let printed = Span { first: number, last: field::number(document, at + lines - 1) };
+        let told = roles::figures(line, next, printed, cut, refused, base);
         for (fact, figure) in told.figures {
             // The lines of these figures stay open to readers that know them: the message is its own line only.
             if !unreadable.contains(&fact) {
@@ -720,11 +812,12 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         }
         if tells_memory(text) {
             take(at, None);
-        } else if refused.is_some() && roles::is_sized(text) {
+        } else if refused.is_some() && roles::is_sized(own_words(text, field::text(document, position))) {
             take(at, Some(0));
         }
     }
-    for at in field::before(position, BEGUN) {
+    let begun = field::before(position, AROUND).filter(|at| !field::text(document, *at).trim().is_empty());
+    for at in begun.take(BEGUN) {
         let text = field::text(document, at);
         let lower = clipped(text).to_lowercase();
         if lower.contains("alloc")
@@ -735,6 +828,90 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
             take(at, None);
         }
     }
+    state(document, position, event);
+}
+
+/// Lines before a message in which its program may have printed the state of the memory.
+const STATE: usize = 12;
+
+/// The memory's state as the program printed it shortly before the message: what is free of what total, on one line.
+/// Two lines that tell of different totals are of several devices, and tell nothing; and a state that leaves room for
+/// what was refused is an earlier one.
+fn state(document: &Document, position: usize, event: &mut Event) {
+    if event.facts.get(Fact::Capacity).is_some() || event.facts.get(Fact::Free).is_some() {
+        return;
+    }
+    listed(document, position, event);
+    if event.facts.get(Fact::Free).is_some() {
+        return;
+    }
+    let device = event.resource.on_device();
+    let mut found: Option<(Figure, Figure)> = None;
+    for at in field::before(position, STATE) {
+        let text = clipped(field::text(document, at));
+        let lower = text.to_lowercase();
+        let words: &[&str] =
+            if device { &["gpu", "device", "vram", "cuda"] } else { &["system", "physical", "host", "ram"] };
+        if !words.iter().any(|word| lower.contains(word)) || words::spoken(text, &lower).is_some() {
+            continue;
+        }
+        let told = roles::figures(text, "", Span::line(field::number(document, at)), false, None, Base::Binary);
+        let get = |fact| told.figures.iter().find(|(known, _)| *known == fact).map(|(_, figure)| *figure);
+        let (Some(free), Some(total)) = (get(Fact::Free), get(Fact::Capacity)) else { continue };
+        if free.bytes > total.bytes {
+            continue;
+        }
+        match &found {
+            Some((_, known)) if known.bytes != total.bytes => return,
+            Some(_) => {}
+            None => found = Some((free, total)),
+        }
+    }
+    let Some((free, total)) = found else { return };
+    let room = match event.facts.get(Fact::Requested) {
+        Some(asked) => asked.interval().low <= free.interval().high,
+        None => free.bytes > total.bytes / 8,
+    };
+    event.facts.note(Fact::Capacity, total);
+    if !room {
+        event.facts.note(Fact::Free, free);
+    }
+}
+
+/// A list of needs and of what is there, shortly before a message that says that it is too little: `- available: 9 MB`,
+/// `- requirement: 2000 MB`. It counts where it bears that out.
+fn listed(document: &Document, position: usize, event: &mut Event) {
+    let mut told: Vec<(Fact, Figure)> = Vec::new();
+    let items = field::before(position, STATE)
+        .skip_while(|at| !is_item(field::text(document, *at)) && position - at <= BEGUN)
+        .take_while(|at| is_item(field::text(document, *at)));
+    for at in items {
+        let line = clipped(field::text(document, at));
+        let own = roles::figures(line, "", Span::line(field::number(document, at)), false, None, Base::Binary);
+        told.extend(own.figures);
+    }
+    let one = |wanted: &[Fact]| {
+        let mut of = told.iter().filter(|(fact, _)| wanted.contains(fact));
+        of.next().filter(|_| of.next().is_none()).copied()
+    };
+    if let (Some((asks, asked)), Some((_, free))) = (one(&[Fact::Requested, Fact::Needed]), one(&[Fact::Free]))
+        && asked.interval().low > free.interval().high
+    {
+        event.facts.note(asks, asked);
+        event.facts.note(Fact::Free, free);
+    }
+}
+
+/// True for an item of a list.
+fn is_item(text: &str) -> bool {
+    ["- ", "* ", "• "].iter().any(|mark| text.trim_start().starts_with(mark))
+}
+
+/// What a line says behind the mark that it shares with the message that it continues: `radv: size : 12 bytes`.
+fn own_words<'a>(text: &'a str, message: &str) -> &'a str {
+    let shared = text.bytes().zip(message.trim_start().bytes()).take_while(|(a, b)| a == b).count();
+    let mark = text.get(..shared).and_then(|shared| shared.rfind([':', ']', '|']));
+    mark.and_then(|at| text.get(at + 1..)).unwrap_or(text)
 }
 
 /// True where the words say that an allocation was refused, so that a lone figure behind them is what was asked for.
@@ -752,7 +929,7 @@ fn tells_memory(text: &str) -> bool {
     let lower = clipped(text).to_lowercase();
     [
         "free", "avail", "total", "used", "in use", "request", "requir", "need", "limit", "capacity", "alloc", "peak",
-        "memory", "reserved", "maximum",
+        "memory", "reserved", "maximum", "at least", "enough",
     ]
     .iter()
     .any(|word| lower.contains(word))
@@ -774,7 +951,9 @@ fn device(event: &mut Event, line: &str) {
                 && !after.trim_start().starts_with(|c: char| {
                     c.is_ascii_alphabetic() && crate::units::unit_in_front(after.trim_start()).is_some()
                 });
-            let starts = !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            // `gpu02` is a machine's name: no driver pads its numbers.
+            let padded = gap == 0 && digits == 2 && rest.starts_with('0');
+            let starts = !padded && !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
             if (1..=2).contains(&digits)
                 && gap <= 2
                 && apart

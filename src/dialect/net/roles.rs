@@ -35,6 +35,8 @@ const LABELS: &[(&str, Fact)] = &[
     ("allocated", Fact::Allocated),
     ("tried to allocate", Fact::Requested),
     ("alloc size", Fact::Requested),
+    ("alloc buffer", Fact::Requested),
+    ("alloc ", Fact::Requested),
     ("trying to allocate", Fact::Requested),
     ("allocation", Fact::Requested),
     ("allocating", Fact::Requested),
@@ -98,6 +100,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("high water", Fact::Peak),
     ("peak", Fact::Peak),
     ("in use", Fact::Used),
+    ("current use", Fact::Used),
     ("in-use", Fact::Used),
     ("inuse", Fact::Used),
     ("occupied", Fact::Used),
@@ -262,6 +265,21 @@ const FILLERS: &[&str] = &[
 /// True where a line prints a size with a unit.
 pub fn has_size(line: &str) -> bool {
     places(line, "", Span::line(1), false, Base::Binary).iter().any(|place| !place.bare)
+}
+
+/// True for a line that prints a request above what is there to give.
+pub fn asks_too_much(line: &str) -> bool {
+    let told = figures(line, "", Span::line(1), false, None, Base::Binary).figures;
+    let least = |facts: &[Fact]| {
+        told.iter()
+            .filter(|(fact, _)| facts.contains(fact))
+            .map(|(_, figure)| figure.interval())
+            .reduce(|a, b| if b.low < a.low { b } else { a })
+    };
+    match (least(&[Fact::Requested, Fact::Needed]), least(&[Fact::Free, Fact::Limit, Fact::Capacity])) {
+        (Some(asked), Some(there)) => asked.low > there.high,
+        _ => false,
+    }
 }
 
 /// True for a line that lists nothing but a size: `err:   Size:  268435456`.
@@ -450,8 +468,8 @@ fn counts(rest: &str) -> bool {
     ];
     let text = rest.trim_start_matches([' ', '-']);
     let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
-    // `bytes_free` begins the next label.
-    let label = text[end..].starts_with(['_', '=', ':', '"']);
+    // `bytes_free` begins the next label; the plural of `20000000 particles:` has counted before it goes on.
+    let label = text[end..].starts_with(['_', '=', '"']) || text[end..].starts_with(':') && !text[..end].ends_with('s');
     !label && !GOES_ON.contains(&text[..end].to_ascii_lowercase().as_str())
 }
 
@@ -491,6 +509,10 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     let between = lower.get(at + length..)?;
     // `left in the process's limit = 2 GiB`: what is left, not the limit.
     let lead = last_chars(&lower[..at], 30);
+    // `would use a total of 9 GiB`: a sum, no device's total.
+    if fact == Fact::Capacity && lead.ends_with(" a ") && between.starts_with(" of") {
+        return None;
+    }
     let left = fact == Fact::Limit
         && ["left in ", "remaining in ", "available in ", "free in ", "left of ", "left under "]
             .iter()
@@ -502,12 +524,22 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     let fact = match fact {
         Fact::Used if foreseen => Fact::Needed,
         Fact::Requested
-            if ["max", "maximum", "largest", "max memory", "max size of memory"].iter().any(|w| last.ends_with(w)) =>
+            if ["max", "maximum", "largest", "max memory", "max size of memory"].iter().any(|w| last.ends_with(w))
+                || bounds_requests(last) =>
         {
             Fact::Limit
         }
+        // `would put the current use to 9 GiB`: a use that never came about.
+        Fact::Used if [" would ", " will "].iter().any(|word| lead.contains(word)) => return None,
         fact => fact,
     };
+    // `the pool is reserving 5 GiB`: what somebody holds is no request.
+    if fact == Fact::Requested
+        && lower[at..].starts_with("reserving")
+        && (lead.ends_with(" is ") || lead.ends_with(" are "))
+    {
+        return None;
+    }
     let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
     let tied = between.contains([':', '=', '：']);
     // `limit: the process would use 9 GiB`: another clause.
@@ -529,6 +561,46 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         .count();
     let named = words.saturating_sub(usize::from(between.starts_with(|c: char| c.is_alphabetic())));
     (clause && named <= 4).then_some((fact, tied && named == 0, named))
+}
+
+/// True where words for a bound qualify the request that follows: `the maximum allowed size for an` allocation.
+fn bounds_requests(lead: &str) -> bool {
+    const BETWEEN: &[&str] =
+        &["size", "for", "of", "allowed", "memory", "single", "an", "a", "per", "device", "gpu", "buffer"];
+    lead.rsplit(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .find(|word| !BETWEEN.contains(word))
+        .is_some_and(|word| matches!(word, "max" | "maximum" | "largest"))
+}
+
+/// True for what a program says would do: `with at least 8 GB`, `at least --sort-ram 9000000000`, `if you have enough
+/// RAM 9000000000 bytes`. A bare figure counts only behind words that name memory.
+fn suffices(before: &str, after: &str, bare: bool) -> bool {
+    let lower = last_chars(before, 60).to_lowercase();
+    let lead = lower.trim_end().trim_end_matches([':', '=']).trim_end();
+    let memory = |word: &str| ["ram", "mem", "bytes", "heap"].iter().any(|part| word.contains(part));
+    let (rest, named) = match lead.rsplit_once(' ') {
+        Some((rest, word)) if word.starts_with('-') && memory(word) || memory(word) && word.len() <= 6 => (rest, true),
+        _ => (lead, false),
+    };
+    let least = rest.strip_suffix("at least");
+    let before_it = least.unwrap_or(rest).trim_end().trim_end_matches(" of");
+    let enough =
+        |text: &str| text.strip_suffix("enough").is_some_and(|lead| !lead.ends_with("not ") && !lead.ends_with("n't "));
+    let enough =
+        named && enough(rest) || before_it.rsplit_once(' ').is_some_and(|(lead, word)| memory(word) && enough(lead));
+    let left = first_chars(after, 40).to_lowercase();
+    let kept = ["free", "remain", "left", "available", "used", "in use"].iter().any(|word| left.contains(word));
+    let bytes = left.trim_start().starts_with("bytes");
+    (least.is_some() || enough) && (!bare || named || enough && bytes) && !kept
+}
+
+/// True for the sole argument of a call that takes memory in bytes: `malloc(4096)`, `cuMemAllocManaged(4096)`.
+fn argument(before: &str, after: &str) -> bool {
+    let Some(lead) = before.strip_suffix('(') else { return false };
+    let name = lead.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+    let name = name.to_ascii_lowercase();
+    after.starts_with(')') && (name.contains("malloc") || name.contains("memalloc") || name.ends_with("mem_alloc"))
 }
 
 /// The label that follows a figure in its clause, with fillers only between.
@@ -580,8 +652,12 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
         let joint = before.trim().trim_end_matches(['(', '[']).trim();
         // `3 of 8 GiB`, `3 GiB / 8 GiB`: the second is the whole.
         let shared = ahead.is_none_or(|(fact, ..)| Some(fact) == told_behind);
-        let of =
-            !first && shared && (joint.ends_with(" of") || joint == "of" || joint == "/" || joint.ends_with("out of"));
+        // `would use a total of 9 GiB` ends in the word, and names no whole.
+        let sum = joint.ends_with("total of") || joint.ends_with("sum of");
+        let of = !first
+            && shared
+            && !sum
+            && (joint.ends_with(" of") || joint == "of" || joint == "/" || joint.ends_with("out of"));
         let close = |label: &Option<(Fact, bool, usize)>| label.is_some_and(|(_, _, words)| words == 0);
         if i == 0 {
             labels_first = close(&ahead) && behind.is_none_or(|(_, fillers)| fillers > 0)
@@ -622,6 +698,13 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
                 .filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare)
                 .map(|_| Fact::Requested)
         };
+        // What has elements is as large as they are many: `array of size 1688`.
+        let elements = ["array of", "vector of", "matrix of", "list of", "table of", "tensor of", "map of", "queue of"];
+        let noun = before.trim_end().to_ascii_lowercase();
+        let noun = noun.strip_suffix("size").map(str::trim_end).unwrap_or_default();
+        if place.bare && elements.iter().any(|words| noun.ends_with(words)) {
+            continue;
+        }
         // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
         let sized = || {
             let ahead = before.trim_end().trim_end_matches([':', '=', '(', '[', ' ']).to_ascii_lowercase();
@@ -629,7 +712,15 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
             let asks = refused.is_some() && (named || after.trim_start().starts_with("size"));
             asks.then_some(Fact::Requested)
         };
-        let by_size = sized();
+        // `out of memory -- size == 12MB`, `(size: 12 MB)`: the size of nothing else that is named.
+        let told_size = || {
+            let lead = before.trim_end().trim_end_matches([':', '=', ' ']).to_ascii_lowercase();
+            let lead = lead.strip_suffix("size").map(str::trim_end)?;
+            let spoken = lead.contains("out of memory") || lead.contains("not enough memory");
+            (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';']) && !place.bare).then_some(Fact::Requested)
+        };
+        let by_call = argument(before, after).then_some(Fact::Requested);
+        let by_size = sized().or(by_call);
         // `want 6 GiB, have 2 GiB`
         let has = || {
             let needed = told.iter().any(|(fact, _)| *fact == Fact::Requested) && !place.bare;
@@ -637,11 +728,20 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
             let word = lead.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
             (needed && matches!(word, "have" | "has" | "got")).then_some(Fact::Free)
         };
-        let fact = fact.or_else(has).or_else(alone).or(by_size);
+        let enough = suffices(before, after, place.bare);
+        // An option's name holds labels of its own: `at least --limitSortRAM`.
+        let option = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("--"));
+        let by_option = (enough && option).then_some(Fact::Needed);
+        let fact = by_call.or(by_option).or(fact).or_else(has).or_else(alone).or(by_size).or_else(told_size);
+        let fact = fact.or(enough.then_some(Fact::Needed));
         unlabelled = fact.is_none().then_some(place.figure);
         let Some(fact) = fact else { continue };
         // A count without a unit is a size only where its label asks for bytes.
-        if place.bare && by_size.is_none() && ahead.is_none_or(|(_, _, words)| words > 1) {
+        // `3145728000 (out of 4225761280) available`: the whole is in the unit of its part.
+        let part =
+            i.checked_sub(1).and_then(|i| places.get(i)).is_some_and(|part| part.figure.bytes <= place.figure.bytes);
+        let whole = of && part && fact == Fact::Capacity;
+        if place.bare && by_size.is_none() && !enough && !whole && ahead.is_none_or(|(_, _, words)| words > 1) {
             continue;
         }
         if place.doubtful {

@@ -16,7 +16,6 @@ pub struct Spoken {
 
 /// Literals that lead to a line: words of it, five bytes and more.
 pub const TRIGGERS: &[&str] = &[
-    "(?i)out of memory",
     "(?i)out-of-memory",
     "(?i)OutOfMemory",
     "(?i)OutOfDeviceMemory",
@@ -27,11 +26,11 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)run out of",
     "(?i)running out of",
     "(?i)runs out of",
-    "(?i)out of GPU",
-    "(?i)out of VRAM",
-    "(?i)out of device",
-    "(?i)out of video",
-    "(?i)out of host",
+    "(?i)out of ",
+    "(?i)have enough",
+    "(?i)alloc buffer",
+    "(?i)alloc mem",
+    "(?i)buffer alloc",
     "(?i)failed to alloc",
     "(?i)failed to reserve",
     "(?i)failed to map",
@@ -167,10 +166,6 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)lack of memory",
     "(?i)memory shortage",
     "(?i)shortage of memory",
-    "(?i)out of RAM",
-    "(?i)out of swap",
-    "(?i)out of heap",
-    "(?i)out of mem",
     "(?i)memory limit",
     "(?i)memory is full",
     "(?i)memory full",
@@ -194,16 +189,6 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)limit reached",
     "(?i)MemoryLimit",
     "(?i)LimitExceeded",
-    "(?i)out of process",
-    "(?i)out of shared",
-    "(?i)out of virtual",
-    "(?i)out of physical",
-    "(?i)out of local",
-    "(?i)out of pinned",
-    "(?i)out of unified",
-    "(?i)out of graphics",
-    "(?i)out of dedicated",
-    "(?i)out of global",
     "(?i)trying to alloc",
     "(?i)tried to alloc",
     "内存不足",
@@ -446,6 +431,8 @@ const REFUSALS: &[&str] = &[
     "failed to malloc",
     "mmap failed",
     "not enough",
+    "not have enough",
+    "n't have enough",
     "insufficient",
     "ran out of",
     "run out of",
@@ -508,7 +495,19 @@ const MISSED: &[&str] =
 const NEEDS: &[&str] = &["would require", "would need", "requires", "required", "needs", "needed"];
 
 /// Calls that take memory, and words that say that one failed, in one clause.
-const CALLS: &[&str] = &["malloc", "calloc", "realloc", "mmap(", "allocating", "allocate ", "memalign", "mmap "];
+const CALLS: &[&str] = &[
+    "malloc",
+    "calloc",
+    "realloc",
+    "mmap(",
+    "allocating",
+    "allocate ",
+    "memalign",
+    "mmap ",
+    "alloc buffer",
+    "alloc memory",
+    "alloc mem ",
+];
 const FAILS: &[&str] = &[
     "failed",
     "failure",
@@ -601,6 +600,9 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     if said.is_some() {
         return said;
     }
+    if let Some((at, end)) = out_of(lower) {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
     let matter = || MATTER.iter().any(|word| lower.contains(word));
     let find =
         |words: &[&str]| words.iter().filter_map(|words| lower.find(words).map(|at| (at, at + words.len()))).min();
@@ -638,10 +640,19 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         return Some(Spoken { at, end, named: false, resource: None });
     }
     // `memory limit of 2 GiB reached`
-    const LIMITS: &[&str] = &["memory limit", "memory budget", "memory quota", "memory cap", "memory ceiling"];
+    const LIMITS: &[&str] = &[
+        "memory limit",
+        "memory budget",
+        "memory quota",
+        "memory cap",
+        "memory ceiling",
+        "stack limit",
+        "heap limit",
+        "ram limit",
+    ];
     if let Some((at, end)) = find(LIMITS)
         && let Some(rest) = lower.get(end..)
-        && let Some(clause) = rest.split([';', '.', ',']).next()
+        && let Some(clause) = rest.split([';', ',']).next().and_then(|clause| clause.split(". ").next())
         && ["reached", "exceeded", "exhausted", "was hit"].iter().any(|word| clause.contains(word))
         && super::roles::has_size(rest)
     {
@@ -659,6 +670,15 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
+    // `Failed to resize. Requested: 90000, available 65000`: a request above what there is, both printed, in a failure.
+    const FAILED: &[&str] = &["failed", "failure", "error", "cannot", "could not", "unable", "too large"];
+    if let Some((at, end)) = find(FAILED)
+        && (matter() || super::roles::has_size(line))
+        && !["disk", "storage", "file", "space", "swap", "bandwidth"].iter().any(|word| lower.contains(word))
+        && super::roles::asks_too_much(line)
+    {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
     // `resource exhausted` is a quota's word too.
     ["RESOURCE_EXHAUSTED", "ResourceExhausted", "resource exhausted", " OOM "].iter().find_map(|words| {
         let at = if lowered { lower.find(&words.to_ascii_lowercase()) } else { line.find(words) }?;
@@ -667,6 +687,36 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
                 .iter()
                 .any(|word| lower.contains(word));
         meant.then_some(Spoken { at, end: at + words.len(), named: !words.contains(' '), resource: None })
+    })
+}
+
+/// `out of pre-allocated memory`, `ran out of usable GPU memory`: words of any kind may say which memory. Where a thing
+/// is taken out of it (`read out of shared memory`), it did not run out.
+fn out_of(lower: &str) -> Option<(usize, usize)> {
+    const MOST: usize = 4;
+    const STATES: &[&str] =
+        &["ran", "run", "runs", "running", "is", "was", "were", "are", "be", "been", "got", "goes", "went", "now"];
+    lower.match_indices("out of ").find_map(|(at, words)| {
+        let lead = lower[..at].trim_end();
+        let word = lead.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        if !word.is_empty() && !STATES.contains(&word) {
+            return None;
+        }
+        let from = at + words.len();
+        let mut end = from;
+        for word in lower[from..].split(' ').take(MOST) {
+            end += word.len();
+            let bare = word.trim_end_matches(|c: char| c.is_ascii_punctuation());
+            if matches!(bare, "memory" | "vram" | "ram" | "heap") {
+                return Some((at, end - (word.len() - bare.len())));
+            }
+            let plain = word.chars().all(|c| c.is_alphabetic() || c == '-');
+            if !plain || word.is_empty() {
+                return None;
+            }
+            end += 1;
+        }
+        None
     })
 }
 
@@ -754,6 +804,11 @@ pub fn resource(lower: &str) -> Option<Resource> {
         "cudnn",
         "cublas",
         "nvidia",
+        "nvenc",
+        "nv_enc",
+        // Source files of code that runs on a device.
+        ".cu:",
+        ".cuh:",
         "hbm",
         "directx",
         "d3d",
@@ -777,19 +832,21 @@ pub fn resource(lower: &str) -> Option<Resource> {
         |word: &str| lower.match_indices(word).any(|(at, _)| !lower[..at].ends_with(|c: char| c.is_alphanumeric()));
     let any =
         |words: &[&str]| words.iter().any(|word| if SHORT.contains(word) { apart(word) } else { lower.contains(word) });
+    // `not enough device memory or free host memory`: the first that is named is what the request was for.
+    let first = |words: &[&str]| words.iter().filter_map(|word| lower.find(word)).min();
+    let device_first = match (first(&["device memory", "gpu memory", "vram"]), first(&["host memory", "system memory"]))
+    {
+        (Some(device), Some(host)) => device < host && lower[device..host].contains(" or "),
+        _ => false,
+    };
     if any(CACHE) {
         Some(Resource::KvCache)
     } else if any(SHARED) {
         Some(Resource::Shm)
     } else if any(GROUP) {
         Some(Resource::Cgroup)
-    } else if any(HOST) {
-        // `Not enough device memory or free host memory`: both are named, and first the one that is meant.
-        let first = |words: &[&str]| words.iter().filter_map(|word| lower.find(word)).min();
-        let device = first(&["device memory", "gpu memory", "video memory"]);
-        let host = first(&["host memory", "system memory", "cpu memory"]);
-        let either = lower.contains("memory or ");
-        Some(if either && device.is_some() && device < host { Resource::Gpu } else { Resource::Host })
+    } else if any(HOST) && !device_first {
+        Some(Resource::Host)
     } else if any(DEVICE) {
         Some(Resource::Gpu)
     } else {
