@@ -839,7 +839,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__run)
-            opts="-q -h --record --warn --stop-at --quiet --die-with-me --lang --color --width --redact --help"
+            opts="-q -h --record --warn --stop-at --quiet --die-with-me --snapshot --lang --color --width --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -854,6 +854,10 @@ _oomdoc() {
                     return 0
                     ;;
                 --stop-at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
