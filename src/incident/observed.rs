@@ -209,7 +209,7 @@ impl Timeline {
                     process.rank.is_none_or(|rank| incident.event.rank.is_none_or(|named| named == rank))
                 };
                 let printed = |failure: &Refusal| (asked.low..=asked.high).contains(&i128::from(failure.requested));
-                all().filter(|(process, failure)| of_rank(process) && printed(failure)).next_back()
+                all().rfind(|(process, failure)| of_rank(process) && printed(failure))
             }
             None => {
                 let last = all().next_back()?;
