@@ -7,7 +7,7 @@ use super::timeline::{End, Header, InsideProcess, Quantity, Refusal, SCHEMA, Sam
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::Program;
 use crate::domain::program::PytorchAllocator;
-use crate::evidence::Span;
+use crate::evidence::{Known, Span};
 use crate::text;
 use crate::units::Figure;
 use std::io::BufRead;
@@ -173,16 +173,16 @@ pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
 }
 
 /// What PyTorch told of the process that failed: the phase and step of the failed request, and what was allocated after
-/// each step. The log's own words come first.
+/// each step. It goes before what the log's lines let guess.
 fn told_from_inside(incident: &mut Incident, timeline: &Timeline) {
     let Some((process, refusal)) = timeline.refused(incident) else { return };
     let context = &mut incident.context;
-    let given = Span::GIVEN;
     if let Some(phase) = refusal.phase {
-        context.phase.note(phase, given);
+        context.phase = Known::Seen(phase, Span::GIVEN);
     }
     if refusal.step > 0 {
-        context.step.note(refusal.step, given);
+        context.step = Known::Seen(refusal.step, Span::GIVEN);
+        context.last_reading = Some((0, process.peak));
     }
     if process.rows.len() > 1 {
         // The allocator's own counters after each step, in place of what was printed now and then.

@@ -67,6 +67,28 @@ fn a_leak_is_told_by_what_was_allocated_after_each_step_and_the_record_tells_it_
     assert!(again.contains("32 readings rise from 1.07 GiB to 3.95 GiB"), "{again}");
 }
 
+/// The traceback names no phase; without gradients after steps with them it is none of training.
+#[test]
+fn what_fails_without_gradients_after_steps_is_validation_and_not_the_jobs_own_need() {
+    let steps = "
+import torch
+torch._C.state['total'] = 4 << 30
+optimizer = torch.optim.SGD()
+torch.take(1 << 30)
+for step in range(8):
+    torch.take(1 << 30)
+    torch.give(1 << 30)
+    optimizer.step()
+torch.is_grad_enabled = lambda: False
+";
+    let failing = &LEAKS[LEAKS.find("for step").unwrap()..LEAKS.find("    optimizer.step()").unwrap()];
+    let evaluates = format!("{steps}{failing}");
+    let folder = tempfile::tempdir().unwrap();
+    let Some(output) = run(folder.path(), &["--snapshot=shots"], &evaluates, &[]) else { return };
+    let told = text(&output);
+    assert!(told.contains("ran out of memory in validation"), "{told}");
+}
+
 #[test]
 fn nothing_of_it_shows_in_the_job_and_nothing_is_written_when_all_goes_well() {
     let script = "
