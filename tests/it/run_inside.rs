@@ -147,3 +147,62 @@ fn a_module_of_the_same_name_as_torch_is_left_alone() {
     };
     assert_eq!((output.stdout.as_slice(), text(&output)), (&b"7\n"[..], String::new()));
 }
+
+/// Puts a script under this name into a folder of programs.
+fn program(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// With a pretended `srun` that starts two ranks.
+#[test]
+fn the_example_for_slurm_leaves_records_and_explains_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("bin")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_oomdoc"), at("bin/oomdoc")).unwrap();
+    let srun = "#!/bin/sh\nSLURM_PROCID=0 \"$@\" & SLURM_PROCID=1 \"$@\" & wait $! ; code=$?; wait; exit $code\n";
+    program(&at("bin"), "srun", srun);
+    let message = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 14.10 \
+                   GiB already allocated; 310.75 MiB free; 14.20 GiB reserved in total by PyTorch)";
+    program(folder.path(), "train.sh", &format!("#!/bin/sh\necho '{message}' >&2\nexit 1\n"));
+    let path = format!("{}:{}", at("bin").display(), std::env::var("PATH").unwrap());
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/jobs");
+    let run = |script: &str| {
+        let mut command = process();
+        let environment: Vec<_> = command.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
+        command = std::process::Command::new("bash");
+        for (name, value) in environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.arg(examples.join(script)).current_dir(folder.path());
+        command.env("PATH", &path).env("SLURM_JOB_ID", "77").env_remove("SLURM_SUBMIT_DIR").output().unwrap()
+    };
+    let job = run("slurm-job.sh");
+    let told = String::from_utf8_lossy(&job.stdout).into_owned();
+    assert_eq!(job.status.code(), Some(1), "{told}\n{}", text(&job));
+    assert!(told.contains("2.00 GiB asked for"), "{told}\n{}", text(&job));
+    assert_eq!(files(&at("records/77")), 2, "a record for each rank");
+    assert_eq!(run("slurm-epilog.sh").status.code(), Some(0));
+    assert!(std::fs::read_to_string(at("records/77/oomdoc.md")).unwrap().contains("2.00 GiB"));
+}
+
+#[test]
+fn the_example_for_kubernetes_names_options_that_there_are() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/jobs/kubernetes-job.yaml");
+    let example = std::fs::read_to_string(example).unwrap();
+    let words = |key: &str| -> Vec<String> {
+        let line = example.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
+        serde_json::from_str(line).unwrap()
+    };
+    let command = words("command: ");
+    let folder = tempfile::tempdir().unwrap();
+    let at_home =
+        |word: &String| if word == "/records/" { format!("{}/", folder.path().display()) } else { word.clone() };
+    let output = process().args(command[1..].iter().map(at_home)).args(["sh", "-c", "exit 5"]).output().unwrap();
+    assert_eq!((output.status.code(), files(folder.path())), (Some(5), 1), "{}", text(&output));
+}
