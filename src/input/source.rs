@@ -1,7 +1,7 @@
 //! Files, standard input and gzip: where bytes come from, before anything is known of what they mean.
 
 use super::Source;
-use crate::system::is_device;
+use crate::system::{Paste, is_device};
 use crate::text::Text;
 use flate2::read::MultiGzDecoder;
 use std::cell::Cell;
@@ -171,7 +171,13 @@ pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
             let reader: Box<dyn Read> = if endless { Box::new(file.take(MOST_OF_A_DEVICE)) } else { Box::new(file) };
             from_reader(reader, total).map_err(|error| cannot_read(source, error))
         }
-        Source::Stdin => from_reader(Box::new(io::stdin()), None).map_err(|error| cannot_read(source, error)),
+        Source::Stdin => {
+            let reader: Box<dyn Read> = match Paste::begin() {
+                Some(paste) => Box::new(paste),
+                None => Box::new(io::stdin()),
+            };
+            from_reader(reader, None).map_err(|error| cannot_read(source, error))
+        }
     }
 }
 

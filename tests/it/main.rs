@@ -44,6 +44,7 @@ mod replay;
 mod rules;
 #[cfg(target_os = "linux")]
 mod run;
+mod screen;
 mod several_logs;
 mod side_tables;
 mod simulate;
