@@ -19,6 +19,9 @@ _oomdoc() {
             oomdoc,attach)
                 cmd="oomdoc__subcmd__attach"
                 ;;
+            oomdoc,completions)
+                cmd="oomdoc__subcmd__completions"
+                ;;
             oomdoc,diff)
                 cmd="oomdoc__subcmd__diff"
                 ;;
@@ -53,7 +56,7 @@ _oomdoc() {
 
     case "${cmd}" in
         oomdoc)
-            opts="-h -V --help --version explain rules replay diff simulate probe headroom rehearse run attach"
+            opts="-h -V --help --version explain rules replay diff simulate probe headroom rehearse run attach completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -67,7 +70,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__attach)
-            opts="-q -h --record --warn --stop-at --quiet --lang --color --width --redact --help"
+            opts="-q -h --record --warn --stop-at --quiet --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -97,6 +100,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --height)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redact)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -108,8 +115,22 @@ _oomdoc() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        oomdoc__subcmd__completions)
+            opts="-h --help bash elvish fish powershell zsh"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         oomdoc__subcmd__diff)
-            opts="-f -h --at --fail-on --format --json --top --lang --color --width --redact --help"
+            opts="-f -h --at --fail-on --format --json --top --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -147,6 +168,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --height)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redact)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -159,7 +184,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__explain)
-            opts="-f -s -v -h --format --json --snapshot --verbose --lang --color --width --redact --batch-size --accumulation --seq-len --image-size --workers --prefetch --processes --sample-bytes --samples --cache --host-memory --params --optimizer --precision --help"
+            opts="-f -s -v -h --format --json --snapshot --verbose --lang --color --width --height --redact --batch-size --accumulation --seq-len --image-size --workers --prefetch --processes --sample-bytes --samples --cache --host-memory --params --optimizer --precision --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -190,6 +215,10 @@ _oomdoc() {
                     return 0
                     ;;
                 --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --height)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -261,7 +290,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__headroom)
-            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --text-only --params --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --world-size --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --redact --help"
+            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --text-only --params --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --world-size --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -451,6 +480,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --height)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redact)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -463,7 +496,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__probe)
-            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --redact --pid --need --reserved --idle --cuda --bench --allow-fill --allow-busy --reproduce --buffer --time-limit --help"
+            opts="-f -v -h --gpu --watch --from --root --format --json --fail-on --verbose --lang --color --width --height --redact --pid --need --reserved --idle --cuda --bench --allow-fill --allow-busy --reproduce --buffer --time-limit --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -509,6 +542,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --height)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redact)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -549,7 +586,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__rehearse)
-            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --ahead --gpus --world-size --addresses --time-limit --search-limit --env --allow-writes --allow-network --view --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --redact --model --task --generate --inference --padding --python --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --help"
+            opts="-j -f -v -h --like --gpu-memory --batch --find-batch --headroom --steps --ahead --gpus --world-size --addresses --time-limit --search-limit --env --allow-writes --allow-network --view --values --answers --keep --torch --torch-python --jobs --show-output --format --json --verbose --lang --color --width --height --redact --model --task --generate --inference --padding --python --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -655,6 +692,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --height)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redact)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -735,7 +776,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__replay)
-            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --batch-scale --torch --lang --color --width --redact --help"
+            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --batch-scale --torch --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -785,6 +826,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --height)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redact)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -797,7 +842,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__rules)
-            opts="-f -h --only --format --json --lang --color --width --redact --help"
+            opts="-f -h --only --format --json --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -824,6 +869,10 @@ _oomdoc() {
                     return 0
                     ;;
                 --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --height)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -873,6 +922,10 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --height)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --redact)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -885,7 +938,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__simulate)
-            opts="-f -h --capacity --context --others --hidden --nvml --device --conf --torch --fraction --streams --no-caching --stop-on-oom --fail-on --format --json --lang --color --width --redact --help"
+            opts="-f -h --capacity --context --others --hidden --nvml --device --conf --torch --fraction --streams --no-caching --stop-on-oom --fail-on --format --json --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -952,6 +1005,10 @@ _oomdoc() {
                     return 0
                     ;;
                 --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --height)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -36,6 +36,7 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "headroom" -d 'Does ba
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rehearse" -d 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "run" -d 'Run a job unchanged, and be there when its memory ends'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "attach" -d 'Watch a process that already runs, as run does, until it ends'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "completions" -d 'Print the script that completes commands, GPUs, rules and settings in a shell'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'"
@@ -47,6 +48,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l color -d 'When
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -85,6 +87,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l color -d 'When t
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rules" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -107,6 +110,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l color -d 'When 
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -128,6 +132,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l color -d 'When to
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand diff" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -153,6 +158,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -177,6 +183,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l color -d 'When t
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand probe" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -258,6 +265,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -309,6 +317,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -356,6 +365,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l color -d 'When to 
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -372,8 +382,10 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l color -d 'When 
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -s q -l quiet -d 'Say nothing when all goes well'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand completions" -s h -l help -d 'Print help'

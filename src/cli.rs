@@ -1,5 +1,6 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
+mod complete;
 mod headroom;
 mod run;
 
@@ -22,6 +23,8 @@ use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
+pub use complete::{CompletionShell, script};
 pub use headroom::{HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions, TrainingOptions};
 pub use run::{AttachOptions, RunOptions, WatchOptions};
 use std::ffi::OsString;
@@ -33,6 +36,8 @@ use std::time::Duration;
 pub enum Invocation {
     Explain(Box<ExplainOptions>),
     Rules(RulesOptions),
+    /// The script that completes the command line.
+    Completions(CompletionShell),
     /// The process that `probe` lets do what may hang or die.
     CudaChild,
     /// The process that reads the NVIDIA driver before `probe` itself does.
@@ -388,6 +393,7 @@ pub fn command() -> clap::Command {
 
 /// Reads the command line. Prints help, the version or a usage error and leaves the process where that is all to do.
 pub fn parse() -> Invocation {
+    complete::answer();
     // No subcommand of the grammar: nobody is to see it in the help, in completions or in man pages.
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next().as_ref().and_then(|name| name.to_str()) {
@@ -415,6 +421,7 @@ impl From<Command> for Invocation {
         match command {
             Command::Explain(args) => Invocation::Explain(Box::new((*args).into())),
             Command::Rules(args) => Invocation::Rules(args.into()),
+            Command::Completions { shell } => Invocation::Completions(shell),
             Command::Replay(args) => Invocation::Replay(Box::new((*args).into())),
             Command::Diff(args) => Invocation::Diff(Box::new((*args).into())),
             Command::Simulate(args) => Invocation::Simulate(Box::new((*args).into())),
@@ -479,6 +486,15 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Watch a process that already runs, as run does, until it ends
     Attach(Box<run::AttachArgs>),
+    /// Print the script that completes commands, GPUs, rules and settings in a shell
+    #[command(after_help = "Examples:
+  source <(oomdoc completions bash)                        in ~/.bashrc; zsh alike
+  oomdoc completions fish > ~/.config/fish/completions/oomdoc.fish
+  oomdoc completions powershell | Out-String | Invoke-Expression")]
+    Completions {
+        #[arg(value_enum, value_name = "SHELL")]
+        shell: CompletionShell,
+    },
 }
 
 #[derive(Args)]
@@ -492,6 +508,9 @@ struct OutputArgs {
     /// Columns to fill [default: those of the terminal, else 80]
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..=400))]
     width: Option<u16>,
+    /// Lines to fill [default: those of the terminal, else as many as there are]
+    #[arg(long, value_name = "LINES", value_parser = clap::value_parser!(u16).range(10..=1000))]
+    height: Option<u16>,
     /// Hide users, machines and folders; auto: in Markdown
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "always", hide_possible_values = true)]
@@ -641,7 +660,7 @@ struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["conf", "capacity", "torch", "batch_scale"])]
     no_what_if: bool,
     /// Allocator settings to try in place of the usual ones; may be repeated
-    #[arg(long, value_name = "CONF")]
+    #[arg(long, value_name = "CONF", add = ArgValueCompleter::new(complete::settings))]
     conf: Vec<String>,
     /// Size of the device
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -706,7 +725,7 @@ enum MomentArg {
   oomdoc rules fragmentation --format markdown --lang zh")]
 struct RulesArgs {
     /// Id of a cause or fix; without it, list all
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", add = ArgValueCandidates::new(complete::rules))]
     id: Option<String>,
     /// List only causes or only fixes
     #[arg(long, value_enum, value_name = "KIND")]
@@ -760,6 +779,7 @@ struct SimulateArgs {
     device: u8,
     /// Settings as in PYTORCH_CUDA_ALLOC_CONF
     #[arg(long, value_name = "CONF", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(add = ArgValueCompleter::new(complete::settings))]
     conf: String,
     /// Release of PyTorch, 2.0 to 2.15
     #[arg(long, value_name = "VERSION", value_parser = torch, default_value = "2.15")]
@@ -855,6 +875,7 @@ struct ProbeArgs {
     json: bool,
     /// Verdict or warning that makes the exit code 1, or any; may be repeated
     #[arg(long, value_name = "VERDICT", value_parser = verdict, value_delimiter = ',')]
+    #[arg(add = ArgValueCandidates::new(complete::verdicts))]
     fail_on: Vec<String>,
     /// Everything that was read, and why other readings are missing
     #[arg(short, long)]
@@ -1003,7 +1024,7 @@ are offline.
 Exit codes: 0 fits with the headroom asked for, 1 does not, 2 bad usage, 3 cannot tell, 130 interrupted.")]
 struct RehearseArgs {
     /// GPU to play, such as "RTX 3090"; list prints all that are known
-    #[arg(long, value_name = "GPU")]
+    #[arg(long, value_name = "GPU", add = ArgValueCandidates::new(complete::played_gpus))]
     like: Option<String>,
     /// Memory of the GPU, as CUDA reports it
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -1393,6 +1414,7 @@ impl OutputArgs {
                     LangArg::Auto => locale.as_deref().map(Lang::from_locale).unwrap_or_default(),
                 },
                 width: self.width.map_or_else(terminal_width, usize::from),
+                height: self.height.map(usize::from).or_else(terminal_height),
                 verbose,
                 unicode: locale.as_deref().is_none_or(wording::locale_shows_unicode),
                 redact: match self.redact {
@@ -1421,6 +1443,12 @@ fn locale() -> Option<String> {
 /// Columns of the terminal on standard output, 80 where it is none. Lines beyond 120 columns are hard to read.
 fn terminal_width() -> usize {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(80, |(width, _)| usize::from(width.0).clamp(40, 120))
+}
+
+/// Lines of the terminal on standard output, less the one for the prompt; `None` where it is none.
+fn terminal_height() -> Option<usize> {
+    let (_, height) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(usize::from(height.0).saturating_sub(1).max(10)).filter(|_| height.0 > 1)
 }
 
 fn count(text: &str) -> Result<u64, String> {

@@ -22,6 +22,7 @@
 //! * [`gpu`] and [`host`] read the running machine for `oomdoc probe`; what could not be read is a [`reading`] with its
 //!   reason.
 //! * `run` (Linux only) is `oomdoc run`: it stays beside a job, copies its output and is there when its memory ends.
+//! * [`system`] is what differs between operating systems.
 //! * [`report`] lays it out, one file per format; [`command`] wires it together, one file per command.
 //! * [`privacy`] hides what of a report must not leave: secrets always, users, machines and folders on request.
 //!
@@ -49,5 +50,6 @@ pub mod report;
 #[cfg(target_os = "linux")]
 pub mod run;
 pub mod snapshot;
+pub mod system;
 pub mod text;
 pub mod units;

@@ -1,12 +1,13 @@
 //! The command line of `oomdoc headroom`.
 
-use super::{Output, OutputArgs, bytes, count, parameters, share, size};
+use super::{Output, OutputArgs, bytes, complete, count, parameters, share, size};
 use crate::domain::Headroom;
 use crate::estimate::fit::Counted;
 use crate::estimate::loader::{Cache, DEFAULT_PREFETCH};
 use crate::estimate::setup::{Attention, Lora, Precision, Quantised};
 use crate::estimate::states::Optimizer;
 use clap::{Args, Parser, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 use std::path::{Path, PathBuf};
 
 /// `oomdoc headroom`.
@@ -286,7 +287,7 @@ struct HostArgs {
 #[command(next_help_heading = "The device")]
 struct DeviceArgs {
     /// The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)
-    #[arg(long, value_name = "GPU", alias = "like")]
+    #[arg(long, value_name = "GPU", alias = "like", add = ArgValueCandidates::new(complete::gpus))]
     gpu: Option<String>,
     /// Memory of the GPU as CUDA counts it
     #[arg(long, value_name = "SIZE", value_parser = size)]

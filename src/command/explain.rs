@@ -27,8 +27,8 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     let style = options.output.style;
     if options.sources.contains(&Source::Stdin) && std::io::stdin().is_terminal() {
         let hint = Text::new(
-            "Paste the log or the error message, then press Ctrl-D on a line of its own (or name a file: oomdoc explain train.log).",
-            "请粘贴日志或报错信息，然后在新的一行按 Ctrl-D（也可以直接给出文件：oomdoc explain train.log）。",
+            "Paste the log or the error message, then press Ctrl-D (or name a file: oomdoc explain train.log).",
+            "请粘贴日志或报错信息，然后按 Ctrl-D（也可以直接给出文件：oomdoc explain train.log）。",
         );
         let _ = writeln!(std::io::stderr(), "{}", hint.in_lang(style.lang));
     }

@@ -15,7 +15,7 @@ pub mod rules;
 pub mod run;
 pub mod simulate;
 
-use crate::cli::{Invocation, Output};
+use crate::cli::{CompletionShell, Invocation, Output};
 use crate::privacy;
 use crate::report::gate::{Checks, github};
 use crate::text::{Lang, Text, inert};
@@ -30,7 +30,8 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let lang = match &invocation {
         Invocation::Explain(options) => options.output.style.lang,
         Invocation::Rules(options) => options.output.style.lang,
-        Invocation::CudaChild
+        Invocation::Completions(_)
+        | Invocation::CudaChild
         | Invocation::NvmlTrial
         | Invocation::RehearseView
         | Invocation::RehearseSmi
@@ -48,6 +49,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
         Invocation::Rules(options) => rules::run(&options),
+        Invocation::Completions(shell) => completions(shell),
         Invocation::CudaChild => crate::gpu::cuda::child::run(),
         Invocation::NvmlTrial => crate::gpu::trial::run(),
         #[cfg(target_os = "linux")]
@@ -81,7 +83,13 @@ pub fn run(invocation: Invocation) -> ExitCode {
     }))
 }
 
-/// The one place that writes to standard output. A reader that has gone away wanted no more: the exit code stays
+fn completions(shell: CompletionShell) -> anyhow::Result<u8> {
+    let script = crate::cli::script(shell)?;
+    std::io::stdout().write_all(script.as_bytes())?;
+    Ok(0)
+}
+
+/// The one place that writes reports to standard output. A reader that has gone away wanted no more: the exit code stays
 /// what the analysis earned.
 fn print(text: &str, output: &Output) -> anyhow::Result<()> {
     let text = privacy::leaving(text, output.style.redact);

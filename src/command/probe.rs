@@ -13,12 +13,13 @@ use crate::host::{Host, Root, processes, warnings};
 use crate::reading::{Unavailable, unavailable};
 use crate::report::probe::{self as report, Findings};
 use crate::report::view::{to_json, to_json_line};
+use crate::system::{Noted, Signal};
 use crate::text::Text;
 use anyhow::{Context, bail};
 use std::io::{IsTerminal, Read, Write};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// There is no GPU or driver to read.
@@ -342,13 +343,9 @@ fn output_of(arguments: &[&str]) -> Option<Option<String>> {
 
 /// Reads again and again until it is interrupted: a table redrawn in place on a terminal, else a line per reading.
 fn watch(options: &ProbeOptions, every: Duration) -> anyhow::Result<u8> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-    }
+    let noted = Noted::from_now_on(&[Signal::Interrupt, Signal::Terminate])?;
     // A driver that hangs in the middle of a reading must not keep it from ending.
-    let asked = Arc::clone(&interrupted);
+    let asked = noted.flag();
     std::thread::spawn(move || {
         while !asked.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(100));
@@ -359,7 +356,7 @@ fn watch(options: &ProbeOptions, every: Duration) -> anyhow::Result<u8> {
     let in_place = std::io::stdout().is_terminal() && options.format == ProbeFormat::Terminal;
     let mut height = 0;
     let mut code = 0;
-    while !interrupted.load(Ordering::Relaxed) {
+    while !noted.came() {
         let started = Instant::now();
         let findings = findings(options)?;
         code = code.max(exit_code(&findings, options));
@@ -379,7 +376,7 @@ fn watch(options: &ProbeOptions, every: Duration) -> anyhow::Result<u8> {
         if !written(&text, options)? || (findings.survey.gpus.is_empty() && findings.survey.others.is_empty()) {
             break;
         }
-        while started.elapsed() < every && !interrupted.load(Ordering::Relaxed) {
+        while started.elapsed() < every && !noted.came() {
             std::thread::sleep(Duration::from_millis(20).min(every.saturating_sub(started.elapsed())));
         }
     }

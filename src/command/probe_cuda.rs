@@ -326,12 +326,7 @@ fn lock_file(path: &Path) -> Option<File> {
     let open = |create: bool| {
         let mut options = File::options();
         options.read(!create).write(create).create(create).truncate(false);
-        #[cfg(unix)]
-        {
-            use rustix::fs::OFlags;
-            use std::os::unix::fs::OpenOptionsExt;
-            options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed());
-        }
+        crate::system::only_itself(&mut options);
         options.open(path)
     };
     // Another user's file can't be written, and need not be.

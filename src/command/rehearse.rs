@@ -10,6 +10,7 @@ use crate::dialect::{self, Fact};
 use crate::domain::Verdict;
 use crate::incident::context::{Given, Precision};
 use crate::input::{Document, Source};
+use crate::rehearse::device;
 use crate::rehearse::gpus::{self, Gpu};
 use crate::rehearse::launch::{
     self, Addresses, DeviceModel, Exit, LaunchError, LaunchRequest, RawOutcome, Values, WarmFolder,
@@ -98,6 +99,9 @@ impl Rehearsed {
 pub(super) fn rehearse(options: &RehearseOptions) -> anyhow::Result<Option<Rehearsed>> {
     let lang = options.output.style.lang;
     let told = |text: Text| anyhow!("{}", text.in_lang(lang));
+    if !device::CARRIED {
+        return Err(told(LaunchError::Unsupported.text()));
+    }
     let options = &described::with_command(options).map_err(told)?;
     let question = question(options).map_err(told)?;
     let mut stage = Stage::new(options, &question).map_err(|error| told(error.text()))?;

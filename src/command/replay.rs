@@ -103,7 +103,7 @@ pub(super) fn read(source: &Source, progress: &Progress) -> Result<(Snapshot, u6
 pub(super) fn peaks(source: &Source) -> Option<SnapshotAnalysis> {
     let (snapshot, bytes) = read(source, &Progress::new(std::slice::from_ref(source))).ok()?;
     let output = Output {
-        style: Style { lang: Lang::En, width: 80, verbose: false, unicode: true, redact: false },
+        style: Style { lang: Lang::En, width: 80, height: None, verbose: false, unicode: true, redact: false },
         color: anstream::ColorChoice::Auto,
     };
     let options = ReplayOptions {

@@ -11,6 +11,7 @@ use crate::run::inside::Inside;
 use crate::run::record::Writer;
 use crate::run::sampler::{Orders, Sampler, Seen, header};
 use crate::run::tape::Tape;
+use crate::system::{Noted, Signal};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::{Bytes, percent};
@@ -18,7 +19,6 @@ use rustix::process::{Pid, test_kill_process};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -82,14 +82,11 @@ pub fn attach(options: &AttachOptions) -> anyhow::Result<u8> {
     let Some(pid) = pid.filter(|pid| alive(*pid)) else { anyhow::bail!("there is no process {}", options.pid) };
     let line = std::fs::read_to_string(format!("/proc/{}/cmdline", options.pid)).unwrap_or_default();
     let command: Vec<OsString> = line.split('\0').filter(|word| !word.is_empty()).map(OsString::from).collect();
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-    }
+    let noted = Noted::from_now_on(&[Signal::Interrupt, Signal::Terminate])?;
     let tape = Arc::new(Mutex::new(Tape::default()));
     let sampler = watch(pid, header(pid, &command), &tape, &options.watch, None, &options.output);
     let started = start_time(options.pid);
-    while alive(pid) && start_time(options.pid) == started && !interrupted.load(Ordering::Relaxed) {
+    while alive(pid) && start_time(options.pid) == started && !noted.came() {
         std::thread::sleep(LOOK);
     }
     // How a process ended is told to its parent alone; only the kernel's counters tell more.

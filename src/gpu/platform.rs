@@ -160,7 +160,7 @@ pub fn notes(root: &Root, gpus: &[Gpu], host_pids: bool, job: Option<u32>) -> Ve
     {
         note(
             "job-gone",
-            "The process of --pid is on no GPU now: what follows describes another moment than its failure.",
+            "The process of --pid is on no GPU now: the figures below are of now, not of when it failed.",
             "--pid 指定的进程当前不在任何 GPU 上：以下内容并非其失败时刻的状态。",
         );
     }

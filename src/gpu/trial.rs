@@ -7,6 +7,7 @@
 use super::nvml::Library;
 use super::platform::Degraded;
 use crate::host::Root;
+use crate::system;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -30,8 +31,7 @@ const STEPS: [&str; 2] = ["opened", "read"];
 /// When nobody listens.
 pub fn run() -> anyhow::Result<u8> {
     // The signal that a hung library can't keep off, should the parent die.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    system::die_with_parent();
     let root = Root::default();
     let say = |step: &str| {
         let mut stdout = std::io::stdout().lock();

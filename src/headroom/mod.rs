@@ -405,8 +405,8 @@ fn reasons(question: &Question, curve: &Curve, batch: Option<u64>) -> Vec<Text> 
                 }
                 if !slope.confirmed && batch.is_some_and(|b| fit.points().iter().all(|point| point.batch < b)) {
                     because.push(Text::new(
-                        "the smaller of two points may show the optimizer's step, which does not grow with the batch: \
-                         the line can be steeper; a third point would tell",
+                        "at the smaller of the two batches the peak may be that of the optimizer's step, which does \
+                         not grow with the batch: memory per sample may then be higher; measure a third batch",
                         "两点中较小的一点可能落在不随批大小增长的优化器 step 上：实际斜率可能更大；再测一点即可确定",
                     ));
                 }

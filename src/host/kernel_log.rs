@@ -2,6 +2,7 @@
 
 use super::Root;
 use crate::reading::{Reading, unavailable};
+use crate::system;
 use crate::text::Text;
 use std::io::Read;
 
@@ -122,8 +123,7 @@ fn ring(root: &Root) -> Reading<String> {
     let path = root.path("dev/kmsg");
     let mut options = std::fs::OpenOptions::new();
     options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    system::without_waiting(&mut options);
     let mut file = match options.open(path) {
         Ok(file) => file,
         Err(error) => return super::missing("dev/kmsg", &error),

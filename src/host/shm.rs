@@ -2,6 +2,7 @@
 
 use super::Root;
 use crate::reading::{Reading, unavailable};
+use crate::system;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shm {
@@ -12,7 +13,7 @@ pub struct Shm {
 impl Shm {
     /// The mounted file system's own figures; where only its mount line can be read, its size.
     pub fn read(root: &Root) -> Reading<Shm> {
-        if let Some((size, used)) = mounted(root) {
+        if let Some((size, used)) = root.is_own().then(|| system::filled(&root.path("dev/shm"))).flatten() {
             return Ok(Shm { size, used: Ok(used) });
         }
         let mounts = root.text("proc/self/mountinfo")?;
@@ -38,19 +39,4 @@ impl Shm {
 /// `65536k`, `2g`.
 fn size(text: &str) -> Option<u64> {
     crate::units::parse(text, crate::units::Base::Binary).map(|size| size.bytes)
-}
-
-#[cfg(unix)]
-fn mounted(root: &Root) -> Option<(u64, u64)> {
-    if !root.is_own() {
-        return None;
-    }
-    let figures = rustix::fs::statvfs(root.path("dev/shm")).ok()?;
-    let size = figures.f_blocks.saturating_mul(figures.f_frsize);
-    Some((size, size.saturating_sub(figures.f_bfree.saturating_mul(figures.f_frsize))))
-}
-
-#[cfg(not(unix))]
-fn mounted(_root: &Root) -> Option<(u64, u64)> {
-    None
 }

@@ -359,6 +359,7 @@ fn fall(document: &Document, event: &Event) -> RankFall {
         file: 0,
         line: event.at.first,
         clock: clock(&text),
+        asked: event.facts.get(Fact::Requested).map(|figure| figure.bytes),
     }
 }
 

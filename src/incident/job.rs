@@ -4,7 +4,7 @@
 //! that a folder with a log for each of thousands of ranks ends as a few incidents.
 
 use super::{Incident, RankFall};
-use crate::dialect::{Resource, Sign};
+use crate::dialect::{Fact, Resource, Sign};
 use crate::domain::Program;
 use regex::Regex;
 use std::collections::HashMap;
@@ -144,6 +144,7 @@ fn falls_of(file: usize, incident: &Incident) -> Vec<RankFall> {
             device: incident.event.facts.device.value(),
             line: incident.event.at.first,
             clock: incident.clock,
+            asked: incident.event.facts.get(Fact::Requested).map(|figure| figure.bytes),
             file,
         }]
     } else {

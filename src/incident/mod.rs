@@ -81,4 +81,6 @@ pub struct RankFall {
     pub line: u64,
     /// Time of day of its message in seconds since midnight, where the line carries one.
     pub clock: Option<f64>,
+    /// Bytes that it asked for.
+    pub asked: Option<u64>,
 }

@@ -1,6 +1,7 @@
 //! Files, standard input and gzip: where bytes come from, before anything is known of what they mean.
 
 use super::Source;
+use crate::system::{Paste, is_device};
 use crate::text::Text;
 use flate2::read::MultiGzDecoder;
 use std::cell::Cell;
@@ -149,17 +150,6 @@ fn looks_like_snapshot(path: &Path) -> bool {
 /// Bytes read of a device that is no terminal: `/dev/zero` never ends.
 const MOST_OF_A_DEVICE: u64 = 64 << 20;
 
-#[cfg(unix)]
-fn is_device(metadata: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    metadata.file_type().is_char_device() || metadata.file_type().is_block_device()
-}
-
-#[cfg(not(unix))]
-fn is_device(_: &std::fs::Metadata) -> bool {
-    false
-}
-
 /// Opens a source and looks at its first two bytes to tell gzip from text, so that a pipe and a misnamed file work too.
 pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
     match source {
@@ -181,7 +171,13 @@ pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
             let reader: Box<dyn Read> = if endless { Box::new(file.take(MOST_OF_A_DEVICE)) } else { Box::new(file) };
             from_reader(reader, total).map_err(|error| cannot_read(source, error))
         }
-        Source::Stdin => from_reader(Box::new(io::stdin()), None).map_err(|error| cannot_read(source, error)),
+        Source::Stdin => {
+            let reader: Box<dyn Read> = match Paste::begin() {
+                Some(paste) => Box::new(paste),
+                None => Box::new(io::stdin()),
+            };
+            from_reader(reader, None).map_err(|error| cannot_read(source, error))
+        }
     }
 }
 

@@ -18,3 +18,6 @@ pub fn shim() -> Option<Vec<u8>> {
 pub fn shim() -> Option<Vec<u8>> {
     None
 }
+
+/// Whether this program can rehearse at all.
+pub const CARRIED: bool = cfg!(simulated_device);

@@ -21,17 +21,15 @@ use super::view::{self, Level, View};
 use super::warm::{self, Warm};
 use super::{agent, device, environment, smi};
 use crate::domain::closed_set;
+use crate::system::{self, Noted, Signal};
 use crate::text;
 use crate::text::Text;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -200,8 +198,8 @@ impl LaunchError {
     pub fn text(&self) -> Text {
         match self {
             LaunchError::Unsupported => text!(
-                en: "rehearse runs on Linux x86-64",
-                zh: "rehearse 只能在 Linux x86-64 上运行"
+                en: "rehearse needs Linux on x86-64: its simulated GPU is a library for that system alone",
+                zh: "rehearse 需要 x86-64 上的 Linux：其模拟 GPU 是只用于该系统的共享库"
             ),
             LaunchError::NoCommand => text!(en: "no command was given", zh: "没有给出命令"),
             LaunchError::Torch(missing) => missing_text(missing),
@@ -300,8 +298,9 @@ struct PrivateFolder {
 
 impl PrivateFolder {
     fn made_in(base: &Path) -> io::Result<PrivateFolder> {
-        let only_for_us = fs::Permissions::from_mode(0o700);
-        let folder = tempfile::Builder::new().prefix(PREFIX).permissions(only_for_us).tempdir_in(base)?;
+        let mut builder = tempfile::Builder::new();
+        system::for_owner_only(builder.prefix(PREFIX));
+        let folder = builder.tempdir_in(base)?;
         let owner = fs::File::create(folder.path().join(OWNER))?;
         // Without locks, as on some network file systems, nobody sweeps.
         let _ = owner.try_lock();
@@ -326,7 +325,7 @@ fn remove_all(folder: &Path) {
     }
     let mut open = vec![folder.to_path_buf()];
     while let Some(path) = open.pop() {
-        let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o700));
+        let _ = system::set_mode(&path, 0o700);
         for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 open.push(entry.path());
@@ -344,10 +343,7 @@ pub fn bases() -> Vec<PathBuf> {
         std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from),
         std::env::home_dir().map(|home| home.join(".cache")),
     ];
-    let runs_code = |place: &PathBuf| {
-        !rustix::fs::statvfs(place).is_ok_and(|figures| figures.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
-    };
-    places.into_iter().flatten().filter(runs_code).collect()
+    places.into_iter().flatten().filter(|place| system::runs_code(place)).collect()
 }
 
 /// Removes what rehearsals left behind that were killed, and ends what of them still runs.
@@ -434,7 +430,7 @@ fn write_libraries(folder: &Path, shim: &[u8], stubs: &BTreeMap<String, Vec<u8>>
         fs::write(folder.join(name), bytes)?;
     }
     // Compilers look for the driver without its version.
-    std::os::unix::fs::symlink("libcuda.so.1", folder.join("libcuda.so"))
+    system::symlink("libcuda.so.1", &folder.join("libcuda.so"))
 }
 
 fn write_agent(folder: &Path) -> io::Result<()> {
@@ -459,7 +455,7 @@ fn write_programs(folder: &Path, program: &Path) -> io::Result<()> {
     let path = bin.join("nvidia-smi");
     let script = format!("#!/bin/sh\nexec {} {} {} \"$@\"\n", quoted(program), smi::NAME, quoted(folder));
     fs::write(&path, script)?;
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+    system::set_mode(&path, 0o755)
 }
 
 /// A path list with one more folder in front.
@@ -576,14 +572,6 @@ fn follow(mut output: impl Read + Send + 'static, show: bool) -> (Tail, std::thr
     (tail, reader)
 }
 
-/// Ends every process of the child's group, whether it listens or not.
-fn kill_group(running: &Running<'_>, signal: rustix::process::Signal) {
-    if let Some(group) = i32::try_from(running.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        // The group may be gone already.
-        let _ = rustix::process::kill_process_group(group, signal);
-    }
-}
-
 /// The mount namespace of a view. Its number is not given to another one as long as this holds it open.
 struct Namespace {
     link: PathBuf,
@@ -614,7 +602,7 @@ fn kill_strays(folder: &Path, namespace: Option<&Namespace>) {
         let Ok(entries) = fs::read_dir("/proc") else { return };
         for entry in entries.flatten() {
             let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
-            let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) else { continue };
+            let Some(pid) = pid else { continue };
             // Another user's process shows neither; a dead one has none.
             let in_view = || {
                 namespace
@@ -622,7 +610,7 @@ fn kill_strays(folder: &Path, namespace: Option<&Namespace>) {
             };
             let environment = || fs::read(entry.path().join("environ")).unwrap_or_default();
             if in_view() || environment().split(|byte| *byte == 0).any(names_folder) {
-                found |= rustix::process::kill_process(pid, rustix::process::Signal::KILL).is_ok();
+                found |= system::signal_process(pid, Signal::Kill);
             }
         }
         if !found {
@@ -647,17 +635,17 @@ fn extension(limit: Duration) -> Duration {
 fn wait(
     child: &mut Running<'_>,
     limit: Duration,
-    interrupted: &AtomicBool,
+    noted: &Noted,
     mut look: impl FnMut(&Running<'_>),
 ) -> io::Result<(Option<ExitStatus>, Exit)> {
     let started = Instant::now();
     let mut pause = Duration::from_millis(1);
     let cause = loop {
         if let Some(status) = child.try_wait()? {
-            let exit = status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or(0)), Exit::Code);
+            let exit = status.code().map_or_else(|| Exit::Signal(system::ended_by(status).unwrap_or(0)), Exit::Code);
             return Ok((Some(status), exit));
         }
-        if interrupted.load(Ordering::Relaxed) {
+        if noted.came() {
             break Exit::Interrupted;
         }
         if started.elapsed() > limit.saturating_add(extension(limit)) {
@@ -667,8 +655,7 @@ fn wait(
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     };
-    let first = if cause == Exit::Interrupted { rustix::process::Signal::INT } else { rustix::process::Signal::TERM };
-    kill_group(child, first);
+    system::signal_group(child.id(), if cause == Exit::Interrupted { Signal::Interrupt } else { Signal::Terminate });
     let asked = Instant::now();
     while asked.elapsed() < GRACE {
         if let Some(status) = child.try_wait()? {
@@ -747,7 +734,8 @@ fn staged(request: &LaunchRequest, level: Level, folder: &Path, command: &[OsStr
         (None, None) => (OsStr::new(""), Vec::new()),
     };
     let mut staged = Command::new(program);
-    staged.args(arguments).process_group(0);
+    staged.args(arguments);
+    system::leads_group(&mut staged);
     staged
 }
 
@@ -800,8 +788,7 @@ fn forked<'w>(request: &LaunchRequest, warm: &'w Warm, folder: &Path) -> Option<
     let words: Option<Vec<String>> = request.command.iter().map(text).collect();
     let streams = ["out", "err"].map(|name| folder.join(name));
     for stream in &streams {
-        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR);
-        rustix::fs::mknodat(rustix::fs::CWD, stream, kind, mode, 0).ok()?;
+        system::make_fifo(stream).ok()?;
     }
     let holder = match request.view.level {
         Level::Overlay => Some(hold(request, folder)?),
@@ -874,12 +861,9 @@ pub fn run(request: &LaunchRequest, warm: Option<&Warm>) -> Result<RawOutcome, L
         return Err(LaunchError::Unprotected { program: program.clone() });
     }
     let folder = laid_out(request, &prepared, &shim).map_err(LaunchError::Folder)?;
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let mut handlers = Vec::new();
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        // Without a handler the folder stays behind when the user interrupts.
-        handlers.extend(signal_hook::flag::register(signal, Arc::clone(&interrupted)));
-    }
+    // Without a handler the folder stays behind when the user interrupts.
+    let noted = Noted::from_now_on(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])
+        .map_err(|error| LaunchError::Start { program: program.clone(), error })?;
     let started = Instant::now();
     let begun = match warm.and_then(|warm| forked(request, warm, folder.path())) {
         Some(begun) => Ok(begun),
@@ -889,14 +873,14 @@ pub fn run(request: &LaunchRequest, warm: Option<&Warm>) -> Result<RawOutcome, L
         let (_, output) = follow(output, !request.quiet);
         let (tail, errors) = follow(errors, !request.quiet);
         let mut namespace = None;
-        let waited = wait(&mut running, request.time_limit, &interrupted, |running| {
+        let waited = wait(&mut running, request.time_limit, &noted, |running| {
             let id = match running {
                 Running::Forked { holder: Some(holder), .. } => holder.id(),
                 _ => running.id(),
             };
             namespace = namespace.take().or_else(|| Namespace::of(id, folder.path()));
         });
-        kill_group(&running, rustix::process::Signal::KILL);
+        system::signal_group(running.id(), Signal::Kill);
         // The group is killed: this returns at once.
         running.end();
         kill_strays(folder.path(), namespace.as_ref());
@@ -912,9 +896,7 @@ pub fn run(request: &LaunchRequest, warm: Option<&Warm>) -> Result<RawOutcome, L
         let tail = String::from_utf8_lossy(&tail.iter().copied().collect::<Vec<u8>>()).into_owned();
         Ok((exit, tail, seconds, kept_back, matches!(running, Running::Forked { .. })))
     });
-    for handler in handlers {
-        signal_hook::low_level::unregister(handler);
-    }
+    drop(noted);
     let (exit, stderr_tail, seconds, kept_back, was_forked) =
         outcome.map_err(|error| LaunchError::Start { program: program.clone(), error })?;
     if was_forked && exit == Exit::Code(i32::from(warm::BROKEN)) {

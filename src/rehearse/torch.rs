@@ -2,6 +2,7 @@
 
 use super::elf::{self, Library, Symbols};
 use super::stubs;
+use crate::system::is_executable;
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -72,15 +73,11 @@ pub fn is_interpreter(word: &OsStr) -> bool {
 
 /// The file that a word of a command line starts, as a shell would find it.
 pub fn on_path(word: &OsStr) -> Option<PathBuf> {
-    let runnable = |path: &Path| {
-        use std::os::unix::fs::PermissionsExt;
-        fs::metadata(path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-    };
     let path = Path::new(word);
     if path.components().count() > 1 {
-        return runnable(path).then(|| path.to_path_buf());
+        return is_executable(path).then(|| path.to_path_buf());
     }
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(path)).find(|path| runnable(path))
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(path)).find(|path| is_executable(path))
 }
 
 /// The interpreter of a script: the first line, or the second where installers had to wrap a long path in `/bin/sh`.
@@ -418,10 +415,9 @@ mod tests {
     fn console_scripts_name_their_interpreter() {
         let folder = tempfile::tempdir().expect("a folder");
         let script = |name: &str, text: &str| {
-            use std::os::unix::fs::PermissionsExt;
             let path = folder.path().join(name);
             fs::write(&path, text).expect("written");
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("made runnable");
+            crate::system::set_mode(&path, 0o755).expect("made runnable");
             interpreter(&[path.into_os_string(), "train.py".into()]).map(|words| quoted(&words))
         };
         assert_eq!(script("a", "#!/srv/env/bin/python\nimport x\n").as_deref(), Some("/srv/env/bin/python"));

@@ -4,9 +4,9 @@
 //! Only where the command is a Python itself, and its view is one that a child can enter: a process of ours enters the
 //! namespaces as it does before a command, and holds them open.
 
+use crate::system;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -99,7 +99,7 @@ impl Warm {
     /// How a child ended; `None` while it runs.
     pub fn ended(&self, pid: u32) -> Option<ExitStatus> {
         let said = lock(&self.said.0);
-        let killed = || said.gone.then(|| ExitStatus::from_raw(rustix::process::Signal::KILL.as_raw()));
+        let killed = || said.gone.then(system::killed);
         said.ended.get(&pid).copied().or_else(killed)
     }
 }
@@ -115,7 +115,7 @@ fn note(said: &mut Said, line: &str) {
         }
         ["ended", pid, status] => {
             if let (Ok(pid), Ok(status)) = (pid.parse(), status.parse()) {
-                said.ended.insert(pid, ExitStatus::from_raw(status));
+                said.ended.insert(pid, system::exit_status(status));
             }
         }
         _ => {}

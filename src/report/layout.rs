@@ -40,7 +40,8 @@ impl Tone {
             Tone::Alarm => AnsiColor::Red.on_default().bold(),
             Tone::Command => AnsiColor::Cyan.on_default(),
             Tone::Faint => Style::new().dimmed(),
-            Tone::Used => AnsiColor::Blue.on_default(),
+            // Plain blue is all but black on the black of many terminals.
+            Tone::Used => AnsiColor::BrightBlue.on_default(),
             Tone::Idle => AnsiColor::Yellow.on_default(),
             Tone::Foreign => AnsiColor::Magenta.on_default(),
             Tone::Free => AnsiColor::Green.on_default(),

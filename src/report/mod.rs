@@ -112,7 +112,9 @@ pub struct Style {
     pub lang: Lang,
     /// Columns of the terminal, 80 where it cannot be told.
     pub width: usize,
-    /// Everything, not one screen.
+    /// Lines of the terminal; `None` for a pipe or a file, which take all.
+    pub height: Option<usize>,
+    /// Also what stands behind the answer: formulas, the account, what was ruled out.
     pub verbose: bool,
     /// False where the locale cannot show block and line characters: ASCII is drawn instead.
     pub unicode: bool,

@@ -17,15 +17,15 @@ use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::{self, Bytes, Figure, Interval};
 
-/// Lines that one screen may take without `--verbose`.
-pub const SCREEN_LINES: usize = 30;
-
 /// How much of the diagnosis is told. The screen takes the richest level that fits.
 #[derive(Debug, Clone, Copy)]
 struct Detail {
     evidence: usize,
     evidence_lines: usize,
+    /// Lines for the message as it was printed, and for the place in the program.
+    message_lines: usize,
     fixes: usize,
+    /// Lines for the title of a fix, and how many of several lines to write are shown. None of those is ever cut.
     fix_lines: usize,
     /// Observations that would decide, and lines for the outcomes of each.
     observations: usize,
@@ -37,6 +37,8 @@ struct Detail {
     second_cause_lines: usize,
     /// Other failures of the log, a line each.
     others: usize,
+    /// Rows of the table of ranks.
+    ranks: usize,
     frame: bool,
 }
 
@@ -51,10 +53,13 @@ const INPUTS_SHOWN: usize = 16;
 
 /// From everything a screen can hold to the least that is still an answer. Whole statements are left out before any is
 /// cut.
-const LEVELS: [Detail; 13] = {
+const LEVELS: [Detail; 15] = {
+    let ample = Detail { evidence: 6, message_lines: 2, fixes: 8, fix_lines: 4, ..EVERYTHING };
+    let ample = Detail { observations: 3, wont_help: 3, contradictions: 3, others: 6, ranks: 8, ..ample };
     let rich = Detail {
         evidence: 4,
         evidence_lines: 3,
+        message_lines: 1,
         fixes: 5,
         fix_lines: 2,
         observations: 3,
@@ -65,10 +70,11 @@ const LEVELS: [Detail; 13] = {
         refute_lines: 4,
         second_cause_lines: 3,
         others: 3,
+        ranks: 4,
         frame: true,
     };
     let some = Detail { evidence: 3, contradictions: 1, wont_help: 1, ..rich };
-    let fewer_fixes = Detail { fixes: 4, ..some };
+    let fewer_fixes = Detail { fixes: 4, ranks: 0, ..some };
     let less_evidence = Detail { evidence: 2, ..fewer_fixes };
     let three_fixes = Detail { fixes: 3, refute_lines: 3, others: 1, observations: 2, ..less_evidence };
     let tighter = Detail { evidence_lines: 2, contradiction_lines: 2, second_cause_lines: 2, ..three_fixes };
@@ -80,6 +86,8 @@ const LEVELS: [Detail; 13] = {
     let bare = Detail { evidence_lines: 1, ..short_fixes };
     let least = Detail { fixes: 2, contradictions: 0, second_cause_lines: 0, ..bare };
     [
+        WHOLE,
+        ample,
         rich,
         some,
         fewer_fixes,
@@ -99,6 +107,7 @@ const LEVELS: [Detail; 13] = {
 const EVERYTHING: Detail = Detail {
     evidence: usize::MAX,
     evidence_lines: usize::MAX,
+    message_lines: usize::MAX,
     fixes: usize::MAX,
     fix_lines: usize::MAX,
     observations: usize::MAX,
@@ -109,8 +118,12 @@ const EVERYTHING: Detail = Detail {
     refute_lines: usize::MAX,
     second_cause_lines: usize::MAX,
     others: 0,
+    ranks: RANKS_SHOWN,
     frame: true,
 };
+
+/// What a pipe gets: every statement of the answer, nothing cut.
+const WHOLE: Detail = Detail { others: usize::MAX, ..EVERYTHING };
 
 /// Beside a report that has more to show.
 const JUDGED: Detail = Detail { evidence: 2, fixes: 2, fix_lines: 2, wont_help: 1, observations: 1, ..EVERYTHING };
@@ -127,7 +140,7 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
         let fixes = if recorded { (detail.fixes - 1).max(2) } else { detail.fixes };
         let detail = Detail { fixes, ..detail };
         screen = one_screen(explanation, style, detail);
-        if screen.height() <= SCREEN_LINES {
+        if style.height.is_none_or(|most| screen.height() <= most) {
             break;
         }
     }
@@ -144,14 +157,17 @@ struct RequestLabel {
 struct Page {
     screen: Screen,
     style: Style,
+    /// True where no [`Page::answer`] stands at the top.
+    answers_later: bool,
 }
 
 fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen {
-    let mut page = Page { screen: Screen::of(style), style };
+    let mut page = Page { screen: Screen::of(style), style, answers_later: false };
     match explanation.primary().or(explanation.diagnoses.first()) {
         Some(diagnosis) => {
-            page.verdict(explanation, diagnosis, detail);
-            page.undecided(diagnosis);
+            page.verdict(diagnosis);
+            page.answer(diagnosis, detail);
+            page.message(explanation, diagnosis, detail);
             page.account(&diagnosis.incident.ledger, detail);
             page.recording(diagnosis, detail);
             page.decide(diagnosis, detail);
@@ -165,7 +181,7 @@ fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen
 }
 
 fn everything(explanation: &Explanation, style: Style) -> Screen {
-    let mut page = Page { screen: Screen::of(style), style };
+    let mut page = Page { screen: Screen::of(style), style, answers_later: true };
     if explanation.diagnoses.is_empty() {
         page.nothing_found(explanation, usize::MAX);
     }
@@ -185,7 +201,8 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
             };
             page.heading(&label);
         }
-        page.verdict(explanation, diagnosis, EVERYTHING);
+        page.verdict(diagnosis);
+        page.message(explanation, diagnosis, EVERYTHING);
         page.undecided(diagnosis);
         page.account(&diagnosis.incident.ledger, EVERYTHING);
         page.account_table(&diagnosis.incident.ledger);
@@ -209,7 +226,8 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
 /// Why it failed, what would decide that and what to change, for a report that shows by itself what failed.
 pub(super) fn judgement(screen: &mut Screen, diagnosis: &Diagnosis, style: Style) {
     let detail = if style.verbose { EVERYTHING } else { JUDGED };
-    let mut page = Page { screen: std::mem::replace(screen, Screen::new(style.width, style.unicode)), style };
+    let empty = Screen::new(style.width, style.unicode);
+    let mut page = Page { screen: std::mem::replace(screen, empty), style, answers_later: true };
     page.undecided(diagnosis);
     page.decide(diagnosis, detail);
     page.causes(diagnosis, detail);
@@ -267,22 +285,51 @@ impl Page {
         }
     }
 
-    fn verdict(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
+    fn verdict(&mut self, diagnosis: &Diagnosis) {
         let verdict = verdict(diagnosis);
         let runs = [run(Tone::Alarm, self.say(&verdict))];
-        self.screen.clipped(&[], 2, &runs, if self.style.verbose { usize::MAX } else { 4 });
+        self.screen.clipped(&[], 2, &runs, if self.style.height.is_some() { 4 } else { usize::MAX });
+    }
 
+    /// The whole answer in a few lines, for whoever reads no further: why, or what would decide that, and the first
+    /// thing to change.
+    fn answer(&mut self, diagnosis: &Diagnosis, detail: Detail) {
+        match diagnosis.findings.first() {
+            Some(_) if diagnosis.conclusion.is_undecided() => {
+                self.candidates_named(diagnosis);
+                if let Some(observation) = diagnosis.decide.first() {
+                    let head = Text::new("To find out: ", "如何判定：");
+                    let head = [run(Tone::Strong, self.say(&head))];
+                    self.screen.paragraph(&head, 2, &[run(Tone::Plain, self.say(&observation.act))]);
+                }
+            }
+            Some(first) => {
+                let title = self.cause_title(&Text::new("Why: ", "原因："), first);
+                self.screen.paragraph(&[], 2, &title);
+            }
+            None => self.heading(&no_cause()),
+        }
+        if let Some(ranked) = diagnosis.plan.offers.first() {
+            let head = Text::new("Change first: ", "首先修改：");
+            let head = run(Tone::Strong, self.say(&head));
+            self.fix(head, 2, ranked, Detail { fix_lines: detail.fix_lines.max(2), ..detail });
+        }
+    }
+
+    /// The message as it was printed, and where the program was.
+    fn message(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, detail: Detail) {
+        if !self.style.verbose {
+            self.screen.blank();
+        }
         let event = &diagnosis.incident.event;
         let place = self.place_of(explanation, diagnosis);
-        let message = [run(Tone::Faint, format!("{place}  ")), run(Tone::Plain, one_line(&event.message))];
-        match self.style.verbose {
-            _ if event.message.is_empty() => {}
-            true => self.screen.paragraph(&[], 2, &message),
-            false => self.screen.line(&message),
+        if !event.message.is_empty() {
+            let message = [run(Tone::Faint, format!("{place}  ")), run(Tone::Plain, one_line(&event.message))];
+            self.screen.clipped(&[], 2, &message, detail.message_lines);
         }
         if let Some(survival) = diagnosis.incident.survived {
             let runs = [run(Tone::Strong, self.say(&survival.text()))];
-            self.screen.clipped(&[], 2, &runs, if self.style.verbose { usize::MAX } else { 1 });
+            self.screen.clipped(&[], 2, &runs, detail.message_lines);
         }
         if detail.frame
             && let Some(frame) = diagnosis.incident.context.user_frame()
@@ -291,7 +338,11 @@ impl Page {
             let code = frame.code.as_deref().map(|code| format!(": {}", one_line(code))).unwrap_or_default();
             let at = Text::new("at ", "位于 ");
             let runs = [run(Tone::Faint, format!("{}{file}:{} {}{code}", self.say(&at), frame.line, frame.function))];
-            self.screen.line(&runs);
+            self.screen.clipped(&[], 2, &runs, detail.message_lines);
+        }
+        // What stands out before any cause is weighed.
+        if !self.style.verbose {
+            self.beforehand(diagnosis);
         }
     }
 
@@ -561,10 +612,18 @@ impl Page {
 
     /// Where the log does not decide: that it does not, and between what.
     fn undecided(&mut self, diagnosis: &Diagnosis) {
+        self.beforehand(diagnosis);
+        self.candidates_named(diagnosis);
+    }
+
+    fn beforehand(&mut self, diagnosis: &Diagnosis) {
         let proved = diagnosis.conclusion == Conclusion::Proved;
         for text in wording::beforehand(&diagnosis.incident).into_iter().filter(|_| !proved) {
             self.screen.paragraph(&[], 2, &[run(Tone::Plain, self.say(&text))]);
         }
+    }
+
+    fn candidates_named(&mut self, diagnosis: &Diagnosis) {
         if let Some(text) = wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
             self.screen.paragraph(&[], 2, &[run(Tone::Strong, self.say(&text))]);
         }
@@ -608,18 +667,27 @@ impl Page {
             return self.candidates(diagnosis, detail);
         }
         let Some(first) = diagnosis.findings.first() else {
-            self.screen.blank();
-            self.heading(&Text::new("Why: the log does not say enough to tell.", "原因：日志信息不足，无法判断。"));
+            if self.answers_later {
+                self.screen.blank();
+                self.heading(&no_cause());
+            }
             return;
         };
         self.screen.blank();
-        let why = Text::new("Why: ", "原因：");
-        self.cause(&why, first, detail);
+        if self.answers_later {
+            let title = self.cause_title(&Text::new("Why: ", "原因："), first);
+            self.screen.paragraph(&[], 2, &title);
+        } else {
+            self.heading(&Text::new("What speaks for it:", "依据："));
+        }
+        self.reasons(first, detail);
         let others = diagnosis.findings.iter().skip(1);
         if self.style.verbose {
             for finding in others {
                 let or = Text::new("Or: ", "或者：");
-                self.cause(&or, finding, detail);
+                let title = self.cause_title(&or, finding);
+                self.screen.paragraph(&[], 2, &title);
+                self.reasons(finding, detail);
             }
         } else if detail.second_cause_lines > 0
             && let Some(second) = others.clone().next().filter(|second| near(first.confidence, second.confidence))
@@ -652,9 +720,8 @@ impl Page {
         ]
     }
 
-    fn cause(&mut self, lead: &Text, finding: &Finding, detail: Detail) {
-        let title = self.cause_title(lead, finding);
-        self.screen.paragraph(&[], 2, &title);
+    /// The evidence for a cause, and what would rule it out.
+    fn reasons(&mut self, finding: &Finding, detail: Detail) {
         let evidence: Vec<&Evidence> = match self.style.verbose {
             true => finding.evidence.iter().collect(),
             false => supporting(&finding.evidence),
@@ -684,13 +751,18 @@ impl Page {
             return;
         }
         self.screen.blank();
-        if !diagnosis.plan.offers.is_empty() {
-            self.heading(&Text::new("What to change, best first:", "修复建议（按价值排序）："));
+        // The first stands above already.
+        let told = usize::from(!self.answers_later);
+        if diagnosis.plan.offers.len() > told && detail.fixes > told {
+            self.heading(&match self.answers_later {
+                true => Text::new("What to change, best first:", "修复建议（按价值排序）："),
+                false => Text::new("What else to change, best first:", "其他修复建议（按价值排序）："),
+            });
         }
-        for (i, ranked) in diagnosis.plan.offers.iter().enumerate().take(detail.fixes) {
+        for (i, ranked) in diagnosis.plan.offers.iter().enumerate().take(detail.fixes).skip(told) {
             match self.style.verbose {
                 true => self.fix_in_full(i + 1, ranked),
-                false => self.fix(i + 1, ranked, detail),
+                false => self.fix(run(Tone::Plain, format!("  {}. ", i + 1)), 5, ranked, detail),
             }
         }
         // That no setting of the allocator helps is what a snapshot was given for.
@@ -728,32 +800,28 @@ impl Page {
         }
     }
 
-    fn fix(&mut self, number: usize, ranked: &Ranked, detail: Detail) {
+    /// A fix and what to write for it. What is to be typed or pasted is wrapped, never cut.
+    fn fix(&mut self, head: Run, hang: usize, ranked: &Ranked, detail: Detail) {
         let title = (ranked.fix.title)();
-        let head = [run(Tone::Plain, format!("  {number}. "))];
         // That results differ in their last digits is said only where it takes no second line.
-        let fits = |price: &str| 5 + columns(self.say(&title)) + columns(price) <= self.screen.width();
+        let fits =
+            |price: &str| columns(&head.text) + columns(self.say(&title)) + columns(price) <= self.screen.width();
         let price = Some(self.price(ranked, true)).filter(|price| fits(price));
         let price = price.unwrap_or_else(|| self.price(ranked, false));
         let body = [run(Tone::Strong, self.say(&title)), run(Tone::Faint, price)];
-        self.screen.clipped(&head, 5, &body, detail.fix_lines);
-        if let Some(knob) = ranked.offer.knobs.first() {
+        self.screen.clipped(&[head], hang, &body, detail.fix_lines);
+        let Some(knob) = ranked.offer.knobs.first() else { return };
+        let lines: Vec<&str> =
+            knob.line.in_lang(self.style.lang).lines().filter(|line| !line.trim().is_empty()).collect();
+        // Of several changes, at least two are seen, and that there are more.
+        let shown = if lines.len() == 1 { 1 } else { detail.fix_lines.max(2) };
+        let left = lines.len().saturating_sub(shown);
+        for (i, line) in lines.into_iter().take(shown).enumerate() {
+            let more = if left > 0 && i + 1 == shown { " …" } else { "" };
+            // A comment does not leave its mark behind at the end of a line.
+            let line = line.replace("# ", &format!("#{NO_BREAK}"));
             let indent = [run(Tone::Plain, "     ")];
-            let lines: Vec<&str> =
-                knob.line.in_lang(self.style.lang).lines().filter(|line| !line.trim().is_empty()).collect();
-            if let [only] = lines.as_slice() {
-                // A comment does not leave its mark behind at the end of a line.
-                let only = only.replace("# ", &format!("#{NO_BREAK}"));
-                self.screen.clipped(&indent, 7, &[run(Tone::Command, only)], detail.fix_lines);
-            } else {
-                // Of several changes, at least two are seen, and that there are more.
-                let shown = detail.fix_lines.clamp(2, 3);
-                let left = lines.len().saturating_sub(shown);
-                for (i, line) in lines.into_iter().take(shown).enumerate() {
-                    let more = if left > 0 && i + 1 == shown { " …" } else { "" };
-                    self.screen.clipped(&indent, 7, &[run(Tone::Command, format!("{line}{more}"))], 1);
-                }
-            }
+            self.screen.paragraph(&indent, 7, &[run(Tone::Command, format!("{line}{more}"))]);
         }
     }
 
@@ -822,7 +890,15 @@ impl Page {
                 }
                 None => text!(en: "{ranks} ranks fell", zh: "{ranks} 个 rank 失败"),
             };
-            notes.push(self.say(&text).into());
+            if detail.ranks > 0 {
+                self.screen.blank();
+                let colon = if self.style.lang == Lang::Zh { "：" } else { ":" };
+                self.heading(&Text::same(format!("{}{colon}", self.say(&text))));
+                self.rank_table(explanation, diagnosis, detail.ranks);
+                self.and_more(ranks, detail.ranks);
+            } else {
+                notes.push(self.say(&text).into());
+            }
         }
         let followers = &diagnosis.incident.followers;
         if !followers.is_empty() {
@@ -836,7 +912,7 @@ impl Page {
         let more = Text::new("-v shows everything behind this", "加 -v 查看全部依据");
         notes.push(self.say(&more).into());
         let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };
-        if self.screen.height() + 2 <= SCREEN_LINES {
+        if self.style.height.is_none_or(|most| self.screen.height() + 2 <= most) {
             self.screen.blank();
         }
         let runs = [run(Tone::Faint, notes.join(separator))];
@@ -1044,23 +1120,36 @@ impl Page {
         }
         self.screen.blank();
         self.heading(&Text::new("The ranks, in the order in which they fell", "各 rank 失败的先后"));
-        let cells: Vec<Vec<Run>> = ranks
-            .iter()
-            .take(RANKS_SHOWN)
-            .map(|fall| {
-                let rank = fall.rank.map_or_else(|| "?".into(), |rank| rank.to_string());
-                let device = fall.device.map(|device| format!(" GPU {device}")).unwrap_or_default();
-                let place = match explanation.inputs.get(fall.file) {
-                    Some(input) if explanation.inputs.len() > 1 => {
-                        format!("{}:{}", shorten_path(&input.source, self.style.width / 3), fall.line)
-                    }
-                    _ => self.places(&[fall.line]).unwrap_or_default(),
-                };
-                vec![run(Tone::Plain, format!("rank {rank}{device} ")), run(Tone::Faint, place)]
-            })
-            .collect();
-        self.screen.grid(2, &cells);
+        self.rank_table(explanation, diagnosis, RANKS_SHOWN);
         self.and_more(ranks.len(), RANKS_SHOWN);
+    }
+
+    /// Which rank, when, and what became of it.
+    fn rank_table(&mut self, explanation: &Explanation, diagnosis: &Diagnosis, most: usize) {
+        let mut table = Table::new(&[Column::Right, Column::Left, Column::Left, Column::Text]);
+        let head = [Text::same("rank"), Text::new("when", "时间"), Text::same("GPU"), Text::new("what", "情况")];
+        table.plain(Tone::Faint, head.iter().map(|text| self.say(text)));
+        for fall in diagnosis.incident.ranks.iter().take(most) {
+            let number = |number: Option<u32>| number.map_or_else(|| "?".into(), |number| number.to_string());
+            let when = fall.clock.map_or_else(|| "?".into(), time_of_day);
+            let place = match explanation.inputs.get(fall.file) {
+                Some(input) if explanation.inputs.len() > 1 => {
+                    format!("{}:{}", shorten_path(&input.source, self.style.width / 3), fall.line)
+                }
+                _ => self.places(&[fall.line]).unwrap_or_default(),
+            };
+            let what = match fall.asked.map(Bytes) {
+                Some(asked) => text!(en: "asked for {asked}", zh: "申请 {asked}"),
+                None => Text::new("failed", "失败"),
+            };
+            table.row(vec![
+                vec![run(Tone::Strong, number(fall.rank))],
+                vec![run(Tone::Plain, when)],
+                vec![run(Tone::Plain, number(fall.device))],
+                vec![run(Tone::Plain, format!("{} ", self.say(&what))), run(Tone::Faint, place)],
+            ]);
+        }
+        self.screen.table(2, &table);
     }
 
     /// Says how many of a list were not shown, if any.
@@ -1123,6 +1212,16 @@ impl Page {
         let name = shorten_path(&input.source, self.style.width / 2);
         self.screen.paragraph(&[run(Tone::Faint, format!("  {name}  "))], 4, &body);
     }
+}
+
+/// `12:34:56` of seconds since midnight.
+fn time_of_day(seconds: f64) -> String {
+    let whole = seconds as u64;
+    format!("{:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+}
+
+fn no_cause() -> Text {
+    Text::new("Why: the log does not say enough to tell.", "原因：日志信息不足，无法判断。")
 }
 
 /// What ran out, where, how much was asked and there, in one sentence.
@@ -1340,7 +1439,8 @@ mod tests {
         anstream::adapter::strip_str(&render(&sample::explanation(), style)).to_string()
     }
 
-    const STYLE: Style = Style { lang: Lang::En, width: 80, verbose: false, unicode: true, redact: false };
+    const STYLE: Style =
+        Style { lang: Lang::En, width: 80, height: None, verbose: false, unicode: true, redact: false };
 
     #[test]
     fn one_screen_in_every_width_and_language() {
@@ -1349,7 +1449,8 @@ mod tests {
                 for width in [40, 60, 80, 100, 120] {
                     let out = shown(Style { lang, width, unicode, ..STYLE });
                     assert!(out.lines().all(|line| columns(line) <= width), "{width}:\n{out}");
-                    assert!(width < 60 || out.lines().count() <= SCREEN_LINES, "{width}:\n{out}");
+                    let screen = shown(Style { lang, width, unicode, height: Some(30), ..STYLE });
+                    assert!(width < 60 || screen.lines().count() <= 30, "{width}:\n{screen}");
                     let everything = shown(Style { lang, width, unicode, verbose: true, ..STYLE });
                     assert!(everything.lines().all(|line| columns(line) <= width), "{width}:\n{everything}");
                 }

@@ -30,7 +30,7 @@ impl Category {
             Category::Activations => Text::new("activations", "激活值"),
             Category::Temporary => Text::new("temporaries", "临时张量"),
             Category::Workspace => Text::new("library workspaces", "库工作区"),
-            Category::Unknown => Text::new("kind unknown", "类别不明"),
+            Category::Unknown => Text::new("unknown category", "类别不明"),
         }
     }
 }

@@ -57,7 +57,7 @@ fn put_through(snapshot: &Snapshot) -> String {
         sites: sites.sites,
     };
     let replayed = [Replayed { analysis, diagnoses }];
-    let style = Style { lang: Lang::Zh, width: 60, verbose: true, unicode: false, redact: false };
+    let style = Style { lang: Lang::Zh, width: 60, height: None, verbose: true, unicode: false, redact: false };
     let view = View { top: 3, style };
     let mut out = crate::report::view::to_json(&json::document(&replayed, view));
     out += &terminal::render(&replayed, view);

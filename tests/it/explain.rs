@@ -109,7 +109,7 @@ fn every_fixture_fits_its_screen_in_both_languages() {
                 [("en", 80, false), ("zh", 80, false), ("en", 80, true), ("zh", 60, true), ("en", 130, false)]
             {
                 let mut command = oomdoc();
-                command.args(["explain", "--lang", lang, "--width", &width.to_string()]).arg(&log);
+                command.args(["explain", "--lang", lang, "--width", &width.to_string(), "--height", "30"]).arg(&log);
                 if verbose {
                     command.arg("--verbose");
                 }

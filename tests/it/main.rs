@@ -46,6 +46,7 @@ mod rules;
 mod run;
 #[cfg(target_os = "linux")]
 mod run_inside;
+mod screen;
 mod several_logs;
 mod side_tables;
 mod simulate;

@@ -22,7 +22,7 @@ fn shown_output_is_current(readme: &str, lang: &str, marker: &str, arguments: &[
     let text = std::fs::read_to_string(&path).expect("the README is there");
     let shown = block_after(&text, marker).to_string();
     let done = process()
-        .args(["explain", "--color", "never", "--width", "80", "--lang", lang])
+        .args(["explain", "--color", "never", "--width", "80", "--height", "30", "--lang", lang])
         .args(arguments)
         .output()
         .expect("the binary runs");

@@ -336,16 +336,16 @@ fn as_process_1_it_reaps_what_the_job_leaves() {
 }
 
 /// A terminal whose other end the test holds.
-struct Terminal {
+pub(crate) struct Terminal {
     master: OwnedFd,
-    slave: OwnedFd,
+    pub(crate) slave: OwnedFd,
     shown: Arc<Mutex<Vec<u8>>>,
     child: Child,
 }
 
 impl Terminal {
     /// Runs a command with this terminal as its controlling one; `None` where there is no `setsid`.
-    fn start(job: &[&str]) -> Option<Terminal> {
+    pub(crate) fn start(job: &[&str]) -> Option<Terminal> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).unwrap();
         grantpt(&master).unwrap();
@@ -382,12 +382,12 @@ impl Terminal {
         Terminal::start(&[&[program(), "run", "--quiet", "--"], job].concat())
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
     }
 
     /// Waits for a text behind what was seen before.
-    fn sees(&self, text: &str) {
+    pub(crate) fn sees(&self, text: &str) {
         let started = Instant::now();
         while !self.text().contains(text) {
             assert!(started.elapsed() < PATIENCE, "never {text:?} in {:?}", self.text());
@@ -395,12 +395,12 @@ impl Terminal {
         }
     }
 
-    fn types(&self, text: &str) {
+    pub(crate) fn types(&self, text: &str) {
         rustix::io::write(&self.master, text.as_bytes()).unwrap();
     }
 
     /// Everything that was shown, and the exit code.
-    fn end(mut self) -> (String, i32) {
+    pub(crate) fn end(mut self) -> (String, i32) {
         let status = ended(&mut self.child);
         // What was written comes in order: this is the end of it.
         rustix::io::write(&self.slave, b"<end>").unwrap();

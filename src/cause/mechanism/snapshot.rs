@@ -167,7 +167,7 @@ pub const TAKEN: Mechanism = Mechanism {
                 text!(
                     en: "the allocator had {taken} before that it could no longer get when it failed: something \
                          outside of it took them in between",
-                    zh: "分配器此前拥有过的 {taken} 在失败时已拿不到：期间被分配器之外的什么占去了"
+                    zh: "分配器此前拥有过的 {taken} 在失败时已拿不到：其间已被分配器之外的使用者占用"
                 ),
             )
             .recorded(entry(recording)),

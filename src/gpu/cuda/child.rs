@@ -2,6 +2,7 @@
 
 use super::probe;
 use super::protocol::{Line, ProbeRequest};
+use crate::system;
 use anyhow::Context as _;
 use std::io::{Read, Write};
 
@@ -14,17 +15,13 @@ pub const NAME: &str = "cuda-child";
 /// When the request cannot be read or the parent has gone away.
 pub fn run() -> anyhow::Result<u8> {
     // A parent that was killed must not leave a probe behind. Dying by the signal frees the memory as any end does.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    system::die_with_parent();
     let mut request = String::new();
     std::io::stdin().read_to_string(&mut request).context("no request")?;
     let request: ProbeRequest = serde_json::from_str(&request).context("not a request")?;
     // It may have died before the signal was asked for.
-    #[cfg(unix)]
-    anyhow::ensure!(
-        request.parent.is_none_or(|parent| parent == std::os::unix::process::parent_id()),
-        "the parent has gone away"
-    );
+    let gone = request.parent.zip(system::parent()).is_some_and(|(asked, now)| asked != now);
+    anyhow::ensure!(!gone, "the parent has gone away");
     let mut stdout = std::io::stdout().lock();
     probe::run(&request, &mut |line: Line| {
         let written = serde_json::to_string(&line)

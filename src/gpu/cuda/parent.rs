@@ -5,6 +5,7 @@ use super::protocol::{
     Bandwidth, DeviceFacts, DriverFacts, ExperimentOutcome, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts,
     ProbeRequest, Taken,
 };
+use crate::system;
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -214,11 +215,10 @@ fn without_stubs(path: &OsStr) -> OsString {
 }
 
 fn ended(status: ExitStatus) -> Ending {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return Ending::Signal { signal };
+    match system::ended_by(status) {
+        Some(signal) => Ending::Signal { signal },
+        None => Ending::Exit { code: status.code().unwrap_or(-1) },
     }
-    Ending::Exit { code: status.code().unwrap_or(-1) }
 }
 
 #[cfg(all(test, unix))]

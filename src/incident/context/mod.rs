@@ -26,6 +26,7 @@ pub use side::{Moment, SideReading, SideTable};
 pub use trends::{AnnouncedPool, Card, FreeReading, Trend, Unit};
 
 /// The step that a line of output tells; where it tells an epoch alone, that.
+#[cfg(target_os = "linux")]
 pub(crate) fn progress_of_line(text: &str) -> Option<f64> {
     let progress = progress::read(text, false)?;
     progress.step.map(|step| step as f64).or(progress.epoch)

@@ -1,10 +1,9 @@
 //! What a command wrote and removed in its view, read from the layers that took it.
 
 use super::FOLDER;
+use crate::system::{self, is_opaque};
 use std::fs::{self, File, Metadata};
 use std::io::Read;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Changes that are kept of each kind, and entries that are looked at.
@@ -52,11 +51,11 @@ pub fn read(private: &Path) -> Changes {
     layers.sort();
     for layer in layers {
         let Ok(point) = fs::read(layer.join("point")) else { continue };
-        let point = PathBuf::from(std::ffi::OsString::from_vec(point));
+        let point = system::path_of(point);
         walk.folder(&layer.join("upper"), &point);
         let removed = fs::read(layer.join(REMOVED)).unwrap_or_default();
         for path in removed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
-            let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
+            let path = system::path_of(path.to_vec());
             let below = path.strip_prefix(&point).unwrap_or(&path);
             let anew = layer.join("upper").join(below);
             match fs::symlink_metadata(&anew) {
@@ -102,8 +101,7 @@ impl Walk<'_> {
             if real.starts_with(self.private) {
                 continue;
             }
-            // How an overlay says that a name of the layer below is gone.
-            if data.file_type().is_char_device() && data.rdev() == 0 {
+            if system::is_whiteout(&data) {
                 self.removed(&real);
                 continue;
             }
@@ -158,20 +156,6 @@ impl Walk<'_> {
     }
 }
 
-/// Whether an overlay says that nothing of the folder below shows through.
-#[cfg(target_os = "linux")]
-fn is_opaque(folder: &Path) -> bool {
-    ["user.overlay.opaque", "trusted.overlay.opaque"].iter().any(|name| {
-        let mut value = [0; 4];
-        rustix::fs::lgetxattr(folder, *name, &mut value).is_ok_and(|length| value.get(..length) == Some(b"y"))
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_opaque(_: &Path) -> bool {
-    false
-}
-
 /// With what lies in it.
 fn measured(path: &Path, real: &Path, left: &mut usize) -> Change {
     let mut change = Change { path: real.to_path_buf(), folder: false, bytes: 0, files: 0 };
@@ -185,7 +169,7 @@ fn measured(path: &Path, real: &Path, left: &mut usize) -> Change {
                 *left = fewer;
                 open.push(entry.path());
             }
-        } else if !data.file_type().is_char_device() {
+        } else if !system::is_device(&data) {
             change.bytes = change.bytes.saturating_add(data.len());
             change.files += 1;
         }
@@ -198,7 +182,7 @@ fn is_same(path: &Path, data: &Metadata, real: &Path, below: &Metadata) -> bool 
     if data.is_symlink() || below.is_symlink() {
         return data.is_symlink() && below.is_symlink() && fs::read_link(path).ok() == fs::read_link(real).ok();
     }
-    if !data.is_file() || !below.is_file() || data.mode() != below.mode() || data.len() != below.len() {
+    if !data.is_file() || !below.is_file() || system::mode(data) != system::mode(below) || data.len() != below.len() {
         return false;
     }
     data.len() <= COMPARED && same_content(path, real).unwrap_or(false)

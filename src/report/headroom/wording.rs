@@ -114,7 +114,7 @@ fn of_batch(assessment: &Assessment) -> Text {
                 text!(en: "No batch is sure to fit {gpu} with {room} to spare", zh: "没有哪个批大小能确保放进 {gpu} 并留出 {room} 余量")
             }
             _ => {
-                text!(en: "Up to batch {safe} fits {gpu} with {room} to spare", zh: "批大小不超过 {safe} 时放得进 {gpu}，并留出 {room} 余量")
+                text!(en: "Batches up to {safe} fit {gpu} with {room} to spare", zh: "批大小不超过 {safe} 时放得进 {gpu}，并留出 {room} 余量")
             }
         };
     };

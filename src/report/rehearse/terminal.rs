@@ -469,7 +469,7 @@ impl Page<'_> {
         let traps = shown.takes.iter().flat_map(|take| &take.traps);
         told.extend(trap_texts(traps.filter(|trap| trap.keeps_memory())));
         if !told.is_empty() {
-            self.heading("Noticed", "注意到");
+            self.heading("Worth knowing", "值得注意");
             let most = if verbose { usize::MAX } else { 4 };
             told.iter().take(most).for_each(|text| self.bullet(text));
         }

@@ -427,19 +427,19 @@ pub fn fidelity(fidelity: &Fidelity) -> Text {
     let exact = same_address == allocations && same_size == segments && fidelity.failed == fidelity.failed_too;
     let mut out = if exact && *segments == 0 && fidelity.first_divergence.is_none() {
         text!(
-            en: "The simulator foresaw the address of all {allocations} allocations.",
+            en: "The simulator predicted the address of all {allocations} allocations.",
             zh: "模拟器准确预测了全部 {allocations} 次分配的地址。"
         )
     } else if exact && fidelity.first_divergence.is_none() {
         text!(
-            en: "The simulator foresaw the address of all {allocations} allocations and the size of all {segments} \
+            en: "The simulator predicted the address of all {allocations} allocations and the size of all {segments} \
                  segments.",
             zh: "模拟器准确预测了全部 {allocations} 次分配的地址和全部 {segments} 个段的大小。"
         )
     } else {
         text!(
-            en: "The simulator foresaw {same_address} of {allocations} addresses and {same_size} of {segments} \
-                 segments: what follows is as rough.",
+            en: "The simulator predicted {same_address} of {allocations} addresses and {same_size} of {segments} \
+                 segments: what follows is no more exact.",
             zh: "模拟器预测对了 {allocations} 个地址中的 {same_address} 个、{segments} 个段中的 {same_size} 个：以下结\
                  果同样粗略。"
         )

@@ -1,0 +1,222 @@
+//! What is on the screen: the answer first, nothing that is to be typed cut, whatever the terminal.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::binary;
+
+use binary::{logs, oomdoc, outcome};
+use rayon::prelude::*;
+use serde_json::Value;
+
+/// What `explain` prints of a fixture.
+fn shown(log: &std::path::Path, more: &[&str]) -> String {
+    outcome(oomdoc().arg("explain").arg(log).args(more)).1
+}
+
+fn document(log: &std::path::Path, lang: &str) -> Value {
+    serde_json::from_str(&shown(log, &["--json", "--lang", lang])).unwrap()
+}
+
+fn primary(document: &Value) -> Option<&Value> {
+    let incidents = document["incidents"].as_array()?;
+    incidents.iter().find(|incident| incident["primary"] == true).or(incidents.first())
+}
+
+/// Without spaces, as a text is when it does not matter where lines are broken.
+fn joined(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace() && *c != '\u{a0}').collect()
+}
+
+/// The one line to write of each fix; of several lines the screen may show the first ones.
+fn one_liners(incident: &Value) -> Vec<String> {
+    let fixes = incident["fixes"].as_array().into_iter().flatten();
+    let lines = fixes.filter_map(|fix| fix["how"][0]["do"].as_str());
+    lines.filter(|line| line.trim().lines().count() == 1).map(joined).collect()
+}
+
+#[test]
+fn verdict_deciding_step_and_first_fix_are_in_the_first_ten_lines() {
+    let wrong: Vec<String> = logs()
+        .into_par_iter()
+        .flat_map_iter(|log| {
+            let mut wrong = Vec::new();
+            for lang in ["en", "zh"] {
+                let document = document(&log, lang);
+                let Some(incident) = primary(&document) else { continue };
+                let causes = incident["causes"].as_array().is_some_and(|causes| !causes.is_empty());
+                let first = one_liners(incident).into_iter().next();
+                let has_fix = incident["fixes"].as_array().is_some_and(|fixes| !fixes.is_empty());
+                for width in ["60", "80", "120"] {
+                    let out = shown(&log, &["--lang", lang, "--width", width, "--height", "30"]);
+                    let top: Vec<&str> = out.lines().take(10).collect();
+                    let says =
+                        |words: [&str; 3]| top.iter().any(|line| words.iter().any(|word| line.starts_with(word)));
+                    let case = format!("{} {lang} {width}", log.display());
+                    if causes
+                        && !says(["Why: ", "To find out: ", "Undecided"])
+                        && !says(["原因：", "如何判定：", "未定"])
+                    {
+                        wrong.push(format!("{case}: no deciding step:\n{out}"));
+                    }
+                    if has_fix && !says(["Change first: ", "首先修改：", "-"]) {
+                        wrong.push(format!("{case}: no fix:\n{out}"));
+                    }
+                    if first.as_ref().is_some_and(|line| !joined(&top.concat()).contains(line)) && width != "60" {
+                        wrong.push(format!("{case}: not what to write:\n{out}"));
+                    }
+                }
+            }
+            wrong
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} of them: {}", wrong.len(), wrong.join("\n"));
+}
+
+/// The exact line to change is what somebody came for: on a narrow terminal `export…` was all that was left of it.
+#[test]
+fn no_line_to_write_is_cut_on_any_terminal() {
+    let wrong: Vec<String> = logs()
+        .into_par_iter()
+        .flat_map_iter(|log| {
+            let document = document(&log, "en");
+            let lines = primary(&document).map(one_liners).unwrap_or_default();
+            let mut wrong = Vec::new();
+            for (width, height) in [("60", "24"), ("60", "45"), ("80", "24"), ("120", "60")] {
+                let out = shown(&log, &["--width", width, "--height", height]);
+                let text = joined(&out);
+                for line in &lines {
+                    let begin: String = line.chars().take(12).collect();
+                    // It is whole, or not there at all.
+                    if text.contains(&begin) && !text.contains(line) && out.contains('…') {
+                        wrong.push(format!("{} {width}×{height}: {line}\n{out}", log.display()));
+                    }
+                }
+            }
+            wrong
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_pipe_gets_every_fix_and_a_taller_terminal_more() {
+    let log = std::path::Path::new("fixtures/logs/pytorch/epoch-five.log");
+    let all = shown(log, &[]);
+    let document = document(log, "en");
+    let titles: Vec<&str> = primary(&document).unwrap()["fixes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fix| fix["title"].as_str().unwrap())
+        .collect();
+    assert!(titles.len() > 5, "the fixture has too few fixes for this test");
+    for title in titles {
+        assert!(joined(&all).contains(&joined(title)), "{title} is not in\n{all}");
+    }
+    let lines = |height: &str| shown(log, &["--height", height]).lines().count();
+    let (small, large) = (lines("24"), lines("50"));
+    assert!(small <= 24 && large <= 50 && small + 10 < large && large < all.lines().count(), "{small} {large}");
+}
+
+/// Plain blue is all but black on the black of xterm, PuTTY and Windows' console.
+#[test]
+fn nothing_is_dark_blue() {
+    for arguments in [
+        ["explain", "fixtures/logs/pytorch/epoch-five.log"],
+        ["replay", "fixtures/snapshots/fragmentation-oom.pickle"],
+        ["rules", "fragmentation"],
+    ] {
+        let coloured = outcome(oomdoc().args(arguments).args(["--color", "always"])).1;
+        assert!(coloured.contains('\u{1b}'), "{arguments:?}");
+        assert!(!coloured.contains("\u{1b}[34m") && !coloured.contains(";34m"), "{arguments:?}");
+    }
+}
+
+/// Words that were taken out since nobody in the field says them, or since they claim too much.
+#[test]
+fn dead_words_stay_dead() {
+    const DEAD: &[&str] = &[
+        "Record what decides",
+        "not handed out",
+        "cures this alone",
+        "every byte has an owner",
+        "not known: not looked for",
+        "describes another moment",
+        "the line can be steeper",
+        "too many pieces",
+        "simulator foresaw",
+        "kind unknown",
+        "\"Noticed\"",
+        "fits RTX",
+        "is asked of the driver",
+        "1 places",
+        "CUDA 核在",
+        "记录能定案的数据",
+        "单独治好",
+        "却拿不出",
+        "如何证伪",
+        "整块颗粒",
+        "占去了",
+        "没有请求能用",
+    ];
+    let mut found = Vec::new();
+    let mut folders = vec![binary::root().join("src"), binary::root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            for (number, line) in text.lines().enumerate() {
+                if let Some(word) = DEAD.iter().find(|word| line.contains(**word)) {
+                    found.push(format!("{}:{}: {word}", path.display(), number + 1));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[cfg(target_os = "linux")]
+mod paste {
+    use crate::run::Terminal;
+    use rustix::termios::{LocalModes, tcgetattr};
+
+    const EXPLAIN: [&str; 4] = [env!("CARGO_BIN_EXE_oomdoc"), "explain", "--lang", "en"];
+    const MESSAGE: &str = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.10 GiB. GPU 0 has a total \
+                           capacity of 47.53 GiB of which 2.44 GiB is free.";
+
+    /// A terminal hands out no more than 4,095 bytes of a line, and the rest was lost: "No failure found" with the error
+    /// on the screen.
+    #[test]
+    fn a_line_longer_than_a_terminal_takes_is_read_whole_and_one_ctrl_d_ends_it() {
+        let Some(terminal) = Terminal::start(&EXPLAIN) else { return };
+        terminal.sees("Paste the log");
+        // Without a line feed at the end.
+        terminal.types(&format!("{{\"log\": \"{}{MESSAGE}\"}}", "x ".repeat(4000)));
+        terminal.types("\x04");
+        terminal.sees("-v shows everything");
+        let canonical = tcgetattr(&terminal.slave).unwrap().local_modes.contains(LocalModes::ICANON);
+        let (text, code) = terminal.end();
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains("\nGPU 0 ran out of memory"), "the report begins a line of its own: {text}");
+        assert!(canonical, "the terminal is given back as it was");
+    }
+
+    #[test]
+    fn ctrl_c_gives_the_terminal_back() {
+        let Some(terminal) = Terminal::start(&EXPLAIN) else { return };
+        terminal.sees("Paste the log");
+        terminal.types("half a me");
+        terminal.types("\x03");
+        let canonical = || tcgetattr(&terminal.slave).unwrap().local_modes.contains(LocalModes::ICANON);
+        let started = std::time::Instant::now();
+        while !canonical() && started.elapsed().as_secs() < 20 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        assert!(canonical());
+        assert_eq!(terminal.end().1, 130);
+    }
+}
