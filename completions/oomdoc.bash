@@ -888,7 +888,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__run)
-            opts="-q -h --record --warn --stop-at --quiet --die-with-me --snapshot --lang --color --width --redact --help"
+            opts="-q -h --record --warn --stop-at --quiet --die-with-me --snapshot --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
