@@ -104,8 +104,8 @@ fn reported(line: &str, lower: &str) -> Option<Spoken> {
     None
 }
 
-/// True where the words are of something that is taken out of memory. A sentence of its own begins with a capital, and a
-/// line that calls itself an error reports one.
+/// True where the words are of something that is taken out of memory. A sentence of its own begins with a capital, and
+/// a line that calls itself an error reports one.
 fn taken_out(line: &str, lower: &str, lead: &str, spoken: Spoken) -> bool {
     let words = lower.get(spoken.at..).unwrap_or_default();
     let begins =
