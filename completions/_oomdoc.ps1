@@ -304,6 +304,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each')
             [CompletionResult]::new('--warn', '--warn', [CompletionResultType]::ParameterName, 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share')
             [CompletionResult]::new('--stop-at', '--stop-at', [CompletionResultType]::ParameterName, 'Ask the job to end (SIGTERM, once) when one of them is filled to this share')
+            [CompletionResult]::new('--snapshot', '--snapshot', [CompletionResultType]::ParameterName, 'Have PyTorch keep its allocator''s history, write a memory snapshot into FOLDER when a process runs out of GPU memory, and tell what was allocated after each step')
             [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')

@@ -888,7 +888,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__run)
-            opts="-q -h --record --warn --stop-at --quiet --die-with-me --lang --color --width --height --redact --help"
+            opts="-q -h --record --warn --stop-at --quiet --die-with-me --snapshot --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -903,6 +903,10 @@ _oomdoc() {
                     return 0
                     ;;
                 --stop-at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -292,6 +292,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --record 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each'
             cand --warn 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share'
             cand --stop-at 'Ask the job to end (SIGTERM, once) when one of them is filled to this share'
+            cand --snapshot 'Have PyTorch keep its allocator''s history, write a memory snapshot into FOLDER when a process runs out of GPU memory, and tell what was allocated after each step'
             cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'
             cand --color 'When to colour; auto colours terminals and respects NO_COLOR'
             cand --width 'Columns to fill [default: those of the terminal, else 80]'

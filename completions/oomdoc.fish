@@ -357,6 +357,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -s h -l help -d 
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l record -d 'Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file for each' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l warn -d 'Say so when RAM, the control group, /dev/shm or a GPU is filled to this share' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l stop-at -d 'Ask the job to end (SIGTERM, once) when one of them is filled to this share' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l snapshot -d 'Have PyTorch keep its allocator\'s history, write a memory snapshot into FOLDER when a process runs out of GPU memory, and tell what was allocated after each step' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand run" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
 zh\t''"

@@ -39,20 +39,8 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     if let Some(found) = at("replay", &["served"]) {
         return by(CauseId::Fragmentation, found);
     }
-    if grown(incident).is_none()
-        && let Some(found) = at("replay", &["need-exceeds"])
-    {
-        return by(CauseId::Capacity, found);
-    }
     let logic = incident.proofs();
     let certain = |kind| proof::of(&logic, kind).is_some_and(proof::Proof::certain);
-    let replayed = incident.proof().is_some_and(|recording| recording.pieces().is_some());
-    if asker(incident) == Asker::OnChip
-        && let Some(found) = level("on-chip")
-        && incident.ledger.requested.is_some()
-    {
-        return by(CauseId::DriverOrUnrelated, found);
-    }
     // Of what is printed as the device's size; a pool's limit is another matter.
     if matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)
         && certain(ProofKind::RequestExceedsDevice)
@@ -60,6 +48,20 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
         && let Some(found) = at("request-share", &["exceeds"])
     {
         return by(CauseId::SingleHugeAllocation, found);
+    }
+    // What a phase of its own needs at that moment, after steps that went well, is no need of the steps.
+    if grown(incident).is_none()
+        && level("phase-apart").is_none()
+        && let Some(found) = at("replay", &["need-exceeds"])
+    {
+        return by(CauseId::Capacity, found);
+    }
+    let replayed = incident.proof().is_some_and(|recording| recording.pieces().is_some());
+    if asker(incident) == Asker::OnChip
+        && let Some(found) = level("on-chip")
+        && incident.ledger.requested.is_some()
+    {
+        return by(CauseId::DriverOrUnrelated, found);
     }
     // One buffer of a planned program is as much a request as a tensor is.
     if let Some(found) = at("largest-buffer", &["exceeds-the-device"]) {

@@ -9,6 +9,9 @@ use std::path::PathBuf;
 pub(super) const SENTINEL: &str = "run-sentinel";
 pub(super) const CHILD: &str = "run-child";
 
+/// Folder of memory snapshots where none is named.
+const SNAPSHOTS: &str = "oomdoc-snapshots";
+
 /// `oomdoc run`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunOptions {
@@ -16,6 +19,8 @@ pub struct RunOptions {
     pub watch: WatchOptions,
     /// Killing oomdoc kills the job.
     pub die_with_me: bool,
+    /// Folder for memory snapshots; PyTorch is asked from inside.
+    pub snapshot: Option<PathBuf>,
     /// Nothing is said but a diagnosis.
     pub quiet: bool,
     pub output: Output,
@@ -44,9 +49,13 @@ pub struct WatchOptions {
 #[command(after_help = "Examples:
   oomdoc run -- python train.py
   oomdoc run --record run.record --warn 90% -- torchrun --nproc-per-node 4 train.py
+  oomdoc run --snapshot -- python train.py        PyTorch's allocator tells, without a change of code
   srun oomdoc run --record 'records/{host}-{rank}' -- python train.py
   docker run … oomdoc run -- python train.py      as the container's first process, too
   oomdoc explain records/                         afterwards: who fell first, and why
+
+--snapshot (or OOMDOC_SNAPSHOT=1) has every Python of the job import a small module through PYTHONPATH. It changes no \
+function and resets no counter; keeping the history costs a few microseconds for each allocation.
 
 The job keeps its terminal, colours, input, signals, working directory and exit code. Nothing is said when all goes \
 well but one line with the peak; when it dies for want of memory, the diagnosis goes to standard error.
@@ -57,6 +66,10 @@ pub(super) struct RunArgs {
     /// Kill the job when oomdoc itself is killed
     #[arg(long)]
     die_with_me: bool,
+    /// Have PyTorch keep its allocator's history, write a memory snapshot into FOLDER when a process runs out of GPU
+    /// memory, and tell what was allocated after each step
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true, default_missing_value = SNAPSHOTS)]
+    snapshot: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
     /// The job and its arguments
@@ -98,6 +111,16 @@ struct WatchArgs {
     quiet: bool,
 }
 
+/// `OOMDOC_SNAPSHOT`: 1 for the folder named by default, or a folder.
+fn snapshots_by_environment() -> Option<PathBuf> {
+    let value = std::env::var_os("OOMDOC_SNAPSHOT")?;
+    match value.to_str() {
+        Some("" | "0") => None,
+        Some("1") => Some(SNAPSHOTS.into()),
+        _ => Some(value.into()),
+    }
+}
+
 impl From<WatchArgs> for WatchOptions {
     fn from(args: WatchArgs) -> WatchOptions {
         WatchOptions { record: args.record, warn: args.warn, stop_at: args.stop_at }
@@ -111,6 +134,7 @@ impl From<RunArgs> for RunOptions {
             quiet: args.watch.quiet,
             watch: args.watch.into(),
             die_with_me: args.die_with_me,
+            snapshot: args.snapshot.or_else(snapshots_by_environment),
             output: args.output.plain(false),
         }
     }

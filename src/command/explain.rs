@@ -67,7 +67,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         empty_input(&files, style.lang);
     }
 
-    let mut proofs = Proofs::new(&[options.snapshots.as_slice(), &dropped].concat());
+    let mut proofs = Proofs::new(&[options.snapshots.as_slice(), &dropped, &recorded(&files)].concat());
     let explanation = diagnose_with(files, &options.given, &mut proofs);
     let unusable = !failures.is_empty() || !proofs.failures.is_empty();
     let failed =
@@ -144,6 +144,21 @@ impl FileEvents {
         let told = if incidents.is_empty() && !outlived { told(document, given) } else { None };
         FileEvents { summary: InputSummary::from(document), incidents, harmless, told, observed: None }
     }
+}
+
+/// Memory snapshots held against the failures of watched jobs: those of one machine's ranks.
+const SNAPSHOTS_READ: usize = 8;
+
+/// The memory snapshots that watched jobs left, of those that ended first, as far as they are still there.
+pub(super) fn recorded(files: &[FileEvents]) -> Vec<Source> {
+    let ended = |timeline: &Timeline| timeline.header.began + timeline.lasted;
+    let failed = |timeline: &&Arc<Timeline>| timeline.end.is_none_or(|end| end.failed());
+    let mut watched: Vec<&Arc<Timeline>> =
+        files.iter().filter_map(|file| file.observed.as_ref()).filter(failed).collect();
+    watched.sort_by(|a, b| ended(a).total_cmp(&ended(b)));
+    let paths = watched.iter().flat_map(|timeline| timeline.snapshots()).map(std::path::Path::new);
+    let there = paths.filter(|path| path.extension().is_some_and(|kind| kind == "pickle") && path.is_file());
+    there.take(SNAPSHOTS_READ).map(|path| Source::File(path.into())).collect()
 }
 
 /// A failure without a message: stated in prose, or asked about by options whose figures do not fit the host's memory.

@@ -442,6 +442,9 @@ impl<'a> Stage<'a> {
         if !read || fixed || run.oom().is_some() || !run.is_whole() {
             return Ok(None);
         }
+        if let Warmth::Untried = self.warm {
+            self.warm_up(&self.request(run.batch, *order, self.as_expected(), false), raw);
+        }
         let mut assumed = Assumed::Same;
         for values in [Values::Large, Values::Negative] {
             if assumed == Assumed::Same {
@@ -601,6 +604,13 @@ impl<'a> Stage<'a> {
         take
     }
 
+    /// Starts the process from which further runs are forked, where a run has shown what it is to import.
+    fn warm_up(&mut self, request: &LaunchRequest, raw: &RawOutcome) {
+        let ended = !matches!(self.take(request.addresses, raw).end, End::Failed(_) | End::TimeUp);
+        let warm = if ended { launch::warm(request, raw) } else { None };
+        self.warm = warm.map_or(Warmth::Cold, |(warm, folder)| Warmth::Warm(warm, folder));
+    }
+
     /// One run, forked where that can be. A failure may come of the fork itself, so it counts only where the program
     /// fails when it is started anew.
     fn launch(&self, request: &LaunchRequest) -> Result<RawOutcome, LaunchError> {
@@ -630,9 +640,7 @@ impl<'a> Stage<'a> {
             // The first run of all shows what the others would import again.
             let request = self.request(batch, *first, room, records);
             let raw = launch::run(&request, None).map_err(Stop::LaunchRequest)?;
-            let ended = !matches!(self.take(*first, &raw).end, End::Failed(_) | End::TimeUp);
-            let warm = if ended { launch::warm(&request, &raw) } else { None };
-            self.warm = warm.map_or(Warmth::Cold, |(warm, folder)| Warmth::Warm(warm, folder));
+            self.warm_up(&request, &raw);
             results.push(Ok(raw));
         }
         let launch = |order: Addresses| self.launch(&self.request(batch, order, room, records));

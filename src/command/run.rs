@@ -1,11 +1,13 @@
 //! `oomdoc run` and `oomdoc attach`: somebody beside a job, who tells what its memory died of.
 
-use super::explain::{FileEvents, diagnose};
+use super::explain::{FileEvents, diagnose_with, recorded};
+use super::proof::Proofs;
 use crate::cli::{AttachOptions, Output, RunOptions, WatchOptions};
 use crate::incident::context::Given;
 use crate::incident::timeline::{End, Header, Quantity, Timeline};
 use crate::report;
 use crate::run::child::{self, Ending, Job};
+use crate::run::inside::Inside;
 use crate::run::record::Writer;
 use crate::run::sampler::{Orders, Sampler, Seen, header};
 use crate::run::tape::Tape;
@@ -16,6 +18,7 @@ use crate::units::{Bytes, percent};
 use rustix::process::{Pid, test_kill_process};
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -27,11 +30,14 @@ const LOOK: Duration = Duration::from_millis(50);
 /// # Errors
 /// Never: whatever fails beside the job is told and does not count.
 pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
-    let job = Job { command: options.command.clone(), dies_with_oomdoc: options.die_with_me };
+    let inside = options.snapshot.as_deref().and_then(|folder| prepare(folder, options));
+    let environment = inside.iter().map(|inside| ("PYTHONPATH", inside.python_path())).collect();
+    let job = Job { command: options.command.clone(), environment, dies_with_oomdoc: options.die_with_me };
     let tape = Arc::new(Mutex::new(Tape::default()));
     let mut sampler = None;
     let started = |pid| {
-        sampler = Some(watch(pid, header(pid, &options.command), &tape, &options.watch, &options.output));
+        let header = header(pid, &options.command);
+        sampler = Some(watch(pid, header, &tape, &options.watch, inside.clone(), &options.output));
     };
     let ending = match child::supervise(&job, &tape, started) {
         Ok(ending) => ending,
@@ -51,6 +57,21 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
     Ok(ending.code())
 }
 
+/// What lets PyTorch tell from inside; `None` where it cannot be prepared, which is told.
+fn prepare(snapshots: &Path, options: &RunOptions) -> Option<Arc<Inside>> {
+    match Inside::prepare(snapshots, &header(rustix::process::getpid(), &options.command)) {
+        Ok(inside) => Some(Arc::new(inside)),
+        Err(error) => {
+            let line = text!(
+                en: "oomdoc: --snapshot is left out: {error}",
+                zh: "oomdoc：--snapshot 未启用：{error}"
+            );
+            let _ = writeln!(std::io::stderr(), "{}", crate::text::inert(line.in_lang(options.output.style.lang)));
+            None
+        }
+    }
+}
+
 /// Watches a process that runs already.
 ///
 /// # Errors
@@ -63,7 +84,7 @@ pub fn attach(options: &AttachOptions) -> anyhow::Result<u8> {
     let command: Vec<OsString> = line.split('\0').filter(|word| !word.is_empty()).map(OsString::from).collect();
     let noted = Noted::from_now_on(&[Signal::Interrupt, Signal::Terminate])?;
     let tape = Arc::new(Mutex::new(Tape::default()));
-    let sampler = watch(pid, header(pid, &command), &tape, &options.watch, &options.output);
+    let sampler = watch(pid, header(pid, &command), &tape, &options.watch, None, &options.output);
     let started = start_time(options.pid);
     while alive(pid) && start_time(options.pid) == started && !noted.came() {
         std::thread::sleep(LOOK);
@@ -87,9 +108,16 @@ fn start_time(pid: u32) -> Option<String> {
     fields.nth(18).map(str::to_string)
 }
 
-fn watch(pid: Pid, header: Header, tape: &Arc<Mutex<Tape>>, options: &WatchOptions, output: &Output) -> Sampler {
+fn watch(
+    pid: Pid,
+    header: Header,
+    tape: &Arc<Mutex<Tape>>,
+    options: &WatchOptions,
+    inside: Option<Arc<Inside>>,
+    output: &Output,
+) -> Sampler {
     let record = options.record.as_ref().map(|path| Writer::create(path, &header));
-    let orders = Orders { warn: options.warn, stop_at: options.stop_at, lang: output.style.lang };
+    let orders = Orders { warn: options.warn, stop_at: options.stop_at, lang: output.style.lang, inside };
     Sampler::start(pid, header, Arc::clone(tape), record, orders)
 }
 
@@ -106,7 +134,9 @@ fn tell(seen: Seen, tape: &Mutex<Tape>, quiet: bool, output: &Output) {
     let end = timeline.end.unwrap_or_default();
     if end.failed() && !end.stopped_by_us {
         let printed = tape.lock().unwrap_or_else(PoisonError::into_inner).text();
-        let explanation = diagnose(vec![FileEvents::watched(&printed, Arc::clone(&timeline))], &Given::default());
+        let watched = FileEvents::watched(&printed, Arc::clone(&timeline));
+        let mut proofs = Proofs::new(&recorded(std::slice::from_ref(&watched)));
+        let explanation = diagnose_with(vec![watched], &Given::default(), &mut proofs);
         if !explanation.diagnoses.is_empty() {
             say(&format!("\n{}", report::terminal::render(&explanation, output.style)));
         } else if end.signal == Some(9) && timeline.shot_for_another_reason() {
@@ -159,6 +189,21 @@ fn peaks(timeline: &Timeline, lang: Lang) -> String {
                 zh: "整机 {all} 中 {used}（{share}），余量 {left}"
             ),
         });
+    }
+    if let Some(process) = timeline.inside.iter().max_by_key(|process| process.peak).filter(|process| process.peak > 0)
+    {
+        let (peak, step, steps) = (Bytes(process.peak), process.peak_step, process.steps);
+        parts.push(text!(
+            en: "allocated by PyTorch {peak} at most (step {step} of {steps})",
+            zh: "PyTorch 最多分配 {peak}（{steps} 步中的第 {step} 步）"
+        ));
+    }
+    let survived = timeline.snapshots().count();
+    if let Some(first) = timeline.snapshots().next() {
+        parts.push(text!(
+            en: "{survived} memory snapshot(s) of errors that it survived, such as {first}",
+            zh: "{survived} 个显存快照（作业挺过去的报错），例如 {first}"
+        ));
     }
     if parts.is_empty() {
         return String::new();

@@ -23,6 +23,12 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Pytorch, "losses.append(loss.item())")
             .note("no tensor that came from {place}", "不要保留来自 {place} 的张量"),
+        said(
+            Target::Pytorch,
+            "drop what {grown} makes when its step is over, or keep it in host memory (.cpu())",
+            "每步结束后丢弃 {grown} 产生的张量，或改存到主机内存（.cpu()）",
+        )
+        .when("grown"),
         line(Target::Pytorch, "running_loss += loss.item()")
             .note(
                 "not += loss; outputs.append(out.detach().cpu())",
@@ -62,23 +68,31 @@ fn storing(case: &Case) -> Option<String> {
 fn advise(case: &Case) -> Advice {
     let weight = if case.clue(Clue::Accumulates) { 1.2 } else { 1.0 };
     // Activations that outlive their step are kept by a graph, and the snapshot knows which line made them.
-    let kept =
-        case.proof().filter(|recording| recording.growth.is_some()).and_then(|recording| recording.passes_kept());
+    let growth = case.proof().and_then(|recording| recording.growth.as_ref());
+    let grown = growth.and_then(|growth| growth.places.first()).map(|(place, _)| place);
+    let kept = case
+        .proof()
+        .filter(|recording| recording.growth.is_some())
+        .and_then(|recording| recording.passes_kept())
+        // One pass is there at any time: it is what grows only where many are, or where the growth comes from it.
+        .filter(|(held, passes)| *passes >= 5 || grown.is_none_or(|grown| *grown == held.place));
     let weight = if kept.is_some_and(|(_, passes)| passes >= 5) { 1.35 } else { weight };
     let draft = Draft::new(case, &FIX);
-    let draft = match kept {
-        Some((held, _)) => draft.when("placed", true).fill_text("place", held.place.clone()),
-        None => draft,
+    let draft = match (kept, grown) {
+        (Some((held, _)), _) => draft.when("placed", true).fill_text("place", held.place.clone()),
+        (None, Some(grown)) => draft.when("grown", true).fill_text("grown", grown.clone()),
+        (None, None) => draft,
     };
     let now = case.incident.event.meter().now;
-    let stores = storing(case).filter(|_| kept.is_none());
+    let told = kept.is_some() || grown.is_some();
+    let stores = storing(case).filter(|_| !told);
     let draft = match &stores {
         Some(function) => draft.when("stored", true).fill("function", function),
         None => draft,
     };
     let draft = draft
-        .when("summed", kept.is_none() && stores.is_none() && case.training())
-        .when("kept", kept.is_none() && stores.is_none() && !case.training());
+        .when("summed", !told && stores.is_none() && case.training())
+        .when("kept", !told && stores.is_none() && !case.training());
     draft
         .weight(weight)
         .frees_if(

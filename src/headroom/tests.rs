@@ -145,7 +145,7 @@ fn a_line_through_two_points_is_doubted_beyond_them_only() {
         let fit = Fit::new(batches.iter().map(point).collect(), Counted::Allocated).expect("points");
         let question = Question { device: None, ..question(batch, device(0, Interval::exactly(0), 0)) };
         let answer = assess(question, Basis::Measurements, &Curve::Measured(fit));
-        answer.because.iter().any(|reason| reason.en.contains("a third point would tell"))
+        answer.because.iter().any(|reason| reason.en.contains("measure a third batch"))
     };
     assert!(doubted(&[8, 16], Some(17)));
     for (batches, batch) in [(&[8, 16][..], Some(16)), (&[8, 16], Some(8)), (&[8, 16], None), (&[8, 16, 24], Some(25))]

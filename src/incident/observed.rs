@@ -2,11 +2,12 @@
 //! a word, what was seen alone. And records of it, read back.
 
 use super::Incident;
-use super::context::Context;
-use super::timeline::{End, Header, Quantity, SCHEMA, Sample, Timeline};
+use super::context::{Context, Measure};
+use super::timeline::{End, Header, InsideProcess, Quantity, Refusal, SCHEMA, Sample, Timeline};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::Program;
-use crate::evidence::Span;
+use crate::domain::program::PytorchAllocator;
+use crate::evidence::{Known, Span};
 use crate::text;
 use crate::units::Figure;
 use std::io::BufRead;
@@ -154,6 +155,7 @@ pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
     }
     for incident in incidents.iter_mut() {
         incident.observed = Some(Arc::clone(timeline));
+        told_from_inside(incident, timeline);
         // Of many records, the one that ended first is the failure that the others followed.
         incident.clock.get_or_insert((timeline.header.began + timeline.lasted).rem_euclid(A_DAY));
         // The launcher or shell said only that it was shot; the kernel's counter says why.
@@ -165,6 +167,53 @@ pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
             if let (true, Some(limit)) = (of_group, timeline.header.cgroup_limit) {
                 event.resource = Resource::Cgroup;
                 event.facts.note(Fact::Limit, Figure { bytes: limit, half_width: 0, at: Span::GIVEN });
+            }
+        }
+    }
+}
+
+/// What PyTorch told of the process that failed: the phase and step of the failed request, and what was allocated after
+/// each step. It goes before what the log's lines let guess.
+fn told_from_inside(incident: &mut Incident, timeline: &Timeline) {
+    let Some((process, refusal)) = timeline.refused(incident) else { return };
+    let context = &mut incident.context;
+    if let Some(phase) = refusal.phase {
+        context.phase = Known::Seen(phase, Span::GIVEN);
+    }
+    if refusal.step > 0 {
+        context.step = Known::Seen(refusal.step, Span::GIVEN);
+        context.last_reading = Some((0, process.peak));
+    }
+    if process.rows.len() > 1 {
+        // The allocator's own counters after each step, in place of what was printed now and then.
+        context.series.retain(|series| series.measure != Measure::GpuAllocated);
+        context.series.push(process.series());
+    }
+}
+
+impl Timeline {
+    /// The process whose failed request an incident tells of: by the bytes it asked for, the newest of them; where the
+    /// message has no figures, the only process that failed.
+    fn refused(&self, incident: &Incident) -> Option<(&InsideProcess, &Refusal)> {
+        if incident.event.resource != Resource::Gpu
+            || incident.event.program.pytorch_allocator() == PytorchAllocator::No
+        {
+            return None;
+        }
+        let all =
+            || self.inside.iter().flat_map(|process| process.failures.iter().map(move |failure| (process, failure)));
+        match incident.event.facts.get(Fact::Requested) {
+            Some(requested) => {
+                let asked = requested.interval();
+                let of_rank = |process: &InsideProcess| {
+                    process.rank.is_none_or(|rank| incident.event.rank.is_none_or(|named| named == rank))
+                };
+                let printed = |failure: &Refusal| (asked.low..=asked.high).contains(&i128::from(failure.requested));
+                all().rfind(|(process, failure)| of_rank(process) && printed(failure))
+            }
+            None => {
+                let last = all().next_back()?;
+                all().all(|(process, _)| process.pid == last.0.pid).then_some(last)
             }
         }
     }

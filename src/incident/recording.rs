@@ -81,8 +81,9 @@ pub struct Rise {
     /// Least bytes in use in the first and in the last window.
     pub first: u64,
     pub last: u64,
-    /// Windows looked at.
+    /// Steps from the first to the last, or stretches.
     pub windows: usize,
+    /// Bytes that one of them adds.
     pub per_window: u64,
     /// Where it grows and by how many bytes, largest first.
     pub places: Vec<(Text, u64)>,

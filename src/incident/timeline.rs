@@ -1,6 +1,6 @@
 //! What `oomdoc run` saw of a job while it ran: plain data, bounded whatever the job does, and what its curves say.
 
-use super::context::{Measure, Reading, Series, StepUnit};
+use super::context::{Measure, Phase, Reading, Series, StepUnit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -49,6 +49,9 @@ pub struct Sample {
     /// What the job printed.
     #[serde(rename = "o", skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// What PyTorch told of the job's processes, all of it anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<InsideProcess>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
 }
@@ -83,6 +86,63 @@ pub struct ProcessSample {
     /// What it alone holds.
     #[serde(rename = "m")]
     pub own: u64,
+}
+
+/// What PyTorch's allocator told from inside one process (`--snapshot`).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InsideProcess {
+    pub pid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// The version of PyTorch.
+    pub torch: String,
+    /// Optimizer steps made.
+    pub steps: u64,
+    /// The highest that was allocated when a step was over, and the step in which it was reached; 0 before the first.
+    pub peak: u64,
+    pub peak_step: u64,
+    /// Steps, and bytes allocated after each; thinned.
+    pub rows: Vec<(u64, u64)>,
+    /// Requests that the allocator could not serve, the newest last; also those that the job survived.
+    pub failures: Vec<Refusal>,
+}
+
+impl InsideProcess {
+    /// Allocated after each step.
+    pub fn series(&self) -> Series {
+        Series {
+            measure: Measure::GpuAllocated,
+            rank: self.rank,
+            per: StepUnit::Step,
+            running_maximum: false,
+            readings: self
+                .rows
+                .iter()
+                .map(|(step, bytes)| Reading { line: 0, step: Some(*step as f64), bytes: *bytes })
+                .collect(),
+        }
+    }
+}
+
+/// A request that PyTorch's allocator could not serve.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Refusal {
+    pub device: u32,
+    /// Bytes asked for, of the device, free on it, and allocated by the process.
+    pub requested: u64,
+    pub total: u64,
+    pub free: u64,
+    pub allocated: u64,
+    /// Optimizer steps made before.
+    pub step: u64,
+    /// What the process was doing, where its calls tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// The file of the memory snapshot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
 }
 
 /// How the job ended, and what the kernel counted meanwhile.
@@ -328,6 +388,8 @@ pub struct Timeline {
     pub neighbours: Vec<Neighbour>,
     /// Moments and counters of the steps that the output told.
     pub steps: Vec<(f64, f64)>,
+    /// What PyTorch told from inside, where it was asked.
+    pub inside: Vec<InsideProcess>,
     /// Seconds until the last sample.
     pub lasted: f64,
     /// `None` where the record breaks off: oomdoc itself was killed, or the machine died.
@@ -388,6 +450,9 @@ impl Timeline {
                 });
             }
         }
+        if !sample.inside.is_empty() {
+            self.inside.clone_from(&sample.inside);
+        }
         self.end = sample.end.or(self.end);
     }
 
@@ -408,6 +473,13 @@ impl Timeline {
 
     pub fn curve(&self, quantity: Quantity) -> Option<&Curve> {
         self.curves.get(&quantity)
+    }
+
+    /// The files of the memory snapshots that were written, the newest of each process.
+    pub fn snapshots(&self) -> impl Iterator<Item = &str> {
+        self.inside
+            .iter()
+            .filter_map(|process| process.failures.iter().rev().find_map(|failure| failure.snapshot.as_deref()))
     }
 
     /// What bounds a quantity.

@@ -459,7 +459,8 @@ fn write_programs(folder: &Path, program: &Path) -> io::Result<()> {
 }
 
 /// A path list with one more folder in front.
-fn before(folder: &Path, list: Option<OsString>) -> OsString {
+/// A list of folders with one more in front.
+pub(crate) fn before(folder: &Path, list: Option<OsString>) -> OsString {
     let mut result = folder.as_os_str().to_owned();
     if let Some(list) = list.filter(|list| !list.is_empty()) {
         result.push(":");

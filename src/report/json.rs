@@ -690,6 +690,7 @@ struct Growth<'a> {
     first_bytes: u64,
     /// Least in use in the last window.
     last_bytes: u64,
+    /// Steps from the first to the last, or stretches.
     windows: usize,
     per_window_bytes: u64,
     places: Vec<Place<'a>>,

@@ -1471,7 +1471,7 @@ mod tests {
             "[line 412]",
             "To rule it out: with expandable_segments:True",
             "Or: the job does not fit the device (possibly, 29 %)",
-            "Change first: let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2 % slower)",
+            "Change first: let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2 %\n  slower)",
             "     export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
             "frees: unknown",
         ] {

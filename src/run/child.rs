@@ -24,6 +24,8 @@ const NO_EXECUTABLE: i32 = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub command: Vec<OsString>,
+    /// Variables that the job gets besides those of oomdoc itself.
+    pub environment: Vec<(&'static str, OsString)>,
     /// The kernel kills it when oomdoc ends.
     pub dies_with_oomdoc: bool,
 }
@@ -111,6 +113,7 @@ pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) 
 
 fn spawn(job: &Job, stdout: OwnedFd, stderr: OwnedFd) -> std::io::Result<Pid> {
     let start = |mut command: Command| {
+        command.envs(job.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::inherit()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).spawn()
     };
     let Some((program, arguments)) = job.command.split_first() else { return Err(ErrorKind::InvalidInput.into()) };

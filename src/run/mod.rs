@@ -6,9 +6,10 @@
 //! tells ([`sentinel`]); that process also keeps the output flowing where oomdoc itself is killed.
 //!
 //! Meanwhile [`sampler`] looks at the job's processes, control group, machine and GPUs, and [`record`] writes down what
-//! it sees.
+//! it sees; [`inside`] lets PyTorch itself tell, where that was asked for.
 
 pub mod child;
+pub mod inside;
 mod processes;
 pub mod record;
 pub mod relay;

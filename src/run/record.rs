@@ -164,6 +164,9 @@ fn kept(timeline: &Timeline) -> Vec<Sample> {
     }
     let steps = timeline.steps.iter().map(|(at, step)| Sample { at: *at, step: Some(*step), ..Sample::default() });
     samples.extend(steps);
+    if !timeline.inside.is_empty() {
+        samples.push(Sample { at: timeline.lasted, inside: timeline.inside.clone(), ..Sample::default() });
+    }
     samples.sort_by(|a, b| a.at.total_cmp(&b.at));
     samples
 }

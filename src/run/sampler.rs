@@ -1,5 +1,6 @@
 //! Looks at the job ten times a second, or less often where that would cost more than a hundredth of a core.
 
+use super::inside::Inside;
 use super::processes::Tree;
 use super::record::Writer;
 use super::tape::{Tape, collapsed};
@@ -29,6 +30,9 @@ const COST: f64 = 0.008;
 /// Processes are written down this often, and the record is.
 const SECOND: Duration = Duration::from_secs(1);
 
+/// What PyTorch tells from inside is read this often.
+const INSIDE: Duration = Duration::from_secs(30);
+
 /// A warning is given again after the share has fallen by so much.
 const FALLEN: f64 = 0.05;
 
@@ -36,13 +40,15 @@ const FALLEN: f64 = 0.05;
 const LINES: usize = 64;
 
 /// What to do besides looking.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Orders {
     /// Share of a limit at which a line is printed.
     pub warn: Option<f64>,
     /// Share of a limit at which the job is asked to end.
     pub stop_at: Option<f64>,
     pub lang: Lang,
+    /// Where PyTorch tells what it knows.
+    pub inside: Option<Arc<Inside>>,
 }
 
 /// The thread that looks.
@@ -129,6 +135,7 @@ struct Looking {
     /// The last look at the processes that is not in the record yet.
     unwritten: Option<Sample>,
     last_second: Instant,
+    last_inside: Instant,
     /// What was printed last and has no end yet.
     line: Vec<u8>,
 }
@@ -159,6 +166,7 @@ impl Looking {
             stopped: false,
             unwritten: None,
             last_second: Instant::now(),
+            last_inside: Instant::now(),
             line: Vec::new(),
             root,
         };
@@ -213,6 +221,10 @@ impl Looking {
         }
         if whole {
             self.last_second = Instant::now();
+        }
+        if let Some(inside) = self.orders.inside.as_ref().filter(|_| self.last_inside.elapsed() >= INSIDE) {
+            self.last_inside = Instant::now();
+            sample.inside = inside.processes();
         }
         // Workers come and go in less than a second, but a record of each look would be all about them.
         let mut written = Sample { processes: Vec::new(), ..sample.clone() };
@@ -322,7 +334,8 @@ impl Looking {
         let rest = self.tape.lock().unwrap_or_else(PoisonError::into_inner).take_fresh();
         let step = self.step(&rest);
         let output = (!rest.is_empty()).then(|| collapsed(&rest));
-        let last = Sample { at, step, output, end: Some(end), ..Sample::default() };
+        let inside = self.orders.inside.as_ref().map(|inside| inside.processes()).unwrap_or_default();
+        let last = Sample { at, step, output, inside, end: Some(end), ..Sample::default() };
         self.timeline.add(&last);
         let record_failed = self.record.take().and_then(|mut record| {
             // Who held what at the end decides.

@@ -92,9 +92,11 @@ pub struct Oom {
 pub struct Growth {
     /// True when the steps are those of the optimizer, false for equal stretches of the trace.
     pub by_steps: bool,
-    /// Least bytes in use in each of the steps or stretches.
+    /// Least bytes in use in each of the steps or stretches looked at.
     pub floors: Vec<u64>,
-    /// Bytes that one step adds.
+    /// Steps or stretches from the first floor to the last. Of many steps only some are looked at.
+    pub spans: usize,
+    /// Bytes that one of them adds.
     pub per_step: u64,
     /// The sites that grow: site and bytes from the first to the last step, largest first.
     pub sites: Vec<(u32, u64)>,
@@ -350,24 +352,24 @@ fn growth(
 ) -> Option<Growth> {
     let steps = optimizer_steps(snapshot, device);
     let by_steps = steps.len() >= 4;
-    // The floor of each step or stretch: the fewest bytes in use in it, and when.
-    let floors: Vec<(u64, u32)> = if by_steps {
-        let stretches: Vec<(u32, u32)> = steps.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    // The floor of each step or stretch, with its number: the fewest bytes in use in it, and when.
+    let floors: Vec<(usize, (u64, u32))> = if by_steps {
+        let stretches = steps.windows(2).map(|pair| (pair[0], pair[1])).enumerate();
         let skip = stretches.len().div_ceil(GROWTH_WINDOWS).max(1);
-        stretches
-            .iter()
-            .step_by(skip)
-            .filter_map(|(from, to)| windows.iter().filter(|w| w.first >= *from && w.last <= *to).map(|w| w.low).min())
-            .collect()
+        let low =
+            |(from, to): (u32, u32)| windows.iter().filter(|w| w.first >= from && w.last <= to).map(|w| w.low).min();
+        stretches.step_by(skip).filter_map(|(number, stretch)| Some((number, low(stretch)?))).collect()
     } else {
         let size = windows.len().div_ceil(GROWTH_WINDOWS).max(1);
-        windows.chunks(size).filter_map(|chunk| chunk.iter().map(|w| w.low).min()).collect()
+        let lows = windows.chunks(size).map(|chunk| chunk.iter().map(|w| w.low).min()).enumerate();
+        lows.filter_map(|(number, low)| Some((number, low?))).collect()
     };
     // The first stretch builds the model; the last may end in the middle of a step.
     let floors = floors.get(1..floors.len().saturating_sub(1)).filter(|floors| floors.len() >= 4)?;
-    let (first, last) = (floors.first()?, floors.last()?);
+    let ((first_number, first), (last_number, last)) = (*floors.first()?, *floors.last()?);
+    let spans = (last_number - first_number).max(1);
     let risen = last.0.checked_sub(first.0)?;
-    let rises = floors.windows(2).filter(|pair| pair[1].0 > pair[0].0).count();
+    let rises = floors.windows(2).filter(|pair| pair[1].1.0 > pair[0].1.0).count();
     let significant = risen >= (16 << 20) && risen >= history.peak.requested / 20;
     if !significant || rises * 4 < (floors.len() - 1) * 3 {
         return None;
@@ -390,8 +392,9 @@ fn growth(
     grown.sort_by_key(|(site, bytes)| (std::cmp::Reverse(*bytes), *site));
     Some(Growth {
         by_steps,
-        floors: floors.iter().map(|(low, _)| *low).collect(),
-        per_step: risen / (floors.len() as u64 - 1),
+        floors: floors.iter().map(|(_, (low, _))| *low).collect(),
+        spans,
+        per_step: risen / spans as u64,
         sites: grown,
     })
 }

@@ -228,7 +228,7 @@ pub fn recording(file: &File<'_>, device: &DeviceAnalysis, sites: &[Site], relat
                 by_steps: growth.by_steps,
                 first: *growth.floors.first()?,
                 last: *growth.floors.last()?,
-                windows: growth.floors.len(),
+                windows: if growth.by_steps { growth.spans } else { growth.floors.len() },
                 per_window: growth.per_step,
                 places: growth.sites.iter().take(HOLDERS).map(|(site, bytes)| (place(sites, *site), *bytes)).collect(),
             })

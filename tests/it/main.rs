@@ -44,6 +44,8 @@ mod replay;
 mod rules;
 #[cfg(target_os = "linux")]
 mod run;
+#[cfg(target_os = "linux")]
+mod run_inside;
 mod screen;
 mod several_logs;
 mod side_tables;

@@ -38,17 +38,28 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A pretended torch as a package: with a version, and a library that asks for the CUDA runtime.
-fn packages(folder: &Path) {
+fn packages(folder: &Path, heavy: &str) {
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fakes/torch/torch"), &folder.join("torch"));
     fs::write(folder.join("torch/version.py"), "__version__ = '2.99.0+cu124'\ncuda = '12.4'\n").unwrap();
     fs::create_dir(folder.join("torch/lib")).unwrap();
     let library = stubs::write("libtorch_cuda.so", "libcudart.so.12", &Stub::default()).unwrap();
     fs::write(folder.join("torch/lib/libtorch_cuda.so"), library).unwrap();
-    fs::write(folder.join("heavy.py"), "import sys\nsys.stderr.write('imported\\n')\n").unwrap();
+    fs::write(folder.join("heavy.py"), heavy.to_owned() + "import sys\nsys.stderr.write('imported\\n')\n").unwrap();
 }
 
 #[test]
 fn further_runs_are_forked_with_arguments_environment_and_files_of_their_own() {
+    forks("");
+}
+
+/// As dill does: the standard library finds the folder for temporary files by writing to it.
+#[test]
+fn a_library_that_tries_the_temporary_folder_when_it_is_imported_is_forked_too() {
+    forks("import tempfile\nWHERE = tempfile.gettempdir()\ntempfile.TemporaryDirectory().cleanup()\n");
+}
+
+/// Rehearses three batches with a library that does this when it is imported, which happens once.
+fn forks(heavy: &str) {
     let python = "/usr/bin/python3";
     let check = "import sys; sys.exit(sys.version_info < (3, 10))";
     if !std::process::Command::new(python).args(["-c", check]).status().is_ok_and(|status| status.success()) {
@@ -56,7 +67,7 @@ fn further_runs_are_forked_with_arguments_environment_and_files_of_their_own() {
     }
     let folder = tempfile::tempdir().unwrap();
     let packages_folder = folder.path().join("site-packages");
-    packages(&packages_folder);
+    packages(&packages_folder, heavy);
     fs::write(folder.path().join("train.py"), TRAINING).unwrap();
     let mut command = oomdoc();
     command.current_dir(folder.path()).env("PYTHONPATH", &packages_folder);

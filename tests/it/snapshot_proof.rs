@@ -214,3 +214,18 @@ fn the_first_screen_and_everything_behind_it_fit_in_both_languages() {
         "{markdown}"
     );
 }
+
+/// Of many steps only some are looked at: what one adds was told for three of them. The job kept 72 MiB a step, made at a
+/// line that no graph holds.
+#[test]
+fn what_a_step_adds_is_told_for_each_step_where_only_some_are_looked_at() {
+    let output = oomdoc().args(["replay", "fixtures/snapshots/leak-of-45-steps.pickle.gz"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("from 304.50 MiB to 3.39 GiB over 44 steps of the optimizer, 72.00 MiB from one to the next"),
+        "{text}"
+    );
+    assert!(text.contains("drop what train.py:11 <module> makes when its step is over"), "{text}");
+    assert!(!text.contains("no tensor that came from"), "{text}");
+}

@@ -19,7 +19,7 @@
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a message means for the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -120,12 +120,13 @@ pub struct Program {
 /// The folders of `tests/messages`. What is `unlisted` has no reader and no row: it shows how any program is read.
 pub const PARTS: [&str; 4] = ["gpu", "host", "unlisted", "tables"];
 
-/// Every program, sorted by folder and name.
+/// Every program, sorted by folder and name; those of the folder `OOMDOC_MESSAGES` in place of them, where it is set.
 pub fn programs() -> Vec<Program> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages");
+    let root = std::env::var_os("OOMDOC_MESSAGES").map_or(own, PathBuf::from);
     let mut programs = Vec::new();
     for part in PARTS {
-        for entry in std::fs::read_dir(root.join(part)).unwrap() {
+        for entry in std::fs::read_dir(root.join(part)).into_iter().flatten() {
             let path = entry.unwrap().path();
             let text = std::fs::read_to_string(&path).unwrap();
             let mut program: Program =
@@ -137,6 +138,7 @@ pub fn programs() -> Vec<Program> {
             programs.push(program);
         }
     }
+    assert!(!programs.is_empty(), "no shapes in {}", root.display());
     programs.sort_by(|a, b| (a.part, &a.program).cmp(&(b.part, &b.program)));
     programs
 }

@@ -31,6 +31,9 @@ const STRANGER: f64 = 0.05;
 /// Full enough that the next request fails.
 const FULL: f64 = 0.85;
 
+/// A reading may be this share of the time looked at older than the step it is taken for.
+const STALE: f64 = 0.1;
+
 /// Steps that a rise must last to be growth from step to step.
 const STEPS: f64 = 4.0;
 
@@ -39,12 +42,20 @@ fn seconds(value: f64) -> String {
 }
 
 /// `, 72 MiB a step over 40 steps`, where the output told steps.
-fn per_step(timeline: &Timeline, from: f64, to: f64, bytes: u64) -> Text {
-    let steps = timeline.steps_between(from, to);
-    if steps < STEPS {
+///
+/// Steps are often told only now and then, so that a rise is held against the steps from one telling to another.
+fn per_step(timeline: &Timeline, curve: &Curve, from: f64, to: f64) -> Text {
+    let mut told = timeline.steps.iter().map(|(at, _)| *at).filter(|at| (from..=to).contains(at));
+    let (Some(first), Some(last)) = (told.next(), told.next_back()) else { return Text::default() };
+    let steps = timeline.steps_between(first, last);
+    let (Some(before), Some(after)) = (curve.at(first), curve.at(last)) else { return Text::default() };
+    let risen = after.bytes.saturating_sub(before.bytes);
+    // Readings that are older than that belong to other steps.
+    let stale = (first - before.at).max(last - after.at) > STALE * (last - first);
+    if steps < STEPS || risen == 0 || stale {
         return Text::default();
     }
-    let each = Bytes((bytes as f64 / steps) as u64);
+    let each = Bytes((risen as f64 / steps) as u64);
     text!(en: ", {each} a step over {steps:.0} steps", zh: "，{steps:.0} 步中每步 {each}")
 }
 
@@ -169,7 +180,7 @@ fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
         name = largest.name
     );
     let course = curve.course()?;
-    let told = rise(timeline, course, &text!(en: "the job", zh: "作业"), &process);
+    let told = rise(timeline, curve, course, &text!(en: "the job", zh: "作业"), &process);
     told.or_else(|| {
         let held = Bytes(curve.peak()?.bytes);
         let killed = incident.event.has(Sign::KilledWithProof) || incident.event.has(Sign::KilledWithoutProof);
@@ -191,14 +202,13 @@ fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
 }
 
 /// A rise or climb in words; `None` where it was steady.
-fn rise(timeline: &Timeline, course: Course, who: &Text, process: &Text) -> Option<Reading> {
+fn rise(timeline: &Timeline, curve: &Curve, course: Course, who: &Text, process: &Text) -> Option<Reading> {
     let (from, to) = match course {
         Course::Rose { from, to, .. } | Course::Climbed { from, to } => (from, to),
         Course::Steady => return None,
     };
-    let climbed = to.bytes.saturating_sub(from.bytes);
     let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), to.at - from.at);
-    let steps = per_step(timeline, from.at, to.at, climbed);
+    let steps = per_step(timeline, curve, from.at, to.at);
     let level = match course {
         _ if !steps.is_empty() => "rose-over-steps",
         Course::Rose { bytes_per_second, .. } if lasted >= SLOWLY && bytes_per_second <= SLOW => "rose-slowly",
@@ -272,7 +282,7 @@ fn strangers(timeline: &Timeline, device: u32) -> Option<Reading> {
 fn own(timeline: &Timeline, device: u32) -> Option<Reading> {
     // Where the driver names no owner, what rises on a device without strangers is the job's.
     let curves = [Quantity::Own(device), Quantity::Device(device)].into_iter().filter_map(|of| timeline.curve(of));
-    let mut courses = curves.filter_map(Curve::course);
+    let mut courses = curves.filter_map(|curve| Some((curve, curve.course()?)));
     let who = text!(en: "the job's memory on GPU {device}", zh: "作业在 GPU {device} 上的显存");
-    courses.find_map(|course| rise(timeline, course, &who, &Text::default()))
+    courses.find_map(|(curve, course)| rise(timeline, curve, course, &who, &Text::default()))
 }

@@ -1,5 +1,5 @@
-//! Whether a message names a limit that somebody set: a heap's size, a quota, a budget. What it refuses may be there.
-//! may be there.
+//! Whether a message names a limit that somebody set: a heap's size, a quota, a budget. What it refuses may
+//! be there.
 
 /// Words for a limit. Nobody says "budget" or "quota" of what a machine has.
 const LIMITS: &[&str] = &["limit", "quota", "budget", "ceiling", "watermark", "allowed memory", "heap", "maximum"];

@@ -6,6 +6,7 @@
 //! that knows its program, so each event carries [`Sign::Generic`].
 
 mod limit;
+mod motion;
 mod outcome;
 mod roles;
 mod words;
@@ -93,13 +94,28 @@ fn reported(line: &str, lower: &str) -> Option<Spoken> {
         let of = if spoken.named { line } else { lower };
         let lead = of.get(..spoken.at)?;
         let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
-        if reports(line, &lead.to_lowercase(), &behind, of.get(spoken.at..spoken.end).unwrap_or_default()) {
+        let said = of.get(spoken.at..spoken.end).unwrap_or_default();
+        if reports(line, &lead.to_lowercase(), &behind, said) && !taken_out(line, lower, lead, spoken) {
             return Some(spoken);
         }
         let end = lead.rfind(". ").max(lead.rfind("! "))? + 1;
         (line, lower) = (line.get(..end)?, lower.get(..end)?);
     }
     None
+}
+
+/// True where the words are of something that is taken out of memory. A sentence of its own begins with a capital, and
+/// a line that calls itself an error reports one.
+fn taken_out(line: &str, lower: &str, lead: &str, spoken: Spoken) -> bool {
+    let words = lower.get(spoken.at..).unwrap_or_default();
+    let begins =
+        |words: &str| line.len() == lower.len() && line.get(spoken.at..).is_some_and(|at| at.starts_with(words));
+    let capital = begins("Out of ") || begins("OUT OF ");
+    !spoken.named
+        && words.starts_with("out of ")
+        && !capital
+        && level(line) != Some(Level::Error)
+        && motion::takes_out(lower, lead)
 }
 
 /// Why a message that a program outlived is no failure.

@@ -255,7 +255,7 @@ struct WouldFit {
 #[schemars(rename = "GrowthOfFloor")]
 struct Growth<'a> {
     by: GrowthBy,
-    /// Least in use in each window.
+    /// Least in use in each window; of many steps only some are looked at.
     floor_bytes: &'a [u64],
     per_step_bytes: u64,
     holders: Vec<Grown<'a>>,

@@ -160,23 +160,23 @@ pub fn verdict(oom: &Oom) -> Text {
 
 /// The growth in a sentence.
 pub fn growth(growth: &Growth) -> Text {
-    let steps = growth.floors.len();
+    let (steps, stretches) = (growth.spans, growth.floors.len());
     let (first, last) =
         (Bytes(growth.floors.first().copied().unwrap_or(0)), Bytes(growth.floors.last().copied().unwrap_or(0)));
     let each = Bytes(growth.per_step);
     if growth.by_steps {
         text!(
-            en: "Memory in use between steps grows from {first} to {last} over {steps} optimizer steps looked at, \
-                 {each} from one to the next.",
-            zh: "两步之间的占用从 {first} 增长到 {last}（查看了 {steps} 个优化器步），每次增加 {each}。"
+            en: "Memory in use between steps grows from {first} to {last} over {steps} optimizer steps, {each} \
+                 from one to the next.",
+            zh: "两步之间的占用在 {steps} 个优化器步内从 {first} 增长到 {last}，每步增加 {each}。"
         )
     } else {
         text!(
             en: "Memory that is not given back grows from {first} to {last} all through the recording, about {each} in \
-                 each of {steps} equal stretches: a leak if it spans several steps, the activations of one pass if \
+                 each of {stretches} equal stretches: a leak if it spans several steps, the activations of one pass if \
                  not.",
-            zh: "在整个记录期间，未归还的显存从 {first} 增长到 {last}（等分为 {steps} 段，每段约 {each}）：若记录跨越多\
-                 个训练步则是泄漏，若只有一次前向则是其激活值。"
+            zh: "在整个记录期间，未归还的显存从 {first} 增长到 {last}（等分为 {stretches} 段，每段约 {each}）：若记录\
+                 跨越多个训练步则是泄漏，若只有一次前向则是其激活值。"
         )
     }
 }

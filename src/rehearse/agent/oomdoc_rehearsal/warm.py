@@ -18,10 +18,13 @@ from .record import guarded, run
 LIST = "modules.json"
 _PACKAGES = ("/site-packages/", "/dist-packages/")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-_REFUSED = (
-    "os.remove os.rename os.rmdir os.mkdir os.truncate os.chmod os.chown os.link os.symlink os.system os.exec os.posix_spawn"
-    " os.fork subprocess.Popen socket.connect socket.bind"
-).split()
+_OF_TWO = ("os.rename",)
+_OF_PATHS = ("os.remove", "os.rmdir", "os.mkdir") + _OF_TWO
+_REFUSED = _OF_PATHS + tuple((
+    "os.truncate os.chmod os.chown os.link os.symlink os.system os.exec os.posix_spawn os.fork subprocess.Popen"
+    " socket.connect socket.bind"
+).split())
+_TEMPORARY = "tmp"
 _importing = False
 _before = dict(os.environ)
 
@@ -33,7 +36,6 @@ def note_environment():
 
 
 _changed = {}
-_failed = []
 
 
 def leave_list():
@@ -52,7 +54,7 @@ def leave_list():
 
 
 def _refuse(event, args):
-    """The audit hook: nothing is written, started or asked for while modules are imported ahead."""
+    """The audit hook: while modules are imported ahead, nothing is started or asked for, and nothing written but here."""
     if not _importing:
         return
     if event == "open":
@@ -60,7 +62,17 @@ def _refuse(event, args):
             return
     elif event not in _REFUSED:
         return
+    named = args[:1 + (event in _OF_TWO)] if event == "open" or event in _OF_PATHS else ()
+    if named and all(_is_ours(path) for path in named):
+        return
     raise PermissionError(errno.EPERM, "not while modules are imported ahead")
+
+
+def _is_ours(path):
+    """Whether a path lies in the folder that libraries get for temporary files here: some try it when they are imported."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return False
+    return os.path.realpath(os.fsdecode(path)).startswith(settings.path(_TEMPORARY) + "/")
 
 
 def _import_all(path):
@@ -76,16 +88,22 @@ def _import_all(path):
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+        os.environ["TMPDIR"] = settings.path(_TEMPORARY)
         for name in wanted["modules"]:
             if name not in sys.modules:
                 try:
                     importlib.import_module(name)
-                except BaseException:  # the script imports it by itself then
-                    _failed.append(name)
+                except BaseException:
+                    # A package of which a part was imported can't be imported again; a part alone, the script imports.
+                    if name.partition(".")[0] not in sys.modules:
+                        return False
+        return True
     finally:
         _importing = False
         sys.dont_write_bytecode = no_bytecode
         _set_environment(environment)
+        if "tempfile" in sys.modules:
+            sys.modules["tempfile"].tempdir = None  # each child chooses its own
 
 
 def _set_environment(wanted):
@@ -112,9 +130,8 @@ def serve():
     def tell(*words):
         os.write(replies, (" ".join(str(word) for word in words) + "\n").encode())
 
-    _import_all(settings.text("warm"))
+    whole = _import_all(settings.text("warm"))
     torch = run.torch
-    whole = all("." in name for name in _failed)  # a package of which a part was imported can't be imported again
     fit = whole and torch is not None and not torch.cuda.is_initialized() and threading.active_count() == 1
     tell("ready" if fit else "unfit")
     library = ctypes.CDLL(None, use_errno=True)

@@ -1,4 +1,9 @@
-state = {"current": 0, "peak": 0, "total": 1000, "ooms": 0}
+state = {"current": 0, "peak": 0, "total": 1000, "ooms": 0, "recording": None}
+observers = []
+
+
+def _cuda_attach_out_of_memory_observer(observer):
+    observers.append(observer)
 
 
 def _cuda_memoryStats(device):

@@ -38,6 +38,10 @@ def all(input):
     return Tensor()
 
 
+def is_grad_enabled():
+    return True
+
+
 def get_default_dtype():
     return "torch.float32"
 
@@ -48,6 +52,8 @@ def take(size):
     state = _C.state
     if state["current"] + size > state["total"]:
         state["ooms"] += 1
+        for observer in _C.observers:
+            observer(0, size, state["total"], state["total"] - state["current"])
         raise OutOfMemoryError("CUDA out of memory. Tried to allocate %d bytes." % size)
     state["current"] += size
     state["peak"] = max(state["peak"], state["current"])

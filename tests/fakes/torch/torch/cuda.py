@@ -24,6 +24,10 @@ def is_initialized():
     return _initialised
 
 
+def current_device():
+    return 0
+
+
 def device_count():
     return 1
 

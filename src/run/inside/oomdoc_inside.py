@@ -1,0 +1,256 @@
+"""What `oomdoc run --snapshot` sees inside one Python process of the job.
+
+Once torch is imported and CUDA is in use, the allocator's history is kept, and at an out-of-memory error a memory snapshot
+is written before the exception is raised. What the allocator held after each optimizer step, its peak, and what the process
+did when a request failed go into a small file that `oomdoc run` reads.
+
+Nothing that the job can read is changed: no counter is reset, no function of torch is wrapped, the optimizer's own hooks and
+the allocator's own observer are used. CUDA is never initialised here. Whatever fails is left out. Python 3.7 or later.
+"""
+import json
+import os
+import sys
+import time
+
+# Allocations and frees that are kept, the newest; about 30 MB of a process.
+HISTORY = 100000
+# Errors with a snapshot: who tries smaller batches until one fits makes many.
+SNAPSHOTS = 8
+# Rows of the curve; every second one goes when there are more.
+ROWS = 512
+# Seconds between two states of the file while all goes well.
+PERIOD = 1.0
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+# Calls that show what the process does when a request fails, the innermost that is found counts.
+_SAVING = {"save", "save_checkpoint", "save_model", "save_pretrained", "_save_checkpoint", "state_dict"}
+_LOADING = {"load_state_dict", "load_checkpoint", "from_pretrained", "_load_from_checkpoint"}
+
+
+class _Watch:
+    def __init__(self):
+        self.torch = None
+        self.settings = {}
+        self.reset()
+
+    def reset(self):
+        self.pid = os.getpid()
+        self.steps = {}  # id of an optimizer -> its steps
+        self.stepping = False
+        self.rows = []  # (step, allocated after it)
+        self.stride = 1
+        self.peak = (0, 0)  # bytes, and the step in which it was reached
+        self.failures = []
+        self.written = 0.0
+        self.began = False
+
+    def step(self):
+        return max(self.steps.values(), default=0)
+
+
+_watch = _Watch()
+
+
+def start():
+    """Wait for torch, if the launcher left its settings."""
+    with open(os.path.join(_FOLDER, "settings.json"), encoding="utf-8") as file:
+        _watch.settings = json.load(file)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_watch.reset)
+    sys.meta_path.insert(0, _Finder)
+
+
+class _Finder:
+    """Finds nothing itself: lets the others find torch and wraps the last step of its import."""
+
+    # Another tool's finder may ask all others, as this one does.
+    asking = False
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name != "torch" or cls.asking:
+            return None
+        cls.asking = True
+        try:
+            return cls._found(name, path, target)
+        finally:
+            cls.asking = False
+
+    @classmethod
+    def _found(cls, name, path, target):
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find is not None and finder is not cls else None
+            if spec is not None:
+                execute = getattr(spec.loader, "exec_module", None)
+                if execute is not None:
+                    spec.loader.exec_module = lambda module: _imported(execute, module)
+                return spec
+        return None
+
+
+def _imported(execute, module):
+    execute(module)
+    # Found once: from here on imports are as they were.
+    sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
+    try:
+        _hook(module)
+    except Exception:
+        pass
+
+
+def _hook(torch):
+    _watch.torch = torch
+    # Runs when the job itself initialises CUDA, in this process only: workers and launchers never do.
+    torch.cuda._lazy_call(_begin)
+    from torch.optim import optimizer
+
+    # Dynamo would trace them into a compiled step.
+    _before_step._torchdynamo_disable = True
+    _after_step._torchdynamo_disable = True
+    optimizer.register_optimizer_step_pre_hook(_before_step)
+    optimizer.register_optimizer_step_post_hook(_after_step)
+
+
+def _begin():
+    import atexit
+
+    torch = _watch.torch
+    _watch.began = True
+    for part in (_attach, _record):
+        try:
+            part(torch)
+        except Exception:
+            pass
+    atexit.register(_write)
+
+
+def _attach(torch):
+    torch._C._cuda_attach_out_of_memory_observer(_refused)
+
+
+def _record(torch):
+    # Stacks of frees are left out: taking one inside a free can lose a Python exception in flight (torch 2.11, checkpointing
+    # that stops early).
+    record = torch.cuda.memory._record_memory_history
+    try:
+        record(enabled="all", context="alloc", stacks="python", max_entries=HISTORY)
+    except TypeError:  # before 2.1
+        record(True, trace_alloc_max_entries=HISTORY, trace_alloc_record_context=True)
+
+
+def _allocated(torch):
+    stats = torch._C._cuda_memoryStats(torch.cuda.current_device())["allocated_bytes"]["all"]
+    return int(stats["current"]), int(stats["peak"])
+
+
+def _before_step(optimizer, args, kwargs):
+    _watch.stepping = True
+
+
+def _after_step(optimizer, args, kwargs):
+    _watch.stepping = False
+    if not _watch.began:
+        return
+    try:
+        _count(optimizer)
+    except Exception:
+        pass
+
+
+def _count(optimizer):
+    before = _watch.step()
+    _watch.steps[id(optimizer)] = _watch.steps.get(id(optimizer), 0) + 1
+    step = _watch.step()
+    if step == before:  # a second optimizer of the same step
+        return
+    held, peak = _allocated(_watch.torch)
+    if peak > _watch.peak[0]:
+        _watch.peak = (peak, step)
+    if step % _watch.stride == 0:
+        _watch.rows.append((step, held))
+        if len(_watch.rows) > ROWS:
+            _watch.rows = _watch.rows[1::2]
+            _watch.stride *= 2
+    now = time.monotonic()
+    if now - _watch.written >= PERIOD:
+        _watch.written = now
+        _write()
+
+
+def _refused(device, requested, total, free):
+    """The allocator could not serve a request; called before the exception is raised."""
+    try:
+        _note(device, requested, total, free)
+    except Exception:
+        pass
+
+
+def _note(device, requested, total, free):
+    torch = _watch.torch
+    held, _ = _allocated(torch)
+    failure = {
+        "at": time.time(),
+        "device": int(device),
+        "requested": int(requested),
+        "total": int(total),
+        "free": int(free),
+        "allocated": held,
+        "step": _watch.step(),
+        "phase": _phase(torch),
+    }
+    _watch.failures = _watch.failures[-3 * SNAPSHOTS:] + [failure]
+    _write()
+    if len(_watch.failures) <= SNAPSHOTS:
+        folder = _watch.settings["snapshots"]
+        os.makedirs(folder, exist_ok=True)
+        name = os.path.join(folder, "%s%d.pickle" % (_watch.settings["prefix"], _watch.pid))
+        partial = name + ".part"
+        torch.cuda.memory._dump_snapshot(partial)
+        os.replace(partial, name)
+        failure["snapshot"] = name
+        _write()
+
+
+def _phase(torch):
+    """What the process was doing, None where that cannot be told."""
+    if _watch.stepping:
+        return "optimizer-step"
+    current = getattr(torch._C, "_current_graph_task_id", None)
+    if current is not None and current() != -1:
+        return "backward"
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_name
+        if name in _SAVING:
+            return "checkpoint"
+        if name in _LOADING:
+            return "load"
+        frame = frame.f_back
+    if not torch.is_grad_enabled():
+        # Without gradients, after steps with them.
+        return "validation" if _watch.steps else None
+    return "forward" if _watch.steps else None
+
+
+def _write():
+    if os.getpid() != _watch.pid or not _watch.began:
+        return
+    rank = os.environ.get("RANK", "")
+    state = {
+        "pid": _watch.pid,
+        "rank": int(rank) if rank.isdigit() else None,
+        "torch": str(getattr(_watch.torch, "__version__", "")),
+        "steps": _watch.step(),
+        "peak": _watch.peak[0],
+        "peak_step": _watch.peak[1],
+        "rows": _watch.rows,
+        "failures": _watch.failures,
+    }
+    path = os.path.join(_watch.settings["processes"], "%d.json" % _watch.pid)
+    try:
+        with open(path + ".part", "w", encoding="utf-8") as file:
+            json.dump(state, file)
+        os.replace(path + ".part", path)
+    except OSError:  # a full disk is no reason to disturb the job
+        pass

@@ -1,0 +1,208 @@
+//! `oomdoc run --snapshot`: what PyTorch tells from inside the job, tried with a pretended torch.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::binary::{process, skipped};
+use std::path::Path;
+use std::process::Output;
+
+/// Grows by 72 MiB in each step until 4 GiB are full.
+const LEAKS: &str = "
+import torch
+torch._C.state['total'] = 4 << 30
+optimizer = torch.optim.SGD()
+torch.take(1 << 30)
+for step in range(100):
+    try:
+        torch.take(72 << 20)
+    except torch.OutOfMemoryError:
+        raise torch.OutOfMemoryError(
+            'CUDA out of memory. Tried to allocate 72.00 MiB. GPU 0 has a total capacity of 4.00 GiB of which '
+            '48.00 MiB is free. Including non-PyTorch memory, this process has 3.95 GiB memory in use. Of the allocated memory '
+            '3.95 GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.')
+    optimizer.step()
+";
+
+/// Runs a script under `oomdoc run` with these options, in a folder of its own.
+fn run(folder: &Path, options: &[&str], script: &str, environment: &[(&str, &str)]) -> Option<Output> {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        skipped("no python3 on this machine");
+        return None;
+    }
+    std::fs::write(folder.join("train.py"), script).unwrap();
+    std::fs::create_dir_all(folder.join("own")).unwrap();
+    std::fs::write(folder.join("own/sitecustomize.py"), "import builtins\nbuiltins.own = __name__\n").unwrap();
+    let fakes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fakes/torch");
+    let mut command = process();
+    command.current_dir(folder).arg("run").args(options).args(["--", "python3", "train.py"]);
+    command.env("PYTHONPATH", std::env::join_paths([folder.join("own"), fakes]).unwrap());
+    command.env("PYTHONDONTWRITEBYTECODE", "1").envs(environment.iter().copied());
+    Some(command.output().unwrap())
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn files(folder: &Path) -> usize {
+    std::fs::read_dir(folder).into_iter().flatten().count()
+}
+
+#[test]
+fn a_leak_is_told_by_what_was_allocated_after_each_step_and_the_record_tells_it_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--snapshot=shots", "--record", "run.record"];
+    let Some(output) = run(folder.path(), &options, LEAKS, &[]) else { return };
+    let told = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("Why: usage grows over time"), "{told}");
+    assert!(told.contains("32 readings rise from 1.07 GiB to 3.95 GiB"), "{told}");
+    assert_eq!(files(&folder.path().join("shots")), 1);
+
+    let record = std::fs::read_to_string(folder.path().join("run.record")).unwrap();
+    assert!(record.contains("\"requested\":75497472") && record.contains("\"step\":42"), "{record}");
+    let mut again = process();
+    again.current_dir(folder.path()).args(["explain", "run.record"]);
+    let again = String::from_utf8(again.output().unwrap().stdout).unwrap();
+    assert!(again.contains("32 readings rise from 1.07 GiB to 3.95 GiB"), "{again}");
+}
+
+/// The traceback names no phase; without gradients after steps with them it is none of training.
+#[test]
+fn what_fails_without_gradients_after_steps_is_validation_and_not_the_jobs_own_need() {
+    let steps = "
+import torch
+torch._C.state['total'] = 4 << 30
+optimizer = torch.optim.SGD()
+torch.take(1 << 30)
+for step in range(8):
+    torch.take(1 << 30)
+    torch.give(1 << 30)
+    optimizer.step()
+torch.is_grad_enabled = lambda: False
+";
+    let failing = &LEAKS[LEAKS.find("for step").unwrap()..LEAKS.find("    optimizer.step()").unwrap()];
+    let evaluates = format!("{steps}{failing}");
+    let folder = tempfile::tempdir().unwrap();
+    let Some(output) = run(folder.path(), &["--snapshot=shots"], &evaluates, &[]) else { return };
+    let told = text(&output);
+    assert!(told.contains("ran out of memory in validation"), "{told}");
+}
+
+#[test]
+fn nothing_of_it_shows_in_the_job_and_nothing_is_written_when_all_goes_well() {
+    let script = "
+import builtins, os, sys, torch
+torch.take(10)
+assert builtins.own == 'sitecustomize', 'the job has one of its own'
+assert not [path for path in sys.path if 'oomdoc-run' in path], sys.path
+assert not [finder for finder in sys.meta_path if 'oomdoc' in getattr(finder, '__module__', '')]
+assert not [name for name in os.environ if name.startswith('OOMDOC')], os.environ
+assert torch._C.state['recording'] == ('all', 'alloc', 'python')
+print('fine')
+";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(output) = run(folder.path(), &["--snapshot"], script, &[]) else { return };
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"fine\n"[..]), "{}", text(&output));
+    assert_eq!(files(&folder.path().join("oomdoc-snapshots")), 0);
+}
+
+#[test]
+fn the_variable_asks_for_it_too_and_without_either_nothing_is_asked() {
+    let script = "import torch\ntorch.take(10)\nprint(torch._C.state['recording'] is not None)\n";
+    let folder = tempfile::tempdir().unwrap();
+    for (value, asked) in [("1", "True\n"), ("0", "False\n"), ("", "False\n"), ("elsewhere", "True\n")] {
+        let Some(output) = run(folder.path(), &[], script, &[("OOMDOC_SNAPSHOT", value)]) else { return };
+        assert_eq!(String::from_utf8_lossy(&output.stdout), asked, "{value}: {}", text(&output));
+    }
+}
+
+#[test]
+fn errors_that_the_job_survives_are_told_in_one_line() {
+    let script = "
+import torch
+optimizer = torch.optim.SGD()
+torch.take(10)
+optimizer.step()
+try:
+    torch.take(5000)
+except torch.OutOfMemoryError:
+    pass
+";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(output) = run(folder.path(), &["--snapshot=shots"], script, &[]) else { return };
+    let told = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("allocated by PyTorch 10 B at most (step 1 of 1)"), "{told}");
+    assert!(told.contains("1 memory snapshot(s) of errors that it survived") && told.lines().count() == 1, "{told}");
+}
+
+#[test]
+fn a_module_of_the_same_name_as_torch_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("own")).unwrap();
+    std::fs::write(folder.path().join("own/torch.py"), "value = 7\n").unwrap();
+    let Some(output) = run(folder.path(), &["--snapshot", "-q"], "import torch\nprint(torch.value)\n", &[]) else {
+        return;
+    };
+    assert_eq!((output.stdout.as_slice(), text(&output)), (&b"7\n"[..], String::new()));
+}
+
+/// Puts a script under this name into a folder of programs.
+fn program(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// With a pretended `srun` that starts two ranks.
+#[test]
+fn the_example_for_slurm_leaves_records_and_explains_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("bin")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_oomdoc"), at("bin/oomdoc")).unwrap();
+    let srun = "#!/bin/sh\nSLURM_PROCID=0 \"$@\" & SLURM_PROCID=1 \"$@\" & wait $! ; code=$?; wait; exit $code\n";
+    program(&at("bin"), "srun", srun);
+    let message = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 14.10 \
+                   GiB already allocated; 310.75 MiB free; 14.20 GiB reserved in total by PyTorch)";
+    program(folder.path(), "train.sh", &format!("#!/bin/sh\necho '{message}' >&2\nexit 1\n"));
+    let path = format!("{}:{}", at("bin").display(), std::env::var("PATH").unwrap());
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/jobs");
+    let run = |script: &str| {
+        let mut command = process();
+        let environment: Vec<_> = command.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
+        command = std::process::Command::new("bash");
+        for (name, value) in environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.arg(examples.join(script)).current_dir(folder.path());
+        command.env("PATH", &path).env("SLURM_JOB_ID", "77").env_remove("SLURM_SUBMIT_DIR").output().unwrap()
+    };
+    let job = run("slurm-job.sh");
+    let told = String::from_utf8_lossy(&job.stdout).into_owned();
+    assert_eq!(job.status.code(), Some(1), "{told}\n{}", text(&job));
+    assert!(told.contains("2.00 GiB asked for"), "{told}\n{}", text(&job));
+    assert_eq!(files(&at("records/77")), 2, "a record for each rank");
+    assert_eq!(run("slurm-epilog.sh").status.code(), Some(0));
+    assert!(std::fs::read_to_string(at("records/77/oomdoc.md")).unwrap().contains("2.00 GiB"));
+}
+
+#[test]
+fn the_example_for_kubernetes_names_options_that_there_are() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/jobs/kubernetes-job.yaml");
+    let example = std::fs::read_to_string(example).unwrap();
+    let words = |key: &str| -> Vec<String> {
+        let line = example.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
+        serde_json::from_str(line).unwrap()
+    };
+    let command = words("command: ");
+    let folder = tempfile::tempdir().unwrap();
+    let at_home =
+        |word: &String| if word == "/records/" { format!("{}/", folder.path().display()) } else { word.clone() };
+    let output = process().args(command[1..].iter().map(at_home)).args(["sh", "-c", "exit 5"]).output().unwrap();
+    assert_eq!((output.status.code(), files(folder.path())), (Some(5), 1), "{}", text(&output));
+}
