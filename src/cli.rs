@@ -534,8 +534,7 @@ enum When {
 #[derive(Args)]
 #[command(after_help = "Examples:
   oomdoc explain train.log                     one screen; -v for everything behind it
-  oomdoc explain slurm-*.out                   several files, one report
-  oomdoc explain logs/                         a folder with a log for each rank
+  oomdoc explain slurm-*.out logs/             several files, a folder with a log for each rank: one report
   kubectl logs trainer-0 | oomdoc explain      a pipe
   oomdoc explain                               paste a message, then Ctrl-D
   oomdoc explain train.log -s oom.pickle       with the memory snapshot of the run

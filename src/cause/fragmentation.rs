@@ -20,24 +20,24 @@ pub const CAUSE: Cause = Cause {
 fn doc() -> Text {
     Text::new(
         "Enough memory is cached or free in total, but not in one piece where the request could use it.\n\n\
-         **How it shows.** A large part of the device, some 8 % or more, is reserved by the allocator and not handed \
-         out, and cached plus free memory would cover the request. Where a program prints its free pieces \
+         **How it shows.** A large part of the device, some 8 % or more, is reserved by the allocator but not \
+         allocated, and cached plus free memory would cover the request. Where a program prints its free pieces \
          (TensorFlow's dump), the largest piece is smaller than the request while their sum is larger.\n\n\
          **Told from its neighbours.** “Free + cached ≥ request” alone holds in about a third of real reports and is \
          seldom the cause: it takes a cache that is large as a share of the device. Free blocks inside private pools \
          (CUDA graphs) do not count, since only their own graphs may use them. If cached plus free memory is smaller \
          than the request, no setting of the allocator can help.\n\n\
          **Example.** `Tried to allocate 1.25 GiB … 23.69 GiB total … 15.20 GiB allocated, 6.90 GiB reserved but \
-         unallocated`: 29 % of the device lie idle in the cache. `expandable_segments:True` lets the allocator move \
-         whole free granules.",
-        "缓存或空闲的总量足够，但没有请求能用的连续一块。\n\n\
+         unallocated`: 29 % of the device lie idle in the cache. `expandable_segments:True` lets the allocator \
+         remap whole free pages.",
+        "缓存与空闲的总量足够，但没有一块连续空间能满足请求。\n\n\
          **表现。** 设备中相当一部分（约 8 % 以上）被缓存分配器保留而未分配，且缓存与空闲之和足以满足请求。若程序打印了\
          空闲块（如 TensorFlow 的 dump），最大的空闲块小于请求而总和大于请求。\n\n\
          **与相近原因的区别。** 仅凭“空闲 + 缓存 ≥ 请求”不够：约三分之一的真实报错满足它，却很少是真正原因；缓存占设备\
          的比例必须本身就大。私有池（CUDA Graphs）中的空闲块不算，只有对应的图能使用。若缓存与空闲之和小于请求，任何分\
          配器设置都无济于事。\n\n\
          **示例。** `Tried to allocate 1.25 GiB … 23.69 GiB total … 15.20 GiB allocated, 6.90 GiB reserved but \
-         unallocated`：设备的 29 % 闲置在缓存里。`expandable_segments:True` 可让分配器重新映射空闲的整块颗粒。",
+         unallocated`：设备的 29 % 闲置在缓存里。`expandable_segments:True` 可让分配器重新映射完全空闲的物理页。",
     )
 }
 

@@ -178,7 +178,7 @@ impl Fit {
         // Reserved bytes scatter by themselves at either end, not about a common line.
         let together = if self.counted == Counted::Allocated { 0.5 } else { 1.0 };
         let tolerance = (self.scatter(last.bytes) + self.scatter(from.bytes)) * together / run;
-        // Where the smaller point may lie on the floor, the line can be steeper: it starts no lower than this.
+        // Where the smaller point may lie on the floor, the line may be steeper: it starts no lower than this.
         let high = if before.on_floor || !confirmed {
             let above = if self.counted == Counted::Allocated { 0.0 } else { self.scatter(last.bytes) };
             let steepest = (last.bytes + above - LEAST_CONSTANT * before.bytes.min(last.bytes)) / last.batch as f64;

@@ -102,7 +102,7 @@ fn reason(
     if unexplained < ROUNDING {
         return (
             Reason::Rounding,
-            Text::new("every byte has an owner, but for rounding", "除舍入误差外，每个字节都有归属"),
+            Text::new("all of it is accounted for, within rounding", "除舍入误差外，每个字节都有归属"),
         );
     }
     if gpu.mig.as_ref().is_ok_and(|mig| mig.enabled) {

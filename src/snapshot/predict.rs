@@ -424,7 +424,7 @@ fn served_by_cache(device: &Device, next: usize, release: &Release) -> bool {
         .any(|(size, stream)| *size >= rounded && *stream == request.stream && (*size <= SMALL_SEGMENT) == small)
 }
 
-/// How well the simulator foresaw what happened.
+/// How well the simulator predicted what happened.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fidelity {
     /// Allocations of the trace.

@@ -51,3 +51,31 @@ fn json_has_a_short_form() {
     let (_, short, _) = outcome(oomdoc().args(["explain", "--json"]).write_stdin("x\n"));
     assert_eq!(long, short);
 }
+
+/// What a shell offers behind these words, by the script of `oomdoc completions`.
+fn offered(words: &[&str]) -> Vec<String> {
+    let mut command = oomdoc();
+    command.env("OOMDOC_COMPLETE", "zsh").env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
+    let (code, out, err) = outcome(command.arg("--").args(words));
+    assert_eq!((code, err.as_str()), (0, ""), "{words:?}");
+    out.lines().map(|line| line.split(':').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn shells_are_told_gpus_rules_and_settings() {
+    assert!(offered(&["oomdoc", "rehearse", "--like", "RTX-309"]).contains(&"RTX-3090".to_owned()));
+    assert!(offered(&["oomdoc", "headroom", "--gpu", "A10"]).contains(&"A10G".to_owned()));
+    assert_eq!(offered(&["oomdoc", "rules", "fragm"]), ["fragmentation"]);
+    assert_eq!(offered(&["oomdoc", "probe", "--fail-on", "hidden"]), ["hidden-limit"]);
+    assert!(offered(&["oomdoc", "exp"]).contains(&"explain".to_owned()));
+}
+
+#[test]
+fn every_shell_gets_a_script_that_asks_this_program() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let (code, out, err) = outcome(oomdoc().args(["completions", shell]));
+        assert_eq!((code, err.as_str()), (0, ""), "{shell}");
+        assert!(out.contains("OOMDOC_COMPLETE") && out.contains("oomdoc"), "{shell}: {out}");
+    }
+    assert_eq!(outcome(oomdoc().args(["completions", "tcsh"])).0, 2);
+}

@@ -156,7 +156,52 @@ fn completions() {
 
 #[test]
 fn man_pages() {
-    let generated = written(|folder| clap_mangen::generate_to(oomdoc::cli::command(), folder).unwrap());
+    let mut generated = written(|folder| clap_mangen::generate_to(oomdoc::cli::command(), folder).unwrap());
     assert!(generated.contains_key(Path::new("oomdoc-explain.1")));
+    generated.values_mut().for_each(|text| *text = with_examples(text));
     compare("completions/man", generated, |_| true);
+}
+
+/// What stands below the help of a command comes as one section "EXTRA", whose lines of examples a formatter fills like
+/// prose: here each keeps its line, and every paragraph of prose is one.
+fn with_examples(page: &str) -> String {
+    let mut out = String::new();
+    let (mut below, mut as_it_is) = (false, false);
+    for line in page.lines() {
+        below = if line.starts_with(".SH") { line == ".SH EXTRA" } else { below };
+        let example = below && line.starts_with("  ");
+        if example != as_it_is {
+            out += if example { ".nf\n" } else { ".fi\n" };
+            as_it_is = example;
+        }
+        match line {
+            ".SH EXTRA" => {}
+            "Examples:" if below => out += ".SH EXAMPLES\n",
+            "" if below => out += ".PP\n",
+            _ if below && line.starts_with("Exit codes") => out += &format!(".SH EXIT STATUS\n{line}\n"),
+            line => out += &format!("{line}\n"),
+        }
+    }
+    out + if as_it_is { ".fi\n" } else { "" }
+}
+
+/// A formatter says nothing against any page, and shows an example on a line of its own.
+#[test]
+fn man_pages_render() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions/man");
+    for page in std::fs::read_dir(&folder).unwrap() {
+        let page = page.unwrap().path();
+        let done = std::process::Command::new("groff")
+            .args(["-K", "utf8", "-man", "-ww", "-T", "utf8", "-P", "-cbou"])
+            .arg(&page)
+            .output();
+        let Ok(done) = done else { return crate::binary::skipped("there is no groff") };
+        assert_eq!(String::from_utf8_lossy(&done.stderr), "", "{}", page.display());
+        let shown = String::from_utf8(done.stdout).unwrap();
+        assert!(!shown.contains("EXTRA"), "{}", page.display());
+        if page.ends_with("oomdoc-explain.1") {
+            let example = |line: &str| line.trim_start().starts_with("oomdoc explain slurm-*.out logs/  ");
+            assert!(shown.lines().any(example), "{shown}");
+        }
+    }
 }

@@ -396,7 +396,12 @@ impl Terminal {
     }
 
     pub(crate) fn types(&self, text: &str) {
-        rustix::io::write(&self.master, text.as_bytes()).unwrap();
+        let mut left = text.as_bytes();
+        while !left.is_empty() {
+            // It takes what it has room for.
+            let written = rustix::io::write(&self.master, left).unwrap();
+            left = &left[written..];
+        }
     }
 
     /// Everything that was shown, and the exit code.

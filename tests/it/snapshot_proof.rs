@@ -190,7 +190,8 @@ fn the_first_screen_and_everything_behind_it_fit_in_both_languages() {
         let (of_log, of_snapshot) = (log(of_log), snapshot(of_snapshot));
         for lang in ["en", "zh"] {
             for (width, more) in [("80", None), ("60", Some("-v"))] {
-                let mut arguments = vec![of_log.as_str(), "--snapshot", &of_snapshot, "--lang", lang, "--width", width];
+                let mut arguments = vec![of_log.as_str(), "--snapshot", &of_snapshot, "--lang", lang];
+                arguments.extend(["--width", width, "--height", "30"]);
                 arguments.extend(more);
                 let shown = terminal(&arguments);
                 assert!(

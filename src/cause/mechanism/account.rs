@@ -217,9 +217,9 @@ pub const PIECES: Mechanism = Mechanism {
             Reading::new(
                 "expandable-already",
                 text!(
-                    en: "expandable segments were already on: whole free granules can be moved, so less of the cache \
-                         can be stuck",
-                    zh: "已启用 expandable_segments：空闲的整块颗粒可以重新映射，缓存不容易卡住"
+                    en: "expandable segments were already on: wholly free pages can be remapped, so less of the \
+                         cache is lost to fragmentation",
+                    zh: "已启用 expandable_segments：完全空闲的物理页可以重新映射，缓存不易碎片化"
                 ),
             )
             .seen(&incident.context.alloc_conf)

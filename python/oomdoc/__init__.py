@@ -1,0 +1,176 @@
+"""A doctor for out-of-memory failures of machine-learning jobs.
+
+    oomdoc.explain(log)            what ran out, where every byte was, why, what to change
+    oomdoc.install()               the same under the traceback of a program that dies of it
+    %load_ext oomdoc               the same in IPython and Jupyter
+    oomdoc.Recorder                peaks of each phase of a training loop; oomdoc.callbacks for Trainer and Lightning
+
+Nothing here imports PyTorch or any other package: where PyTorch has been imported, it is asked.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import shutil
+import sys
+import threading
+import traceback
+from typing import Any
+
+from ._binary import ask
+from .recorder import Recorder, active
+
+__all__ = ["Explanation", "Recorder", "explain", "install", "uninstall"]
+
+
+class Explanation:
+    """What `oomdoc explain` says of a text."""
+
+    def __init__(self, source: list[str], text: str | None, lang: str | None) -> None:
+        self._source = source
+        self._text = text
+        self._language = ["--lang", lang] if lang else []
+        done = self._ask(["--json"])
+        if done.returncode not in (0, 1):
+            raise ValueError(done.stderr.strip() or f"oomdoc ended with {done.returncode}")
+        #: The document of docs/explain.schema.json.
+        self.data: dict[str, Any] = json.loads(done.stdout)
+
+    def _ask(self, more: list[str]):
+        return ask(["explain", *self._source, *self._language, *more], self._text)
+
+    @property
+    def found(self) -> bool:
+        """Whether there is an out-of-memory failure in it."""
+        return bool(self.data.get("incidents"))
+
+    def __bool__(self) -> bool:
+        return self.found
+
+    @property
+    def primary(self) -> dict[str, Any] | None:
+        """The incident that the job died of."""
+        incidents = self.data.get("incidents") or []
+        return next((one for one in incidents if one.get("primary")), incidents[0] if incidents else None)
+
+    @property
+    def cause(self) -> str | None:
+        """The id of the likeliest cause; `conclusion` in `primary` says how sure that is."""
+        causes = (self.primary or {}).get("causes") or []
+        return causes[0]["id"] if causes else None
+
+    def text(self, *, width: int | None = None, color: bool = False, verbose: bool = False) -> str:
+        """The report for people."""
+        columns = width or min(max(shutil.get_terminal_size((80, 24)).columns, 40), 120)
+        more = ["--width", str(columns), "--color", "always" if color else "never"]
+        return self._ask(more + (["--verbose"] if verbose else [])).stdout
+
+    def markdown(self) -> str:
+        """To paste into an issue: users, machines and folders are left out."""
+        return self._ask(["--format", "markdown"]).stdout
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<oomdoc.Explanation: {self.cause or 'no out-of-memory failure'}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self) if cycle else self.text())
+
+    def _repr_html_(self) -> str:
+        incident = self.primary
+        if incident is None:
+            return f"<pre>{html.escape(self.text(width=100))}</pre>"
+        parts = [f"<pre>{html.escape(self.text(width=100))}</pre>"]
+        rows = []
+        for fix in incident.get("fixes") or []:
+            lines = (fix.get("how") or [{}])[0].get("do") or ""
+            title = html.escape(fix["title"])
+            rows.append(
+                f"<tr><td style='text-align:left'>{title}</td>"
+                f"<td style='text-align:left'><code style='white-space:pre-wrap'>{html.escape(lines)}</code></td></tr>"
+            )
+        if rows:
+            parts.append("<table>" + "".join(rows) + "</table>")
+        return "\n".join(parts)
+
+
+def _traceback(error: BaseException) -> str:
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__))
+
+
+def explain(what: str | os.PathLike[str] | BaseException, *, lang: str | None = None) -> Explanation:
+    """Explains an exception, the text of a log, or the file of a path.
+
+    A `str` is always text, a file needs a `pathlib.Path`: a log of one line could be the name of a file.
+    """
+    if isinstance(what, BaseException):
+        return Explanation(["-"], _traceback(what), lang)
+    if isinstance(what, os.PathLike):
+        return Explanation([os.fspath(what)], None, lang)
+    return Explanation(["-"], what, lang)
+
+
+# What an exception of memory is at least; whether it is one, the program decides.
+_NEVER = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
+_lock = threading.Lock()
+_said: set[int] = set()
+_before: Any = None
+
+
+def diagnosis(error: BaseException | None) -> Explanation | None:
+    """The explanation of an exception, once; `None` where it is not of memory or was explained before."""
+    if error is None or isinstance(error, _NEVER):
+        return None
+    with _lock:
+        if id(error) in _said:
+            return None
+        _said.add(id(error))
+    try:
+        found = explain(error)
+    except (OSError, ValueError):
+        # A diagnosis that fails must not hide the failure.
+        return None
+    for recorder in active():
+        recorder.failed(error, _traceback(error))
+    return found if found else None
+
+
+def _hook(kind: type[BaseException], error: BaseException, where: Any) -> None:
+    _before(kind, error, where)
+    found = diagnosis(error)
+    if found:
+        color = sys.stderr is not None and sys.stderr.isatty()
+        print("\n" + found.text(color=color), file=sys.stderr)
+        for recorder in active():
+            print(recorder.table(), file=sys.stderr)
+
+
+def install() -> None:
+    """From now on a program that dies for want of memory prints the diagnosis under its traceback. Twice is once."""
+    global _before
+    if sys.excepthook is not _hook:
+        _before = sys.excepthook
+        sys.excepthook = _hook
+
+
+def uninstall() -> None:
+    """Undoes `install`, unless somebody else has put a hook of their own above it."""
+    if sys.excepthook is _hook:
+        sys.excepthook = _before
+
+
+def load_ipython_extension(shell: Any) -> None:
+    from .notebook import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    from .notebook import unload
+
+    unload(shell)
