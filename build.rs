@@ -1,13 +1,14 @@
-//! Compiles the simulated CUDA device (`src/rehearse/shim`) into the shared object that the program carries with it.
+//! Compiles the simulated CUDA device (`src/rehearse/shim`) into the shared object that the program carries with it,
+//! and packs the other files that it carries.
 //!
-//! It runs inside other programs, so it is a library of its own: with the same compiler, without a dependency, without
-//! the flags of this build. Only Linux on x86-64 has one.
+//! The device runs inside other programs, so it is a library of its own: with the same compiler, without a dependency,
+//! without the flags of this build. Only Linux on x86-64 has one.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::env;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
@@ -15,6 +16,7 @@ fn main() {
     println!("cargo::rerun-if-changed=src/rehearse/shim");
     println!("cargo::rerun-if-changed=src/rehearse/counters.rs");
     println!("cargo::rustc-check-cfg=cfg(simulated_device)");
+    pack().unwrap_or_else(|error| panic!("the files to carry are not packed: {error}"));
     // It is loaded by programs that use the GNU C library, also where this program itself is linked with another.
     const DEVICE: &str = "x86_64-unknown-linux-gnu";
     let variable = |name: &str| env::var(name).unwrap_or_default();
@@ -48,10 +50,43 @@ fn main() {
     }
 }
 
-/// Writes `FILE.gz` beside a file.
+/// Writes `FILE.so.gz` beside a file.
 fn compress(file: &Path) -> std::io::Result<()> {
-    let out = std::fs::File::create(file.with_extension("so.gz"))?;
-    let mut out = GzEncoder::new(out, Compression::best());
-    out.write_all(&std::fs::read(file)?)?;
+    write(&file.with_extension("so.gz"), &std::fs::read(file)?)
+}
+
+fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut out = GzEncoder::new(std::fs::File::create(file)?, Compression::best());
+    out.write_all(bytes)?;
     out.finish()?.sync_all()
+}
+
+/// The files of which the program carries the text: each by itself, and the agent of rehearsals as one archive, in
+/// which each file is its name, its length and its text.
+fn pack() -> std::io::Result<()> {
+    let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    for file in ["src/cause/weights.json", "src/rehearse/functions.txt"] {
+        println!("cargo::rerun-if-changed={file}");
+        let name = file.rsplit('/').next().unwrap_or_default();
+        write(&folder.join(format!("{name}.gz")), &std::fs::read(file)?)?;
+    }
+    let agent = Path::new("src/rehearse/agent");
+    println!("cargo::rerun-if-changed={}", agent.display());
+    let mut names = Vec::new();
+    for place in ["", "oomdoc_rehearsal"] {
+        for entry in std::fs::read_dir(agent.join(place))? {
+            let name = Path::new(place).join(entry?.file_name());
+            if name.extension().is_some_and(|extension| extension == "py") {
+                names.push(name.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    names.sort();
+    let mut archive = Vec::new();
+    for name in names {
+        let text = std::fs::read(agent.join(&name))?;
+        write!(archive, "{name}\n{}\n", text.len())?;
+        archive.extend(text);
+    }
+    write(&folder.join("agent.gz"), &archive)
 }

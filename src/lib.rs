@@ -43,6 +43,7 @@ pub mod headroom;
 pub mod host;
 pub mod incident;
 pub mod input;
+mod packed;
 pub mod privacy;
 pub mod reading;
 pub mod rehearse;

@@ -1,10 +1,6 @@
-//! Budgets, and every form that continuous integration takes.
+//! See `targets::budget`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
-    for format in ["terminal", "markdown", "github", "junit", "sarif", "json"] {
-        oomdoc_fuzz::run(&["headroom", "--check", "--budget", "INPUT", "-f", format], data);
-    }
-});
+fuzz_target!(|data: &[u8]| oomdoc_fuzz::targets::budget(&oomdoc_fuzz::Here, data));

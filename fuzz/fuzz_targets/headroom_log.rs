@@ -1,8 +1,6 @@
-//! The log of a run that ran out of memory, as the evidence of headroom.
+//! See `targets::headroom_log`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
-    oomdoc_fuzz::pages(&["headroom", "--log", "INPUT", "--batch", "4"], data);
-});
+fuzz_target!(|data: &[u8]| oomdoc_fuzz::targets::headroom_log(&oomdoc_fuzz::Here, data));

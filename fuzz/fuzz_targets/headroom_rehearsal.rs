@@ -1,8 +1,6 @@
-//! Answers of `oomdoc rehearse`.
+//! See `targets::headroom_rehearsal`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
-    oomdoc_fuzz::pages(&["headroom", "--rehearsal", "INPUT"], data);
-});
+fuzz_target!(|data: &[u8]| oomdoc_fuzz::targets::headroom_rehearsal(&oomdoc_fuzz::Here, data));

@@ -1,10 +1,6 @@
-//! Lists of requests to the allocator.
+//! See `targets::simulate`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
-    for conf in ["", "expandable_segments:True", "max_split_size_mb:64,garbage_collection_threshold:0.8"] {
-        oomdoc_fuzz::run(&["simulate", "--capacity", "2GiB", "--conf", conf, "INPUT"], data);
-    }
-});
+fuzz_target!(|data: &[u8]| oomdoc_fuzz::targets::simulate(&oomdoc_fuzz::Here, data));

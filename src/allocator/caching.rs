@@ -43,11 +43,14 @@ pub(super) struct Pool {
     pub unmapped: Vec<Ordered>,
     /// Searches while garbage collection was armed: the clock of ages.
     pub searches: u64,
+    /// A free block may be one that can be given back: parts of a segment that is in use are not walked through again
+    /// at each `empty_cache`, which made a trace of them quadratic.
+    releasable: bool,
 }
 
 impl Pool {
     pub fn new(small: bool, owner: Option<u64>) -> Pool {
-        Pool { small, owner, free: Vec::new(), unmapped: Vec::new(), searches: 0 }
+        Pool { small, owner, free: Vec::new(), unmapped: Vec::new(), searches: 0, releasable: false }
     }
 
     fn of_stream(lists: &mut Vec<Ordered>, stream: u32) -> &mut Ordered {
@@ -268,6 +271,7 @@ impl<D: Device> CachingAllocator<D> {
         let block = &mut self.arena[id];
         let pool = &mut self.pools[block.pool as usize];
         block.age_base = pool.searches;
+        pool.releasable |= block.is_expandable() || !block.is_split();
         Pool::of_stream(&mut pool.free, block.stream).insert(key, id);
     }
 
@@ -571,6 +575,9 @@ impl<D: Device> CachingAllocator<D> {
     }
 
     fn release_blocks(&mut self, pool: u32) -> Result<(), AllocError> {
+        if !self.pools[pool as usize].releasable {
+            return Ok(());
+        }
         let cached: Vec<BlockId> = self.pools[pool as usize].free.iter().flat_map(Ordered::iter).collect();
         let mut expandable = Vec::new();
         for id in cached {
@@ -583,6 +590,8 @@ impl<D: Device> CachingAllocator<D> {
         for id in expandable {
             self.unmap_block(id);
         }
+        // What cannot be given back now is put among the free ones again before it can.
+        self.pools[pool as usize].releasable = false;
         Ok(())
     }
 

@@ -61,18 +61,24 @@ enum Machine {
     Uncached(Box<UncachedAllocator<SimulatedDevice>>, Vec<Option<(u64, u64)>>, Box<Stats>),
 }
 
-/// Replays a trace; `tell` hears of every request and ends the replay with `false`.
+/// Replays a trace; `tell` hears of every request and ends the replay with `false`. Where nobody looks at the snapshots
+/// that it asks for they are not taken: each is as large as all that is alive.
 ///
 /// # Errors
 /// When the trace cannot run in this setup at all: a memory fraction out of range, or private pools before 2.1.
-pub fn run(trace: &Trace, setup: &Setup, mut tell: impl FnMut(Step<'_>) -> bool) -> Result<ReplayOutcome, AllocError> {
+pub fn run(
+    trace: &Trace,
+    setup: &Setup,
+    snapshots: bool,
+    mut tell: impl FnMut(Step<'_>) -> bool,
+) -> Result<ReplayOutcome, AllocError> {
     let mut machine = Machine::start(trace, setup)?;
     machine.device().record_events();
     let mut stream = 0;
     let mut requests = 0;
     for (index, op) in trace.ops.iter().enumerate() {
         requests += 1;
-        let outcome = machine.step(op, &mut stream, setup)?;
+        let outcome = machine.step(op, &mut stream, setup, snapshots)?;
         let (stats, events) = machine.state();
         let goes_on = tell(Step { index, op, outcome: &outcome, events, stats });
         machine.device().clear_events();
@@ -91,7 +97,7 @@ pub fn run_silently(trace: &Trace, setup: &Setup) -> Result<ReplayOutcome, Alloc
     let mut machine = Machine::start(trace, setup)?;
     let mut stream = 0;
     for op in &trace.ops {
-        machine.step(op, &mut stream, setup)?.ok();
+        machine.step(op, &mut stream, setup, false)?.ok();
     }
     Ok(machine.finish(trace.ops.len()))
 }
@@ -139,11 +145,18 @@ impl Machine {
     }
 
     #[inline]
-    fn step(&mut self, op: &Op, current: &mut u32, setup: &Setup) -> Result<Result<Done, AllocError>, AllocError> {
+    fn step(
+        &mut self,
+        op: &Op,
+        current: &mut u32,
+        setup: &Setup,
+        snapshots: bool,
+    ) -> Result<Result<Done, AllocError>, AllocError> {
         if matches!(op, Op::BeginPool(_) | Op::EndPool(_) | Op::ReleasePool(_)) && !setup.version.from(2, 1) {
             return Err(AllocError::Error("private pools: not for torch < 2.1".into()));
         }
         Ok(match self {
+            Machine::Caching(_, _) if matches!(op, Op::Snapshot) && !snapshots => Ok(Done::Nothing),
             Machine::Caching(allocator, live) => caching_step(allocator, live, op, current),
             Machine::Uncached(allocator, live, stats) => uncached_step(allocator, live, stats, op),
         })

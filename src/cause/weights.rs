@@ -7,6 +7,7 @@
 use super::CauseId;
 use super::mechanism::{MECHANISMS, Mechanism};
 use super::nature::Asker;
+use crate::packed;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -35,7 +36,8 @@ pub(crate) struct Level {
     pub sources: u32,
 }
 
-const TEXT: &str = include_str!("weights.json");
+/// `weights.json`, packed.
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/weights.json.gz"));
 
 /// Log-odds by cause, in the order of [`super::CAUSES`].
 pub(crate) type Row = Vec<f64>;
@@ -52,7 +54,7 @@ pub(crate) struct Weights {
 /// Read once, on the first failure that is explained: 70 KB of JSON take well below a millisecond.
 static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
     // The file is part of the program and a test reads it; without it nothing would be known and everything be open.
-    let file = serde_json::from_str::<File>(TEXT).unwrap_or(File {
+    let file = serde_json::from_str::<File>(&packed::text(PACKED)).unwrap_or(File {
         temperature: 1.0,
         priors: BTreeMap::new(),
         mechanisms: BTreeMap::new(),
@@ -103,7 +105,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn file() -> File {
-        serde_json::from_str(TEXT).expect("the weights can be read")
+        serde_json::from_str(&packed::text(PACKED)).expect("the weights can be read")
     }
 
     #[test]

@@ -61,12 +61,34 @@ pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
         super::print(&text, &options.output)?;
         return Ok(0);
     }
-    let Some(rehearsed) = rehearse(options)? else { return Ok(INTERRUPTED) };
+    let rehearsed = match rehearse(options) {
+        Ok(Some(rehearsed)) => rehearsed,
+        Ok(None) => {
+            unanswered(&Text::new("interrupted", "已中断"), options);
+            return Ok(INTERRUPTED);
+        }
+        Err(error) => {
+            unanswered(&Text::same(format!("{error:#}")), options);
+            return Err(error);
+        }
+    };
     if let Some(folder) = &options.keep {
         keep(folder, &rehearsed.kept).with_context(|| folder.display().to_string())?;
     }
     super::print(&rehearsed.text(options), &options.output)?;
     Ok(rehearsed.answer.verdict.exit_code())
+}
+
+/// A document for the build server that is to read one, where there is no answer.
+fn unanswered(why: &Text, options: &RehearseOptions) {
+    let (checks, lang) = (report::unanswered(why), options.output.style.lang);
+    let text = match options.format {
+        RehearseFormat::Junit => junit::render(&checks, lang),
+        RehearseFormat::Github => super::github_step(&checks, lang),
+        RehearseFormat::Terminal | RehearseFormat::Json => return,
+    };
+    // Why there is no answer is what matters; that it could not be printed twice is not.
+    let _ = super::print(&text, &options.output);
 }
 
 /// What came of it all, with the files of the runs that the report looks into.

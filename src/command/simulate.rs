@@ -47,7 +47,8 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     let mut out = String::new();
     let mut broken = None;
     let (mut refusals, mut refused, mut errors, mut first_error) = (Vec::new(), 0, 0, None);
-    let outcome = replay::run(&trace, &setup, |step: Step<'_>| {
+    let snapshots = options.format == SimulateFormat::Jsonl;
+    let outcome = replay::run(&trace, &setup, snapshots, |step: Step<'_>| {
         match step.outcome {
             Ok(_) => {}
             Err(AllocError::OutOfMemory(text)) => {

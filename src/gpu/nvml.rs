@@ -1,15 +1,15 @@
 //! Readings of the NVIDIA driver through its management library, loaded at run time. It creates no CUDA context and
 //! changes nothing.
 //!
-//! Calls go through the raw function table: an older driver lacks some of them, and what a call returned has to be
-//! known exactly to say why a reading is missing.
+//! Each function is looked up by its name when it is called: an older driver lacks some of them, and what a call
+//! returned has to be known exactly to say why a reading is missing. The bindings give the types; their own table of
+//! several hundred functions would be the largest function of the program, 130 KB for the forty that are called.
 
 #![allow(unsafe_code, reason = "NVML is a C library")]
 
 use super::platform::Degraded;
 use super::*;
 use crate::reading::{Unavailable as Unread, unavailable};
-use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 use nvml_wrapper_sys::bindings as raw;
 use std::ffi::{CStr, c_char, c_uint};
@@ -59,67 +59,73 @@ impl Fault {
     }
 }
 
-/// Calls a function of the table; a missing symbol is a fault like any other.
+/// Calls a function of the library; a missing symbol is a fault like any other.
 macro_rules! ask {
-    ($table:expr, $call:ident($($argument:expr),*)) => {
-        match &$table.$call {
+    ($library:expr, $call:ident($($argument:expr),*)) => {
+        match $library.function(stringify!($call), |table| &table.$call) {
             // SAFETY: the arguments are live pointers to what NVML declares for this function.
-            Ok(function) => match unsafe { function($($argument),*) } {
+            Some(function) => match unsafe { function($($argument),*) } {
                 0 => Ok(()),
                 code => Err(Fault(code)),
             },
-            Err(_) => Err(Fault(NO_FUNCTION)),
+            None => Err(Fault(NO_FUNCTION)),
         }
     };
 }
 
-/// The loaded library. It is not shut down: the process ends, and a stub without that function would panic in the
-/// wrapper.
+/// The loaded library. It is neither shut down nor unloaded: the process ends.
 pub struct Library {
-    nvml: ManuallyDrop<Nvml>,
+    loaded: ManuallyDrop<libloading::Library>,
 }
 
 impl Library {
     /// # Errors
     /// The state that the driver is in where nothing can be read.
     pub fn open(root: &crate::host::Root) -> Result<Library, Degraded> {
-        let mut last = None;
         for path in ["libnvidia-ml.so.1", "libnvidia-ml.so", "/usr/lib/wsl/lib/libnvidia-ml.so.1", "nvml.dll"] {
             let on_windows = path.ends_with(".dll");
             if on_windows != cfg!(windows) {
                 continue;
             }
-            match Nvml::builder().lib_path(path.as_ref()).init() {
-                Ok(nvml) => return Ok(Library { nvml: ManuallyDrop::new(nvml) }),
-                Err(NvmlError::LibloadingError(error)) => {
+            // SAFETY: what the driver's own library does when it is loaded is the driver's business; a child has loaded
+            // it before.
+            match unsafe { libloading::Library::new(path) } {
+                Ok(library) => {
+                    let library = Library { loaded: ManuallyDrop::new(library) };
+                    return match ask!(library, nvmlInit_v2()) {
+                        Ok(()) => Ok(library),
+                        Err(fault) => Err(state(NvmlError::from(fault.0))),
+                    };
+                }
+                Err(error) => {
                     // A file that is there and is no library is more telling than one that is missing.
                     let message = error.to_string();
                     if !message.contains("No such file") && !message.contains("cannot open shared object file") {
                         return Err(Degraded::Stub);
                     }
-                    last.get_or_insert(error);
                 }
-                Err(error) => return Err(state(error)),
             }
         }
         Err(if root.exists("proc/driver/nvidia/version") { Degraded::LibraryMissing } else { Degraded::NoDriver })
     }
 
-    fn table(&self) -> &raw::NvmlLib {
-        self.nvml.lib()
+    /// A function of the library by its name. `like` shows the compiler the type that the bindings give it, and is
+    /// never called.
+    fn function<F: Copy, E>(&self, name: &str, like: fn(&raw::NvmlLib) -> &Result<F, E>) -> Option<F> {
+        let _ = like;
+        // SAFETY: the type is the one that the bindings, made from NVML's own header, give the function of this name.
+        unsafe { self.loaded.get::<F>(name.as_bytes()) }.ok().map(|symbol| *symbol)
     }
 
     pub fn driver(&self) -> Driver {
         let mut cuda = 0;
-        let cuda = ask!(self.table(), nvmlSystemGetCudaDriverVersion_v2(&mut cuda))
+        let cuda = ask!(self, nvmlSystemGetCudaDriverVersion_v2(&mut cuda))
             .map(|()| format!("{}.{}", cuda / 1000, cuda % 1000 / 10));
         Driver {
             version: text("nvmlSystemGetDriverVersion", |buffer, size| {
-                ask!(self.table(), nvmlSystemGetDriverVersion(buffer, size))
+                ask!(self, nvmlSystemGetDriverVersion(buffer, size))
             }),
-            nvml: text("nvmlSystemGetNVMLVersion", |buffer, size| {
-                ask!(self.table(), nvmlSystemGetNVMLVersion(buffer, size))
-            }),
+            nvml: text("nvmlSystemGetNVMLVersion", |buffer, size| ask!(self, nvmlSystemGetNVMLVersion(buffer, size))),
             cuda: cuda.map_err(|fault| fault.of("nvmlSystemGetCudaDriverVersion")),
         }
     }
@@ -130,8 +136,8 @@ impl Library {
     /// The state in which not even their number can be read, or in which there are none.
     pub fn gpus(&self) -> Result<Vec<Gpu>, Degraded> {
         let mut count: c_uint = 0;
-        let counted = ask!(self.table(), nvmlDeviceGetCount_v2(&mut count)).or_else(|fault| {
-            if fault.0 == NO_FUNCTION { ask!(self.table(), nvmlDeviceGetCount(&mut count)) } else { Err(fault) }
+        let counted = ask!(self, nvmlDeviceGetCount_v2(&mut count)).or_else(|fault| {
+            if fault.0 == NO_FUNCTION { ask!(self, nvmlDeviceGetCount(&mut count)) } else { Err(fault) }
         });
         if let Err(fault) = counted {
             return Err(state(NvmlError::from(fault.0)));
@@ -144,9 +150,9 @@ impl Library {
 
     fn handle(&self, index: u32) -> Result<raw::nvmlDevice_t, Unread> {
         let mut handle: raw::nvmlDevice_t = std::ptr::null_mut();
-        ask!(self.table(), nvmlDeviceGetHandleByIndex_v2(index, &mut handle))
+        ask!(self, nvmlDeviceGetHandleByIndex_v2(index, &mut handle))
             .or_else(|fault| match fault.0 {
-                NO_FUNCTION => ask!(self.table(), nvmlDeviceGetHandleByIndex(index, &mut handle)),
+                NO_FUNCTION => ask!(self, nvmlDeviceGetHandleByIndex(index, &mut handle)),
                 _ => Err(fault),
             })
             .map_err(|fault| fault.of("nvmlDeviceGetHandleByIndex"))?;
@@ -164,7 +170,6 @@ impl Library {
     }
 
     fn read(&self, index: u32, gpu: raw::nvmlDevice_t) -> Gpu {
-        let table = self.table();
         let number = |call: &str, read: &dyn Fn(&mut c_uint) -> Result<(), Fault>| -> Reading<u32> {
             let mut value = 0;
             read(&mut value).map(|()| value).map_err(|fault| fault.of(call))
@@ -181,7 +186,7 @@ impl Library {
             uuid: self.uuid(gpu),
             name: self.name(gpu),
             pci: self.pci(gpu),
-            minor: number("nvmlDeviceGetMinorNumber", &|value| ask!(table, nvmlDeviceGetMinorNumber(gpu, value))),
+            minor: number("nvmlDeviceGetMinorNumber", &|value| ask!(self, nvmlDeviceGetMinorNumber(gpu, value))),
             memory: self.memory(gpu),
             processes: self.processes(gpu),
             attribution: unavailable("not computed yet", "尚未计算"),
@@ -189,22 +194,20 @@ impl Library {
             ecc: self.ecc(gpu),
             remapped: self.remapped(gpu),
             bar1: self.bar1(gpu),
-            compute_mode: number("nvmlDeviceGetComputeMode", &|value| {
-                ask!(table, nvmlDeviceGetComputeMode(gpu, value))
-            })
-            .and_then(|mode| match mode {
-                0 => Ok(ComputeMode::Default),
-                1 => Ok(ComputeMode::ExclusiveThread),
-                2 => Ok(ComputeMode::Prohibited),
-                3 => Ok(ComputeMode::ExclusiveProcess),
-                other => unknown("nvmlDeviceGetComputeMode", other),
-            }),
+            compute_mode: number("nvmlDeviceGetComputeMode", &|value| ask!(self, nvmlDeviceGetComputeMode(gpu, value)))
+                .and_then(|mode| match mode {
+                    0 => Ok(ComputeMode::Default),
+                    1 => Ok(ComputeMode::ExclusiveThread),
+                    2 => Ok(ComputeMode::Prohibited),
+                    3 => Ok(ComputeMode::ExclusiveProcess),
+                    other => unknown("nvmlDeviceGetComputeMode", other),
+                }),
             persistence: flag("nvmlDeviceGetPersistenceMode", &|value| {
-                ask!(table, nvmlDeviceGetPersistenceMode(gpu, value))
+                ask!(self, nvmlDeviceGetPersistenceMode(gpu, value))
             }),
-            display: flag("nvmlDeviceGetDisplayActive", &|value| ask!(table, nvmlDeviceGetDisplayActive(gpu, value))),
+            display: flag("nvmlDeviceGetDisplayActive", &|value| ask!(self, nvmlDeviceGetDisplayActive(gpu, value))),
             virtualization: number("nvmlDeviceGetVirtualizationMode", &|value| {
-                ask!(table, nvmlDeviceGetVirtualizationMode(gpu, value))
+                ask!(self, nvmlDeviceGetVirtualizationMode(gpu, value))
             })
             .and_then(|mode| match mode {
                 0 => Ok(Virtualization::None),
@@ -214,7 +217,7 @@ impl Library {
                 other => unknown("nvmlDeviceGetVirtualizationMode", other),
             }),
             addressing: self.addressing(gpu),
-            numa_node: number("nvmlDeviceGetNumaNodeId", &|value| ask!(table, nvmlDeviceGetNumaNodeId(gpu, value)))
+            numa_node: number("nvmlDeviceGetNumaNodeId", &|value| ask!(self, nvmlDeviceGetNumaNodeId(gpu, value)))
                 .and_then(|node| if node < 4096 { Ok(node) } else { unknown("nvmlDeviceGetNumaNodeId", node) }),
             throttling: self.throttling(gpu),
             utilization: self.utilization(gpu),
@@ -224,11 +227,11 @@ impl Library {
     }
 
     fn uuid(&self, gpu: raw::nvmlDevice_t) -> Reading<String> {
-        text("nvmlDeviceGetUUID", |buffer, size| ask!(self.table(), nvmlDeviceGetUUID(gpu, buffer, size)))
+        text("nvmlDeviceGetUUID", |buffer, size| ask!(self, nvmlDeviceGetUUID(gpu, buffer, size)))
     }
 
     fn name(&self, gpu: raw::nvmlDevice_t) -> Reading<String> {
-        text("nvmlDeviceGetName", |buffer, size| ask!(self.table(), nvmlDeviceGetName(gpu, buffer, size)))
+        text("nvmlDeviceGetName", |buffer, size| ask!(self, nvmlDeviceGetName(gpu, buffer, size)))
     }
 
     fn pci(&self, gpu: raw::nvmlDevice_t) -> Reading<String> {
@@ -241,7 +244,7 @@ impl Library {
             pciSubSystemId: 0,
             busId: [0; 32],
         };
-        ask!(self.table(), nvmlDeviceGetPciInfo_v3(gpu, &mut pci))
+        ask!(self, nvmlDeviceGetPciInfo_v3(gpu, &mut pci))
             .map(|()| format!("{:08X}:{:02X}:{:02X}.0", pci.domain, pci.bus & 0xff, pci.device & 0xff))
             .map_err(|fault| fault.of("nvmlDeviceGetPciInfo"))
     }
@@ -255,14 +258,14 @@ impl Library {
             free: 0,
             used: 0,
         };
-        match ask!(self.table(), nvmlDeviceGetMemoryInfo_v2(gpu, &mut memory)) {
+        match ask!(self, nvmlDeviceGetMemoryInfo_v2(gpu, &mut memory)) {
             Ok(()) => return Memory::new(memory.total, Some(memory.reserved), memory.used, memory.free),
             // Drivers before R510 have no second version, some answer so although they have the function.
             Err(Fault(2 | 3 | NO_FUNCTION | 25)) => {}
             Err(fault) => return Err(fault.of("nvmlDeviceGetMemoryInfo_v2")),
         }
         let mut memory = raw::nvmlMemory_t { total: 0, free: 0, used: 0 };
-        match ask!(self.table(), nvmlDeviceGetMemoryInfo(gpu, &mut memory)) {
+        match ask!(self, nvmlDeviceGetMemoryInfo(gpu, &mut memory)) {
             Ok(()) => Memory::new(memory.total, None, memory.used, memory.free),
             Err(fault) => Err(fault.of("nvmlDeviceGetMemoryInfo")),
         }
@@ -270,10 +273,9 @@ impl Library {
 
     /// Programs that compute, that draw, and clients of the multi-process service, each once.
     fn processes(&self, gpu: raw::nvmlDevice_t) -> Reading<Vec<GpuProcess>> {
-        let table = self.table();
         let compute = listed(&mut [
-            &mut |count, rows| ask!(table, nvmlDeviceGetComputeRunningProcesses_v3(gpu, count, rows)),
-            &mut |count, rows| ask!(table, nvmlDeviceGetComputeRunningProcesses_v2(gpu, count, rows)),
+            &mut |count, rows| ask!(self, nvmlDeviceGetComputeRunningProcesses_v3(gpu, count, rows)),
+            &mut |count, rows| ask!(self, nvmlDeviceGetComputeRunningProcesses_v2(gpu, count, rows)),
         ])
         .or_else(|fault| match fault.0 {
             NO_FUNCTION => self.first_version_processes(gpu),
@@ -282,12 +284,12 @@ impl Library {
         .map_err(|fault| fault.of("nvmlDeviceGetComputeRunningProcesses"))?;
         // Gaps here leave the main list standing.
         let graphics = listed(&mut [
-            &mut |count, rows| ask!(table, nvmlDeviceGetGraphicsRunningProcesses_v3(gpu, count, rows)),
-            &mut |count, rows| ask!(table, nvmlDeviceGetGraphicsRunningProcesses_v2(gpu, count, rows)),
+            &mut |count, rows| ask!(self, nvmlDeviceGetGraphicsRunningProcesses_v3(gpu, count, rows)),
+            &mut |count, rows| ask!(self, nvmlDeviceGetGraphicsRunningProcesses_v2(gpu, count, rows)),
         ])
         .unwrap_or_default();
         let mps =
-            listed(&mut [&mut |count, rows| ask!(table, nvmlDeviceGetMPSComputeRunningProcesses_v3(gpu, count, rows))])
+            listed(&mut [&mut |count, rows| ask!(self, nvmlDeviceGetMPSComputeRunningProcesses_v3(gpu, count, rows))])
                 .unwrap_or_default();
         let mut out: Vec<GpuProcess> = Vec::new();
         for (kind, rows) in [(Kind::Compute, compute), (Kind::Mps, mps), (Kind::Graphics, graphics)] {
@@ -310,8 +312,7 @@ impl Library {
     /// The first version of the list has no instances; its entries are shorter.
     fn first_version_processes(&self, gpu: raw::nvmlDevice_t) -> Result<Vec<raw::nvmlProcessInfo_t>, Fault> {
         let empty = raw::nvmlProcessInfo_v1_t { pid: 0, usedGpuMemory: 0 };
-        let rows =
-            grown(empty, |count, rows| ask!(self.table(), nvmlDeviceGetComputeRunningProcesses(gpu, count, rows)))?;
+        let rows = grown(empty, |count, rows| ask!(self, nvmlDeviceGetComputeRunningProcesses(gpu, count, rows)))?;
         Ok(rows
             .into_iter()
             .map(|row| raw::nvmlProcessInfo_t {
@@ -325,7 +326,7 @@ impl Library {
 
     fn mig(&self, gpu: raw::nvmlDevice_t) -> Reading<Mig> {
         let (mut current, mut pending) = (0, 0);
-        match ask!(self.table(), nvmlDeviceGetMigMode(gpu, &mut current, &mut pending)) {
+        match ask!(self, nvmlDeviceGetMigMode(gpu, &mut current, &mut pending)) {
             Ok(()) => {}
             Err(fault) => return Err(fault.of("nvmlDeviceGetMigMode")),
         }
@@ -335,22 +336,20 @@ impl Library {
             other => return unknown("nvmlDeviceGetMigMode", other),
         }
         let mut most = 0;
-        let counted = ask!(self.table(), nvmlDeviceGetMaxMigDeviceCount(gpu, &mut most));
+        let counted = ask!(self, nvmlDeviceGetMaxMigDeviceCount(gpu, &mut most));
         counted.map_err(|fault| fault.of("nvmlDeviceGetMaxMigDeviceCount"))?;
         let mut instances = Vec::new();
         for index in 0..most.min(MOST_INSTANCES) {
             let mut handle: raw::nvmlDevice_t = std::ptr::null_mut();
             // Places without an instance answer NOT_FOUND.
-            if ask!(self.table(), nvmlDeviceGetMigDeviceHandleByIndex(gpu, index, &mut handle)).is_err()
-                || handle.is_null()
-            {
+            if ask!(self, nvmlDeviceGetMigDeviceHandleByIndex(gpu, index, &mut handle)).is_err() || handle.is_null() {
                 continue;
             }
             let mut id = 0;
             instances.push(Instance {
                 uuid: self.uuid(handle),
                 name: self.name(handle),
-                gpu_instance: ask!(self.table(), nvmlDeviceGetGpuInstanceId(handle, &mut id))
+                gpu_instance: ask!(self, nvmlDeviceGetGpuInstanceId(handle, &mut id))
                     .map(|()| id)
                     .map_err(|fault| fault.of("nvmlDeviceGetGpuInstanceId")),
                 memory: self.memory(handle),
@@ -361,11 +360,11 @@ impl Library {
 
     fn ecc(&self, gpu: raw::nvmlDevice_t) -> Reading<Ecc> {
         let (mut current, mut pending) = (0, 0);
-        ask!(self.table(), nvmlDeviceGetEccMode(gpu, &mut current, &mut pending))
+        ask!(self, nvmlDeviceGetEccMode(gpu, &mut current, &mut pending))
             .map_err(|fault| fault.of("nvmlDeviceGetEccMode"))?;
         let errors = |counter| {
             let mut count = 0;
-            match ask!(self.table(), nvmlDeviceGetTotalEccErrors(gpu, 1, counter, &mut count)) {
+            match ask!(self, nvmlDeviceGetTotalEccErrors(gpu, 1, counter, &mut count)) {
                 Ok(()) if count == NOT_AVAILABLE => unavailable("the driver has no count", "驱动没有计数"),
                 Ok(()) => Ok(count),
                 Err(fault) => Err(fault.of("nvmlDeviceGetTotalEccErrors")),
@@ -381,17 +380,14 @@ impl Library {
 
     fn remapped(&self, gpu: raw::nvmlDevice_t) -> Reading<RemappedRows> {
         let (mut correctable, mut uncorrectable, mut pending, mut failed) = (0, 0, 0, 0);
-        ask!(
-            self.table(),
-            nvmlDeviceGetRemappedRows(gpu, &mut correctable, &mut uncorrectable, &mut pending, &mut failed)
-        )
-        .map(|()| RemappedRows { correctable, uncorrectable, pending: pending != 0, failed: failed != 0 })
-        .map_err(|fault| fault.of("nvmlDeviceGetRemappedRows"))
+        ask!(self, nvmlDeviceGetRemappedRows(gpu, &mut correctable, &mut uncorrectable, &mut pending, &mut failed))
+            .map(|()| RemappedRows { correctable, uncorrectable, pending: pending != 0, failed: failed != 0 })
+            .map_err(|fault| fault.of("nvmlDeviceGetRemappedRows"))
     }
 
     fn bar1(&self, gpu: raw::nvmlDevice_t) -> Reading<Window> {
         let mut bar1 = raw::nvmlBAR1Memory_t { bar1Total: 0, bar1Free: 0, bar1Used: 0 };
-        ask!(self.table(), nvmlDeviceGetBAR1MemoryInfo(gpu, &mut bar1))
+        ask!(self, nvmlDeviceGetBAR1MemoryInfo(gpu, &mut bar1))
             .map_err(|fault| fault.of("nvmlDeviceGetBAR1MemoryInfo"))?;
         if bar1.bar1Used > bar1.bar1Total || bar1.bar1Total > 1 << 50 {
             return unavailable("the driver's figures for BAR1 cannot be", "驱动给出的 BAR1 数值不可能成立");
@@ -402,7 +398,7 @@ impl Library {
     fn addressing(&self, gpu: raw::nvmlDevice_t) -> Reading<Addressing> {
         let version = size_of::<raw::nvmlDeviceAddressingMode_t>() as c_uint | 1 << 24;
         let mut mode = raw::nvmlDeviceAddressingMode_t { version, value: 0 };
-        ask!(self.table(), nvmlDeviceGetAddressingMode(gpu, &mut mode))
+        ask!(self, nvmlDeviceGetAddressingMode(gpu, &mut mode))
             .map_err(|fault| fault.of("nvmlDeviceGetAddressingMode"))?;
         match mode.value {
             0 => Ok(Addressing::None),
@@ -414,7 +410,7 @@ impl Library {
 
     fn throttling(&self, gpu: raw::nvmlDevice_t) -> Reading<Vec<Throttle>> {
         let mut reasons = 0;
-        ask!(self.table(), nvmlDeviceGetCurrentClocksThrottleReasons(gpu, &mut reasons))
+        ask!(self, nvmlDeviceGetCurrentClocksThrottleReasons(gpu, &mut reasons))
             .map_err(|fault| fault.of("nvmlDeviceGetCurrentClocksThrottleReasons"))?;
         let bits = [
             (0x04, Throttle::PowerCap),
@@ -428,7 +424,7 @@ impl Library {
 
     fn utilization(&self, gpu: raw::nvmlDevice_t) -> Reading<u32> {
         let mut rates = raw::nvmlUtilization_t { gpu: 0, memory: 0 };
-        ask!(self.table(), nvmlDeviceGetUtilizationRates(gpu, &mut rates))
+        ask!(self, nvmlDeviceGetUtilizationRates(gpu, &mut rates))
             .map_err(|fault| fault.of("nvmlDeviceGetUtilizationRates"))?;
         if rates.gpu <= 100 { Ok(rates.gpu) } else { unknown("nvmlDeviceGetUtilizationRates", rates.gpu) }
     }
@@ -436,9 +432,8 @@ impl Library {
     /// Cores divided by the cores that a multiprocessor of this generation has.
     fn multiprocessors(&self, gpu: raw::nvmlDevice_t) -> Reading<u32> {
         let (mut cores, mut major, mut minor) = (0, 0, 0);
-        ask!(self.table(), nvmlDeviceGetNumGpuCores(gpu, &mut cores))
-            .map_err(|fault| fault.of("nvmlDeviceGetNumGpuCores"))?;
-        ask!(self.table(), nvmlDeviceGetCudaComputeCapability(gpu, &mut major, &mut minor))
+        ask!(self, nvmlDeviceGetNumGpuCores(gpu, &mut cores)).map_err(|fault| fault.of("nvmlDeviceGetNumGpuCores"))?;
+        ask!(self, nvmlDeviceGetCudaComputeCapability(gpu, &mut major, &mut minor))
             .map_err(|fault| fault.of("nvmlDeviceGetCudaComputeCapability"))?;
         let each = match (major, minor) {
             (6, 0) | (7, _) | (8, 0) => 64,

@@ -7,10 +7,7 @@ const COMPRESSED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/simulated_de
 /// The shared object; `None` in a program for another system than Linux on x86-64.
 #[cfg(simulated_device)]
 pub fn shim() -> Option<Vec<u8>> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    flate2::read::GzDecoder::new(COMPRESSED).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    Some(crate::packed::bytes(COMPRESSED)).filter(|bytes| !bytes.is_empty())
 }
 
 /// The shared object; `None` in a program for another system than Linux on x86-64.

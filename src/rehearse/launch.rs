@@ -434,7 +434,7 @@ fn write_libraries(folder: &Path, shim: &[u8], stubs: &BTreeMap<String, Vec<u8>>
 }
 
 fn write_agent(folder: &Path) -> io::Result<()> {
-    for (name, text) in agent::FILES {
+    for (name, text) in agent::files() {
         let path = folder.join(name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;

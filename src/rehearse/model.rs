@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn every_option_and_problem_of_the_program_is_known_on_both_sides() {
-        let files = super::super::agent::FILES;
+        let files = super::super::agent::files();
         let program = files.iter().find(|(name, _)| name.ends_with("/model.py")).map_or("", |(_, text)| text);
         for task in Task::ALL {
             assert!(program.contains(&format!("    \"{task}\": \"AutoModel")), "{task}");

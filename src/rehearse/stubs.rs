@@ -72,7 +72,7 @@ const PREFIXES: [(&str, &str); 16] = [
 
 /// All functions of the driver and the runtime: extensions that are compiled while the program runs can't be read
 /// beforehand, and a symbol that is missing ends the program.
-const FUNCTIONS: &str = include_str!("functions.txt");
+const FUNCTIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/functions.txt.gz"));
 
 /// Whether a library is NVIDIA's, by its name. Wheels rename what they bundle (`libcudart.faf08d9a.so.13`); the
 /// beginning stays.
@@ -119,7 +119,8 @@ pub fn plan<'a>(
             }
         }
     }
-    let (driver, runtime): (Vec<&str>, Vec<&str>) = FUNCTIONS
+    let functions = crate::packed::text(FUNCTIONS);
+    let (driver, runtime): (Vec<&str>, Vec<&str>) = functions
         .lines()
         .filter(|line| !line.starts_with('#'))
         .flat_map(str::split_whitespace)

@@ -6,7 +6,7 @@ use crate::cause::conclusion::Conclusion;
 use crate::fix::Frees;
 use crate::incident::Recording;
 use crate::incident::recording::Standing;
-use crate::text::{Lang, Text};
+use crate::text::{Lang, Text, inert};
 use crate::units::{self, Bytes};
 use std::fmt::Write;
 
@@ -73,7 +73,8 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
             let share = ledger.share(Some(entry.amount)).map(units::percent).unwrap_or_default();
             let name = wording::holder_meaning(entry.holder);
             let amount = wording::range(entry.amount);
-            let _ = writeln!(out, "| {} | {} | {share} |", escape(name.in_lang(lang)), amount.in_lang(lang));
+            let cells = [name.in_lang(lang), amount.in_lang(lang), &share].map(escape);
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
         }
     }
     for contradiction in &ledger.contradictions {
@@ -103,7 +104,7 @@ pub(super) fn judgement(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
                 "- **{}** (`{}`, {})",
                 escape(title.in_lang(lang)),
                 finding.cause.id.id(),
-                wording::sure(finding).in_lang(lang)
+                escape(wording::sure(finding).in_lang(lang))
             );
             for item in finding.evidence.iter().filter(|item| item.weight > 0.0) {
                 let lines: Vec<String> = item.lines.iter().map(u64::to_string).collect();
@@ -131,8 +132,8 @@ pub(super) fn judgement(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
                 "{}. **{}** ({}; {}). {}",
                 i + 1,
                 escape(title.in_lang(lang)),
-                frees.in_lang(lang),
-                cost.in_lang(lang),
+                escape(frees.in_lang(lang)),
+                escape(cost.in_lang(lang)),
                 escape(ranked.offer.why.in_lang(lang))
             );
             if let Frees::Bytes { formula, .. } = &ranked.offer.frees {
@@ -170,7 +171,7 @@ fn snapshot(out: &mut String, recording: &Recording, lang: Lang) {
         let _ = writeln!(out, "\n| {amount} | {who} |\n| ---: | --- |");
         for held in recording.holders.iter().take(HOLDERS) {
             let (share, what) = (units::percent(recording.share(held.bytes)), wording::held(held));
-            let _ = writeln!(out, "| {} | {share}  {} |", Bytes(held.bytes), escape(what.in_lang(lang)));
+            let _ = writeln!(out, "| {} | {}  {} |", Bytes(held.bytes), escape(&share), escape(what.in_lang(lang)));
         }
     }
     if !recording.trials.is_empty() && recording.faithful {
@@ -188,26 +189,89 @@ fn snapshot(out: &mut String, recording: &Recording, lang: Lang) {
 
 /// A code block whose fence is longer than any run of backticks inside.
 fn fenced(out: &mut String, text: &str) {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    let _ = writeln!(out, "{fence}\n{}\n{fence}", text.trim_end());
+    block(out, "", text);
 }
 
-/// Prose from a log or a rule as one line of Markdown that renders as written.
+/// The same with a language.
+pub(super) fn block(out: &mut String, language: &str, text: &str) {
+    let text = inert(&text.replace('\t', "    "));
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let _ = writeln!(out, "{fence}{language}\n{}\n{fence}", text.trim_end());
+}
+
+/// Prose from a log or a rule as one line of Markdown that renders as written and does nothing: code spans stay code
+/// where they are closed, and nothing becomes markup, an image, a mention of somebody or a reference to an issue.
 pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut code = false;
-    for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
-        match c {
-            '`' => code = !code,
-            '|' | '<' | '>' | '*' | '_' | '#' | '[' | ']' | '\\' if !code => out.push('\\'),
-            // Even in a code span a bar ends a table's cell.
-            '|' => out.push('\\'),
-            _ => {}
+    let text = inert(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text.as_str();
+    // What begins a block at the start of a line: a list, a heading's underline.
+    if rest.starts_with(['-', '+', '=']) {
+        out.push('\\');
+    }
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    if digits > 0 && rest[digits..].starts_with([')', '.']) && !rest[digits + 1..].starts_with(|c: char| c != ' ') {
+        out.push_str(&rest[..digits]);
+        out.push('\\');
+        rest = &rest[digits..];
+    }
+    while let Some(at) = rest.find('`') {
+        let (prose, ticks) = rest.split_at(at);
+        plain(&mut out, prose);
+        let fence = &ticks[..ticks.len() - ticks.trim_start_matches('`').len()];
+        rest = &ticks[fence.len()..];
+        match closed(rest, fence.len()) {
+            Some(end) => {
+                // Even in a code span a bar ends a table's cell.
+                let _ = write!(out, "{fence}{}{fence}", rest[..end].replace('|', "\\|"));
+                rest = &rest[end + fence.len()..];
+            }
+            None => fence.chars().for_each(|tick| out.extend(['\\', tick])),
+        }
+    }
+    plain(&mut out, rest);
+    out
+}
+
+/// Where the code span that begins here with so many backticks ends: before a run of exactly as many.
+fn closed(text: &str, ticks: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(start) = text[at..].find('`').map(|start| at + start) {
+        let run = text[start..].len() - text[start..].trim_start_matches('`').len();
+        if run == ticks {
+            return Some(start);
+        }
+        at = start + run;
+    }
+    None
+}
+
+/// Whoever is mentioned gets a mail, and an issue that is named an entry. Both are looked for in the rendered text,
+/// past any backslash; an empty comment parts the sign from the name and shows nothing.
+pub(super) const APART: &str = "<!-- -->";
+
+fn plain(out: &mut String, prose: &str) {
+    let mut before = ' ';
+    let mut rest = prose.chars().peekable();
+    while let Some(c) = rest.next() {
+        if "|<>*_#[]\\~&$".contains(c) {
+            out.push('\\');
         }
         out.push(c);
+        let next = rest.peek().copied().unwrap_or(' ');
+        let reference = match c {
+            '@' => next.is_alphanumeric(),
+            '#' => next.is_ascii_digit(),
+            // `GH-12`
+            '-' => before.eq_ignore_ascii_case(&'h') && next.is_ascii_digit(),
+            _ => false,
+        };
+        if reference {
+            out.push_str(APART);
+        }
+        before = c;
     }
-    out
 }
 
 #[cfg(test)]
@@ -217,8 +281,27 @@ mod tests {
     #[test]
     fn what_markdown_would_swallow_is_escaped() {
         assert_eq!(escape("a|b <x> `max_split|y`"), "a\\|b \\<x\\> `max_split\\|y`");
+        assert_eq!(escape("1. a\n2"), "1\\. a 2");
+        assert_eq!(escape("1.25 GiB"), "1.25 GiB");
+        assert_eq!(escape("- x"), "\\- x");
         let mut block = String::new();
         fenced(&mut block, "a ``` b");
         assert!(block.starts_with("````\n"));
+    }
+
+    /// An odd backtick turned the escaping off for the rest of the line.
+    #[test]
+    fn an_odd_backtick_opens_no_code() {
+        assert_eq!(escape("a ` <img src=x> ![](u)"), "a \\` \\<img src=x\\> !\\[\\](u)");
+        assert_eq!(escape("``a ` <b>`` <c>"), "``a ` <b>`` \\<c\\>");
+        assert_eq!(escape("``` <b> `"), "\\`\\`\\` \\<b\\> \\`");
+    }
+
+    /// `@somebody` in a log's line sent somebody a mail.
+    #[test]
+    fn nobody_is_mentioned_and_no_issue_is_referred_to() {
+        assert_eq!(escape("cc @jane see a/b#12 or GH-7"), "cc @<!-- -->jane see a/b\\#<!-- -->12 or GH-<!-- -->7");
+        assert_eq!(escape("`@jane #12` x @ y # z"), "`@jane #12` x @ y \\# z");
+        assert_eq!(escape("a *b* ~~c~~ &lt;d $e$"), "a \\*b\\* \\~\\~c\\~\\~ \\&lt;d \\$e\\$");
     }
 }

@@ -25,31 +25,16 @@ pub struct Row {
     pub line: Option<u64>,
 }
 
-/// The schema of one value with its place.
-type Describe = fn(&mut SchemaGenerator) -> Schema;
-
-/// The known values in a fixed order, and the keys of all that can be known.
-#[derive(Default)]
-struct Rows {
-    known: Vec<Row>,
-    keys: Vec<(&'static str, Text, Describe)>,
-}
-
-impl Rows {
+/// Whoever goes through all values that can be known, in a fixed order. To describe their form is left to one that the
+/// program itself never asks, so that it need not carry what writes schemas.
+trait Visitor {
     fn add<T, V: Serialize + JsonSchema>(
         &mut self,
         key: &'static str,
         label: Text,
         known: &Known<T>,
         read: impl Fn(&T) -> (V, Text),
-    ) {
-        self.keys.push((key, label.clone(), |generator| generator.subschema_for::<Setting<V>>()));
-        if let Known::Seen(value, at) = known {
-            let (value, shown) = read(value);
-            let value = serde_json::to_value(value).unwrap_or_default();
-            self.known.push(Row { key, label, value, shown, line: (!at.is_given()).then_some(at.first) });
-        }
-    }
+    );
 
     fn number(&mut self, key: &'static str, label: Text, known: &Known<u64>) {
         self.add(key, label, known, |n| (*n, Text::same(n.to_string())));
@@ -65,6 +50,42 @@ impl Rows {
 
     fn figure(&mut self, key: &'static str, label: Text, known: &Known<Figure>) {
         self.add(key, label, known, |figure| (figure.bytes, Text::same(Bytes(figure.bytes).to_string())));
+    }
+}
+
+impl Visitor for Vec<Row> {
+    fn add<T, V: Serialize + JsonSchema>(
+        &mut self,
+        key: &'static str,
+        label: Text,
+        known: &Known<T>,
+        read: impl Fn(&T) -> (V, Text),
+    ) {
+        if let Known::Seen(value, at) = known {
+            let (value, shown) = read(value);
+            let value = serde_json::to_value(value).unwrap_or_default();
+            self.push(Row { key, label, value, shown, line: (!at.is_given()).then_some(at.first) });
+        }
+    }
+}
+
+/// The form of each value with its place.
+struct Forms<'a> {
+    generator: &'a mut SchemaGenerator,
+    properties: serde_json::Map<String, Value>,
+}
+
+impl Visitor for Forms<'_> {
+    fn add<T, V: Serialize + JsonSchema>(
+        &mut self,
+        key: &'static str,
+        label: Text,
+        _: &Known<T>,
+        _: impl Fn(&T) -> (V, Text),
+    ) {
+        let mut schema = self.generator.subschema_for::<Setting<V>>();
+        schema.insert("description".into(), label.en.into());
+        self.properties.insert(key.into(), schema.into());
     }
 }
 
@@ -138,23 +159,20 @@ impl JsonSchema for Settings {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut properties = serde_json::Map::new();
-        for (key, label, describe) in all(&Context::default()).keys {
-            let mut schema = describe(generator);
-            schema.insert("description".into(), label.en.into());
-            properties.insert(key.into(), schema.into());
-        }
-        json_schema!({"type": "object", "properties": properties})
+        let mut forms = Forms { generator, properties: serde_json::Map::new() };
+        all(&Context::default(), &mut forms);
+        json_schema!({"type": "object", "properties": forms.properties})
     }
 }
 
 /// The known values in a fixed order.
 pub fn rows(context: &Context) -> Vec<Row> {
-    all(context).known
+    let mut rows = Vec::new();
+    all(context, &mut rows);
+    rows
 }
 
-fn all(context: &Context) -> Rows {
-    let mut rows = Rows::default();
+fn all(context: &Context, rows: &mut impl Visitor) {
     rows.word("program", Text::new("program", "程序"), &context.program);
     rows.word("command", Text::new("command", "启动命令"), &context.command);
     rows.add("trainer", Text::new("trainer", "训练框架"), &context.trainer, |t| (*t, Text::same(t.name())));
@@ -229,5 +247,4 @@ fn all(context: &Context) -> Rows {
     rows.word("visible_devices", Text::new("visible devices", "可见设备"), &context.visible_devices);
     rows.figure("memory_limit_bytes", Text::new("memory limit of the job", "作业内存限额"), &context.memory_limit);
     rows.figure("host_total_bytes", Text::new("RAM of the machine", "主机内存"), &context.host_total);
-    rows
 }

@@ -41,7 +41,7 @@ fn trace(lines: &str) -> Trace {
 /// All lines of a run but the last, as `--format jsonl` prints them.
 fn lines(trace: &Trace, setup: &Setup) -> String {
     let mut out = String::new();
-    replay::run(trace, setup, |step| {
+    replay::run(trace, setup, true, |step| {
         simulation::line(&mut out, trace, &step);
         true
     })
@@ -52,7 +52,7 @@ fn lines(trace: &Trace, setup: &Setup) -> String {
 /// The first out-of-memory text or other error of a run.
 fn refusal(lines: &str, setup: &Setup) -> String {
     let mut found = None;
-    replay::run(&trace(lines), setup, |step| {
+    replay::run(&trace(lines), setup, true, |step| {
         if let Err(AllocError::OutOfMemory(text) | AllocError::Error(text)) = step.outcome {
             found = Some(text.clone());
         }
@@ -248,7 +248,7 @@ proptest! {
         let trace = trace(&text);
         let setup = setup(RELEASES[release], conf, 1536 * MIB, 100 * MIB);
         let mut device = BTreeMap::new();
-        let outcome = replay::run(&trace, &setup, |step| {
+        let outcome = replay::run(&trace, &setup, true, |step| {
             for event in step.events {
                 let address = event.address.unwrap_or_default();
                 match (event.call, event.result) {

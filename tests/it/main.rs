@@ -10,6 +10,7 @@ mod fakes;
 
 mod account;
 mod allocator;
+mod armour;
 mod causes;
 mod cli;
 mod context;

@@ -6,7 +6,7 @@
 use crate::binary;
 
 use binary::skipped;
-use oomdoc::rehearse::agent::FILES;
+use oomdoc::rehearse::agent::files;
 use oomdoc::rehearse::process::{Ended, ProcessReport, read_all};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -64,8 +64,8 @@ fn rehearse(script: &str, settings: &[(&str, &str)]) -> Option<Rehearsed> {
     let python = python()?;
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    for (name, text) in FILES {
-        write(&at("agent").join(name), text);
+    for (name, text) in files() {
+        write(&at("agent").join(name), &text);
     }
     std::fs::create_dir(at("results")).unwrap();
     write(&at("own/sitecustomize.py"), "import builtins\nbuiltins.own_sitecustomize = __name__\n");

@@ -54,7 +54,8 @@ fn refused(why: Why, options: &HeadroomOptions) -> anyhow::Error {
     let error = why.into_error(lang);
     let gates = [HeadroomFormat::Junit, HeadroomFormat::Sarif, HeadroomFormat::Github];
     if gates.contains(&options.format) {
-        let told = report::unanswered(&Text::same(format!("{error:#}")));
+        let name = Text::new("headroom", "显存余量");
+        let told = Checks::unanswered("oomdoc headroom", name, &Text::same(format!("{error:#}")));
         // The error itself is what matters; that it could not be printed twice is not.
         let _ = print(&gate(&told, options.format, lang), &options.output);
     }

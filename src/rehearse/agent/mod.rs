@@ -4,25 +4,40 @@
 //! `oomdoc_rehearsal/__init__.py`. It reads the file `settings` beside that folder and leaves one file
 //! `process-<pid>.json` per process, which [`super::process`] reads.
 
+/// All files beside this one, packed.
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.gz"));
+
 /// The files: path below the folder, and text.
-pub const FILES: &[(&str, &str)] = &[
-    ("sitecustomize.py", include_str!("sitecustomize.py")),
-    ("oomdoc_rehearsal/__init__.py", include_str!("oomdoc_rehearsal/__init__.py")),
-    ("oomdoc_rehearsal/chance.py", include_str!("oomdoc_rehearsal/chance.py")),
-    ("oomdoc_rehearsal/device.py", include_str!("oomdoc_rehearsal/device.py")),
-    ("oomdoc_rehearsal/ending.py", include_str!("oomdoc_rehearsal/ending.py")),
-    ("oomdoc_rehearsal/importing.py", include_str!("oomdoc_rehearsal/importing.py")),
-    ("oomdoc_rehearsal/libraries.py", include_str!("oomdoc_rehearsal/libraries.py")),
-    ("oomdoc_rehearsal/longest.py", include_str!("oomdoc_rehearsal/longest.py")),
-    ("oomdoc_rehearsal/memory.py", include_str!("oomdoc_rehearsal/memory.py")),
-    ("oomdoc_rehearsal/model.py", include_str!("oomdoc_rehearsal/model.py")),
-    ("oomdoc_rehearsal/record.py", include_str!("oomdoc_rehearsal/record.py")),
-    ("oomdoc_rehearsal/redirect.py", include_str!("oomdoc_rehearsal/redirect.py")),
-    ("oomdoc_rehearsal/saving.py", include_str!("oomdoc_rehearsal/saving.py")),
-    ("oomdoc_rehearsal/settings.py", include_str!("oomdoc_rehearsal/settings.py")),
-    ("oomdoc_rehearsal/steps.py", include_str!("oomdoc_rehearsal/steps.py")),
-    ("oomdoc_rehearsal/tracebacks.py", include_str!("oomdoc_rehearsal/tracebacks.py")),
-    ("oomdoc_rehearsal/values.py", include_str!("oomdoc_rehearsal/values.py")),
-    ("oomdoc_rehearsal/warm.py", include_str!("oomdoc_rehearsal/warm.py")),
-    ("oomdoc_rehearsal/world.py", include_str!("oomdoc_rehearsal/world.py")),
-];
+pub fn files() -> Vec<(String, String)> {
+    let archive = crate::packed::text(PACKED);
+    let mut rest = archive.as_str();
+    let mut out = Vec::new();
+    while let Some((name, behind)) = rest.split_once('\n')
+        && let Some((length, behind)) = behind.split_once('\n')
+        && let Some((text, behind)) = length.parse().ok().and_then(|length| behind.split_at_checked(length))
+    {
+        out.push((name.to_string(), text.to_string()));
+        rest = behind;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn every_file_of_the_agent_is_carried_as_it_is() {
+        let files = super::files();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rehearse/agent");
+        for (name, text) in &files {
+            assert_eq!(std::fs::read_to_string(folder.join(name)).ok().as_ref(), Some(text), "{name}");
+        }
+        let of = |folder: &Path| {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "py")).count()
+        };
+        assert_eq!(files.len(), of(&folder) + of(&folder.join("oomdoc_rehearsal")));
+        assert!(files.len() > 10);
+    }
+}

@@ -5,7 +5,8 @@
 
 use super::{Check, Checks};
 use crate::domain::Verdict;
-use crate::text::{Lang, Text};
+use crate::report::markdown::{APART, block, escape};
+use crate::text::{Lang, Text, inert};
 use std::fmt::Write;
 
 /// One annotation a line.
@@ -47,7 +48,7 @@ fn property(text: &str) -> String {
 
 /// Markdown for the file that `GITHUB_STEP_SUMMARY` names.
 pub fn summary(checks: &Checks, lang: Lang) -> String {
-    let mut out = format!("### {}\n\n{}\n\n", checks.suite, cell(checks.headline.in_lang(lang)));
+    let mut out = format!("### {}\n\n{}\n\n", checks.suite, escape(checks.headline.in_lang(lang)));
     let labels: Vec<&str> = checks
         .checks
         .first()
@@ -66,27 +67,23 @@ pub fn summary(checks: &Checks, lang: Lang) -> String {
         });
         out.push('\n');
     };
-    cells(&mut out, &mut header.iter().chain(&labels).map(|text| cell(text)));
+    cells(&mut out, &mut header.iter().chain(&labels).map(|text| escape(text)));
     cells(&mut out, &mut header.iter().chain(&labels).map(|_| "---".to_string()));
     for check in &checks.checks {
         let value = |label: &&str| {
             let found = check.figures.iter().find(|(own, _)| own.in_lang(lang) == *label);
-            found.map(|(_, value)| cell(value)).unwrap_or_default()
+            found.map(|(_, value)| escape(value)).unwrap_or_default()
         };
-        let head = [cell(check.name.in_lang(lang)), cell(verdict(check).in_lang(lang))];
+        let head = [escape(check.name.in_lang(lang)), escape(verdict(check).in_lang(lang))];
         cells(&mut out, &mut head.into_iter().chain(labels.iter().map(value)));
     }
     for check in &checks.checks {
         let details = check.details.in_lang(lang).trim_end();
         if !details.is_empty() {
-            // A fence longer than any run of backquotes inside cannot be closed by the text.
-            let longest = details.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-            let fence = "`".repeat(longest.max(2) + 1);
-            let _ = write!(
-                out,
-                "\n<details><summary>{}</summary>\n\n{fence}text\n{details}\n{fence}\n\n</details>\n",
-                cell(check.name.in_lang(lang))
-            );
+            let title = html(check.name.in_lang(lang));
+            let _ = write!(out, "\n<details><summary>{title}</summary>\n\n");
+            block(&mut out, "text", details);
+            out.push_str("\n</details>\n");
         }
     }
     out
@@ -96,15 +93,15 @@ fn verdict(check: &Check) -> Text {
     if check.grown { Text::new("grown", "增长超限") } else { check.verdict.text() }
 }
 
-fn cell(text: &str) -> String {
+/// The title of what folds out, which is HTML: Markdown is not read in it.
+fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in inert(&text.split_whitespace().collect::<Vec<_>>().join(" ")).chars() {
         match c {
-            '|' => out.push_str("\\|"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            c if c.is_control() => out.push(' '),
+            '@' | '#' => out.extend([c.to_string().as_str(), APART]),
             c => out.push(c),
         }
     }
@@ -137,7 +134,7 @@ mod tests {
     fn the_summary_is_one_table_and_the_details_cannot_break_out() {
         let text = summary(&checks(), Lang::En);
         assert!(text.contains("| batch 16, 24 GiB | does not fit | 25 GiB |"), "{text}");
-        assert!(text.contains("Does &lt;not&gt; fit."), "{text}");
+        assert!(text.contains("Does \\<not\\> fit."), "{text}");
         assert!(text.contains("````text\nbefore ``` after | x\n````"), "{text}");
     }
 }

@@ -73,12 +73,6 @@ impl Checked {
     }
 }
 
-/// What is told of a question that could not be answered: no document is left empty for whoever reads it next.
-pub fn unanswered(why: &Text) -> Checks {
-    let check = Check::new(Text::new("headroom", "显存余量"), Verdict::Unknown, why.clone());
-    Checks { suite: "oomdoc headroom", headline: why.clone(), checks: vec![check] }
-}
-
 /// An answer as a check of a pipeline.
 pub fn check(assessment: &Assessment, name: Text, place: Option<(String, u64)>) -> Check {
     let mut check = Check::new(name, assessment.verdict, wording::headline(assessment));

@@ -2,6 +2,7 @@
 
 use super::Findings;
 use crate::reading::Reading;
+use crate::report::markdown::escape;
 use crate::text::{Lang, Text};
 use crate::units::Bytes;
 
@@ -10,10 +11,10 @@ pub fn render(findings: &Findings, lang: Lang) -> String {
     let pick = |en: &str, zh: &str| Text::new(en, zh).in_lang(lang).to_string();
     let mut out = format!("## oomdoc probe {}\n", env!("CARGO_PKG_VERSION"));
     if let Some(degraded) = findings.survey.degraded {
-        out += &format!("\n{}\n", degraded.text().in_lang(lang));
+        out += &format!("\n{}\n", escape(degraded.text().in_lang(lang)));
     }
     for note in &findings.survey.notes {
-        out += &format!("\n{}\n", note.text.in_lang(lang));
+        out += &format!("\n{}\n", escape(note.text.in_lang(lang)));
     }
     if !findings.shown.is_empty() {
         out += &format!(
@@ -70,7 +71,7 @@ pub fn render(findings: &Findings, lang: Lang) -> String {
     }
     for (gpu, verdicts) in findings.shown.iter().zip(&findings.verdicts) {
         for verdict in verdicts {
-            out += &format!("\n- GPU {}, **{}**: {}\n", gpu.index, verdict.id, verdict.text.in_lang(lang));
+            out += &format!("\n- GPU {}, **{}**: {}\n", gpu.index, verdict.id, escape(verdict.text.in_lang(lang)));
         }
         for process in gpu.processes.iter().flatten() {
             let name = process.name().map_or_else(|reason| missing(&reason.why), |name| escape(&name));
@@ -79,7 +80,7 @@ pub fn render(findings: &Findings, lang: Lang) -> String {
     }
     for other in &findings.survey.others {
         let (used, total) = (bytes(other.used.clone()), bytes(other.total.clone()));
-        out += &format!("\n- {}: {used} / {total}. {}\n", other.name, other.maker.text().in_lang(lang));
+        out += &format!("\n- {}: {used} / {total}. {}\n", escape(&other.name), other.maker.text().in_lang(lang));
     }
     if !matches!(findings.survey.source, crate::gpu::Source::File(_)) {
         out += &format!("\n### {}\n", pick("Host", "主机"));
@@ -91,13 +92,8 @@ pub fn render(findings: &Findings, lang: Lang) -> String {
             Err(reason) => out += &format!("\n- RAM: {}\n", missing(&reason.why)),
         }
         for warning in &findings.warnings {
-            out += &format!("\n- **{}**: {}\n", warning.id, warning.text.in_lang(lang));
+            out += &format!("\n- **{}**: {}\n", warning.id, escape(warning.text.in_lang(lang)));
         }
     }
     out
-}
-
-/// Text that stays in its cell and is no markup.
-fn escape(text: &str) -> String {
-    text.chars().flat_map(|c| if matches!(c, '|' | '<' | '*' | '`' | '_') { vec!['\\', c] } else { vec![c] }).collect()
 }

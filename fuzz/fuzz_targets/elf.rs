@@ -1,0 +1,6 @@
+//! See `targets::elf`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| oomdoc_fuzz::targets::elf(&oomdoc_fuzz::Here, data));
