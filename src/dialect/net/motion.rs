@@ -63,9 +63,9 @@ fn form(word: &str) -> Option<Form> {
     let stems = ["s", "es", "d", "ed", "ing"].iter().filter_map(|ending| word.strip_suffix(ending));
     let regular = |stem: &str| {
         let doubled = || {
-            let mut letters = stem.chars().rev();
-            let last = letters.next();
-            last.is_some() && last == letters.next() && VERBS.contains(&&stem[..stem.len() - 1])
+            let last = stem.chars().next_back();
+            last.and_then(|last| stem.strip_suffix(last).filter(|stem| stem.ends_with(last) && VERBS.contains(stem)))
+                .is_some()
         };
         let silent = || VERBS.iter().any(|verb| verb.strip_suffix('e') == Some(stem));
         let ending_in_y =
