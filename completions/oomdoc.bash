@@ -989,11 +989,11 @@ _oomdoc() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "summary jsonl" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "summary jsonl trace" -- "${cur}"))
                     return 0
                     ;;
                 -f)
-                    COMPREPLY=($(compgen -W "summary jsonl" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "summary jsonl trace" -- "${cur}"))
                     return 0
                     ;;
                 --lang)

@@ -149,8 +149,9 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l torch -d 'Rel
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l fraction -d 'Memory fraction set before the first request, 0 to 1' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l streams -d 'Streams besides the default one' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l fail-on -d 'What makes the exit code 1' -r -f -a "oom\t'An out-of-memory error'"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -s f -l format -d 'What to print: summary or jsonl' -r -f -a "summary\t'Peaks, errors and fragmentation for people'
-jsonl\t'One JSON object for each request and one for the end'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -s f -l format -d 'What to print: summary, jsonl, or the trace itself' -r -f -a "summary\t'Peaks, errors and fragmentation for people'
+jsonl\t'One JSON object for each request and one for the end'
+trace\t'The requests themselves, nothing run: those of a memory snapshot, to be changed and run again'"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand simulate" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
 zh\t''"

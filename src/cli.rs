@@ -384,6 +384,8 @@ pub enum SimulateFormat {
     /// One JSON object for each request and one for the end
     #[value(alias = "json")]
     Jsonl,
+    /// The requests themselves, nothing run: those of a memory snapshot, to be changed and run again
+    Trace,
 }
 
 /// The grammar, for shell completions and man pages.
@@ -751,11 +753,13 @@ struct RulesArgs {
 Examples:
   oomdoc simulate trace.txt --capacity 24GiB
   oomdoc simulate trace.txt --capacity 24GiB --conf expandable_segments:True --torch 2.8
+  oomdoc simulate oom.pickle --capacity 24GiB            the requests that a snapshot recorded
+  oomdoc simulate oom.pickle --capacity 24GiB --format trace > trace.txt
   oomdoc simulate - --capacity 8GiB --context 412MiB --format jsonl < trace.txt
 
 Exit codes: 0 done, 1 an out-of-memory error with --fail-on oom, 2 bad usage or an unreadable trace.")]
 struct SimulateArgs {
-    /// Requests to run; - reads standard input
+    /// Requests to run, or a memory snapshot that recorded them; - reads standard input
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Memory of the device
@@ -800,7 +804,7 @@ struct SimulateArgs {
     fail_on: Option<FailOn>,
     /// What to print
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "summary", hide_possible_values = true)]
-    #[arg(help = "What to print: summary or jsonl")]
+    #[arg(help = "What to print: summary, jsonl, or the trace itself")]
     format: SimulateFormat,
     /// Short for --format jsonl
     #[arg(long, conflicts_with = "format")]

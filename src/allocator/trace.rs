@@ -65,6 +65,28 @@ pub struct Trace {
     pub ids: Vec<i64>,
 }
 
+impl std::fmt::Display for Trace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let id = |slot: &u32| self.ids.get(*slot as usize).copied().unwrap_or(i64::from(*slot));
+        for op in &self.ops {
+            match op {
+                Op::Allocate { slot, bytes, stream: 0 } => writeln!(f, "a {} {bytes}", id(slot))?,
+                Op::Allocate { slot, bytes, stream } => writeln!(f, "a {} {bytes} {stream}", id(slot))?,
+                Op::Free { slot } => writeln!(f, "f {}", id(slot))?,
+                Op::RecordStream { slot, stream } => writeln!(f, "r {} {stream}", id(slot))?,
+                Op::MemoryFraction(fraction) => writeln!(f, "m {fraction}")?,
+                Op::Settings(settings) => writeln!(f, "c {settings}")?,
+                Op::HoldEvents(hold) => writeln!(f, "p {}", u8::from(*hold))?,
+                Op::BeginPool(pool) => writeln!(f, "pb {pool}")?,
+                Op::EndPool(pool) => writeln!(f, "pe {pool}")?,
+                Op::ReleasePool(pool) => writeln!(f, "pr {pool}")?,
+                Op::EmptyCache | Op::Snapshot | Op::ResetPeaks => writeln!(f, "{}", op.letter())?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A line that is no request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceError {
@@ -185,6 +207,14 @@ mod tests {
         assert_eq!(sizes[0], Op::Allocate { slot: 0, bytes: 1 << 30, stream: 0 });
         assert_eq!(sizes[1], Op::Allocate { slot: 1, bytes: 512 << 20, stream: 1 });
         assert_eq!(sizes[2], Op::Allocate { slot: 2, bytes: 1536, stream: 0 });
+    }
+
+    #[test]
+    fn a_trace_is_written_as_it_reads() {
+        let text = "a 7 100\na 9 2000 3\nr 9 1\nf 7\nc max_split_size_mb:64, backend:native\npb 2\npe 2\npr 2\ne\n\
+                    m 0.5\ns\nz\np 1\np 0\n";
+        let trace = Trace::parse(text, 4).expect("a good trace");
+        assert_eq!(trace.to_string(), text);
     }
 
     #[test]

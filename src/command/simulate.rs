@@ -1,13 +1,16 @@
 //! `oomdoc simulate`: a trace of requests through PyTorch's caching allocator.
 
+use super::progress::Progress;
+use super::replay;
 use crate::allocator::caching::AllocError;
 use crate::allocator::config::{Config, TorchPlatform};
 use crate::allocator::device::{SimulatedDevice, Surroundings};
-use crate::allocator::replay::{self, Setup, Step};
+use crate::allocator::replay::{ReplayOutcome, Setup, Step, run as run_trace, run_silently};
 use crate::allocator::trace::{Op, Trace};
 use crate::cli::{SimulateFormat, SimulateOptions};
 use crate::input::{self, TextKind};
 use crate::report::simulation::{self, Refusal, Summary};
+use crate::snapshot;
 use anyhow::anyhow;
 
 /// Error texts that the summary shows in full.
@@ -26,12 +29,11 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     if options.fraction.is_some() {
         remarks.retain(|remark| remark.option != "garbage_collection_threshold");
     }
-    let text = input::read_text(&options.trace, TextKind::Trace)?;
-    let trace = Trace::parse(&text, options.streams).map_err(|error| {
-        let place = crate::text!(en: "{} line {}", zh: "{} 第 {} 行", options.trace, error.line);
-        anyhow!("{}: {}", place.in_lang(lang), error.text.in_lang(lang))
-    })?;
-    drop(text);
+    let trace = if replay::is_pickle(&options.trace) { recorded(options)? } else { written(options)? };
+    if options.format == SimulateFormat::Trace {
+        super::print(&trace.to_string(), &options.output)?;
+        return Ok(0);
+    }
     let mut device = SimulatedDevice::new(options.capacity, options.context);
     device.others.clone_from(&options.others);
     device.hidden = options.hidden;
@@ -48,7 +50,7 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     let mut broken = None;
     let (mut refusals, mut refused, mut errors, mut first_error) = (Vec::new(), 0, 0, None);
     let snapshots = options.format == SimulateFormat::Jsonl;
-    let outcome = replay::run(&trace, &setup, snapshots, |step: Step<'_>| {
+    let outcome = run_trace(&trace, &setup, snapshots, |step: Step<'_>| {
         match step.outcome {
             Ok(_) => {}
             Err(AllocError::OutOfMemory(text)) => {
@@ -80,8 +82,10 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     }
     match options.format {
         SimulateFormat::Jsonl => simulation::last_line(&mut out, &outcome),
+        SimulateFormat::Trace => {}
         SimulateFormat::Summary => {
             let summary = Summary {
+                expandable: in_expandable_segments(&trace, &setup, &outcome),
                 outcome: &outcome,
                 refusals: &refusals,
                 refused,
@@ -95,4 +99,43 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
     }
     super::print(&out, &options.output)?;
     Ok(u8::from(options.fail_on_oom && refused > 0))
+}
+
+/// The trace as somebody wrote it.
+fn written(options: &SimulateOptions) -> anyhow::Result<Trace> {
+    let lang = options.output.style.lang;
+    let text = input::read_text(&options.trace, TextKind::Trace)?;
+    Trace::parse(&text, options.streams).map_err(|error| {
+        let place = crate::text!(en: "{} line {}", zh: "{} 第 {} 行", options.trace, error.line);
+        anyhow!("{}: {}", place.in_lang(lang), error.text.in_lang(lang))
+    })
+}
+
+/// The requests that a memory snapshot recorded on the device asked for.
+fn recorded(options: &SimulateOptions) -> anyhow::Result<Trace> {
+    let lang = options.output.style.lang;
+    let source = &options.trace;
+    let progress = Progress::new(std::slice::from_ref(source));
+    let (snapshot, _) = replay::read(source, &progress).map_err(|error| error.context_of(source, lang))?;
+    let index = u32::from(options.device);
+    let Some(device) = snapshot.devices.iter().find(|device| device.ordinal == index) else {
+        let text =
+            crate::text!(en: "{source} holds no GPU {index} (--device)", zh: "{source} 中没有 GPU {index}（--device）");
+        return Err(anyhow!("{}", text.in_lang(lang)));
+    };
+    snapshot::trace::of(&snapshot, device)
+        .map_err(|refusal| anyhow!("{source}, GPU {index}: {}", refusal.in_lang(lang)))
+}
+
+/// The peak of reserved memory with expandable segments, where the run had none and reserved more than it needed.
+fn in_expandable_segments(trace: &Trace, setup: &Setup, outcome: &ReplayOutcome) -> Option<u64> {
+    let peaks = &outcome.stats;
+    let spare = peaks.reserved_bytes.all.peak > peaks.allocated_bytes.all.peak;
+    if setup.config.expandable_segments || outcome.segments.is_none() || !spare {
+        return None;
+    }
+    let mut other = setup.clone();
+    other.config.expandable_segments = true;
+    let outcome = run_silently(trace, &other).ok()?;
+    u64::try_from(outcome.stats.reserved_bytes.all.peak).ok()
 }

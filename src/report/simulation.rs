@@ -9,7 +9,7 @@ use crate::allocator::replay::{Done, ReplayOutcome, Step};
 use crate::allocator::snapshot::SegmentView;
 use crate::allocator::trace::{Op, Trace};
 use crate::text::{Lang, Text};
-use crate::units::Bytes;
+use crate::units::{Bytes, percent};
 use std::fmt::Write;
 
 /// Appends the line of one request: `i op id bytes stream addr oom error ev st`, or its segments for a snapshot.
@@ -146,6 +146,42 @@ pub struct Summary<'a> {
     /// Settings that deserve a word.
     pub remarks: &'a [Remark],
     pub capacity: u64,
+    /// Peak of reserved memory with expandable segments, where that was tried.
+    pub expandable: Option<u64>,
+}
+
+/// Reserved memory beyond this share of the allocated peak is told as fragmentation.
+const SPARE: f64 = 0.05;
+
+/// Does this sequence fragment? `None` where nothing is known of segments.
+fn fragments(summary: &Summary<'_>) -> Option<Text> {
+    summary.outcome.segments.as_ref()?;
+    let peak = |bytes: i64| Bytes(bytes.max(0) as u64);
+    let stats = &summary.outcome.stats;
+    let (allocated, reserved) = (peak(stats.allocated_bytes.all.peak), peak(stats.reserved_bytes.all.peak));
+    if allocated.0 == 0 {
+        return None;
+    }
+    let spare = reserved.0.saturating_sub(allocated.0) as f64 / allocated.0 as f64;
+    if spare <= SPARE {
+        return Some(crate::text!(
+            en: "It does not fragment: {reserved} are reserved at most for {allocated} allocated at most.",
+            zh: "没有碎片化：已分配峰值 {allocated}，预留峰值 {reserved}。"
+        ));
+    }
+    let spare = percent(spare);
+    Some(match summary.expandable.map(Bytes) {
+        Some(less) if less.0 < reserved.0 => crate::text!(
+            en: "It fragments: {reserved} are reserved at most for {allocated} allocated at most, {spare} more; \
+                 expandable_segments:True reserves {less}.",
+            zh: "有碎片化：已分配峰值 {allocated}，预留峰值 {reserved}，多 {spare}；expandable_segments:True 只预留 {less}。"
+        ),
+        _ => crate::text!(
+            en: "{reserved} are reserved at most for {allocated} allocated at most, {spare} more; expandable segments \
+                 reserve no less.",
+            zh: "已分配峰值 {allocated}，预留峰值 {reserved}，多 {spare}；expandable_segments 也不会更少。"
+        ),
+    })
 }
 
 /// The summary for people.
@@ -184,6 +220,10 @@ pub fn summary(summary: &Summary<'_>, style: Style) -> String {
         table.row(vec![vec![run(Tone::Faint, label.in_lang(lang))], vec![run(Tone::Plain, value)]]);
     }
     screen.table(0, &table);
+    if let Some(text) = fragments(summary) {
+        screen.blank();
+        screen.paragraph(&[], 0, &[run(Tone::Plain, text.in_lang(lang))]);
+    }
     for refusal in summary.refusals {
         screen.blank();
         let title = crate::text!(

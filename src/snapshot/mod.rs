@@ -3,7 +3,7 @@
 //!
 //! * `pickle` and `json` read the bytes into `store`, [`model`] is the snapshot that comes of it.
 //! * [`history`] walks the trace back to the state before it and finds the peaks, [`space`] plays it forward again over
-//!   the memory map, [`holders`] says who held the bytes.
+//!   the memory map, [`holders`] says who held the bytes; [`trace`] makes the requests one that can be changed and run.
 
 pub mod analysis;
 pub mod diff;
@@ -16,6 +16,7 @@ mod pickle;
 pub mod predict;
 pub mod space;
 mod store;
+pub mod trace;
 pub mod what_if;
 
 use crate::text::Text;

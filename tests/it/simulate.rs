@@ -78,3 +78,27 @@ fn the_options_are_documented() {
         assert!(out.contains(&format!("## {}\n", rule.key)), "{}", rule.key);
     }
 }
+
+/// What a snapshot recorded runs as it ran then, and the trace that is printed of it is the same.
+#[test]
+fn a_snapshot_is_a_trace() {
+    let file = "fixtures/snapshots/resnet18-b64.pickle";
+    let simulate = |arguments: &[&str], input: &str| {
+        let mut command = binary::oomdoc();
+        let output = command.arg("simulate").args(arguments).write_stdin(input).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let recorded = simulate(&[file, "--capacity", "16GiB"], "");
+    let replayed = binary::oomdoc().args(["replay", file]).output().unwrap().stdout;
+    let replayed = String::from_utf8(replayed).unwrap();
+    let row = recorded.lines().find_map(|line| line.strip_prefix("peak reserved")).unwrap();
+    assert!(replayed.contains("Reserved at most 2.02 GiB") && row.trim() == "2.02 GiB", "{recorded}{replayed}");
+    assert!(recorded.contains("It fragments: 2.02 GiB are reserved at most for 1.45 GiB"), "{recorded}");
+    let written = simulate(&[file, "--capacity", "16GiB", "--format", "trace"], "");
+    assert_eq!(simulate(&["-", "--capacity", "16GiB"], &written), recorded);
+
+    let output = binary::oomdoc().args(["simulate", file, "--capacity", "16GiB", "--device", "3"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("holds no GPU 3"));
+}
