@@ -174,7 +174,8 @@ fn fragments(summary: &Summary<'_>) -> Option<Text> {
         Some(less) if less.0 < reserved.0 => crate::text!(
             en: "It fragments: {reserved} are reserved at most for {allocated} allocated at most, {spare} more; \
                  expandable_segments:True reserves {less}.",
-            zh: "有碎片化：已分配峰值 {allocated}，预留峰值 {reserved}，多 {spare}；expandable_segments:True 只预留 {less}。"
+            zh: "有碎片化：已分配峰值 {allocated}，预留峰值 {reserved}，多 {spare}；\
+                 expandable_segments:True 只预留 {less}。"
         ),
         _ => crate::text!(
             en: "{reserved} are reserved at most for {allocated} allocated at most, {spare} more; expandable segments \
