@@ -360,6 +360,14 @@ _oomdoc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --python)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rehearsal-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --params)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -223,6 +223,8 @@ reserved\t''
 process\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l log -d 'A log with the out-of-memory error of a batch that failed' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l model -d 'The model: its config.json, or a .safetensors or .gguf file' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l python -d 'The Python that rehearses the model [default: the first with PyTorch for CUDA and transformers]' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l rehearsal-limit -d 'Longest time of the model\'s rehearsal' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l params -d 'Parameters of the model, such as 350M or 7B' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l precision -d 'fp32, mixed (autocast), bf16 (weights and states) or master (bf16 with 32-bit master weights)' -r -f -a "fp32\t''
 mixed\t''
@@ -273,6 +275,7 @@ never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l explain -d 'Every formula with the figures put in'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l text-only -d 'Of a model that sees or hears too, its language model alone'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l no-rehearsal -d 'The model by formulas alone: a config.json is not rehearsed, whatever Python there is'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l fused -d 'The optimizer\'s fused form'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l checkpointing -d 'Layers are recomputed in backward (gradient checkpointing)'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l inference -d 'The model serves, it does not train'

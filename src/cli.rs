@@ -25,7 +25,7 @@ use crate::units::{self, Base};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 pub use complete::{CompletionShell, script};
-pub use headroom::{HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions, TrainingOptions};
+pub use headroom::{DescribedRehearsal, HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions, TrainingOptions};
 pub use run::{AttachOptions, RunOptions, WatchOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -254,6 +254,8 @@ pub struct RehearseOptions {
     /// How long the program goes on after them.
     pub ahead: Duration,
     pub batch: Option<Batches>,
+    /// With which batch a search begins.
+    pub first_batch: Option<u64>,
     pub addresses: AddressOrders,
     pub time_limit: Duration,
     /// After this, no further batch is tried.
@@ -1184,6 +1186,7 @@ impl From<RehearseArgs> for RehearseOptions {
             steps: args.steps,
             ahead: args.ahead,
             batch: args.batch.or(args.find_batch.then_some(Batches::Between(1, 4096))),
+            first_batch: None,
             addresses: args.addresses,
             time_limit: args.time_limit,
             search_limit: args.search_limit,

@@ -1,14 +1,16 @@
 //! The command line of `oomdoc headroom`.
 
-use super::{Output, OutputArgs, bytes, complete, count, parameters, share, size};
+use super::{Output, OutputArgs, bytes, complete, count, duration, parameters, share, size};
 use crate::domain::Headroom;
 use crate::estimate::fit::Counted;
 use crate::estimate::loader::{Cache, DEFAULT_PREFETCH};
 use crate::estimate::setup::{Attention, Lora, Precision, Quantised};
 use crate::estimate::states::Optimizer;
+use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// `oomdoc headroom`.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +22,8 @@ pub struct HeadroomOptions {
     pub evidence: EvidenceOptions,
     pub training: TrainingOptions,
     pub serving: Option<ServingOptions>,
+    /// How a description is rehearsed; `None`: by formulas alone.
+    pub rehearsal: Option<DescribedRehearsal>,
     /// Of a model that sees or hears too, the language model alone.
     pub text_only: bool,
     pub host: Option<HostOptions>,
@@ -74,6 +78,15 @@ impl EvidenceOptions {
         }
         self
     }
+}
+
+/// How a described model is rehearsed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DescribedRehearsal {
+    /// The Python that has PyTorch and transformers; the first on the path that has, otherwise.
+    pub python: Option<PathBuf>,
+    /// For each run, and for the search of batches.
+    pub limit: Duration,
 }
 
 /// What an inference engine serves.
@@ -330,6 +343,15 @@ struct EvidenceArgs {
     /// Of a model that sees or hears too, its language model alone
     #[arg(long, requires = "model")]
     text_only: bool,
+    /// The Python that rehearses the model [default: the first with PyTorch for CUDA and transformers]
+    #[arg(long, value_name = "PYTHON", requires = "model")]
+    python: Option<PathBuf>,
+    /// Longest time of the model's rehearsal
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2m")]
+    rehearsal_limit: Duration,
+    /// The model by formulas alone: a config.json is not rehearsed, whatever Python there is
+    #[arg(long, env = "OOMDOC_NO_REHEARSAL", hide_env_values = true, value_parser = FalseyValueParser::new())]
+    no_rehearsal: bool,
     /// Parameters of the model, such as 350M or 7B
     #[arg(long, value_name = "COUNT", value_parser = parameters)]
     params: Option<f64>,
@@ -525,6 +547,8 @@ impl From<HeadroomArgs> for HeadroomOptions {
                 share: serving.engine_share,
                 bits: serving.weight_bits,
             }),
+            rehearsal: (!args.evidence.no_rehearsal)
+                .then_some(DescribedRehearsal { python: args.evidence.python, limit: args.evidence.rehearsal_limit }),
             text_only: args.evidence.text_only,
             host: host.sample_bytes.map(|sample| HostOptions {
                 processes: host.processes.unwrap_or(1),

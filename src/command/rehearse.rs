@@ -46,7 +46,7 @@ const FIXES_TRIED: usize = 3;
 /// was seen.
 const ORDERS_DIFFER: f64 = 0.25;
 /// Exit code after Ctrl-C, as shells have it.
-const INTERRUPTED: u8 = 130;
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// Rehearses and prints. The exit code: 0 fits, 1 does not, 2 bad usage, 3 cannot tell, 130 interrupted.
 ///
@@ -375,7 +375,7 @@ impl<'a> Stage<'a> {
 
     fn search(&mut self, from: u64, to: u64) -> Result<Option<Text>, Stop> {
         let usable = self.question.gpu.capacity() as f64 * (1.0 - self.question.headroom);
-        let mut search = Search::new(from, to, usable);
+        let mut search = Search::new(from, to, usable).starting_with(self.options.first_batch);
         while let Some(batch) = search.next() {
             if self.is_late() {
                 return Ok(Some(self.late()));

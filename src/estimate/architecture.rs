@@ -157,6 +157,14 @@ pub enum ConvolutionStyle {
 }
 
 impl Architecture {
+    /// Whether its layers are those of T5.
+    pub fn is_t5(&self) -> bool {
+        match &self.body {
+            Body::Transformer(stack) | Body::EncoderDecoder { decoder: stack, .. } => stack.style == Style::T5,
+            Body::Convolutions(_) => false,
+        }
+    }
+
     /// Parameters that quantisation is about: the matrices inside of layers, or of their experts alone (mxfp4).
     pub fn quantisable(&self) -> f64 {
         let of = |stack: &Transformer| {

@@ -276,6 +276,28 @@ fn llama(f: &Fields, family: &str) -> Result<Architecture, Text> {
     Ok(transformer(stack, attention + mlp, outside, if language { v * h } else { 0.0 }, v * h, positions))
 }
 
+/// A stack whose heads share neither keys nor values and whose MLP has no gate, of so many hidden dimensions, heads and
+/// dimensions of the MLP.
+fn multi_head(f: &Fields, style: Style, [hidden, heads, mlp]: [f64; 3]) -> Result<Transformer, Text> {
+    Ok(Transformer {
+        style,
+        layers: f.size(&["num_hidden_layers"])?,
+        hidden,
+        heads,
+        kv_heads: heads,
+        head_size: hidden / heads,
+        mlp,
+        gated: false,
+        activation: activation(f.word(&["hidden_act"])),
+        dropout: false,
+        attention_dropout: false,
+        vocabulary: 0.0,
+        language_head: false,
+        quirks: Quirks::default(),
+        layer_parameters: 0.0,
+    })
+}
+
 fn neox(f: &Fields) -> Result<Architecture, Text> {
     let h = f.size(&["hidden_size"])?;
     let heads = f.size(&["num_attention_heads"])?;
@@ -286,21 +308,13 @@ fn neox(f: &Fields) -> Result<Architecture, Text> {
     let layer = matrices + 4.0 * h;
     let dropout = f.number_or(&["hidden_dropout"], 0.0) > 0.0;
     let stack = Transformer {
-        style: Style::NeoX,
-        layers: f.size(&["num_hidden_layers"])?,
-        hidden: h,
-        heads,
-        kv_heads: heads,
-        head_size: h / heads,
-        mlp: i,
-        gated: false,
-        activation: activation(f.word(&["hidden_act"])),
         dropout,
         attention_dropout: f.number_or(&["attention_dropout"], 0.0) > 0.0,
         vocabulary: v,
         language_head: true,
         quirks: Quirks { fused_projection: true, ..Quirks::default() },
         layer_parameters: layer,
+        ..multi_head(f, Style::NeoX, [h, heads, i])?
     };
     let tied = f.flag_or("tie_word_embeddings", false);
     let outside = v * h * if tied { 1.0 } else { 2.0 } + 2.0 * h;
@@ -469,21 +483,12 @@ fn vit(f: &Fields) -> Result<Architecture, Text> {
     let embedding = linear(channels * patch * patch, h, true);
     let dropout = f.number_or(&["hidden_dropout_prob"], 0.0) > 0.0;
     let stack = Transformer {
-        style: Style::Vit,
-        layers: f.size(&["num_hidden_layers"])?,
-        hidden: h,
-        heads,
-        kv_heads: heads,
-        head_size: h / heads,
-        mlp: i,
-        gated: false,
-        activation: activation(f.word(&["hidden_act"])),
         dropout,
         attention_dropout: f.number_or(&["attention_probs_dropout_prob"], 0.0) > 0.0,
         vocabulary: labels,
-        language_head: false,
         quirks: Quirks { fixed_tokens: Some(tokens), ..Quirks::default() },
         layer_parameters: layer,
+        ..multi_head(f, Style::Vit, [h, heads, i])?
     };
     let outside = embedding + h + tokens * h + 2.0 * h + top;
     Ok(transformer(stack, matrices, outside, embedding + top, i * h, None))

@@ -340,6 +340,7 @@ mod tests {
             lora: None,
             checkpointing: false,
             attention: Attention::Fused,
+            attention_known: true,
             sequence: 128.0,
             target_sequence: 128.0,
             image: None,

@@ -34,6 +34,15 @@ pub enum Attention {
     Eager,
 }
 
+impl Attention {
+    pub fn text(self) -> Text {
+        match self {
+            Attention::Fused => Text::new("fused attention", "融合注意力"),
+            Attention::Eager => Text::new("attention written out", "未融合的注意力"),
+        }
+    }
+}
+
 /// Low-rank adapters on frozen weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lora {
@@ -81,6 +90,8 @@ pub struct Setup {
     pub lora: Option<Lora>,
     pub checkpointing: bool,
     pub attention: Attention,
+    /// The user said which: some families wrote their scores out until lately.
+    pub attention_known: bool,
     /// Tokens of a sample.
     pub sequence: f64,
     /// Tokens of the decoder's side.

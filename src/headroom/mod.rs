@@ -143,6 +143,10 @@ pub struct Question {
     pub share: f64,
     /// What a description takes for granted, in one line.
     pub taken: Option<Text>,
+    /// Whether a description was rehearsed, or why not.
+    pub source: Option<Text>,
+    /// The formulas beside a rehearsal: they tell what would change its answer.
+    pub described: Option<Box<Training>>,
 }
 
 /// The largest batches that keep the headroom.
@@ -254,7 +258,13 @@ pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
         let outside = outside(device);
         let most = |needed: &dyn Fn(Peak) -> f64, outside: i128| {
             let fits = |batch| needed(curve.peak(batch)) + outside as f64 <= limit as f64;
-            largest_batch(|batch| fits(batch) && failed(device, batch).is_none())
+            let fits = |batch| fits(batch) && failed(device, batch).is_none();
+            // Below the smallest batch that was measured less is sure than at that batch itself.
+            let measured = match curve {
+                Curve::Measured(fit) => fit.points().iter().map(|point| point.batch).filter(|b| fits(*b)).max(),
+                _ => None,
+            };
+            largest_batch(fits).max(measured.unwrap_or(0))
         };
         let expected = match curve {
             Curve::Failed(failure) => failure.first_try(device.usable()).unwrap_or(0),
@@ -280,8 +290,10 @@ pub fn assess(question: Question, basis: Basis, curve: &Curve) -> Assessment {
         Some(device) if verdict != Verdict::Fits => remedies::of(curve, &question, device, batch, largest),
         _ => Vec::new(),
     };
-    let phases = match curve {
-        Curve::Described(training) => batch.map(|batch| training.phases(batch)).unwrap_or_default(),
+    let phases = match (curve, &question.described) {
+        (Curve::Described(training), _) | (_, Some(training)) => {
+            batch.map(|batch| training.phases(batch)).unwrap_or_default()
+        }
         _ => Vec::new(),
     };
     let measured = match curve {

@@ -161,7 +161,10 @@ pub fn of(
             verdict: judged(peak),
         });
     }
-    let Curve::Described(training) = curve else { return remedies };
+    let training = match (curve, &question.described) {
+        (Curve::Described(training), _) | (_, Some(training)) => training,
+        _ => return remedies,
+    };
     let before = training.peak(batch).expected;
     let is_transformer = !matches!(training.model.body, Body::Convolutions(_));
     let tried = |setup: Setup| {
@@ -204,6 +207,7 @@ mod tests {
         image: None,
         stage: 0,
         ranks: 1,
+        attention_known: true,
         accumulates: false,
     };
 

@@ -11,7 +11,16 @@ fn device(capacity: u64, context: Interval, others: u64) -> TargetDevice {
 }
 
 fn question(batch: Option<u64>, device: TargetDevice) -> Question {
-    Question { batch, device: Some(device), headroom: Headroom::DEFAULT, failures: Vec::new(), share: 1.0, taken: None }
+    Question {
+        batch,
+        device: Some(device),
+        headroom: Headroom::DEFAULT,
+        failures: Vec::new(),
+        share: 1.0,
+        taken: None,
+        source: None,
+        described: None,
+    }
 }
 
 /// Measured at 8, 16 and 24: a gibibyte, and half of one for each sample.

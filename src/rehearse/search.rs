@@ -25,6 +25,7 @@ pub struct Trial {
 pub struct Search {
     low: u64,
     high: u64,
+    first: u64,
     /// Bytes that may be used.
     usable: f64,
     /// Batch and what came of it, sorted by batch.
@@ -38,7 +39,13 @@ pub struct Search {
 impl Search {
     /// `low` and `high` are at least 1 and in order.
     pub fn new(low: u64, high: u64, usable: f64) -> Search {
-        Search { low: low.max(1), high: high.max(low.max(1)), usable, trials: Vec::new(), at_end: false, misled: false }
+        let (low, high) = (low.max(1), high.max(low.max(1)));
+        Search { low, high, first: FIRST, usable, trials: Vec::new(), at_end: false, misled: false }
+    }
+
+    /// Begins with this batch, which is asked about whether it fits or not.
+    pub fn starting_with(self, batch: Option<u64>) -> Search {
+        Search { first: batch.unwrap_or(self.first), ..self }
     }
 
     fn best(&self) -> Option<u64> {
@@ -76,7 +83,7 @@ impl Search {
         let Some(best) = self.best() else {
             // Nothing fitted yet.
             return Some(match self.worst() {
-                None => FIRST.clamp(from, to),
+                None => self.first.clamp(from, to),
                 Some(_) if to <= 2 => from,
                 Some(_) => self.guess().unwrap_or(to / 2).clamp(from, to),
             });

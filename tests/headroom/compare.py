@@ -36,13 +36,13 @@ AT_THE_LIMIT = [
 
 
 def ask(binary, options, batch):
-    command = [binary, "headroom", "--json", "--batch", str(batch), *options]
+    command = [binary, "headroom", "--no-rehearsal", "--json", "--batch", str(batch), *options]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout)["peak_bytes"]
 
 
 def summed(binary, options, batch):
     """Bytes of the highest moment by the formulas alone."""
-    command = [binary, "headroom", "--json", "--explain", "--batch", str(batch), *options]
+    command = [binary, "headroom", "--no-rehearsal", "--json", "--explain", "--batch", str(batch), *options]
     answer = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout)
     return max(phase["bytes"] for phase in answer["phases"])
 

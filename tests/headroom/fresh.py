@@ -21,7 +21,7 @@ GIB = 1 << 30
 
 def ask(options, batch):
     """The peak that is foreseen, or why there is none."""
-    done = subprocess.run([BINARY, "headroom", "--json", "--lang", "en", "--batch", str(batch), *options], capture_output=True, text=True)
+    done = subprocess.run([BINARY, "headroom", "--no-rehearsal", "--json", "--lang", "en", "--batch", str(batch), *options], capture_output=True, text=True)
     try:
         answer = json.loads(done.stdout)
     except ValueError:

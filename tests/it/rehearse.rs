@@ -664,6 +664,86 @@ exit 215
     assert!(err.contains("没有 peft"), "{err}");
 }
 
+/// `headroom` of a configuration, with a Python that pretends.
+fn headroom(script: &str, config: &str, arguments: &[&str]) -> (i32, Value) {
+    let (folder, _words) = pretended_python(script);
+    let path = folder.path().join("config.json");
+    std::fs::write(&path, config).unwrap();
+    let python = folder.path().join("python3");
+    let mut command = oomdoc();
+    command.env_remove("OOMDOC_NO_REHEARSAL").args(["headroom", "--json", "--gpu-memory", "24GiB", "--model"]);
+    command.arg(path).arg("--python").arg(python).args(arguments);
+    let (code, out, err) = outcome(&mut command);
+    (code, serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}\n{err}")))
+}
+
+/// 1000 MiB, 700 more for each sample, and 200 of cache.
+const DESCRIBED: &str = r#"
+for word in "$@"; do case $word in --batch=*) batch=${word#--batch=} ;; esac; done
+allocated=$(( (1000 + 700 * batch) * mib ))
+reserved=$((allocated + 200 * mib))
+tell steps ''
+"#;
+const KNOWN: &str = r#"{"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": 50257,
+    "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024}"#;
+
+#[test]
+fn headroom_rehearses_a_configuration_where_a_python_can() {
+    let (code, report) = headroom(DESCRIBED, KNOWN, &["--batch", "8", "--seq", "512"]);
+    assert_eq!((code, report["verdict"].as_str(), report["basis"].as_str()), (0, Some("fits"), Some("rehearsal")));
+    assert_eq!(report["peak_bytes"]["expected"], 6800 * MIB, "{report}");
+    let source = report["because"][0].as_str().unwrap();
+    assert!(source.starts_with("rehearsed: built by the transformers of /"), "{source}");
+    assert!(report["taken"].as_str().unwrap().starts_with("512 tokens a sample, padded to that, fp32 (assumed)"));
+    // 95 % of 24 GiB, less some 400 MiB of context: 31 samples need 22,900 MiB, 32 need 23,600.
+    let safe = report["max_batch_size"]["safe"].as_u64().unwrap();
+    assert!((30..=31).contains(&safe), "{report}");
+    assert!(report["measured"].as_array().unwrap().len() >= 3, "{report}");
+}
+
+#[test]
+fn headroom_tells_by_formulas_what_would_change_a_rehearsed_answer() {
+    let (code, report) = headroom(DESCRIBED, KNOWN, &["--batch", "64"]);
+    assert_eq!(
+        (code, report["verdict"].as_str(), report["basis"].as_str()),
+        (1, Some("does-not-fit"), Some("rehearsal"))
+    );
+    let fixes = report["fixes"].as_array().unwrap();
+    assert!(fixes.iter().any(|fix| fix["id"] == "gradient-checkpointing"), "{report}");
+    // Only large batches were rehearsed, and of smaller ones no figure is sure: one that was rehearsed is.
+    let safe = report["max_batch_size"]["safe"].as_u64().unwrap();
+    assert!((30..=31).contains(&safe), "{report}");
+}
+
+#[test]
+fn headroom_knows_by_a_rehearsal_what_formulas_do_not() {
+    let config = KNOWN.replace("\"gpt2\"", "\"mystery\"");
+    let (code, report) = headroom(DESCRIBED, &config, &["--batch", "8"]);
+    assert_eq!((code, report["basis"].as_str()), (0, Some("rehearsal")), "{report}");
+    assert!(report["taken"].as_str().unwrap().contains("AdamW (assumed)"), "{report}");
+}
+
+#[test]
+fn headroom_says_why_a_configuration_was_not_rehearsed() {
+    let lacking = "echo '{\"problem\": \"package\", \"name\": \"peft\", \"detail\": \"\"}' >&2\nexit 215\n";
+    let (_, report) = headroom(lacking, KNOWN, &["--batch", "8", "--lora", "16"]);
+    let source = report["because"][0].as_str().unwrap();
+    assert!(source.starts_with("by formulas, since the rehearsal gave no answer: "), "{source}");
+    assert!(source.contains("has no peft"), "{source}");
+    assert_eq!(report["basis"], "model");
+    let (_, report) = headroom(DESCRIBED, KNOWN, &["--batch", "8", "--no-rehearsal"]);
+    assert_eq!(report["because"][0], "by formulas, without a rehearsal");
+    // What is no configuration at all is bad usage, and no Python is started.
+    let (folder, _words) = pretended_python("exit 9");
+    let path = folder.path().join("config.json");
+    std::fs::write(&path, "{}").unwrap();
+    let mut command = oomdoc();
+    command.env_remove("OOMDOC_NO_REHEARSAL").arg("headroom").arg("--model").arg(path);
+    let (code, _, err) = outcome(command.arg("--python").arg(folder.path().join("python3")));
+    assert_eq!(code, 2);
+    assert!(err.contains("model_type is missing"), "{err}");
+}
+
 #[test]
 fn how_a_model_is_trained_is_asked_of_a_description_only() {
     let (code, _, err) = outcome(&mut play(TRAINING).with(&["--seq", "512"]).command());

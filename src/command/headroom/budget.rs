@@ -77,6 +77,8 @@ fn one(
         .map_err(|why| Why::Told(Text::same(format!("{}: {why}", place()))))?;
     own.evidence = if options.evidence.is_empty() { own.evidence.below(folder) } else { options.evidence.clone() };
     own.output = options.output.clone();
+    // A baseline must not hang on what Python the machine has.
+    own.rehearsal = None;
     if own.device.gpu.is_none() && own.device.memory.is_none() {
         own.device = options.device.clone();
     }

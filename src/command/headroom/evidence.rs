@@ -1,6 +1,6 @@
 //! Reads what an answer is to rest on. The strongest that is given decides; weaker ones add what they can.
 
-use super::{Why, rehearsal};
+use super::{Why, rehearsal, rehearsed};
 use crate::cli::{HeadroomOptions, HostOptions, ServingOptions};
 use crate::command::progress::Progress;
 use crate::command::replay;
@@ -39,10 +39,20 @@ pub struct Evidence {
     pub failures: Vec<FailedBatch>,
     /// What a description takes for granted.
     pub taken: Option<Text>,
+    /// Whether a description was rehearsed, or why not.
+    pub source: Option<Text>,
+    /// The formulas beside a rehearsal, for what would change its answer.
+    pub described: Option<Box<Training>>,
     /// What a rehearsal says is outside of PyTorch's count.
     outside: Option<Interval>,
     /// The GPU of a rehearsal, where the user names none.
     gpu: Option<(String, u64)>,
+}
+
+impl Evidence {
+    fn of(basis: Basis, curve: Curve, failures: Vec<FailedBatch>) -> Evidence {
+        Evidence { basis, curve, failures, taken: None, source: None, described: None, outside: None, gpu: None }
+    }
 }
 
 fn source(path: &Path) -> Source {
@@ -90,7 +100,8 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
         given.counted.or_else(|| measured.iter().find_map(|m| m.counted)).unwrap_or(Counted::Allocated),
     );
     if let Some(curve) = surface(&measured, options)?.filter(|_| doubtful.is_none()) {
-        return Ok(Some(Evidence { basis: Basis::Measurements, curve, failures, taken: None, outside, gpu }));
+        let evidence = Evidence::of(Basis::Measurements, curve, failures);
+        return Ok(Some(Evidence { outside, gpu, ..evidence }));
     }
     // Figures that count different things make no curve: the user's word, else the first that says, decides.
     let said = given.counted.or_else(|| measured.iter().find_map(|measurement| measurement.counted));
@@ -105,8 +116,9 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
     if let Some(path) = &given.log {
         failures.push(failure(path, options.batch)?);
     }
-    let found =
-        |basis, curve, failures| Ok(Some(Evidence { basis, curve, failures, taken: None, outside, gpu: gpu.clone() }));
+    let found = |basis, curve, failures| {
+        Ok(Some(Evidence { outside, gpu: gpu.clone(), ..Evidence::of(basis, curve, failures) }))
+    };
     if let Some(fit) = Fit::new(points, counted) {
         let curve = match doubtful.or_else(|| fit.contradiction()) {
             Some(why) => Curve::Contradicted(fit, why),
@@ -114,26 +126,69 @@ pub fn collect(options: &HeadroomOptions) -> Result<Option<Evidence>, Why> {
         };
         return found(basis.unwrap_or(Basis::Measurements), curve, failures);
     }
-    if let Some(model) = model(options)? {
-        let taken;
-        let curve = match &options.serving {
-            Some(serving) => {
-                let (serving, assumed) = served(model, serving, options.text_only)?;
-                taken = Some(assumed);
-                Curve::Served(Box::new(serving))
-            }
-            None => {
-                let (training, assumed) = described(options, model.architecture)?;
-                taken = Some(assumed);
-                Curve::Described(Box::new(training))
-            }
-        };
-        return Ok(Some(Evidence { basis: Basis::Model, curve, failures, taken, outside, gpu }));
+    if let Some(serving) = &options.serving {
+        if let Some(model) = model(options)? {
+            let (serving, taken) = served(model, serving, options.text_only)?;
+            let evidence = Evidence::of(Basis::Model, Curve::Served(Box::new(serving)), failures);
+            return Ok(Some(Evidence { taken: Some(taken), ..evidence }));
+        }
+    } else if given.model.is_some() || given.parameters.is_some() {
+        return of_description(options, failures).map(Some);
     }
     let Some(failure) = failures.iter().max_by_key(|failure| std::cmp::Reverse(failure.batch)).copied() else {
         return Ok(None);
     };
     found(Basis::Measurements, Curve::Failed(failure), failures)
+}
+
+/// The peaks of a model that is described and trained: rehearsed where that can be, and by formulas otherwise.
+fn of_description(options: &HeadroomOptions, mut failures: Vec<FailedBatch>) -> Result<Evidence, Why> {
+    let formulas = match model(options) {
+        Ok(Some(model)) => Ok(described(options, model.architecture)?),
+        Ok(None) => Err(Text::default()),
+        // A model that formulas don't know may be known to transformers.
+        Err(Why::Told(unknown)) if options.rehearsal.is_some() && names_a_type(options) => Err(unknown),
+        Err(why) => return Err(why),
+    };
+    let source = if options.evidence.model.is_some() {
+        match rehearsed::of(options, device(options, None)?.as_ref())? {
+            rehearsed::Outcome::Peaks(read, source) => {
+                failures.extend(read.failures);
+                if let Some(fit) = Fit::new(read.points, Counted::Allocated) {
+                    let (described, taken) = match formulas {
+                        Ok((training, taken)) => (Some(Box::new(training)), taken),
+                        Err(_) => (None, rehearsed::taken(options)),
+                    };
+                    let curve = match fit.contradiction() {
+                        Some(why) => Curve::Contradicted(fit, why),
+                        None => Curve::Measured(fit),
+                    };
+                    let evidence = Evidence::of(Basis::Rehearsal, curve, failures);
+                    let (taken, source) = (Some(taken), Some(source));
+                    return Ok(Evidence { taken, source, described, outside: read.outside, ..evidence });
+                }
+                None
+            }
+            rehearsed::Outcome::Nothing(why) => Some(why),
+        }
+    } else {
+        None
+    };
+    let (training, taken) = formulas.map_err(|unknown| match &source {
+        Some(why) => {
+            Why::Told(Text::new(format!("{} ({})", unknown.en, why.en), format!("{}（{}）", unknown.zh, why.zh)))
+        }
+        None => Why::Told(unknown),
+    })?;
+    let evidence = Evidence::of(Basis::Model, Curve::Described(Box::new(training)), failures);
+    Ok(Evidence { taken: Some(taken), source, ..evidence })
+}
+
+/// Whether the model's file is a configuration of transformers.
+fn names_a_type(options: &HeadroomOptions) -> bool {
+    let text = options.evidence.model.as_ref().and_then(|path| read_text(path, TextKind::Document).ok());
+    let config: Option<serde_json::Value> = text.and_then(|text| serde_json::from_str(&text).ok());
+    config.is_some_and(|config| config.get("model_type").is_some_and(serde_json::Value::is_string))
 }
 
 /// The curve of measurements that name their sequence; `None` where none does or all have the one asked about.
@@ -438,21 +493,14 @@ fn described(options: &HeadroomOptions, model: Architecture) -> Result<(Training
     let optimizer = given.optimizer.unwrap_or(Optimizer::Adam);
     taken.add(given.optimizer.is_some(), Text::same(optimizer.name()));
     if !matches!(model.body, Body::Convolutions(_)) {
-        taken.add(
-            given.attention.is_some(),
-            match given.attention.unwrap_or(Attention::Fused) {
-                Attention::Fused => Text::new("fused attention", "融合注意力"),
-                Attention::Eager => Text::new("attention written out", "未融合的注意力"),
-            },
-        );
-        taken.add(
-            given.checkpointing,
-            if given.checkpointing {
-                Text::new("layers recomputed", "重计算各层")
-            } else {
-                Text::new("nothing recomputed", "不做重计算")
-            },
-        );
+        taken.add(given.attention.is_some(), given.attention.unwrap_or(Attention::Fused).text());
+        if given.attention.is_none() && model.is_t5() {
+            taken.add(
+                true,
+                Text::new("or written out, as older transformers do for T5", "或未融合：旧版 transformers 的 T5 如此"),
+            );
+        }
+        taken.add(given.checkpointing, rehearsed::recomputes(given.checkpointing));
     } else {
         taken.add(true, Text::new("without cuDNN's larger workspaces", "不含 cuDNN 的大工作区"));
     }
@@ -478,6 +526,7 @@ fn described(options: &HeadroomOptions, model: Architecture) -> Result<(Training
         lora,
         checkpointing: given.checkpointing,
         attention: given.attention.unwrap_or(Attention::Fused),
+        attention_known: given.attention.is_some(),
         sequence,
         target_sequence: given.target_sequence.map_or(sequence, |n| n as f64),
         image: given.image.map(|side| side as f64),
@@ -490,16 +539,16 @@ fn described(options: &HeadroomOptions, model: Architecture) -> Result<(Training
 
 /// What an answer takes for granted, piece by piece.
 #[derive(Default)]
-struct Taken(Vec<Text>);
+pub struct Taken(Vec<Text>);
 
 impl Taken {
     /// `given` tells what the user said from what was assumed.
-    fn add(&mut self, given: bool, what: Text) {
+    pub fn add(&mut self, given: bool, what: Text) {
         let marked = Text::new(format!("{} (assumed)", what.en), format!("{}（假设）", what.zh));
         self.0.push(if given { what } else { marked });
     }
 
-    fn text(&self) -> Text {
+    pub fn text(&self) -> Text {
         let joined = |of: fn(&Text) -> &str, with: &str| self.0.iter().map(of).collect::<Vec<_>>().join(with);
         Text::new(joined(|text| &text.en, ", "), joined(|text| &text.zh, "，"))
     }

@@ -3,8 +3,10 @@
 mod budget;
 mod evidence;
 mod rehearsal;
+mod rehearsed;
 
 use super::print;
+use super::rehearse::INTERRUPTED;
 use crate::cli::{HeadroomFormat, HeadroomOptions};
 use crate::domain::Headroom;
 use crate::headroom::{Assessment, Question, assess};
@@ -24,7 +26,10 @@ pub fn run(options: &HeadroomOptions) -> anyhow::Result<u8> {
     if options.budget.check || options.budget.update {
         return budget::run(options).map_err(|why| refused(why, options));
     }
-    let assessment = answer(options).map_err(|why| refused(why, options))?;
+    let assessment = match answer(options) {
+        Err(Why::Interrupted) => return Ok(INTERRUPTED),
+        answer => answer.map_err(|why| refused(why, options))?,
+    };
     let view = report::View { style: options.output.style, explain: options.explain };
     let text = match options.format {
         HeadroomFormat::Json => to_json(&report::json::document(&assessment, view)),
@@ -66,6 +71,8 @@ fn refused(why: Why, options: &HeadroomOptions) -> anyhow::Error {
 enum Why {
     Read(anyhow::Error),
     Told(Text),
+    /// The user interrupted a rehearsal.
+    Interrupted,
 }
 
 impl Why {
@@ -73,6 +80,7 @@ impl Why {
         match self {
             Why::Read(error) => error,
             Why::Told(text) => anyhow!("{}", text.in_lang(lang)),
+            Why::Interrupted => anyhow!("{}", Text::new("interrupted", "已中断").in_lang(lang)),
         }
     }
 }
@@ -93,6 +101,8 @@ fn answer(options: &HeadroomOptions) -> Result<Assessment, Why> {
         failures: found.as_ref().map(|found| found.failures.clone()).unwrap_or_default(),
         share: options.serving.as_ref().and_then(|serving| serving.share).unwrap_or(1.0),
         taken: found.as_ref().and_then(|found| found.taken.clone()),
+        source: found.as_ref().and_then(|found| found.source.clone()),
+        described: found.as_ref().and_then(|found| found.described.clone()),
     };
     match (found, host) {
         (Some(found), host) => {

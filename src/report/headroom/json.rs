@@ -277,7 +277,7 @@ impl Answer<'_> {
             host: assessment.host.as_ref().map(|host| Host::of(host, lang)),
             taken: assessment.question.taken.as_ref().map(|taken| taken.in_lang(lang)),
             basis: assessment.basis,
-            because: texts(&assessment.because, lang),
+            because: texts(assessment.question.source.iter().chain(&assessment.because), lang),
             fixes: assessment.remedies.iter().map(|remedy| Fix::of(remedy, lang)).collect(),
             measured: measured.map(|(batch, bytes)| Measured { batch_size: *batch, bytes: whole(*bytes) }).collect(),
             phases: view.explain.then(|| assessment.phases.iter().map(|phase| Phase::of(phase, lang)).collect()),

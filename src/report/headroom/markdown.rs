@@ -10,7 +10,12 @@ pub fn render(assessment: &Assessment, view: View) -> String {
     let lang = view.style.lang;
     let mut out = String::new();
     let _ = writeln!(out, "### {}\n", escape(wording::headline(assessment).in_lang(lang)));
-    let lines = [wording::taken(assessment), wording::peak_line(assessment), wording::largest(assessment)];
+    let lines = [
+        wording::taken(assessment),
+        wording::source(assessment),
+        wording::peak_line(assessment),
+        wording::largest(assessment),
+    ];
     for line in lines.into_iter().flatten() {
         let _ = writeln!(out, "- {}", escape(line.in_lang(lang)));
     }

@@ -18,7 +18,7 @@ pub fn render(assessment: &Assessment, view: View) -> String {
         Verdict::Tight | Verdict::Unknown => Tone::Idle,
     };
     screen.paragraph(&[], 0, &[run(tone, wording::headline(assessment).in_lang(lang))]);
-    if let Some(line) = wording::taken(assessment) {
+    for line in [wording::taken(assessment), wording::source(assessment)].into_iter().flatten() {
         screen.paragraph(&[], 2, &[run(Tone::Plain, line.in_lang(lang))]);
     }
     screen.blank();
@@ -47,8 +47,7 @@ pub fn render(assessment: &Assessment, view: View) -> String {
     }
     if !assessment.remedies.is_empty() {
         screen.blank();
-        let head = Text::new("What would change it", "可以改变结果的办法");
-        screen.paragraph(&[], 0, &[run(Tone::Strong, head.in_lang(lang))]);
+        screen.paragraph(&[], 0, &[run(Tone::Strong, wording::changes(assessment).in_lang(lang))]);
         // Several changes together are too long for a column.
         for remedy in &assessment.remedies {
             let tone = if remedy.verdict == Verdict::Fits { Tone::Free } else { Tone::Plain };

@@ -132,6 +132,19 @@ fn of_batch(assessment: &Assessment) -> Text {
     }
 }
 
+/// Whether a description was rehearsed, or why not.
+pub fn source(assessment: &Assessment) -> Option<Text> {
+    assessment.question.source.clone()
+}
+
+/// The head of what would change the answer.
+pub fn changes(assessment: &Assessment) -> Text {
+    match assessment.question.described {
+        Some(_) => Text::new("What would change it, by formulas", "可以改变结果的办法（按公式计算）"),
+        None => Text::new("What would change it", "可以改变结果的办法"),
+    }
+}
+
 /// What a description takes for granted.
 pub fn taken(assessment: &Assessment) -> Option<Text> {
     let taken = assessment.question.taken.as_ref()?;

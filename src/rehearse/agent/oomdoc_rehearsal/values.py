@@ -142,6 +142,14 @@ def _carry_comparisons(torch):
         setattr(torch.Tensor, method, carried(getattr(torch.Tensor, method), getattr(operator, name)))
 
 
+def _answer(result, source, answer, kind, detail):
+    """Give the outcome of a check on values of the device the answer that a real one is known to give."""
+    if type(source) in _plain and source.is_cuda:
+        with guarded(kind):
+            setattr(result, _ANSWER, answer)
+            run.trap(kind, record.place(), detail)
+
+
 def answer_constraints(module):
     """torch.distributions refuses arguments that break a constraint: whether they do is computed on the device."""
 
@@ -149,10 +157,7 @@ def answer_constraints(module):
         @functools.wraps(check)
         def valid(self, value):
             result = check(self, value)
-            if type(result) in _plain and result.is_cuda:
-                with guarded("constraints"):
-                    setattr(result, _ANSWER, True)
-                    run.trap("distributions", record.place(), "values are not computed; they are taken to be valid")
+            _answer(result, result, True, "distributions", "values are not computed; they are taken to be valid")
             return result
 
         return valid
@@ -241,10 +246,7 @@ def _answer_nan(torch):
         def asked(*args, **kwargs):
             result = function(*args, **kwargs)
             source = args[0] if args else kwargs.get("input")
-            if type(source) in _plain and source.is_cuda:
-                with guarded("isnan"):
-                    setattr(result, _ANSWER, False)
-                    run.trap("isfinite", record.place(), "values are not computed; the check is answered with no")
+            _answer(result, source, False, "isfinite", "values are not computed; the check is answered with no")
             return result
 
         return asked
