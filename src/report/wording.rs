@@ -76,6 +76,10 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
 /// Several of which one holds: "a, b or c".
 fn one_of(all: &[String], comma: &str, or: &str) -> String {
     match all.split_last() {
+        // Between a Chinese word and a Latin one stands a space.
+        Some((last, rest)) if !rest.is_empty() && !or.is_ascii() && last.starts_with(|c: char| c.is_ascii()) => {
+            format!("{}{or} {last}", rest.join(comma))
+        }
         Some((last, rest)) if !rest.is_empty() => format!("{}{or}{last}", rest.join(comma)),
         _ => all.concat(),
     }
@@ -324,7 +328,7 @@ pub fn frees(frees: &Frees) -> Text {
         Frees::Unknown(_) => Text::new("frees: unknown", "释放量未知"),
         Frees::Bytes { range, .. } if range.high <= 0 => Text::new("frees nothing by itself", "本身不释放显存"),
         Frees::Bytes { range, of, .. } if range.low <= 0 => {
-            let most = amount(range.high);
+            let most = at_most(range.high);
             match of {
                 Part::Request => text!(en: "asks for up to {most} less", zh: "最多少申请 {most}"),
                 _ => text!(en: "frees up to {most}", zh: "最多释放 {most}"),
@@ -340,13 +344,18 @@ pub fn frees(frees: &Frees) -> Text {
     }
 }
 
-fn amount(bytes: i128) -> String {
-    u64::try_from(bytes).map_or_else(|_| signed(bytes), |n| rounded(n as f64, n / 100))
+/// An amount in two or three digits, rounded down: what is printed never exceeds what it was computed from.
+fn at_most(bytes: i128) -> String {
+    let Ok(whole) = u64::try_from(bytes) else { return signed(bytes) };
+    let (step, _, decimals) = digits(whole as f64, whole / 100);
+    let step = step as f64 / f64::from(10_u32.pow(decimals as u32));
+    // The product of a printed figure and its unit may fall short of it by the last bit.
+    rounded(((whole as f64 / step) + 1e-6).floor() * step, whole / 100)
 }
 
 /// Both ends of an estimate, unless they print alike.
 fn spread(estimate: Interval) -> String {
-    let (low, high) = (amount(estimate.low), amount(estimate.high));
+    let (low, high) = (at_most(estimate.low), at_most(estimate.high));
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {
         _ if low == high => low,
         (Some((number, a)), Some((_, b))) if a == b => format!("{number}–{high}"),
@@ -387,6 +396,12 @@ pub fn range(amount: Interval) -> Text {
 
 /// A size with no more decimals than its error leaves.
 fn rounded(bytes: f64, half_width: u64) -> String {
+    let (unit, name, decimals) = digits(bytes, half_width);
+    format!("{:.decimals$} {name}", bytes / unit as f64)
+}
+
+/// The unit of a size and how many decimals its error leaves.
+fn digits(bytes: f64, half_width: u64) -> (u64, &'static str, usize) {
     let (unit, name) = match bytes {
         b if b >= TIB as f64 => (TIB, "TiB"),
         b if b >= GIB as f64 => (GIB, "GiB"),
@@ -402,7 +417,7 @@ fn rounded(bytes: f64, half_width: u64) -> String {
     } else {
         2
     };
-    format!("{:.decimals$} {name}", bytes / unit as f64)
+    (unit, name, decimals)
 }
 
 /// `oom.pickle, entry 289`.
@@ -487,6 +502,24 @@ pub fn rise(rise: &Rise) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_upper_bound_is_rounded_down() {
+        let most = |gib: f64| at_most((gib * GIB as f64) as i128);
+        assert_eq!((most(2.24), most(37.61), most(9.0), most(0.5)), tuple("2.2 GiB", "37 GiB", "9.0 GiB", "512 MiB"));
+        for hundredth in 1..4000 {
+            let bytes = i128::from(hundredth) * (GIB / 100) as i128;
+            let printed = at_most(bytes);
+            let (number, unit) = printed.split_once(' ').expect("a number and a unit");
+            let unit = if unit == "GiB" { GIB } else { MIB };
+            let value = number.parse::<f64>().expect("a number") * unit as f64;
+            assert!(value <= bytes as f64 * (1.0 + 1e-6), "{printed}");
+        }
+    }
+
+    fn tuple(a: &str, b: &str, c: &str, d: &str) -> (String, String, String, String) {
+        (a.into(), b.into(), c.into(), d.into())
+    }
     use crate::text::Lang;
 
     #[test]
