@@ -2,7 +2,7 @@
 
 use crate::account::Holder;
 use crate::account::proof::{self, ProofKind};
-use crate::cause::conclusion::{Conclusion, candidates};
+use crate::cause::conclusion::{Conclusion, SURE_ENOUGH, candidates};
 use crate::cause::decide::Observation;
 use crate::cause::{CAUSES, Finding};
 use crate::dialect::Resource;
@@ -59,8 +59,13 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
     let list_en: Vec<String> = named.iter().map(|(title, share)| format!("{} ({share})", title.en)).collect();
     let list_zh: Vec<String> = named.iter().map(|(title, share)| format!("{}（{share}）", title.zh)).collect();
     let (list_en, list_zh) = (one_of(&list_en, ", ", " or "), one_of(&list_zh, "、", "或"));
+    let sure = findings.first().is_some_and(|first| first.confidence >= SURE_ENOUGH);
     match conclusion {
         Conclusion::Proved | Conclusion::Likely => None,
+        Conclusion::Family(_) | Conclusion::Open if sure => Some(Text::new(
+            format!("Most likely, though nothing in the log tells it from the next: {list_en}."),
+            format!("很可能是第一项，但日志无法将其与后者区分：{list_zh}。"),
+        )),
         Conclusion::Family(family) => {
             let family = family.name();
             Some(Text::new(
@@ -502,6 +507,19 @@ pub fn rise(rise: &Rise) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_carries_a_high_share_is_not_called_undecided() {
+        use crate::cause::conclusion::Family;
+        let incident = crate::cause::trial::torch(&crate::cause::trial::FULL_CARD);
+        let mut findings = crate::cause::rank(&incident);
+        let mut told = |share| {
+            findings[0].confidence = share;
+            undecided(Conclusion::Family(Family::OwnNeed), &findings).expect("it is open").en
+        };
+        assert!(told(0.84).starts_with("Most likely, though nothing"));
+        assert!(told(0.7).starts_with("Undecided"));
+    }
 
     #[test]
     fn an_upper_bound_is_rounded_down() {
