@@ -157,7 +157,11 @@ pub fn headroom_measurements(program: &dyn Program, data: &[u8]) {
 /// Configurations of models. What the end of the name says is a configuration, GGUF or safetensors; here the readers are
 /// asked one by one.
 pub fn headroom_model(program: &dyn Program, data: &[u8]) {
-    headroom(program, &["headroom", "--model", "INPUT", "--gpu-memory", "24GiB", "--seq", "512"], data);
+    headroom(
+        program,
+        &["headroom", "--model", "INPUT", "--gpu-memory", "24GiB", "--seq", "512", "--no-rehearsal"],
+        data,
+    );
     let _ = oomdoc::headroom::model_file::safetensors(data);
     let _ = oomdoc::headroom::model_file::gguf(data);
 }

@@ -84,7 +84,9 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
             .filter_map(|fact| facts.get(fact))
             .map(|figure| figure.interval())
             .sum::<Interval>();
-        let rest = (table - own).at_least_zero();
+        // What was swapped out is no RAM of anybody's.
+        let swapped = number(event, Number::TableSwap).unwrap_or(zero);
+        let rest = (table - swapped - own).at_least_zero();
         let most = (total - held).at_least_zero();
         add(
             Holder::OtherTasks,

@@ -1,5 +1,6 @@
 //! The job itself fills the device.
 
+use super::nature::{JobKind, job_kind};
 use super::{Cause, CauseId};
 use crate::account::proof::{self, Proof, ProofKind};
 use crate::incident::Incident;
@@ -15,13 +16,7 @@ pub const CAUSE: Cause = Cause {
     title: || text!(en: "the job needs more than the device has", zh: "任务所需显存超过设备容量"),
     doc,
     refute,
-    fixtures: &[
-        "pytorch/reserved-oom-class",
-        "pytorch/private-pools",
-        "context/ranks",
-        "vllm/no-blocks",
-        "llama.cpp/model",
-    ],
+    fixtures: &["pytorch/reserved-oom-class", "context/ranks", "vllm/no-blocks", "llama.cpp/model"],
 };
 
 fn doc() -> Text {
@@ -82,6 +77,13 @@ fn refute(incident: &Incident) -> Text {
             en: "Load once with half of the layers, or in a narrower type: if it fails at the same figures, the device \
                  is filled by something other than the weights.",
             zh: "只加载一半的层，或以更窄的类型加载一次：若在同样的数字处失败，则显存不是被权重占满的。"
+        );
+    }
+    if job_kind(incident) == Some(JobKind::Serving) {
+        return text!(
+            en: "Start once with a model of half the size, all else unchanged: if it fails at the same figures, the \
+                 device is filled by something other than the model.",
+            zh: "其他不变，换一个大小减半的模型启动一次：若在同样的数字处失败，则显存不是被模型占满的。"
         );
     }
     let batch = incident.context.batch_size.value().filter(|batch| *batch > 1);

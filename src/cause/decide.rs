@@ -2,8 +2,9 @@
 
 use super::conclusion::{Conclusion, Family, candidates};
 use super::nature::{Asker, JobKind, asker, job_kind};
+use super::reading::pool_off;
 use super::{CauseId, Finding};
-use crate::dialect::Sign;
+use crate::dialect::{Fact, Sign};
 use crate::domain::Accelerator;
 use crate::domain::program::DeviceUse;
 use crate::incident::Incident;
@@ -113,7 +114,12 @@ const TESTS: &[Test] = &[
     Test {
         id: "shared-memory-use",
         act: |incident| {
-            matches!(asker(incident), Asker::Shm | Asker::Host).then(|| {
+            let event = &incident.event;
+            let shares = event.has(Sign::DataLoaderWorker)
+                || event.facts.get(Fact::ShmemRss).is_some_and(|shared| shared.bytes > 0)
+                || incident.context.workers.is_known()
+                || job_kind(incident) == Some(JobKind::Training);
+            (asker(incident) == Asker::Shm || asker(incident) == Asker::Host && shares).then(|| {
                 ("shell", text!(en: "df -h /dev/shm   # while the job runs", zh: "df -h /dev/shm   # 在任务运行时"))
             })
         },
@@ -208,11 +214,9 @@ const TESTS: &[Test] = &[
     },
     Test {
         id: "pool-off",
-        act: |incident| match incident.event.program.device_use() {
-            DeviceUse::Preallocated { off: Some(setting) } if running(incident) => {
-                Some(("shell", text!(en: "{setting}   # for one run", zh: "{setting}   # 仅运行一次")))
-            }
-            _ => None,
+        act: |incident| {
+            let setting = pool_off(incident).filter(|_| running(incident))?;
+            Some(("shell", text!(en: "{setting}   # for one run", zh: "{setting}   # 仅运行一次")))
         },
         outcomes: &[
             (Preallocation, "it runs", "可以运行"),
@@ -527,7 +531,11 @@ fn per_step(incident: &Incident) -> (&'static str, String) {
     let reserved = match event.accelerator() {
         Accelerator::Mps => "torch.mps.driver_allocated_memory()".to_string(),
         Accelerator::Tpu => return ("pytorch", format!("print({})", meter.now)),
-        other => format!("{}.memory_reserved()", other.torch_module()),
+        other => {
+            // The name until 1.3.
+            let old = event.versions.and_then(|versions| versions.to).is_some_and(|newest| newest < (1, 4));
+            format!("{}.memory_{}()", other.torch_module(), if old { "cached" } else { "reserved" })
+        }
     };
     ("pytorch", format!("print({}, {reserved})", meter.now))
 }

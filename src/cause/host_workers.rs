@@ -1,6 +1,8 @@
 //! Data-loading workers fill the RAM.
 
+use super::nature::{JobKind, job_kind};
 use super::{Cause, CauseId};
+use crate::dialect::Sign;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -34,7 +36,18 @@ fn doc() -> Text {
     )
 }
 
-fn refute(_incident: &Incident) -> Text {
+fn refute(incident: &Incident) -> Text {
+    let loads = incident.event.has(Sign::DataLoaderWorker)
+        || incident.ledger.loader.is_some()
+        || incident.context.persistent_workers.is_known()
+        || job_kind(incident) == Some(JobKind::Training);
+    if !loads {
+        return text!(
+            en: "Run once with a single worker process: if memory still runs out at about the same point, the workers \
+                 do not multiply anything.",
+            zh: "只用一个工作进程运行一次：若仍在差不多的位置耗尽内存，则与进程数量无关。"
+        );
+    }
     text!(
         en: "Run once with `num_workers=0` (one process): if memory still runs out at about the same step, the workers \
              do not multiply anything.",

@@ -39,9 +39,9 @@ fn doc() -> Text {
 fn refute(incident: &Incident) -> Text {
     if incident.event.resource.on_host() {
         return text!(
-            en: "Log the resident memory of the main process and its workers once a minute (`ps -o rss= -p PID`): if \
-                 it is flat after the first epoch, nothing leaks.",
-            zh: "每分钟记录主进程和 worker 的常驻内存（`ps -o rss= -p PID`）：若第一个 epoch 后不再上升，则没有泄漏。"
+            en: "Log the resident memory of the process and its children at intervals (`ps -o rss= -p PID`): if it is \
+                 flat once the program has set up, nothing leaks.",
+            zh: "定时记录进程及其子进程的常驻内存（`ps -o rss= -p PID`）：若程序完成初始化后不再上升，则没有泄漏。"
         );
     }
     let now = incident.event.meter().now;

@@ -33,7 +33,9 @@ pub(crate) mod trial;
 pub(crate) mod weights;
 mod wrong_device;
 
+use crate::dialect::Resource;
 use crate::domain::{Sign, closed_set};
+use crate::estimate::serving::Budget;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::recording::Pieces;
@@ -167,6 +169,36 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
     findings
 }
 
+/// What tells the kind of failure and never why: it counts, and is no evidence that a reader would accept.
+const BACKGROUND: [&str; 2] = ["job", "figures"];
+
+/// True where a reading can be told as evidence for a cause. How large a request was says something of the job that
+/// made it, and nothing of others, of a device chosen wrongly or of a second copy.
+fn is_evidence_for(cause: CauseId, mechanism: &str) -> bool {
+    let of_the_request =
+        matches!(mechanism, "request-share" | "request-size" | "request-against-held" | "host-request");
+    let of_the_job = matches!(
+        cause,
+        CauseId::Capacity
+            | CauseId::SingleHugeAllocation
+            | CauseId::TransientPeak
+            | CauseId::Fragmentation
+            | CauseId::FrameworkLimit
+            | CauseId::Preallocation
+            | CauseId::KvCache
+            | CauseId::HostMemory
+            | CauseId::SharedMemory
+            | CauseId::DriverOrUnrelated
+    ) || cause == CauseId::DuplicateModel && mechanism == "request-against-held";
+    // That nobody else is on the device, or that a program runs for long, is the same for most causes.
+    let bare = match mechanism {
+        "strangers" => matches!(cause, CauseId::LeakGrowth | CauseId::TransientPeak | CauseId::DuplicateModel),
+        "long-lived" => !matches!(cause, CauseId::LeakGrowth | CauseId::OtherProcess | CauseId::HostMemory),
+        _ => false,
+    };
+    !BACKGROUND.contains(&mechanism) && !bare && (of_the_job || !of_the_request)
+}
+
 /// Drops what says nothing: readings without weight, and those that speak for the likeliest of the other causes as much
 /// as for this one, under which they would be no evidence.
 fn speak_against_rivals(weighed: &mut [Weighed]) {
@@ -181,7 +213,8 @@ fn speak_against_rivals(weighed: &mut [Weighed]) {
         cause.evidence.retain(|evidence| {
             let of_rival = rival.and_then(|weights| weights.get(row)).copied().unwrap_or(0.0);
             row += 1;
-            evidence.weight.abs() >= WORTH_CITING && (evidence.weight < 0.0 || evidence.weight > of_rival)
+            evidence.weight.abs() >= WORTH_CITING
+                && (evidence.weight < 0.0 || evidence.weight > of_rival && is_evidence_for(cause.cause.id, evidence.id))
         });
     }
 }
@@ -235,6 +268,11 @@ fn applies(cause: CauseId, incident: &Incident) -> bool {
         CauseId::HostMemory if nature::on_gpu(incident) => {
             incident.event.has(crate::dialect::Sign::PinnedHost)
                 || reading::looks_like_wddm(incident) && reading::refused_although_free(incident)
+        }
+        // Before the first token nothing is left: no length of the context is the matter.
+        CauseId::KvCache => {
+            incident.event.resource != Resource::KvCache
+                || Budget::of(&incident.event.facts).room.is_none_or(|room| room >= 0.0)
         }
         CauseId::Fragmentation => {
             incident.proof().is_none_or(|recording| recording.pieces() != Some(Pieces::TooLittle))

@@ -146,6 +146,12 @@ pub fn takes_share_of_free(incident: &Incident) -> bool {
         && incident.event.has(Sign::CacheRefused)
 }
 
+/// True where an engine's warm-up comes before its cache is sized.
+pub fn warms_up_before_its_pool(incident: &Incident) -> bool {
+    let engine = incident.context.trainer.value().and_then(Trainer::engine).unwrap_or(incident.event.program);
+    engine.warms_up_before_its_pool()
+}
+
 /// True for a simulator of quantum states, whose one array doubles with each qubit.
 pub fn is_state_vector(incident: &Incident) -> bool {
     incident.event.program.kind() == Kind::QuantumSimulator

@@ -1,5 +1,6 @@
 //! A framework took (almost) the whole device up front.
 
+use super::reading::pool_off;
 use super::{Cause, CauseId};
 use crate::domain::program::DeviceUse;
 use crate::incident::Incident;
@@ -11,7 +12,7 @@ pub const CAUSE: Cause = Cause {
     title: || text!(en: "a pool took the memory up front", zh: "内存池预先占满了内存"),
     doc,
     refute,
-    fixtures: &["vllm/startup-wrapped", "vllm/sampler", "sglang/graph"],
+    fixtures: &["pytorch/private-pools", "vllm/startup-wrapped", "vllm/sampler", "sglang/graph"],
 };
 
 fn doc() -> Text {
@@ -37,15 +38,17 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
+    if let Some(setting) = pool_off(incident) {
+        return text!(
+            en: "Run once with `{setting}`: if it fails all the same, the pool was not in the way.",
+            zh: "设置 `{setting}` 运行一次：若照样失败，则与预占内存池无关。"
+        );
+    }
     match incident.event.program.device_use() {
         DeviceUse::SizedPool { share } | DeviceUse::PoolOfFree { share } => text!(
             en: "Start once with `{share}` lowered by 0.05: if the same step fails with as little free as before, the \
                  pool is not what is in its way.",
             zh: "将 `{share}` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
-        ),
-        DeviceUse::Preallocated { off: Some(setting) } => text!(
-            en: "Run once with `{setting}`: if it fails all the same, the pool was not in the way.",
-            zh: "设置 `{setting}` 运行一次：若照样失败，则与预占内存池无关。"
         ),
         _ => text!(
             en: "Lower the pool or memory fraction of whatever starts first by a tenth and run again: if the same \

@@ -3,15 +3,71 @@
 use super::CauseId;
 use super::mechanism::{MECHANISMS, Mechanism, Reading};
 use super::nature::{Asker, asker};
-use super::reading::{Grown, cached, foreign, grown};
+use super::reading::{Grown, foreign, grown};
 use crate::account::proof::{self, ProofKind};
 use crate::evidence::Evidence;
 use crate::incident::Incident;
+use crate::text;
+use crate::text::Text;
 
 /// A cause that follows, with what it follows from.
 pub(crate) struct Proof {
     pub cause: CauseId,
     pub evidence: Evidence,
+}
+
+/// What each cause is proved by, and what must be so. A proof is about the request that failed: that something would
+/// have served it does not show that the job would have run, so a cache that would have held it, in pieces, is told as
+/// a fact and proves no cause without a replay.
+pub(crate) fn premises(cause: CauseId) -> Option<Text> {
+    Some(match cause {
+        CauseId::SingleHugeAllocation => text!(
+            en: "one request, or one buffer of a compiled program, is larger than the whole device or machine at every \
+                 end of the rounding; the request is no cache of keys and values, and what it is held against is \
+                 printed as the size of the device, not of a pool",
+            zh: "单次请求或编译后程序的单个缓冲区，在舍入的任何一端都大于整个设备或机器；请求不是 KV cache，比较的对象\
+                 是打印的设备容量而不是内存池"
+        ),
+        CauseId::FrameworkLimit => text!(
+            en: "what was held and what was asked for exceed a limit below the device, while the device had as much \
+                 free; or an allocator's own reserve of addresses is exceeded",
+            zh: "已持有与申请之和超过低于设备容量的上限，而设备当时有足够空闲；或超出分配器自己预留的地址空间"
+        ),
+        CauseId::OtherProcess => text!(
+            en: "the message itself tells this process from others; these hold half of the device and more, at least \
+                 what was missing, and are neither ranks of this job nor like it in size",
+            zh: "报错本身区分了本进程与其他进程；其他进程占用设备的一半以上且不少于缺口，既不是本任务的 rank，大小也\
+                 不相近"
+        ),
+        CauseId::Capacity => text!(
+            en: "parameters told by the log, times the least bytes that the way they run takes for each, exceed the \
+                 device; or the replay of the failure's snapshot shows that no layout would have held what was needed",
+            zh: "日志给出的参数量乘以该运行方式每参数的最少字节数超过设备；或重放失败时的快照表明任何布局都放不下"
+        ),
+        CauseId::Fragmentation => text!(
+            en: "the replay of the failure's snapshot serves the request under other settings of the allocator",
+            zh: "重放失败时的快照：换用其他分配器设置即可满足请求"
+        ),
+        CauseId::LeakGrowth => text!(
+            en: "the snapshot of the failure shows blocks of many passes kept at once, or growth from step to step",
+            zh: "失败时的快照显示同时保留了多次前向的块，或逐步增长"
+        ),
+        CauseId::SharedMemory => text!(
+            en: "the kernel's report counts three quarters and more of the limit as shared memory, which killing a \
+                 process does not free",
+            zh: "内核报告中共享内存占上限的四分之三以上，杀死进程并不能释放它"
+        ),
+        CauseId::HostWorkers => text!(
+            en: "processes × workers × what each holds by the settings told exceeds the machine or limit even at the \
+                 low end",
+            zh: "进程数 × worker 数 × 按设置每个所占，其下限已超过机器内存或上限"
+        ),
+        CauseId::DriverOrUnrelated => text!(
+            en: "a kernel asked for more on-chip memory than a multiprocessor has; no general memory was short",
+            zh: "kernel 请求的片上内存超过单个多处理器所有；并不缺少普通显存"
+        ),
+        _ => return None,
+    })
 }
 
 /// Weight of a proof among the evidence: it stands first.
@@ -41,6 +97,12 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     }
     let logic = incident.proofs();
     let certain = |kind| proof::of(&logic, kind).is_some_and(proof::Proof::certain);
+    if asker(incident) == Asker::OnChip
+        && let Some(found) = level("on-chip")
+        && incident.ledger.requested.is_some()
+    {
+        return by(CauseId::DriverOrUnrelated, found);
+    }
     // Of what is printed as the device's size; a pool's limit is another matter.
     if matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)
         && certain(ProofKind::RequestExceedsDevice)
@@ -55,13 +117,6 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
         && let Some(found) = at("replay", &["need-exceeds"])
     {
         return by(CauseId::Capacity, found);
-    }
-    let replayed = incident.proof().is_some_and(|recording| recording.pieces().is_some());
-    if asker(incident) == Asker::OnChip
-        && let Some(found) = level("on-chip")
-        && incident.ledger.requested.is_some()
-    {
-        return by(CauseId::DriverOrUnrelated, found);
     }
     // One buffer of a planned program is as much a request as a tensor is.
     if let Some(found) = at("largest-buffer", &["exceeds-the-device"]) {
@@ -91,15 +146,6 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     }
     if let Some(found) = at("loader-arithmetic", &["exceeds", "exceeds-after-an-epoch"]) {
         return by(CauseId::HostWorkers, found);
-    }
-    if let (Some(idle), Some(all)) = (cached(incident), incident.ledger.capacity)
-        && certain(ProofKind::FitsInCache)
-        && idle.low * 4 >= all.high
-        && !replayed
-        && at("pieces", &["expandable-already"]).is_none()
-        && let Some(found) = at("cache", &["much", "most"])
-    {
-        return by(CauseId::Fragmentation, found);
     }
     // Others hold half of the device and more than was missing, and what this process holds is the smaller part:
     // whatever it does, they are in its way.
@@ -138,7 +184,7 @@ mod tests {
             (Fact::Allocated, "14.20 GiB"),
             (Fact::ReservedUnallocated, "7.90 GiB"),
         ]);
-        assert_eq!(proved(&idle), Some(CauseId::Fragmentation));
+        assert_eq!(proved(&idle), None, "a cache in pieces is a fact about one request, and no verdict");
         let others = torch_among(
             &[
                 (Fact::Requested, "400.00 MiB"),

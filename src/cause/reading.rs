@@ -2,9 +2,10 @@
 
 use super::nature::{Asker, asker};
 use crate::dialect::{Event, Fact, Number, Sign};
+use crate::domain::program::DeviceUse;
 use crate::evidence::{Span, TraceEntry};
 use crate::gpu::context_size;
-use crate::incident::context::{Growth, Measure, Series};
+use crate::incident::context::{Clue, Growth, Measure, Series};
 use crate::incident::{Incident, Recording};
 use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval, MIB};
@@ -198,6 +199,17 @@ pub fn trend(incident: &Incident, measure: Measure) -> Option<(&Series, Growth)>
         .filter(|series| series.measure == measure)
         .filter_map(|series| Some((series, series.growth()?)))
         .max_by(|a, b| a.1.confidence.total_cmp(&b.1.confidence))
+}
+
+/// What keeps a framework from taking its pool at start, as it is written for the release that runs.
+pub fn pool_off(incident: &Incident) -> Option<&'static str> {
+    match incident.event.program.device_use() {
+        DeviceUse::Preallocated { off: Some(_) } if incident.context.has(Clue::TensorFlow1) => {
+            Some("config.gpu_options.allow_growth = True")
+        }
+        DeviceUse::Preallocated { off } => off,
+        _ => None,
+    }
 }
 
 /// What an engine misses at start-up: the share that it is set to take, less what is free.

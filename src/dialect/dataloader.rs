@@ -277,6 +277,7 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
     // Without a file in shared memory the mapping is plain memory: a checkpoint, say.
     if told(12, "Cannot allocate memory") && !in_shared_memory(line) {
         event.resource = Resource::Host;
+        event.sign(Sign::MappedFile);
     }
     if let Some(pid) = pid_told_later(document, position) {
         event.sign(Sign::DataLoaderWorker);

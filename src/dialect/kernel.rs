@@ -844,6 +844,8 @@ impl Report {
         let (tasks, pages) = by_name.values().copied().max_by_key(|(_, pages)| *pages).unwrap_or_default();
         number(Number::TableTasks, self.rows.len() as f64, table_at);
         number(Number::TableSum, self.rows.iter().map(|(row, _)| own(row)).sum(), table_at);
+        let swapped: u64 = self.rows.iter().filter_map(|(row, _)| row.value("swapents")).fold(0, u64::saturating_add);
+        number(Number::TableSwap, swapped.saturating_mul(page) as f64, table_at);
         number(Number::TableTopRss, own(top), *top_at);
         number(Number::TableTopPid, top.pid as f64, *top_at);
         number(Number::TableLikeNamedCount, tasks as f64, table_at);

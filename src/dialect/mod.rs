@@ -218,7 +218,31 @@ impl Event {
             (Sign::Tpu, Accelerator::Tpu),
         ];
         let spoken = signs.into_iter().find(|(sign, _)| self.has(*sign)).map(|(_, accelerator)| accelerator);
-        spoken.or(self.program.accelerator()).unwrap_or(Accelerator::Cuda)
+        let spoken = spoken.or(self.program.accelerator());
+        spoken.unwrap_or(if self.on_any_vendors_device() { Accelerator::Any } else { Accelerator::Cuda })
+    }
+
+    /// True where the message speaks of a driver's interface that every vendor implements.
+    fn on_any_vendors_device(&self) -> bool {
+        matches!(self.program, Program::Vulkan | Program::OpenCl | Program::WebGpu | Program::Wgpu)
+            || ["VK_ERROR", "ulkan", "CL_MEM_OBJECT", "clCreateBuffer", "WebGPU"]
+                .iter()
+                .any(|word| self.message.contains(word))
+    }
+
+    /// True where the message itself says that memory ran out.
+    pub fn says_out_of_memory(&self) -> bool {
+        let message = self.message.to_ascii_lowercase();
+        [
+            "out of memory",
+            "out_of_memory",
+            "out-of-memory",
+            "outofmemory",
+            "out_of_device_memory",
+            "insufficient memory",
+        ]
+        .iter()
+        .any(|words| message.contains(words))
     }
 
     /// The line to print beside the message.

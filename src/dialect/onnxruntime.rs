@@ -81,7 +81,21 @@ static CUDA: Words = Words::new(|| {
     .ok()
 });
 
-static CPU: Words = Words::new(|| AhoCorasick::new(["CPUExecutionProvider", "device: cpu", "onnxruntime-node"]).ok());
+static CPU: Words = Words::new(|| {
+    AhoCorasick::new([
+        "CPUExecutionProvider",
+        "device: cpu",
+        "onnxruntime-node",
+        // Wheels built there have no provider of a GPU that this arena serves.
+        "/Users/runner/work",
+        // Operators that only the CPU provider has.
+        "TfIdfVectorizer",
+        "TreeEnsemble",
+        "LabelEncoder",
+        "StringNormalizer",
+    ])
+    .ok()
+});
 
 static OWN: Words =
     Words::new(|| AhoCorasick::new(["onnxruntime", "ONNXRuntime", "OnnxRuntime", "onnx_runtime", "ORT_"]).ok());

@@ -233,6 +233,16 @@ fn earlyoom(document: &Document, position: usize) -> Option<Event> {
     let mut event = field::event(document, position, "earlyoom", Program::EarlyOom, Resource::Host);
     event.sign(Sign::KilledWithProof);
     field::note_pid(&mut event, Some(pid));
+    let died = |at: usize| {
+        let later = field::text(document, at);
+        let of_it = field::number_after(later, "to process") == Some(pid)
+            || field::number_after(later, "process") == Some(pid)
+            || field::number_after(later, "Process") == Some(pid);
+        of_it && (later.contains("SIGKILL") || later.contains("exited") || later.contains("Killed process"))
+    };
+    if line.contains("SIGTERM") && !field::behind(document, position, NEAR).any(died) {
+        event.sign(Sign::ToldToEnd);
+    }
     let at = event.at;
     let name = quoted_name(tail);
     if let Some(name) = name {

@@ -18,6 +18,8 @@ closed_set! {
         Npu = "npu",
         /// Google.
         Tpu = "tpu",
+        /// Whatever a driver's interface stands for that every vendor implements: Vulkan, OpenCL, WebGPU.
+        Any = "any",
     }
 }
 
@@ -31,6 +33,7 @@ impl Accelerator {
             Accelerator::Xpu => "xpu-smi stats -d 0",
             Accelerator::Npu => "npu-smi info",
             Accelerator::Tpu => "tpu-info",
+            Accelerator::Any => "nvtop",
         };
         Meter { now: command, peak: command }
     }
@@ -44,6 +47,7 @@ impl Accelerator {
             Accelerator::Xpu => "xpu-smi",
             Accelerator::Npu => "npu-smi",
             Accelerator::Tpu => "tpu-info",
+            Accelerator::Any => "nvtop",
         }
     }
 
@@ -56,6 +60,7 @@ impl Accelerator {
             Accelerator::Xpu => "xpu-smi ps",
             Accelerator::Npu => "npu-smi info",
             Accelerator::Tpu => "tpu-info",
+            Accelerator::Any => "nvtop",
         }
     }
 
@@ -67,7 +72,7 @@ impl Accelerator {
             Accelerator::Xpu => Some("ZE_AFFINITY_MASK"),
             Accelerator::Npu => Some("ASCEND_RT_VISIBLE_DEVICES"),
             Accelerator::Tpu => Some("TPU_VISIBLE_CHIPS"),
-            Accelerator::Mps => None,
+            Accelerator::Mps | Accelerator::Any => None,
         }
     }
 
@@ -75,7 +80,7 @@ impl Accelerator {
     /// falls only when the cache is emptied, which makes it the nearest figure.
     pub const fn torch_meter(self) -> Meter {
         match self {
-            Accelerator::Cuda | Accelerator::Hip => {
+            Accelerator::Cuda | Accelerator::Hip | Accelerator::Any => {
                 Meter { now: "torch.cuda.memory_allocated()", peak: "torch.cuda.max_memory_allocated()" }
             }
             Accelerator::Mps => {
@@ -93,7 +98,7 @@ impl Accelerator {
     /// PyTorch's module for devices of this family.
     pub const fn torch_module(self) -> &'static str {
         match self {
-            Accelerator::Cuda | Accelerator::Hip => "torch.cuda",
+            Accelerator::Cuda | Accelerator::Hip | Accelerator::Any => "torch.cuda",
             Accelerator::Mps => "torch.mps",
             Accelerator::Xpu => "torch.xpu",
             Accelerator::Npu => "torch.npu",
@@ -107,7 +112,7 @@ impl Accelerator {
             Accelerator::Cuda => Some("PYTORCH_CUDA_ALLOC_CONF"),
             Accelerator::Hip => Some("PYTORCH_HIP_ALLOC_CONF"),
             Accelerator::Npu => Some("PYTORCH_NPU_ALLOC_CONF"),
-            Accelerator::Mps | Accelerator::Xpu | Accelerator::Tpu => None,
+            Accelerator::Mps | Accelerator::Xpu | Accelerator::Tpu | Accelerator::Any => None,
         }
     }
 
@@ -122,14 +127,14 @@ impl Accelerator {
             Accelerator::Cuda => Some("CUDA_LAUNCH_BLOCKING=1"),
             Accelerator::Hip => Some("AMD_SERIALIZE_KERNEL=3"),
             Accelerator::Npu => Some("ASCEND_LAUNCH_BLOCKING=1"),
-            Accelerator::Mps | Accelerator::Xpu | Accelerator::Tpu => None,
+            Accelerator::Mps | Accelerator::Xpu | Accelerator::Tpu | Accelerator::Any => None,
         }
     }
 
     /// The name of the family's devices in PyTorch, as `torch.autocast` and `Tensor.to` take it.
     pub const fn torch_device(self) -> &'static str {
         match self {
-            Accelerator::Cuda | Accelerator::Hip => "cuda",
+            Accelerator::Cuda | Accelerator::Hip | Accelerator::Any => "cuda",
             Accelerator::Mps => "mps",
             Accelerator::Xpu => "xpu",
             Accelerator::Npu => "npu",

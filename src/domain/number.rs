@@ -256,6 +256,8 @@ numbers! {
     TableLikeNamedSum = "table_like_named_sum", Bytes;
     /// What all tasks of the table hold; shared pages count in each.
     TableSum = "table_sum", Bytes;
+    /// What of it was swapped out.
+    TableSwap = "table_swap", Bytes;
     /// Tasks in the table.
     TableTasks = "table_tasks", Count;
     /// Task that holds most.

@@ -386,7 +386,7 @@ programs! {
         .targets(&[Target::Exllama]).context("max_seq_len")
         .marked(&["exllamav2", "exllamav3", "exllama_kernels"]);
     MlcLlm = engine("mlc-llm", DeviceUse::OnDemand).aka(&["mlc_llm"])
-        .marked(&["mlc_llm", "mlc-llm"]);
+        .marked(&["mlc_llm", "mlc-llm", "mlc-chat", "mlc_chat"]);
     Ktransformers = engine("ktransformers", DeviceUse::FixedBuffers).pytorch(Yes)
         .marked(&["ktransformers", "balance_serve"]);
     Aphrodite = engine("aphrodite", pool("--gpu-memory-utilization")).pytorch(Yes).context("--max-model-len");
@@ -739,6 +739,12 @@ impl Program {
 
     pub fn device_use(&self) -> DeviceUse {
         self.row().device_use
+    }
+
+    /// True for an engine whose warm-up, with the largest batch that its settings allow, comes before its cache is
+    /// sized.
+    pub fn warms_up_before_its_pool(&self) -> bool {
+        matches!(self, Program::Tgi)
     }
 
     /// True for frameworks that take most of the device at start.

@@ -110,6 +110,10 @@ closed_set! {
         PoolWorkerKilled = "pool-worker-killed",
         /// No reader knows the message: what it means was told by the words around its figures.
         Generic = "generic",
+        /// What was refused is a file that is mapped: its size is the file's.
+        MappedFile = "mapped-file",
+        /// It was told to end, and nothing in the log says that it did.
+        ToldToEnd = "told-to-end",
         /// A compiler was killed, or found no memory.
         CompilerKilled = "compiler-killed",
     }

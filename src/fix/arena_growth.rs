@@ -23,11 +23,14 @@ pub const FIX: Fix = Fix {
         line(
             Target::OnnxRuntime,
             "providers=[(\"CUDAExecutionProvider\", {\"arena_extend_strategy\": \"kSameAsRequested\"})]",
-        ),
+        )
+        .unless("host"),
         line(
             Target::OnnxRuntime,
             "run_options.add_run_config_entry(\"memory.enable_memory_arena_shrinkage\", \"gpu:0\")",
-        ),
+        )
+        .unless("host"),
+        line(Target::OnnxRuntime, "session_options.enable_cpu_mem_arena = False").when("host"),
     ],
     fixtures: &["onnxruntime/cuda", "onnxruntime/cpu"],
     advise,
@@ -36,6 +39,7 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     let asked = case.requested().map(|requested| show(requested.middle()));
     Draft::new(case, &FIX)
+        .when("host", case.on_host())
         .frees_unknown(text!(
             en: "up to half of what the arena holds; the log does not print that",
             zh: "最多为 arena 所占的一半；日志未打印"

@@ -5,7 +5,12 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "carve-out",
     class: Class::Limits,
-    title: || text!(en: "Enlarge the partition (MIG, UMA carve-out, GTT)", zh: "扩大分区（MIG、UMA 划分、GTT）"),
+    title: || {
+        text!(
+            en: "Lift the device's own limit (MIG, UMA, GTT, buffer size)",
+            zh: "放宽设备自身的上限（MIG、UMA、GTT、单个缓冲区）"
+        )
+    },
     doc: || {
         text!(
             en: "A MIG slice, a virtual GPU profile or the BIOS's carve-out of an APU bounds what the process may \

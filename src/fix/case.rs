@@ -12,7 +12,7 @@ use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::{Kind, Language, PytorchAllocator};
 use crate::domain::trainer::Purpose;
 use crate::domain::{Accelerator, Number, Program, Target};
-use crate::incident::context::{Clue, Context, Phase, Platform, Precision, Trainer};
+use crate::incident::context::{Clue, Context, Frame, Phase, Platform, Precision, Trainer};
 use crate::incident::{Incident, Recording};
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
@@ -249,6 +249,26 @@ impl<'a> Case<'a> {
         name.starts_with(|c: char| c.is_ascii_uppercase()) || name == "from_pretrained"
     }
 
+    /// True where the script is named for pre-training.
+    pub fn pretrains(&self) -> bool {
+        let named = |text: &str| {
+            let text = text.to_ascii_lowercase();
+            text.contains("pretrain.py") || text.contains("pretrain_") || text.contains("pre_train")
+        };
+        let script = [self.context.program.get(), self.context.command.get()];
+        script.into_iter().flatten().any(|text| named(text))
+            || self.context.frames.iter().any(|frame| frame.is_user_code() && named(&frame.file))
+    }
+
+    /// True where the update of an averaged copy of the weights failed: the pass before it is over.
+    pub fn averaging(&self) -> bool {
+        let named = |frame: &Frame| {
+            let function = frame.function.to_ascii_lowercase();
+            function.split('_').any(|word| word == "ema") || function.contains("moving_average")
+        };
+        self.context.user_frame().is_some_and(named)
+    }
+
     /// True for a simulator of quantum states, whose one array nothing makes smaller but fewer qubits.
     pub fn is_state_vector(&self) -> bool {
         self.program().kind() == Kind::QuantumSimulator
@@ -256,7 +276,7 @@ impl<'a> Case<'a> {
 
     /// Less than 1 where it failed in a phase in which activations are gone: the optimizer's step, saving.
     pub fn activations(&self) -> f64 {
-        let gone = matches!(self.phase(), Some(Phase::OptimizerStep | Phase::Checkpoint));
+        let gone = matches!(self.phase(), Some(Phase::OptimizerStep | Phase::Checkpoint)) || self.averaging();
         if gone || self.clue(Clue::OptimizerState) { 0.35 } else { 1.0 }
     }
 
@@ -468,12 +488,8 @@ impl<'a> Case<'a> {
 
     /// True for a device that NVIDIA's or AMD's tools list processes of.
     pub fn discrete_gpu(&self) -> bool {
-        // Drivers' interfaces that any vendor implements leave open whose device it is.
-        let anybodys = matches!(
-            self.program(),
-            Program::Vulkan | Program::OpenCl | Program::WebGpu | Program::Wgpu | Program::Metal
-        );
-        self.on_device() && !anybodys && matches!(self.accelerator(), Accelerator::Cuda | Accelerator::Hip)
+        let metal = self.program() == Program::Metal;
+        self.on_device() && !metal && matches!(self.accelerator(), Accelerator::Cuda | Accelerator::Hip)
     }
 
     /// The physical bound of anything that can be freed here: the device, the limit, or the machine.

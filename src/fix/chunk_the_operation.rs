@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Tensor],
     // A state vector is one array: no part of it can be left out of a gate.
     applies: |case| !case.is_state_vector(),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },

@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu],
-    applies: |_| true,
+    applies: |case| !case.inference(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Jax, "step = jax.jit(step, donate_argnums=(0,))")
         .note("the state; do not use the old one afterwards", "捐出旧状态；之后不要再使用它")],

@@ -5,6 +5,8 @@ use super::case::{Case, clamp_to, show};
 use super::cures::{self, Table};
 use super::need::Need;
 use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer, Part};
+use crate::domain::Target;
+use crate::incident::context::Clue;
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
@@ -171,9 +173,10 @@ impl<'a> Draft<'a> {
         let written = self.fix.knobs.iter().filter(|line| line.holds(&self.given));
         let filled = written.filter_map(|line| {
             let text = line.fill(&self.values)?;
+            let text = if self.case.clue(Clue::Wrapped) { unspelled(line.target, text) } else { text };
             Some(Knob { target: line.target, line: remark(text, self.was.as_ref()) })
         });
-        made.into_iter().chain(filled).collect()
+        made.into_iter().chain(filled).filter(|knob| super::release::known(self.case, knob)).collect()
     }
 
     /// The finished advice. The saving decides where it is known: a maximum below what is missing withholds the fix.
@@ -205,13 +208,35 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Circumstances that lines of any fix may depend on: a data loader feeds the job, a model is trained.
-pub const UNIVERSAL: [&str; 2] = ["loader", "trains"];
+/// Circumstances that lines of any fix may depend on: a data loader feeds the job, a model is trained, the program runs
+/// a session of TensorFlow 1.
+pub const UNIVERSAL: [&str; 3] = ["loader", "trains", "session"];
 
 /// Those of them that are given.
 fn universal(case: &Case) -> Vec<&'static str> {
-    let given = [Need::Loader.met(case), case.training()];
+    let given = [Need::Loader.met(case), case.training(), case.clue(Clue::TensorFlow1)];
     UNIVERSAL.iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| *name).collect()
+}
+
+/// An option of an engine that another program starts, which has its own spelling for it: the name alone is sure.
+fn unspelled(target: Target, line: Text) -> Text {
+    let engines = [Target::Vllm, Target::Sglang, Target::Tgi, Target::Lmdeploy, Target::TensorRtLlm, Target::LlamaCpp];
+    if !engines.contains(&target) || !line.en.starts_with("--") {
+        return line;
+    }
+    let name = |line: &str| {
+        let (option, value) = line.trim_start_matches('-').split_once(' ').unwrap_or((line, ""));
+        format!("{}={}", option.trim_start_matches('-').replace('-', "_"), value.replace(" --", ", --"))
+    };
+    let plain = Text::new(name(&line.en), name(&line.zh));
+    let engine = target.id();
+    remark(
+        plain,
+        Some(&text!(
+            en: "of {engine}, as the program that starts it spells it",
+            zh: "{engine} 的选项，写法以启动它的程序为准"
+        )),
+    )
 }
 
 /// A line with one more remark behind it.

@@ -42,7 +42,11 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
-    Draft::new(case, &FIX).frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters()).because(
-        text!(en: "the averaged copy is used rarely and need not lie on the GPU", zh: "平均副本很少用到，不必放在显存"),
-    )
+    Draft::new(case, &FIX)
+        .when("updating", case.averaging())
+        .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
+        .because(text!(
+            en: "the averaged copy is used rarely and need not lie on the GPU",
+            zh: "平均副本很少用到，不必放在显存"
+        ))
 }

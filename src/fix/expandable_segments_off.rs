@@ -26,6 +26,7 @@ pub const FIX: Fix = Fix {
         case.caching_allocator()
             && (AllocConf::of(case).expandable()
                 || case.sign(Sign::ExpandableReserve)
+                || faulty(case)
                 || case.proof().is_some_and(|recording| recording.expandable))
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
@@ -38,7 +39,28 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// True where the code of expandable segments itself failed, whatever it failed of.
+fn faulty(case: &Case) -> bool {
+    case.sign(Sign::Disguised) && case.sign(Sign::ExpandableSegmentsOn)
+}
+
 fn advise(case: &Case) -> Advice {
+    if faulty(case) {
+        let conf = AllocConf::of(case).without("expandable_segments");
+        return Draft::new(case, &FIX)
+            .when("faulty", true)
+            .fill("variable", conf.variable())
+            .fill("kept", conf.kept())
+            .frees_unknown(text!(
+                en: "frees nothing: another code of the allocator serves the request",
+                zh: "不释放显存：改由分配器的另一段代码处理请求"
+            ))
+            .because(text!(
+                en: "an assertion of the code for expandable segments failed: without them, the next run tells \
+                     whether memory is short",
+                zh: "expandable segments 的代码断言失败：关闭后再运行一次，即可知道是否真的缺显存"
+            ));
+    }
     if case.sign(Sign::ExpandableReserve) {
         let conf = AllocConf::of(case).without("expandable_segments");
         return Draft::new(case, &FIX)

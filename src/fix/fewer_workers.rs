@@ -1,5 +1,6 @@
 //! Fewer loader processes, fewer batches ahead.
 
+use super::need::torch_loader;
 use super::prelude::*;
 use crate::account::LoaderAccount;
 use crate::estimate::loader::Loader;
@@ -7,7 +8,7 @@ use crate::estimate::loader::Loader;
 pub const FIX: Fix = Fix {
     id: "fewer-workers",
     class: Class::Host,
-    title: || text!(en: "Fewer DataLoader workers, less prefetch", zh: "减少 DataLoader worker 与预取"),
+    title: || text!(en: "Fewer worker processes, less prefetch", zh: "减少 worker 进程与预取"),
     doc: || {
         text!(
             en: "Each worker holds its own copies of what it touches and `prefetch_factor` batches. Workers hold no \
@@ -27,7 +28,14 @@ pub const FIX: Fix = Fix {
         line(
             Target::Pytorch,
             "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch}, persistent_workers=False)",
-        ),
+        )
+        .unless("pool"),
+        line(Target::Python, "ProcessPoolExecutor(max_workers={tried})")
+            .note(
+                "multiprocessing.Pool({tried}), joblib n_jobs={tried}",
+                "multiprocessing.Pool({tried})、joblib n_jobs={tried}",
+            )
+            .when("pool"),
     ],
     fixtures: &["pytorch-host/worker-killed-with-report", "kernel/memcg-workers"],
     advise,
@@ -68,6 +76,7 @@ fn advise(case: &Case) -> Advice {
     let loader = case.sign(Sign::DataLoaderWorker) || workers.is_some() || case.phase() == Some(Phase::DataLoading);
     Draft::new(case, &FIX)
         .when("loader", loader)
+        .when("pool", !torch_loader(case))
         // Where caches or the processes themselves do not fit, no number of workers is enough.
         .weight(if enough { 1.0 } else { 0.5 })
         // A program that shows no loader may have none.

@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::NoEngine],
+    needs: &[Need::NoEngine, Need::Tensor],
     applies: |case| {
         case.resource() != Resource::CudaSharedMemory && case.resource() != Resource::Shm && !case.is_state_vector()
     },

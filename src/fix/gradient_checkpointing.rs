@@ -34,6 +34,7 @@ pub const FIX: Fix = Fix {
         line(Target::TensorFlow, "block = tf.recompute_grad(block)"),
         line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
             .note("per block", "逐块"),
+        line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x)").note("per block", "逐块"),
     ],
     fixtures: &["context/retried", "pytorch/reserved"],
     advise,
@@ -47,6 +48,12 @@ fn advise(case: &Case) -> Advice {
         return Advice::WontHelp(text!(
             en: "it failed while saving, when the activations are gone already",
             zh: "失败发生在保存检查点时，此时激活早已释放"
+        ));
+    }
+    if case.averaging() {
+        return Advice::WontHelp(text!(
+            en: "it failed while the averaged copy was updated, when the activations are gone already",
+            zh: "失败发生在更新平均副本时，此时激活早已释放"
         ));
     }
     if case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState) {

@@ -60,7 +60,8 @@ impl Line {
             Some(note) => format!("{code}   # {note}"),
             None => code.to_string(),
         };
-        Text::new(with(self.en, self.note.map(|note| note.0)), with(self.zh, self.note.map(|note| note.1)))
+        let zh = with(self.zh, self.note.map(|note| note.1));
+        Text::new(with(self.en, self.note.map(|note| note.0)), blanks_in_chinese(zh))
     }
 
     /// The line with this incident's figures; `None` where one that it needs is not known.
@@ -70,8 +71,43 @@ impl Line {
             let place = format!("{{{name}}}");
             text = Text::new(text.en.replace(&place, &value.en), text.zh.replace(&place, &value.zh));
         }
+        text.zh = blanks_in_chinese(text.zh);
         placeholders(&text.en).is_empty().then_some(text)
     }
+}
+
+/// What stands in angle brackets for the reader to fill in, in both languages.
+const BLANKS: &[(&str, &str)] = &[
+    ("<MB>", "<MB 数>"),
+    ("<MB below the limit>", "<低于上限的 MB 数>"),
+    ("<a quarter of the limit>", "<上限的四分之一>"),
+    ("<at least the request and its answer>", "<不少于请求加回答>"),
+    ("<below the card's memory>", "<低于显存容量>"),
+    ("<below the container's limit>", "<低于容器上限>"),
+    ("<below the machine's memory>", "<低于机器内存>"),
+    ("<bytes>", "<字节数>"),
+    ("<fewer>", "<更少>"),
+    ("<fewer layers>", "<更少的层数>"),
+    ("<half>", "<减半>"),
+    ("<half of the limit>", "<上限的一半>"),
+    ("<index>", "<编号>"),
+    ("<nine tenths of the limit>", "<上限的九成>"),
+    ("<peak + 20 %>", "<峰值 + 20 %>"),
+    ("<shorter>", "<更短>"),
+    ("<size>", "<大小>"),
+    ("<smaller>", "<更小>"),
+    ("<three quarters of the limit>", "<上限的四分之三>"),
+    ("<two thirds of the limit>", "<上限的三分之二>"),
+    ("<unit>", "<单元>"),
+    ("<your command>", "<你的命令>"),
+];
+
+/// The same line with what is to be filled in told in Chinese.
+fn blanks_in_chinese(line: String) -> String {
+    if !line.contains('<') {
+        return line;
+    }
+    BLANKS.iter().fold(line, |line, (en, zh)| line.replace(en, zh))
 }
 
 /// The names in braces that a template holds. Braces of code have other things between them than one name.

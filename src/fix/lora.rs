@@ -34,6 +34,12 @@ fn advise(case: &Case) -> Advice {
     if case.context.lora.value() == Some(true) {
         return Advice::Withheld(text!(en: "it trains LoRA adapters already", zh: "已经在用 LoRA 训练"));
     }
+    if case.pretrains() {
+        return Advice::Withheld(text!(
+            en: "it pre-trains: adapters need a model that is trained already",
+            zh: "这是预训练：adapter 需要已训练好的模型"
+        ));
+    }
     if let Some(why) = case.still_too_large(Change::Lora).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }

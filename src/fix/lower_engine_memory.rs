@@ -50,6 +50,12 @@ fn advise(case: &Case) -> Advice {
     if !(case.on_gpu() && (pools || of_free) || cache_of_free) {
         return Advice::Silent;
     }
+    if engine.warms_up_before_its_pool() && !case.sign(Sign::EngineStartup) {
+        return Advice::WontHelp(text!(
+            en: "its share bounds the whole process, warm-up included: a smaller one leaves less for what failed",
+            zh: "它的份额限制整个进程（包括预热）：份额越小，失败的部分可用的越少"
+        ));
+    }
     let budget = Budget::of(&case.incident.event.facts);
     let at_start = case.sign(Sign::EngineStartup) && budget.share.is_some();
     let computed = if at_start { budget.share_of_free() } else { share_beside(case, &budget) };

@@ -30,6 +30,7 @@ pub const FIX: Fix = Fix {
         line(Target::Lmdeploy, "--session-len {shown}"),
         line(Target::TensorRtLlm, "--max_seq_len {shown}"),
         line(Target::Exllama, "max_seq_len = {shown}"),
+        said(Target::Program, "a context window of {shown} tokens", "上下文窗口设为 {shown} 个 token"),
     ],
     fixtures: &["llama.cpp/cache", "llama.cpp/compute"],
     advise,
@@ -55,6 +56,17 @@ fn advise(case: &Case) -> Advice {
         return Advice::WontHelp(text!(
             en: "{room} is left before a single token is cached: no length fits until the weights do",
             zh: "在缓存任何 token 之前可用量就是 {room}：权重放不下时，任何长度都放不下"
+        ));
+    }
+    if case.sign(Sign::EngineWarmup)
+        && case.on_gpu()
+        && engine.sizes_pool_by_device()
+        && !engine.warms_up_before_its_pool()
+    {
+        return Advice::WontHelp(text!(
+            en: "the pool is sized by its share of the device, whatever the length: a shorter context frees \
+                 nothing beside it",
+            zh: "缓存池按设备份额确定大小，与长度无关：缩短上下文不会在池外腾出空间"
         ));
     }
     if case.sign(Sign::StaticPool) {

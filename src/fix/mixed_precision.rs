@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "mixed-precision",
     class: Class::Precision,
-    title: || text!(en: "Mixed precision (bf16 autocast)", zh: "混合精度（bf16 autocast）"),
+    title: || text!(en: "Mixed precision (16 bit)", zh: "混合精度（16 位）"),
     doc: || {
         text!(
             en: "Halves most activations; the 32-bit weights stay and gain a 16-bit copy of 2 bytes per parameter, \

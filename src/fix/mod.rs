@@ -88,6 +88,7 @@ mod raise_runtime_limit;
 mod raise_ulimit;
 mod read_less_at_once;
 mod record_a_snapshot;
+mod release;
 mod release_earlier_rounds;
 pub mod replayed;
 mod rmm_pool_size;

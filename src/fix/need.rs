@@ -2,6 +2,7 @@
 //! what each need means stands here, and [`super::Fix::advice`] asks it, so that no fix can forget one.
 
 use super::case::Case;
+use crate::cause::mechanism::pool;
 use crate::cause::{CauseId, nature};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::domain::trainer::Trainer;
@@ -41,6 +42,8 @@ closed_set! {
         Short = "short",
         /// A process ran that could have needed less: the kernel found one to kill.
         Process = "process",
+        /// What was refused may be a tensor: it is not a framework's pool, nor a file that is mapped.
+        Tensor = "tensor",
         /// The weights are in place: what is held besides them can be made smaller.
         Loaded = "loaded",
     }
@@ -68,6 +71,7 @@ impl Need {
                 let named = facts.pid.is_known() || facts.process_name.is_known() || facts.largest_process.is_known();
                 case.program() != Program::LinuxKernel || case.resource() != Resource::Host || named
             }
+            Need::Tensor => !pool::is_requested(case.incident) && !case.sign(Sign::MappedFile),
             Need::Loaded => !case.loading(),
         }
     }
@@ -90,6 +94,23 @@ pub fn loader(case: &Case) -> bool {
         || case.clue(Clue::SampleCache)
         || context.frames.iter().any(shown)
         || case.on_host() && case.training() && case.confidence(CauseId::HostWorkers) >= LIKELY_WORKERS
+}
+
+/// True where those processes are PyTorch's or a trainer's own, rather than a pool that a program keeps for its work.
+pub fn torch_loader(case: &Case) -> bool {
+    let context = case.context;
+    let shown = |frame: &Frame| {
+        let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
+        code.contains("loader") || frame.file.to_ascii_lowercase().contains("dataloader")
+    };
+    case.sign(Sign::DataLoaderWorker)
+        || case.trainer().is_some()
+        || case.pytorch()
+        || context.persistent_workers.is_known()
+        || case.ledger.loader.is_some()
+        || case.clue(Clue::SampleCache)
+        || context.frames.iter().any(shown)
+        || case.training()
 }
 
 /// Parts of paths of programs that are used from a browser: their users set fields, not lines.

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "no-grad-in-eval",
     class: Class::Evaluation,
-    title: || text!(en: "Validate under torch.inference_mode()", zh: "验证时使用 torch.inference_mode()"),
+    title: || text!(en: "Validate without gradients", zh: "验证时关闭梯度"),
     doc: || {
         text!(
             en: "Without `inference_mode` or `no_grad`, a forward pass keeps every activation for a backward pass \
@@ -25,6 +25,8 @@ pub const FIX: Fix = Fix {
             "默认即开启；检查 validation_step 中是否有 torch.enable_grad()",
         ),
         line(Target::Pytorch, "with torch.inference_mode():")
+            .note("around the evaluation or prediction loop", "包住验证或预测循环"),
+        line(Target::Pytorch, "with torch.no_grad():")
             .note("around the evaluation or prediction loop", "包住验证或预测循环"),
     ],
     fixtures: &["pytorch/hip-cut", "context/two-runs"],

@@ -1,5 +1,6 @@
 //! One buffer instead of millions of objects.
 
+use super::need::torch_loader;
 use super::prelude::*;
 
 pub const FIX: Fix = Fix {
@@ -17,7 +18,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Ram, Need::Loader],
-    applies: |case| case.context.workers.value() != Some(0),
+    applies: |case| case.context.workers.value() != Some(0) && torch_loader(case),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "self.samples = np.array(paths)").note(

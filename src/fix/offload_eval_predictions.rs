@@ -26,12 +26,12 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "predictions.append(output.argmax(-1).cpu())")
             .note("instead of append(output)", "代替 append(output)"),
     ],
-    fixtures: &["context/leak", "context/notebook"],
+    fixtures: &["context/notebook"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if !(case.evaluating() || case.clue(Clue::Accumulates)) {
+    if !(case.evaluating() || case.clue(Clue::Accumulates) && !case.training()) {
         return Advice::Silent;
     }
     // What keeps activations of many passes alive is a graph, not predictions.

@@ -1,5 +1,6 @@
 //! Workers that start afresh each epoch.
 
+use super::need::torch_loader;
 use super::prelude::*;
 
 pub const FIX: Fix = Fix {
@@ -17,13 +18,13 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Ram, Need::Loader],
-    applies: |case| case.context.workers.value() != Some(0),
+    applies: |case| case.context.workers.value() != Some(0) && torch_loader(case),
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "dataloader_persistent_workers=False"),
         line(Target::Pytorch, "DataLoader(..., persistent_workers=False)"),
     ],
-    fixtures: &["pytorch-host/worker-killed-with-report", "slurm/step-killed"],
+    fixtures: &["pytorch-host/worker-killed-with-report", "fix/caches-in-every-worker"],
     advise,
 };
 

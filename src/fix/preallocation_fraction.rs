@@ -24,10 +24,15 @@ pub const FIX: Fix = Fix {
             "or XLA_CLIENT_MEM_FRACTION=.40 (older: XLA_PYTHON_CLIENT_MEM_FRACTION)",
             "或 XLA_CLIENT_MEM_FRACTION=.40（旧名 XLA_PYTHON_CLIENT_MEM_FRACTION）",
         ),
-        line(Target::TensorFlow, "export TF_FORCE_GPU_ALLOW_GROWTH=true").note(
-            "or tf.config.experimental.set_memory_growth(gpu, True)",
-            "或 tf.config.experimental.set_memory_growth(gpu, True)",
-        ),
+        line(Target::TensorFlow, "config.gpu_options.allow_growth = True")
+            .note("of the session's tf.ConfigProto()", "写在会话的 tf.ConfigProto() 上")
+            .when("session"),
+        line(Target::TensorFlow, "export TF_FORCE_GPU_ALLOW_GROWTH=true")
+            .note(
+                "or tf.config.experimental.set_memory_growth(gpu, True)",
+                "或 tf.config.experimental.set_memory_growth(gpu, True)",
+            )
+            .unless("session"),
         line(Target::Exla, "config :exla, :clients, cuda: [platform: :cuda, preallocate: false]")
             .note("or memory_fraction: 0.4", "或 memory_fraction: 0.4"),
     ],

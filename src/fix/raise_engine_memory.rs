@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
+use crate::units::percent;
 
 pub const FIX: Fix = Fix {
     id: "raise-engine-memory",
@@ -47,6 +48,12 @@ fn advise(case: &Case) -> Advice {
                 zh: "更高的份额要求的显存比当前空闲的更多"
             ));
         }
+        if case.sign(Sign::EngineWarmup) && engine.warms_up_before_its_pool() {
+            return Advice::Withheld(text!(
+                en: "its share is the whole device unless it is set lower",
+                zh: "除非另行设低，它的份额就是整个设备"
+            ));
+        }
         if case.sign(Sign::EngineWarmup) {
             return Advice::WontHelp(text!(
                 en: "what failed lives outside of the share: a larger one leaves it less",
@@ -65,10 +72,10 @@ fn advise(case: &Case) -> Advice {
     }
     let wanted = budget.share_for_cache();
     if let Some(wanted) = wanted.filter(|wanted| *wanted > HIGHEST_SHARE) {
-        let most = format!("{HIGHEST_SHARE:.2}");
+        let (wanted, most) = (percent(wanted), percent(HIGHEST_SHARE));
         return Advice::WontHelp(text!(
-            en: "it would take a share of {wanted:.2} of the device, and {most} is the most that can work",
-            zh: "需要把份额提高到设备的 {wanted:.2}，而最多只能用到 {most}"
+            en: "it would take {wanted} of the device, and {most} is the most that can work",
+            zh: "需要把份额提高到设备的 {wanted}，而最多只能用到 {most}"
         ));
     }
     if budget.weights_exceed()

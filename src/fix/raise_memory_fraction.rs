@@ -1,5 +1,6 @@
 //! A cap refused, not the device.
 
+use super::case::clamp_to;
 use super::prelude::*;
 
 pub const FIX: Fix = Fix {
@@ -22,6 +23,7 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Jax, "export XLA_CLIENT_MEM_FRACTION=.95")
             .note("older name: XLA_PYTHON_CLIENT_MEM_FRACTION", "旧名 XLA_PYTHON_CLIENT_MEM_FRACTION"),
+        line(Target::TensorFlow, "config.gpu_options.per_process_gpu_memory_fraction = 0.95").when("session"),
         line(
             Target::TensorFlow,
             "tf.config.set_logical_device_configuration(gpu, \
@@ -39,8 +41,12 @@ fn advise(case: &Case) -> Advice {
     let room = cap.zip(case.capacity()).map(|(cap, capacity)| {
         let (limit, total) = (show(cap.middle()), show(capacity.middle()));
         (
-            (capacity - cap).at_least_zero(),
-            text!(en: "capacity {total} − limit {limit}", zh: "总容量 {total} − 上限 {limit}"),
+            // What others hold is not to be had, whatever the limit.
+            clamp_to((capacity - cap).at_least_zero(), case.free()),
+            text!(
+                en: "capacity {total} − limit {limit}, as far as it is free",
+                zh: "总容量 {total} − 上限 {limit}，以空闲部分为限"
+            ),
         )
     });
     let draft = Draft::new(case, &FIX);

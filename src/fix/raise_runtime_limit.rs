@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "raise-runtime-limit",
     class: Class::Limits,
-    title: || text!(en: "Raise the program's own limit", zh: "提高程序自身的上限"),
+    title: || text!(en: "Adjust the program's own limit", zh: "调整程序自身的上限"),
     doc: || {
         text!(
             en: "A heap limit (`-Xmx`, `--max-old-space-size`), a pool, a worker's memory limit or a fraction \
@@ -19,7 +19,9 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Java, "-Xmx<below the container's limit>")
-            .note("or -XX:MaxRAMPercentage=75", "或 -XX:MaxRAMPercentage=75"),
+            .note("or -XX:MaxRAMPercentage=75", "或 -XX:MaxRAMPercentage=75")
+            .when("contained"),
+        line(Target::Java, "-Xmx<below the machine's memory>").unless("contained"),
         line(Target::Spark, "--conf spark.executor.memoryOverhead=4g"),
         line(Target::Go, "GOMEMLIMIT=<nine tenths of the limit>")
             .note("collects earlier; does not lift ulimit -v", "更早回收；不会放开 ulimit -v"),
@@ -44,9 +46,11 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    let contained = case.resource() == Resource::Cgroup || case.context.container.value() == Some(true);
     Draft::new(case, &FIX)
         .when("java", case.targets().contains(&Target::Java))
         .when("host", case.on_host())
+        .when("contained", contained)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .because(join(
             text!(en: "the program stops at a limit of its own", zh: "程序停在了自己设定的上限"),

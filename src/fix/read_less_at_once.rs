@@ -14,9 +14,9 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Data, Work::Host],
-    needs: &[Need::Ram, Need::Process],
+    needs: &[Need::Ram, Need::Process, Need::Tensor],
     // A service that is none of the user's making reads what it reads.
-    applies: |case| case.works() != [Work::Host] || case.requested().is_some(),
+    applies: |case| (case.works() != [Work::Host] || case.requested().is_some()) && !case.sign(Sign::MappedFile),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         said(
@@ -36,7 +36,14 @@ pub const FIX: Fix = Fix {
         )
         .when("trains"),
         line(Target::Pytorch, "datasets.load_dataset(..., streaming=True)")
-            .note("or np.load(path, mmap_mode=\"r\")", "或 np.load(path, mmap_mode=\"r\")"),
+            .note("or np.load(path, mmap_mode=\"r\")", "或 np.load(path, mmap_mode=\"r\")")
+            .when("trains"),
+        said(
+            Target::Pytorch,
+            "a smaller input at once: fewer samples, or tiles of a large image",
+            "一次处理更小的输入：更少的样本，或把大图切块",
+        )
+        .unless("trains"),
     ],
     fixtures: &["host/dense-kernel-matrix", "jax/cpu"],
     advise,

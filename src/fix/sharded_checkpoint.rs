@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "sharded-checkpoint",
     class: Class::Host,
-    title: || text!(en: "Save checkpoints in shards", zh: "分片保存检查点"),
+    title: || text!(en: "Save checkpoints from host memory or in shards", zh: "从主机内存或分片保存检查点"),
     doc: || {
         text!(
             en: "A full state dict on rank 0 holds weights and optimizer state of all ranks in one process: 12–16 \

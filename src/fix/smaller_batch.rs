@@ -21,8 +21,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Data],
-    needs: &[Need::NoEngine],
-    applies: |case| case.on_host() || case.on_gpu(),
+    needs: &[Need::NoEngine, Need::Tensor],
+    applies: |case| (case.on_host() || case.on_gpu()) && !case.sign(Sign::AbsurdRequest),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
         line(Target::HfTrainer, "per_device_train_batch_size={batch}, gradient_accumulation_steps={steps}")
@@ -53,11 +53,16 @@ pub const FIX: Fix = Fix {
             .note("and one prompt at a time", "且每次一个提示")
             .unless("trains"),
         line(Target::Fastai, "dls = learn.dls.new(bs={batch}); learn.add_cb(GradientAccumulation({effective}))"),
-        line(Target::TensorFlow, "model.fit(..., batch_size={batch})"),
-        line(Target::Jax, "batch_size = {batch}").note(
-            "optax.MultiSteps(optimizer, {steps}) keeps the effective batch",
-            "optax.MultiSteps(optimizer, {steps}) 保持等效批大小",
-        ),
+        line(Target::TensorFlow, "model.fit(..., batch_size={batch})").unless("session"),
+        said(Target::TensorFlow, "half as many samples in each feed_dict", "每个 feed_dict 中的样本数减半")
+            .when("session"),
+        line(Target::Jax, "batch_size = {batch}")
+            .note(
+                "optax.MultiSteps(optimizer, {steps}) keeps the effective batch",
+                "optax.MultiSteps(optimizer, {steps}) 保持等效批大小",
+            )
+            .when("trains"),
+        line(Target::Jax, "batch_size = {batch}").unless("trains"),
         line(Target::Pytorch, "{name}={tried}"),
         line(Target::Pytorch, "DataLoader(..., batch_size={total})")
             .note("DataParallel divides it over the GPUs", "DataParallel 会把它分到各卡")
@@ -112,7 +117,7 @@ fn advise(case: &Case) -> Advice {
             zh: "失败发生在验证阶段（批大小 {other}）：见 smaller-eval-batch"
         ));
     }
-    let (learns, divided) = (case.training(), case.clue(Clue::DataParallel));
+    let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
     let draft = Draft::new(case, &FIX)
         .when("diffusion", case.diffusion())
         .when("several", devices(case) > 1)
@@ -258,7 +263,8 @@ fn on_host(case: &Case) -> Advice {
     // Where the batch is not known, the queues may well be what fills memory.
     let open = case.ledger.loader.is_some_and(|account| !account.batch_known);
     // Tensors in RAM that were refused are those of the batch as well.
-    if case.resource() == Resource::Shm || !case.learns() || open || case.requested().is_some() {
+    let queues = case.sign(Sign::DataLoaderWorker);
+    if case.resource() == Resource::Shm || !case.learns() || open || queues || case.requested().is_some() {
         return Advice::Silent;
     }
     Advice::WontHelp(text!(

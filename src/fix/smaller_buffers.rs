@@ -63,6 +63,12 @@ const SERVICES: [(&str, &str); 6] = [
 ];
 
 fn advise(case: &Case) -> Advice {
+    if case.sign(Sign::RefusedByLimit) {
+        return Advice::Withheld(text!(
+            en: "the program's own limit refused it: a lower one would refuse it sooner",
+            zh: "是程序自身的上限拒绝了请求：上限更低只会更早拒绝"
+        ));
+    }
     let name = case.incident.event.facts.process_name.get().map(|name| name.to_ascii_lowercase());
     let service =
         name.and_then(|name| SERVICES.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, kind)| *kind));

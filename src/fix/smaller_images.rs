@@ -15,12 +15,16 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference, Work::Compute],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
-    applies: |_| true,
+    applies: |case| !case.sign(Sign::AbsurdRequest),
     costs: Costs { slows: (-0.4, 0.0), numerics: Numerics::Model },
     knobs: &[
         line(Target::Ultralytics, "imgsz={shown}"),
         line(Target::Diffusers, "pipe(..., height={shown}, width={shown})"),
-        line(Target::ComfyUi, "Empty Latent Image: width {shown}, height {shown}"),
+        said(
+            Target::ComfyUi,
+            "the node that makes the latent: width {shown}, height {shown}",
+            "生成 latent 的节点：width {shown}，height {shown}",
+        ),
         said(
             Target::SdWebUi,
             "width {shown}, height {shown}; upscale afterwards with tiling",

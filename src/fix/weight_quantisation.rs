@@ -19,10 +19,12 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },
     knobs: &[
         line(Target::Vllm, "--quantization fp8").note("or a checkpoint in AWQ/GPTQ", "或使用 AWQ/GPTQ 检查点"),
+        line(Target::Vllm, "--quantization awq").note("with a checkpoint in AWQ", "配合 AWQ 检查点").when("early"),
         line(Target::Sglang, "--quantization fp8"),
         line(Target::Tgi, "--quantize bitsandbytes-nf4"),
         line(Target::LlamaCpp, "-m model-Q4_K_M.gguf").note("a smaller quantisation", "更小的量化版本"),
         line(Target::Ollama, "ollama run MODEL:q4_K_M").note("a smaller quantisation", "更小的量化版本"),
+        said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本"),
         line(Target::HfTrainer, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))"),
         line(Target::Pytorch, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))"),
     ],
@@ -40,6 +42,7 @@ fn advise(case: &Case) -> Advice {
     }
     Draft::new(case, &FIX)
         .when("beyond-ram", case.model_beyond_ram())
+        .when("early", case.clue(Clue::EarlyVllm))
         .frees_if(
             case.of_parameters(1.0, 1.45),
             text!(

@@ -52,6 +52,7 @@ fn on_device(case: &Case) -> Vec<Work> {
     }
     match program.kind() {
         Kind::TrainingFramework => model(case),
+        Kind::Library if case.training() => vec![Work::Training],
         Kind::Application | Kind::QuantumSimulator | Kind::HostProgram => vec![Work::Compute],
         Kind::Library if program.pytorch_allocator() == PytorchAllocator::No => vec![Work::Compute],
         _ => model(case).into_iter().chain([Work::Compute]).collect(),

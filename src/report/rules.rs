@@ -7,6 +7,7 @@ use super::table::{Column, Table};
 use super::view::Tool;
 use super::wording;
 use crate::allocator::config::{OPTIONS, OptionRule};
+use crate::cause::proof::premises;
 use crate::cause::{CAUSES, CauseId};
 use crate::fix::work::Work;
 use crate::fix::{Class, FIXES, Fix};
@@ -66,10 +67,20 @@ fn of_cause(cause: CauseId) -> Text {
         .collect();
     cures.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     let list: Vec<String> = cures.iter().map(|(_, id)| format!("`{id}`")).collect();
-    Text::new(
+    let cured = Text::new(
         format!("**What may cure it.** {}.", list.join(", ")),
         format!("**可能有效的修复。** {}。", list.join("、")),
-    )
+    );
+    match premises(cause) {
+        Some(premises) => Text::new(
+            format!("**Proved where** {}.\n\n{}", premises.en, cured.en),
+            format!("**可证明的条件。** {}。\n\n{}", premises.zh, cured.zh),
+        ),
+        None => Text::new(
+            format!("**Never proved** from a log.\n\n{}", cured.en),
+            format!("**无法仅凭日志证明。**\n\n{}", cured.zh),
+        ),
+    }
 }
 
 /// Below this probability a cure is by chance.

@@ -886,9 +886,9 @@ impl Page {
         if ranks > 1 {
             let text = match diagnosis.incident.ranks.first().and_then(|fall| fall.rank) {
                 Some(first) => {
-                    text!(en: "{ranks} ranks fell, rank {first} first", zh: "{ranks} 个 rank 失败，rank {first} 最先")
+                    text!(en: "{ranks} ranks failed, rank {first} first", zh: "{ranks} 个 rank 失败，rank {first} 最先")
                 }
-                None => text!(en: "{ranks} ranks fell", zh: "{ranks} 个 rank 失败"),
+                None => text!(en: "{ranks} ranks failed", zh: "{ranks} 个 rank 失败"),
             };
             if detail.ranks > 0 {
                 self.screen.blank();
@@ -1119,7 +1119,7 @@ impl Page {
             return;
         }
         self.screen.blank();
-        self.heading(&Text::new("The ranks, in the order in which they fell", "各 rank 失败的先后"));
+        self.heading(&Text::new("The ranks, in the order in which they failed", "各 rank 失败的先后"));
         self.rank_table(explanation, diagnosis, RANKS_SHOWN);
         self.and_more(ranks.len(), RANKS_SHOWN);
     }
@@ -1289,6 +1289,9 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         };
         let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
         match (who, shown(Fact::AnonRss)) {
+            (Some(who), _) if event.has(Sign::ToldToEnd) => {
+                part(text!(en: "{who} was told to end (SIGTERM)", zh: "向 {who} 发送了 SIGTERM"));
+            }
             (Some(who), Some(held)) if killed => {
                 part(text!(en: "{who} was killed, holding {held}", zh: "被终止的 {who} 占用 {held}"));
             }
@@ -1307,6 +1310,10 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         Resource::KvCache => Text::new("does not fit", "放不下"),
         Resource::Cgroup => Text::new("was reached", "已用尽"),
         Resource::Shm => Text::new("is full", "已满"),
+        // Such errors follow a broken context or an internal fault as well.
+        Resource::Gpu if event.has(Sign::Disguised) && !event.says_out_of_memory() => {
+            Text::new("may have run out of memory", "可能不足")
+        }
         Resource::Gpu => Text::new("ran out of memory", "不足"),
         Resource::Host if ran_out => Text::new("ran out", "不足"),
         Resource::Host => Text::new("was refused", "被拒绝"),
@@ -1347,8 +1354,13 @@ fn killed(diagnosis: &Diagnosis) -> Text {
         (Some(name), Some(pid)) => (format!("{name} (pid {pid})"), format!("{name}（pid {pid}）")),
         (Some(name), None) => (name.clone(), name.clone()),
         (None, Some(pid)) => (format!("Process {pid}"), format!("进程 {pid}")),
+        (None, None) if event.has(Sign::PoolWorkerKilled) => {
+            ("A worker process".to_string(), "一个工作进程".to_string())
+        }
         (None, None) => ("The process".to_string(), "进程".to_string()),
     };
+    // Chinese text keeps a space after a Latin letter or a digit.
+    let space = if zh.ends_with(|c: char| c.is_ascii_alphanumeric()) { " " } else { "" };
     let phase = diagnosis.incident.context.phase.value().map(wording::phase).unwrap_or_default();
     let phase_en = if phase.is_empty() { String::new() } else { format!(" {}", phase.en) };
     let phase_zh = if phase.is_empty() { String::new() } else { format!("（{}）", phase.zh) };
@@ -1360,7 +1372,7 @@ fn killed(diagnosis: &Diagnosis) -> Text {
     };
     Text::new(
         format!("{en} was killed (SIGKILL){phase_en}{}; {} proves that memory ran out.", held.en, place.en),
-        format!("{zh}被杀死（SIGKILL）{phase_zh}{}；{}证明内存耗尽。", held.zh, place.zh),
+        format!("{zh}{space}被杀死（SIGKILL）{phase_zh}{}；{}证明内存耗尽。", held.zh, place.zh),
     )
 }
 
@@ -1471,7 +1483,7 @@ mod tests {
             "[line 412]",
             "To rule it out: with expandable_segments:True",
             "Or: the job does not fit the device (possibly, 29 %)",
-            "Change first: let segments grow instead of fragmenting (frees 3.2–3.6 GiB; 0–2 %\n  slower)",
+            "Change first: let segments grow instead of fragmenting (frees 3.2–3.5 GiB; 0–2 %\n  slower)",
             "     export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
             "frees: unknown",
         ] {

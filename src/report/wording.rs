@@ -2,7 +2,7 @@
 
 use crate::account::Holder;
 use crate::account::proof::{self, ProofKind};
-use crate::cause::conclusion::{Conclusion, candidates};
+use crate::cause::conclusion::{Conclusion, SURE_ENOUGH, candidates};
 use crate::cause::decide::Observation;
 use crate::cause::{CAUSES, Finding};
 use crate::dialect::Resource;
@@ -59,8 +59,13 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
     let list_en: Vec<String> = named.iter().map(|(title, share)| format!("{} ({share})", title.en)).collect();
     let list_zh: Vec<String> = named.iter().map(|(title, share)| format!("{}（{share}）", title.zh)).collect();
     let (list_en, list_zh) = (one_of(&list_en, ", ", " or "), one_of(&list_zh, "、", "或"));
+    let sure = findings.first().is_some_and(|first| first.confidence >= SURE_ENOUGH);
     match conclusion {
         Conclusion::Proved | Conclusion::Likely => None,
+        Conclusion::Family(_) | Conclusion::Open if sure => Some(Text::new(
+            format!("Most likely, though nothing in the log tells it from the next: {list_en}."),
+            format!("很可能是第一项，但日志无法将其与后者区分：{list_zh}。"),
+        )),
         Conclusion::Family(family) => {
             let family = family.name();
             Some(Text::new(
@@ -76,6 +81,10 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
 /// Several of which one holds: "a, b or c".
 fn one_of(all: &[String], comma: &str, or: &str) -> String {
     match all.split_last() {
+        // Between a Chinese word and a Latin one stands a space.
+        Some((last, rest)) if !rest.is_empty() && !or.is_ascii() && last.starts_with(|c: char| c.is_ascii()) => {
+            format!("{}{or} {last}", rest.join(comma))
+        }
         Some((last, rest)) if !rest.is_empty() => format!("{}{or}{last}", rest.join(comma)),
         _ => all.concat(),
     }
@@ -324,7 +333,7 @@ pub fn frees(frees: &Frees) -> Text {
         Frees::Unknown(_) => Text::new("frees: unknown", "释放量未知"),
         Frees::Bytes { range, .. } if range.high <= 0 => Text::new("frees nothing by itself", "本身不释放显存"),
         Frees::Bytes { range, of, .. } if range.low <= 0 => {
-            let most = amount(range.high);
+            let most = at_most(range.high);
             match of {
                 Part::Request => text!(en: "asks for up to {most} less", zh: "最多少申请 {most}"),
                 _ => text!(en: "frees up to {most}", zh: "最多释放 {most}"),
@@ -340,13 +349,18 @@ pub fn frees(frees: &Frees) -> Text {
     }
 }
 
-fn amount(bytes: i128) -> String {
-    u64::try_from(bytes).map_or_else(|_| signed(bytes), |n| rounded(n as f64, n / 100))
+/// An amount in two or three digits, rounded down: what is printed never exceeds what it was computed from.
+fn at_most(bytes: i128) -> String {
+    let Ok(whole) = u64::try_from(bytes) else { return signed(bytes) };
+    let (step, _, decimals) = digits(whole as f64, whole / 100);
+    let step = step as f64 / f64::from(10_u32.pow(decimals as u32));
+    // The product of a printed figure and its unit may fall short of it by the last bit.
+    rounded(((whole as f64 / step) + 1e-6).floor() * step, whole / 100)
 }
 
 /// Both ends of an estimate, unless they print alike.
 fn spread(estimate: Interval) -> String {
-    let (low, high) = (amount(estimate.low), amount(estimate.high));
+    let (low, high) = (at_most(estimate.low), at_most(estimate.high));
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {
         _ if low == high => low,
         (Some((number, a)), Some((_, b))) if a == b => format!("{number}–{high}"),
@@ -387,6 +401,12 @@ pub fn range(amount: Interval) -> Text {
 
 /// A size with no more decimals than its error leaves.
 fn rounded(bytes: f64, half_width: u64) -> String {
+    let (unit, name, decimals) = digits(bytes, half_width);
+    format!("{:.decimals$} {name}", bytes / unit as f64)
+}
+
+/// The unit of a size and how many decimals its error leaves.
+fn digits(bytes: f64, half_width: u64) -> (u64, &'static str, usize) {
     let (unit, name) = match bytes {
         b if b >= TIB as f64 => (TIB, "TiB"),
         b if b >= GIB as f64 => (GIB, "GiB"),
@@ -402,7 +422,7 @@ fn rounded(bytes: f64, half_width: u64) -> String {
     } else {
         2
     };
-    format!("{:.decimals$} {name}", bytes / unit as f64)
+    (unit, name, decimals)
 }
 
 /// `oom.pickle, entry 289`.
@@ -487,6 +507,37 @@ pub fn rise(rise: &Rise) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_carries_a_high_share_is_not_called_undecided() {
+        use crate::cause::conclusion::Family;
+        let incident = crate::cause::trial::torch(&crate::cause::trial::FULL_CARD);
+        let mut findings = crate::cause::rank(&incident);
+        let mut told = |share| {
+            findings[0].confidence = share;
+            undecided(Conclusion::Family(Family::OwnNeed), &findings).expect("it is open").en
+        };
+        assert!(told(0.84).starts_with("Most likely, though nothing"));
+        assert!(told(0.7).starts_with("Undecided"));
+    }
+
+    #[test]
+    fn an_upper_bound_is_rounded_down() {
+        let most = |gib: f64| at_most((gib * GIB as f64) as i128);
+        assert_eq!((most(2.24), most(37.61), most(9.0), most(0.5)), tuple("2.2 GiB", "37 GiB", "9.0 GiB", "512 MiB"));
+        for hundredth in 1..4000 {
+            let bytes = i128::from(hundredth) * (GIB / 100) as i128;
+            let printed = at_most(bytes);
+            let (number, unit) = printed.split_once(' ').expect("a number and a unit");
+            let unit = if unit == "GiB" { GIB } else { MIB };
+            let value = number.parse::<f64>().expect("a number") * unit as f64;
+            assert!(value <= bytes as f64 * (1.0 + 1e-6), "{printed}");
+        }
+    }
+
+    fn tuple(a: &str, b: &str, c: &str, d: &str) -> (String, String, String, String) {
+        (a.into(), b.into(), c.into(), d.into())
+    }
     use crate::text::Lang;
 
     #[test]

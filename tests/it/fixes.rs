@@ -2,15 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use oomdoc::cause::mechanism::readings;
 use oomdoc::cause::nature::{JobKind, job_kind};
 use oomdoc::command::explain::{FileEvents, diagnose};
 use oomdoc::dialect::Sign;
+use oomdoc::domain::program::PytorchAllocator;
 use oomdoc::domain::trainer::Purpose;
 use oomdoc::domain::{Accelerator, Number, Program};
 use oomdoc::fix::{FIXES, Frees, Part, Plan, Ranked};
 use oomdoc::incident::Incident;
 use oomdoc::incident::context::{Clue, Given};
 use oomdoc::input::Source;
+use oomdoc::report::Diagnosis;
+use oomdoc::text::Text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -95,8 +99,9 @@ fn contradictions(incident: &Incident, ranked: &Ranked) -> Vec<String> {
     let gradients = ["optimizer.step", "loss.backward", "loss.item", "checkpoint(block", "AdamW", "LoraConfig"];
     let trains = kind == Some(JobKind::Training) || kind == Some(JobKind::Compiled);
     rule(gradients.iter().any(|word| line.contains(word)) && !trains, "training advice where nothing is trained");
+    let pytorch = event.program.pytorch_allocator() == PytorchAllocator::Yes;
     let loader = event.has(Sign::DataLoaderWorker)
-        || context.workers.is_known()
+        || context.workers.is_known() && (pytorch || trains)
         || incident.ledger.loader.is_some()
         || context.has(Clue::SampleCache)
         || context.frames.iter().any(|frame| format!("{frame:?}").to_ascii_lowercase().contains("loader"))
@@ -134,9 +139,60 @@ fn contradictions(incident: &Incident, ranked: &Ranked) -> Vec<String> {
     let planned = kind == Some(JobKind::Compiled);
     let running = ["free-the-device", "kill-zombies", "preallocation-fraction", "empty-cache", "record-a-snapshot"];
     rule(planned && running.contains(&id), "a change of the run, where a compiler refused");
+    let blank = line.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(blank, _)| blank);
+    let chinese = ranked.offer.knobs.first().map(|knob| knob.line.zh.as_str()).unwrap_or_default();
+    let english = |blank: &str| {
+        blank != "cell"
+            && blank.starts_with(|c: char| c.is_ascii_lowercase())
+            && blank.chars().all(|c| c.is_ascii_lowercase() || c == ' ')
+    };
+    let untranslated = blank.filter(|blank| english(blank)).any(|blank| chinese.contains(&format!("<{blank}>")));
+    rule(untranslated, "a blank in English in a Chinese line");
+    let all_lines = || ranked.offer.knobs.iter().map(|knob| knob.line.en.as_str());
+    let says = |words: &[&str]| all_lines().any(|line| words.iter().any(|word| line.contains(word)));
+    let session = context.has(Clue::TensorFlow1);
+    rule(session && says(&["tf.config.", "TF_FORCE_GPU", "tf.keras.mixed_precision"]), "TensorFlow 2 for TensorFlow 1");
+    let old = event.versions.and_then(|versions| versions.to).is_some_and(|newest| newest < (1, 4));
+    let later = ["use_reentrant", "memory_reserved", "save_on_cpu", "torch.autocast(", "inference_mode(", "peft"];
+    rule(old && pytorch && says(&later), "a later PyTorch than the log allows");
+    rule(context.has(Clue::EarlyVllm) && says(&["--quantization fp8"]), "a later vLLM than the log allows");
+    let wrapped = context.has(Clue::Wrapped) && engine;
+    rule(wrapped && says(&["--session-len", "--max-model-len", "--gpu-memory"]), "an engine's own flag for a wrapper");
+    let tensors = ["chunk-the-operation", "fix-the-shape", "smaller-batch"];
+    let of_pool = |level: &str| matches!(level, "taken-at-start" | "being-made" | "committed-heap" | "share-of-free");
+    let pool = readings(incident).iter().any(|(mechanism, read)| mechanism.id == "pool" && of_pool(read.level));
+    rule(tensors.contains(&id) && pool, "a part of a pool");
+    rule(id == "gc-collect" && says(&["del model"]) && trains, "the model deleted in the midst of its training");
+    rule(
+        !trains && says(&["optax.", "donate_argnums"]) && kind == Some(JobKind::Inference),
+        "an optimizer in inference",
+    );
+    let warm_up = event.has(Sign::EngineWarmup) && event.program == Program::Tgi;
+    rule(warm_up && id == "lower-engine-memory", "a smaller share where the share is the whole process's");
+    rule(event.has(Sign::RefusedByLimit) && id == "smaller-buffers", "a lower limit where the limit refused");
     let longer = event.has(Sign::BeyondContext);
     rule(longer && ["max-model-len", "weight-quantisation", "more-devices"].contains(&id), "a shorter context");
     wrong
+}
+
+/// What a whole screen says that belongs to another vendor's device: every line and reason, also of what does not help
+/// and of what would tell.
+fn foreign_words(diagnosis: &Diagnosis) -> Vec<String> {
+    let incident = &diagnosis.incident;
+    let accelerator = incident.event.accelerator();
+    if matches!(accelerator, Accelerator::Cuda | Accelerator::Hip) || incident.event.resource.on_host() {
+        return Vec::new();
+    }
+    let mut said: Vec<Text> = diagnosis.plan.wont_help.iter().map(|(_, why)| why.clone()).collect();
+    said.extend(diagnosis.findings.iter().map(|finding| finding.refute.clone()));
+    said.extend(diagnosis.decide.iter().map(|observation| observation.act.clone()));
+    for ranked in &diagnosis.plan.offers {
+        said.extend(ranked.offer.knobs.iter().map(|knob| knob.line.clone()));
+        said.push(ranked.offer.why.clone());
+    }
+    let nvidia = ["nvidia-smi", "CUDA_VISIBLE", "CUDA_LAUNCH", "torch.cuda.", "PYTORCH_CUDA", "/dev/nvidia"];
+    let of_others = |text: &Text| nvidia.iter().any(|word| text.en.contains(word) || text.zh.contains(word));
+    said.iter().filter(|text| of_others(text)).map(|text| format!("{}: {}", accelerator.id(), text.en)).collect()
 }
 
 /// True where nearly all of the device was free.
@@ -161,6 +217,8 @@ fn no_fix_is_advised_where_it_cannot_work() {
                         let document = oomdoc::dialect::reader().read(&Source::File(path.clone())).unwrap();
                         let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
                         for diagnosis in &explanation.diagnoses {
+                            let found = foreign_words(diagnosis);
+                            wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
                             for ranked in &diagnosis.plan.offers {
                                 let found = contradictions(&diagnosis.incident, ranked);
                                 wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));

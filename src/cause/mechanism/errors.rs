@@ -4,6 +4,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::size;
 use crate::dialect::{Fact, Sign};
+use crate::domain::program::Kind;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -59,15 +60,21 @@ pub const ERROR: Mechanism = Mechanism {
             )
         } else if event.has(Sign::ForeignLibrary) {
             // Such a library gets nothing from the framework's pool, however much of it lies idle.
-            (
-                if bare { "library-bare" } else { "library" },
+            let pooled = event.program.kind() == Kind::TrainingFramework || event.program.is_engine();
+            let text = if pooled {
                 text!(
                     en: "a library that asks the driver itself was refused; it cannot use what the framework's pool \
                          holds, idle or not",
                     zh: "被拒绝的是直接向驱动申请显存的库；框架内存池持有的显存即使空闲也不能给它用"
-                ),
-            )
-        } else if event.has(Sign::Disguised) {
+                )
+            } else {
+                text!(
+                    en: "it was the driver that refused, which a library asked by itself",
+                    zh: "拒绝请求的是驱动：库直接向它申请"
+                )
+            };
+            (if bare { "library-bare" } else { "library" }, text)
+        } else if event.has(Sign::Disguised) && !event.says_out_of_memory() {
             (
                 "disguised",
                 text!(

@@ -54,12 +54,12 @@ pub const READINGS: Mechanism = Mechanism {
             return under_other_names(incident).or_else(|| flat(incident));
         };
         let (from, to) = (series.readings.first()?, series.readings.last()?);
-        let (start, end, count) = (Bytes(from.bytes), Bytes(to.bytes), growth.readings);
+        let (start, end) = (Bytes(from.bytes), Bytes(to.bytes));
         let relative = percent(growth.relative_rise);
         let level = if growth.confidence >= SURELY { "rise" } else { "rise-weakly" };
         let text = text!(
-            en: "{count} readings rise from {start} to {end} and go on rising after warm-up (by {relative})",
-            zh: "{count} 个读数从 {start} 升到 {end}，预热之后仍在上升（{relative}）"
+            en: "readings rise from {start} to {end} and go on rising after warm-up (by {relative})",
+            zh: "读数从 {start} 升到 {end}，预热之后仍在上升（{relative}）"
         );
         Some(Reading::new(level, text).at(Span::lines(from.line, to.line)))
     },
@@ -68,6 +68,9 @@ pub const READINGS: Mechanism = Mechanism {
 /// How sure a rise must be to be told, and to be told without reserve.
 const WEAKLY: f64 = 0.25;
 const SURELY: f64 = 0.5;
+
+/// Steps after which what a job sets up by and by is in place.
+const SETTLED: u64 = 5;
 
 /// Readings that stay where they are.
 fn flat(incident: &Incident) -> Option<Reading> {
@@ -142,7 +145,10 @@ fn under_other_names(incident: &Incident) -> Option<Reading> {
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (from, to, count) = (trend.samples.first()?, trend.samples.last()?, trend.samples.len());
     let (start, end) = (figure(trend, from.1), figure(trend, to.1));
-    let level = if confidence >= SURELY { "rise" } else { "rise-weakly" };
+    // In its first steps a job makes its optimizer's states and fills its caches: that rises, and ends.
+    let settling = incident.context.step.value().is_some_and(|step| step <= SETTLED)
+        && incident.context.epoch.value().is_none_or(|epoch| epoch <= 1);
+    let level = if confidence >= SURELY && !settling { "rise" } else { "rise-weakly" };
     let text = if trend.free {
         text!(
             en: "what is free falls from {start} to {end} over {count} lines",

@@ -8,7 +8,7 @@ use crate::domain::Number;
 use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::text;
-use crate::units::{Bytes, GIB, TIB, percent};
+use crate::units::{Bytes, GIB, MIB, TIB, percent};
 
 /// How sure it is that a lack of memory killed it.
 pub const KILL: Mechanism = Mechanism {
@@ -21,8 +21,8 @@ pub const KILL: Mechanism = Mechanism {
                 Reading::new(
                     "proved",
                     text!(
-                        en: "the kernel or the scheduler states that it killed for lack of memory",
-                        zh: "内核或调度器明确指出因内存不足而杀死进程"
+                        en: "the log says that it was killed for lack of memory",
+                        zh: "日志明确指出因内存不足而杀死进程"
                     ),
                 )
                 .at(event.at),
@@ -95,9 +95,15 @@ fn victim_share(incident: &Incident) -> Option<(f64, Span)> {
     let by_score = facts
         .numbers
         .get(&Number::Score)
-        .filter(|_| facts.number(Number::OomScoreAdj).unwrap_or(0.0) == 0.0)
+        // Schedulers of containers adjust every score: one that is not printed is nought only outside of them.
+        .filter(|(score, _)| match facts.number(Number::OomScoreAdj) {
+            Some(adjusted) => adjusted == 0.0,
+            None => *score > 0.0 && incident.event.resource == Resource::Host,
+        })
         .map(|(score, at)| (score / 1000.0, *at));
-    by_table.or(by_kill).or(by_score).filter(|(share, _)| (0.0..=1.2).contains(share))
+    // The table counts what was swapped out as well; the bar and the headline tell what was in RAM.
+    let swapped = facts.number(Number::VictimSwap).is_some_and(|swap| swap > 0.0);
+    by_kill.filter(|_| swapped).or(by_table).or(by_kill).or(by_score).filter(|(share, _)| (0.0..=1.2).contains(share))
 }
 
 /// What the killed process held of what binds.
@@ -219,6 +225,7 @@ pub const REQUEST: Mechanism = Mechanism {
             bytes if bytes >= (3 * GIB / 2) as i128 => "gigabytes",
             _ => "small",
         };
+        let last_straw = requested.middle() < (512 * MIB) as i128;
         let text = match level {
             "absurd" => {
                 text!(
@@ -226,7 +233,7 @@ pub const REQUEST: Mechanism = Mechanism {
                     zh: "一次请求 {want}，几乎超过任何机器的内存"
                 )
             }
-            "small" => text!(
+            "small" if last_straw => text!(
                 en: "no more than {want} were asked for when it was refused: the rest was in use before",
                 zh: "被拒绝时只请求了 {want}：其余内存此前已被占用"
             ),

@@ -15,7 +15,7 @@ mod limit;
 mod need;
 mod observed;
 mod placement;
-mod pool;
+pub(crate) mod pool;
 mod request;
 mod run;
 mod serving;

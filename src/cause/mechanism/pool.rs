@@ -1,10 +1,10 @@
 //! Pools that are taken at start.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, asker, on_gpu, takes_share_of_free};
+use crate::cause::nature::{Asker, asker, on_gpu, takes_share_of_free, warms_up_before_its_pool};
 use crate::cause::reading::{place, request_share, short_of_desired, size, whole};
 use crate::dialect::{Fact, Sign};
-use crate::domain::Number;
+use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::incident::context::{AnnouncedPool, Clue};
@@ -39,6 +39,13 @@ fn all_of_it(incident: &Incident, share: f64) -> bool {
         .zip(whole(incident))
         .is_none_or(|(asked, all)| asked.low > all.high + all.high / 1000);
     share >= WHOLE && !beyond
+}
+
+/// True where what was asked for is a framework's pool itself: no part of it is a tensor that could be smaller.
+pub fn is_requested(incident: &Incident) -> bool {
+    (POOL.read)(incident).is_some_and(|reading| {
+        matches!(reading.level, "taken-at-start" | "being-made" | "committed-heap" | "share-of-free")
+    })
 }
 
 /// A framework's pool that took, or tries to take, the device.
@@ -190,17 +197,18 @@ pub const WARM_UP: Mechanism = Mechanism {
     read: |incident| {
         let event = &incident.event;
         if event.has(Sign::EngineWarmup) {
-            return Some(
-                Reading::new(
-                    "beside-the-pools",
-                    text!(
-                        en: "the pools had been set up; what failed is the memory left beside them for warm-up and \
-                             graphs",
-                        zh: "内存池已建好；失败的是池外留给预热和计算图的部分"
-                    ),
+            let text = if warms_up_before_its_pool(incident) {
+                text!(
+                    en: "the engine tried the largest batch that its settings allow, before it sized its cache",
+                    zh: "引擎在确定缓存大小之前，先按设置允许的最大批次试运行"
                 )
-                .at(event.at),
-            );
+            } else {
+                text!(
+                    en: "the pools had been set up; what failed is the memory left beside them for warm-up and graphs",
+                    zh: "内存池已建好；失败的是池外留给预热和计算图的部分"
+                )
+            };
+            return Some(Reading::new("beside-the-pools", text).at(event.at));
         }
         (on_gpu(incident) && event.has(Sign::EngineStartup)).then(|| {
             Reading::new(
@@ -218,7 +226,9 @@ pub const SECOND_FRAMEWORK: Mechanism = Mechanism {
     levels: &["present"],
     read: |incident| {
         let span = incident.context.clues.get(&Clue::SecondFramework)?;
-        on_gpu(incident).then(|| {
+        // What the clue shows is then the program itself.
+        let itself = matches!(incident.event.program, Program::Tensorflow | Program::Jax);
+        (on_gpu(incident) && !itself).then(|| {
             Reading::new(
                 "present",
                 text!(

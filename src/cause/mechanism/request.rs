@@ -66,7 +66,9 @@ pub const AGAINST_HELD: Mechanism = Mechanism {
     levels: &["a-copy", "fits-an-empty-device", "far-more", "as-much", "on-top-of-much"],
     read: |incident| {
         let (requested, allocated) = (incident.ledger.requested?, incident.ledger.allocated?);
-        let share = request_share(incident)?;
+        // Where no size of the device is printed, what is held is all that there is to compare with: it has to be much.
+        let known = request_share(incident);
+        let share = known.unwrap_or(if requested.middle() >= GIB as i128 { 0.1 } else { 0.0 });
         if !on_gpu(incident) || !one_piece(incident) || share < 0.1 {
             return None;
         }
@@ -75,7 +77,7 @@ pub const AGAINST_HELD: Mechanism = Mechanism {
         let at = |reading: Reading| {
             Some(reading.at(place(&incident.event, Fact::Requested)).at(place(&incident.event, Fact::Allocated)))
         };
-        if share < 1.0 && difference <= (allocated.middle().unsigned_abs() / 200).max(1) {
+        if known.is_some() && share < 1.0 && difference <= (allocated.middle().unsigned_abs() / 200).max(1) {
             return at(Reading::new(
                 "a-copy",
                 text!(
@@ -85,13 +87,24 @@ pub const AGAINST_HELD: Mechanism = Mechanism {
                 ),
             ));
         }
-        if share < NEARLY_ALL && allocated_share(incident).is_some_and(|held| held < NEXT_TO_NOTHING) {
+        if known.is_some_and(|share| share < NEARLY_ALL)
+            && allocated_share(incident).is_some_and(|held| held < NEXT_TO_NOTHING)
+        {
             return at(Reading::new(
                 "fits-an-empty-device",
                 text!(
                     en: "{want} would fit the device if it were empty, and this job holds {held}: it is not the size \
                          that stands in the way, but what else is there, or a limit",
                     zh: "设备若为空，{want} 放得下，而本任务只占 {held}：妨碍它的不是大小，而是其他占用或某个上限"
+                ),
+            ));
+        }
+        if known.is_none() && requested.low > allocated.high {
+            return at(Reading::new(
+                "far-more",
+                text!(
+                    en: "{want} is more than all that the job holds, {held}",
+                    zh: "{want} 超过整个任务已占用的 {held}"
                 ),
             ));
         }
@@ -219,14 +232,15 @@ pub const ABSURD: Mechanism = Mechanism {
                 && matches!((incident.ledger.requested, event.facts.get(Fact::Limit)),
                     (Some(requested), Some(limit)) if requested.low > limit.interval().high);
         if above {
-            let want =
-                incident.ledger.requested.map_or_else(String::new, |requested| format!(" of {}", size(requested)));
+            let want = incident.ledger.requested.map(|requested| size(requested).to_string());
+            let of = want.as_ref().map_or_else(String::new, |want| format!(" of {want}"));
+            let want = want.map_or_else(String::new, |want| format!(" {want} "));
             return Some(
                 Reading::new(
                     "above-buffer-limit",
                     text!(
-                        en: "one buffer{want} exceeds the largest that is made in one piece, whatever is free",
-                        zh: "单个缓冲区{want} 超过允许的单块上限，与空闲量无关"
+                        en: "one buffer{of} exceeds the largest that is made in one piece, whatever is free",
+                        zh: "单个缓冲区{want}超过允许的单块上限，与空闲量无关"
                     ),
                 )
                 .at(at),

@@ -190,8 +190,8 @@ pub const PROGRESS: Mechanism = Mechanism {
             }
             _ => {
                 text!(
-                    en: "{step} steps had gone well: the same work fitted before",
-                    zh: "前 {step} 步都正常：同样的工作此前放得下"
+                    en: "step {step} had been reached: the same work fitted before",
+                    zh: "已进行到第 {step} 步：同样的工作此前放得下"
                 )
             }
         };

@@ -117,8 +117,8 @@ pub const CACHE_NEED: Mechanism = Mechanism {
                 Reading::new(
                     nothing_left(&budget),
                     text!(
-                        en: "nothing was left for the cache under the share of the device that is set",
-                        zh: "在所设显存占比下没有给缓存留下空间"
+                        en: "of what the engine may take, nothing was left for the cache",
+                        zh: "在引擎可用的显存中，没有给缓存留下空间"
                     ),
                 )
                 .at(event.at)

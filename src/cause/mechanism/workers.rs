@@ -101,16 +101,16 @@ pub const COUNT: Mechanism = Mechanism {
             (
                 "many",
                 text!(
-                    en: "{all} workers on one machine each hold copies and prefetched batches",
-                    zh: "同一台机器上 {all} 个 worker 各自持有副本和预取的批次"
+                    en: "{all} workers run on one machine: what each holds for itself counts {all} times",
+                    zh: "同一台机器上有 {all} 个 worker：每个各自持有的内存计 {all} 次"
                 ),
             )
         } else if workers >= 4 {
             (
                 "several",
                 text!(
-                    en: "{workers} workers each hold copies and prefetched batches",
-                    zh: "{workers} 个 worker 各自持有副本和预取的批次"
+                    en: "{workers} workers run: what each holds for itself counts {workers} times",
+                    zh: "有 {workers} 个 worker：每个各自持有的内存计 {workers} 次"
                 ),
             )
         } else {

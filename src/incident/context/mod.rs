@@ -175,6 +175,12 @@ closed_set! {
         GrowingList = "growing-list",
         /// A convolution workspace or autotuner is at work.
         ConvWorkspace = "conv-workspace",
+        /// TensorFlow 1 is at work: its session, its way of naming a graph's nodes, or a date before TensorFlow 2.
+        TensorFlow1 = "tensorflow-1",
+        /// vLLM from before 0.4: its engine itself printed the number of blocks.
+        EarlyVllm = "vllm-before-0.4",
+        /// The engine is started by another program, whose options are spelled its own way.
+        Wrapped = "wrapped",
         /// A JAX, TensorFlow or second framework shares the process.
         SecondFramework = "second-framework",
         /// Request sizes vary with the data (sequence lengths, image sizes, graph sizes).

@@ -55,6 +55,8 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
             "gpu kv cache size:",
             "[gpu_executor.py",
             "# gpu blocks:",
+            "capturing cuda graph shapes",
+            "capturing cuda graphs (",
         ]),
     );
     add(Trainer::Sglang, says(&["/sglang/", "sglang/srt/", "sglang.launch_server", "--mem-fraction-static"]));
@@ -269,6 +271,37 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     add(Clue::GrowingList, says(&["tcmalloc: large alloc"]));
     add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));
     add(
+        Clue::TensorFlow1,
+        !lower.contains("compat.v1")
+            && (says(&[
+                "configproto",
+                "[[node:",
+                "see above for traceback",
+                "tf.session(",
+                "tf.placeholder(",
+                "config.gpu_options",
+                "tensorflow/python/client/session.py",
+                "tensorflow-gpu==1",
+            ]) || dated_before_tensorflow_2(&lower)),
+    );
+    add(Clue::EarlyVllm, says(&["llm_engine.py"]) && says(&["# gpu blocks:"]));
+    add(
+        Clue::Wrapped,
+        says(&[
+            "swift deploy",
+            "swift infer",
+            "swift app",
+            "swift eval",
+            "swift/llm",
+            "xinference launch",
+            "fastchat.serve",
+            "llamafactory-cli api",
+            "llamafactory-cli chat",
+            "bentoml serve",
+            "litserve",
+        ]),
+    );
+    add(
         Clue::SecondFramework,
         says(&["created tensorflow device", "xla_bridge", "import jax", "import tensorflow", "jaxlib"]),
     );
@@ -282,6 +315,18 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         Clue::VariableShapes,
         says(&["group_by_length", "dynamic_padding", "variable length", "multi_scale", "multiscale", "bucket_batch"]),
     );
+}
+
+/// True for a line of TensorFlow's own logging whose date lies before 2.0, which came out on 30 September 2019.
+fn dated_before_tensorflow_2(lower: &str) -> bool {
+    let Some((date, rest)) = lower.split_once(' ') else { return false };
+    let mut parts = date.splitn(3, '-').map(|part| part.parse::<u32>().ok());
+    let (Some(Some(year)), Some(Some(month)), Some(Some(_)), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    rest.contains(" tensorflow/") && (2015..=2019).contains(&year) && (year, month) < (2019, 10)
 }
 
 /// Words that come before or after a number of devices.

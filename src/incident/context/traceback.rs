@@ -384,7 +384,12 @@ fn called(code: &str) -> impl Iterator<Item = &str> {
 /// A function that goes over data which nothing is learnt from: `val_one_epoch`, `compute_validation_map`. What reads
 /// such data or checks an argument is another matter.
 fn validates(function: &str) -> bool {
-    let name = function.rsplit('.').next().unwrap_or(function).to_ascii_lowercase();
+    let plain = function.rsplit('.').next().unwrap_or(function);
+    let name = plain.to_ascii_lowercase();
+    // `epochVal`, `runEval`.
+    if ["Val", "Eval", "Validation", "Validate"].iter().any(|end| plain.ends_with(end)) {
+        return true;
+    }
     let parts = || name.split('_').filter(|part| !part.is_empty());
     let reads =
         ["loader", "dataloader", "dataset", "data", "transform", "transforms", "split", "sampler", "dir", "path"];
