@@ -539,8 +539,7 @@ enum When {
 #[command(after_help = "Examples:
   oomdoc explain train.log                     one screen; -v for everything behind it
   oomdoc explain slurm-*.out logs/             several files, a folder with a log for each rank: one report
-  kubectl logs trainer-0 | oomdoc explain      a pipe
-  oomdoc explain                               paste a message, then Ctrl-D
+  kubectl logs trainer-0 | oomdoc explain      a pipe; without one, paste and press Ctrl-D
   oomdoc explain train.log -s oom.pickle       with the memory snapshot of the run
   oomdoc explain -f json train.log | jq '.incidents[] | select(.primary).causes[0]'
   oomdoc explain --workers 36 --processes 3 --sample-bytes 133.59MB --host-memory 256GB killed.log

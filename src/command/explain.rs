@@ -13,6 +13,7 @@ use crate::incident::{Incident, Timeline, job, observed};
 use crate::input::Source;
 use crate::report::view::to_json;
 use crate::report::{self, Diagnosis, Explanation, InputSummary};
+use crate::system;
 use crate::text::{Lang, Text};
 use crate::{cause, dialect, fix, incident, input, input::Document};
 use rayon::prelude::*;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     let style = options.output.style;
     if options.sources.contains(&Source::Stdin) && std::io::stdin().is_terminal() {
+        system::expect_paste();
         let hint = Text::new(
             "Paste the log or the error message, then press Ctrl-D (or name a file: oomdoc explain train.log).",
             "请粘贴日志或报错信息，然后按 Ctrl-D（也可以直接给出文件：oomdoc explain train.log）。",

@@ -1,7 +1,7 @@
 //! Files, standard input and gzip: where bytes come from, before anything is known of what they mean.
 
 use super::Source;
-use crate::system::{Paste, is_device};
+use crate::system::{self, is_device};
 use crate::text::Text;
 use flate2::read::MultiGzDecoder;
 use std::cell::Cell;
@@ -172,7 +172,7 @@ pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
             from_reader(reader, total).map_err(|error| cannot_read(source, error))
         }
         Source::Stdin => {
-            let reader: Box<dyn Read> = match Paste::begin() {
+            let reader: Box<dyn Read> = match system::pasted() {
                 Some(paste) => Box::new(paste),
                 None => Box::new(io::stdin()),
             };

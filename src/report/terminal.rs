@@ -53,7 +53,7 @@ const INPUTS_SHOWN: usize = 16;
 
 /// From everything a screen can hold to the least that is still an answer. Whole statements are left out before any is
 /// cut.
-const LEVELS: [Detail; 15] = {
+const LEVELS: [Detail; 17] = {
     let ample = Detail { evidence: 6, message_lines: 2, fixes: 8, fix_lines: 4, ..EVERYTHING };
     let ample = Detail { observations: 3, wont_help: 3, contradictions: 3, others: 6, ranks: 8, ..ample };
     let rich = Detail {
@@ -85,6 +85,8 @@ const LEVELS: [Detail; 15] = {
     let short_fixes = Detail { refute_lines: 1, contradiction_lines: 1, fix_lines: 1, outcome_lines: 3, ..one_reason };
     let bare = Detail { evidence_lines: 1, ..short_fixes };
     let least = Detail { fixes: 2, contradictions: 0, second_cause_lines: 0, ..bare };
+    let terse = Detail { outcome_lines: 2, ..least };
+    let answer = Detail { fixes: 1, observations: 0, evidence: 0, ..least };
     [
         WHOLE,
         ample,
@@ -101,6 +103,8 @@ const LEVELS: [Detail; 15] = {
         short_fixes,
         bare,
         least,
+        terse,
+        answer,
     ]
 };
 
@@ -631,14 +635,23 @@ impl Page {
 
     /// What would decide, the cheapest observation first, before anything is changed.
     fn decide(&mut self, diagnosis: &Diagnosis, detail: Detail) {
-        if diagnosis.decide.is_empty() || !(diagnosis.conclusion.is_undecided() || self.style.verbose) {
+        if diagnosis.decide.is_empty()
+            || detail.observations == 0
+            || !(diagnosis.conclusion.is_undecided() || self.style.verbose)
+        {
             return;
         }
         self.screen.blank();
-        self.heading(&Text::new("To find out, cheapest first:", "如何判定（从最省事的开始）："));
+        self.heading(&match self.answers_later {
+            true => Text::new("To find out, cheapest first:", "如何判定（从最省事的开始）："),
+            false => Text::new("What that shows:", "结果说明什么："),
+        });
         for (i, observation) in diagnosis.decide.iter().enumerate().take(detail.observations) {
-            let head = [run(Tone::Strong, format!("  {}. ", i + 1))];
-            self.screen.paragraph(&head, 5, &[run(Tone::Strong, self.say(&observation.act))]);
+            // The first stands in the answer.
+            if i > 0 || self.answers_later {
+                let head = [run(Tone::Strong, format!("  {}. ", i + 1))];
+                self.screen.paragraph(&head, 5, &[run(Tone::Strong, self.say(&observation.act))]);
+            }
             let body = [run(Tone::Plain, self.say(&wording::outcomes(observation)))];
             self.screen.clipped(&[run(Tone::Plain, "     ")], 5, &body, detail.outcome_lines);
         }

@@ -10,8 +10,20 @@ mod here;
 
 pub(crate) use here::*;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+static READY: Mutex<Option<Paste>> = Mutex::new(None);
+
+/// Readies the terminal before anybody is asked to paste into it: what came before that would be cut.
+pub(crate) fn expect_paste() {
+    *READY.lock().unwrap_or_else(PoisonError::into_inner) = Paste::begin();
+}
+
+/// What is pasted into the terminal; `None` where standard input is none.
+pub(crate) fn pasted() -> Option<Paste> {
+    READY.lock().unwrap_or_else(PoisonError::into_inner).take().or_else(Paste::begin)
+}
 
 /// A signal by what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
