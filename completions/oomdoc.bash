@@ -290,7 +290,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__headroom)
-            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --text-only --params --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --world-size --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --height --redact --help"
+            opts="-b -f -h --batch --format --json --explain --gpu --gpu-memory --headroom --context --others --rehearsal --snapshot --measure --measurements --measured --log --model --text-only --python --rehearsal-limit --no-rehearsal --params --precision --optimizer --fused --lora --lora-targets --quantised --kbit-prepared --checkpointing --attention --seq --target-seq --image-size --zero --accumulation --world-size --inference --context-length --kv-cache --engine-share --weight-bits --sample-bytes --workers --processes --prefetch --samples --cache --pin-memory --spawn --host-memory --check --update --budget --name --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
