@@ -86,7 +86,7 @@ impl Conclusion {
 pub(crate) const STANDS_OUT: f64 = 0.7;
 const BEFORE_THE_SECOND: f64 = 2.0;
 
-/// What is open and yet carries this much is not called undecided: nothing in the log tells it from its rivals, but of
+/// What is open and yet carries this much is not called undecided: little in the log tells it from its rivals, but of
 /// what was told with so much seven in eight were right, out of fold.
 pub(crate) const SURE_ENOUGH: f64 = 0.8;
 

@@ -1,6 +1,7 @@
 //! What would decide between causes that the log leaves open: one observation each, with what each outcome means.
 
 use super::conclusion::{Conclusion, Family, candidates};
+use super::mechanism::MECHANISMS;
 use super::nature::{Asker, JobKind, asker, job_kind};
 use super::reading::pool_off;
 use super::{CauseId, Finding};
@@ -297,12 +298,20 @@ const TESTS: &[Test] = &[
     Test {
         id: "no-workers",
         act: |incident| {
-            matches!(asker(incident), Asker::Host | Asker::Shm).then(|| {
-                if incident.event.has(Sign::DataLoaderWorker) || incident.context.workers.is_known() {
-                    ("pytorch", text!(en: "num_workers=0   # for one run", zh: "num_workers=0   # 仅运行一次"))
-                } else {
-                    ("program", text!(en: "run once with one worker or process", zh: "用单个 worker 或进程运行一次"))
-                }
+            if !matches!(asker(incident), Asker::Host | Asker::Shm) {
+                return None;
+            }
+            let loader =
+                incident.event.has(Sign::DataLoaderWorker) || incident.context.workers.value().is_some_and(|n| n > 0);
+            if loader {
+                return Some((
+                    "pytorch",
+                    text!(en: "num_workers=0   # for one run", zh: "num_workers=0   # 仅运行一次"),
+                ));
+            }
+            // Where nothing shows several processes there may be none to take away.
+            shows_several_processes(incident).then(|| {
+                ("program", text!(en: "run once with one worker or process", zh: "用单个 worker 或进程运行一次"))
             })
         },
         outcomes: &[
@@ -518,6 +527,12 @@ fn each_step(incident: &Incident, line: &str) -> Text {
             zh: "{line}   # 加载后及每步结束时各打印一次"
         ),
     }
+}
+
+/// Workers of a pool or like-named processes, by what the log tells of them.
+fn shows_several_processes(incident: &Incident) -> bool {
+    const TOLD_BY: &[&str] = &["worker-died", "like-named-tasks", "processes"];
+    MECHANISMS.iter().any(|mechanism| TOLD_BY.contains(&mechanism.id) && (mechanism.read)(incident).is_some())
 }
 
 /// The line that prints what the program uses, and whose it is.

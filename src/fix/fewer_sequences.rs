@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Vllm, "--max-num-seqs {sequences} --max-num-batched-tokens {tokens}"),
         line(Target::Sglang, "--max-running-requests {running} --chunked-prefill-size {chunk}"),
-        line(Target::Tgi, "--max-batch-prefill-tokens 4096"),
+        line(Target::Tgi, "--max-batch-prefill-tokens {prefill}"),
         line(Target::LlamaCpp, "-ub 256 -np 1"),
         line(Target::Ollama, "OLLAMA_NUM_PARALLEL=1 ollama serve"),
         line(Target::Lmdeploy, "--max-batch-size 32"),
@@ -41,6 +41,11 @@ fn advise(case: &Case) -> Advice {
     let sequences = fewer(set, 64, 16);
     let tokens = fewer(facts.number(Number::MaxNumBatchedTokens), 4096, 1024);
     let running = fewer(facts.number(Number::MaxRunningRequests), 64, 8);
+    // The engine names the tokens of the batch that it could not hold.
+    let prefill = match facts.number(Number::PrefillTokens).filter(|tokens| *tokens >= 2.0) {
+        Some(tokens) => Text::same(format!("{:.0}", (tokens / 2.0).floor())),
+        None => text!(en: "<half of the value now>", zh: "<现在数值的一半>"),
+    };
     let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 2048, 512);
     Draft::new(case, &FIX)
         .when("warmup", case.sign(Sign::EngineWarmup))
@@ -52,6 +57,7 @@ fn advise(case: &Case) -> Advice {
         .fill("tokens", tokens)
         .fill("running", running)
         .fill("chunk", chunk)
+        .fill_text("prefill", prefill)
         .because(join(
             text!(
                 en: "activations grow with what is computed in one step",

@@ -917,8 +917,8 @@ impl Page {
         if !followers.is_empty() {
             let n = followers.len();
             let text = match n {
-                1 => Text::new("1 later message is a consequence of it", "1 条后续报错只是其后果"),
-                _ => text!(en: "{n} later messages are consequences of it", zh: "{n} 条后续报错只是其后果"),
+                1 => Text::new("1 other message belongs to this failure", "另有 1 条报错属于同一次失败"),
+                _ => text!(en: "{n} other messages belong to this failure", zh: "另有 {n} 条报错属于同一次失败"),
             };
             notes.push(self.say(&text).into());
         }

@@ -63,8 +63,8 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
     match conclusion {
         Conclusion::Proved | Conclusion::Likely => None,
         Conclusion::Family(_) | Conclusion::Open if sure => Some(Text::new(
-            format!("Most likely, though nothing in the log tells it from the next: {list_en}."),
-            format!("很可能是第一项，但日志无法将其与后者区分：{list_zh}。"),
+            format!("Not proved, but most failures that look like this are of one kind: {list_en}."),
+            format!("没有定论，但这类报错大多同出一因：{list_zh}。"),
         )),
         Conclusion::Family(family) => {
             let family = family.name();
