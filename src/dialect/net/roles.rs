@@ -19,8 +19,9 @@ struct Place {
 
 /// Addresses of a process lie here; no amount of memory does that a program prints without a unit.
 const ADDRESSES: std::ops::Range<u64> = 0x5000_0000_0000..0x8000_0000_0000;
-/// What is printed in hexadecimal is an address from here on.
-const HEXADECIMAL_ADDRESSES: u64 = 1 << 40;
+/// What is printed in hexadecimal and without a unit is an address from here on, where heaps of 64-bit processes begin,
+/// and at any height as the first argument of a call, `find_free(0x809132000, …)`.
+const HEXADECIMAL_ADDRESSES: u64 = 1 << 32;
 
 /// Bare numbers below this are counts of something else, whatever their label.
 const LEAST_BARE: u64 = 1 << 10;
@@ -352,8 +353,10 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             found.push(Place { from: start, to, figure, bare: false, doubtful });
             continue;
         }
-        let address =
-            |value: u64| ADDRESSES.contains(&value) || number.starts_with("0x") && value >= HEXADECIMAL_ADDRESSES;
+        let argument = line.get(..start).is_some_and(|ahead| ahead.ends_with('('));
+        let address = |value: u64| {
+            ADDRESSES.contains(&value) || number.starts_with("0x") && (value >= HEXADECIMAL_ADDRESSES || argument)
+        };
         let size = match unit {
             Some((word, _)) => units::size_in(number, word, base, locale),
             None if numeral.whole().is_some_and(address) => None,
@@ -502,6 +505,11 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     let (at, length, fact) = LABELS
         .iter()
         .filter_map(|(word, fact)| lower.rfind(word).map(|at| (at, word.len(), *fact)))
+        // `pool_find_free(0x80, 34688)`: a function that is called, not what is free.
+        .filter(|(at, length, _)| {
+            let arguments = lower[at + length..].strip_prefix('(');
+            !(lower[..*at].ends_with('_') && arguments.is_some_and(|of| of.starts_with(|c: char| c.is_ascii_digit())))
+        })
         .filter(|(at, _, fact)| {
             !lower[..*at].ends_with("un") && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
         })
@@ -855,6 +863,7 @@ mod tests {
             "needs 12,345 MiB",
             "Allocated memory at 0x7fa4c6800000 to 0x7fa4c6900000",
             "allocated 140345681641472",
+            "ERROR: pool_find_free(0x809132000, 34688): no free fragment",
             "cannot allocate 40000 character matrix",
         ] {
             assert_eq!(read(line), vec![], "{line}");
