@@ -5,15 +5,14 @@
 //! that uses CUDA, and a memory snapshot where one runs out of memory.
 
 use crate::incident::timeline::{Header, InsideProcess};
+use crate::rehearse::agent;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Result};
 use std::path::{Path, PathBuf};
 
-const FILES: &[(&str, &str)] = &[
-    ("sitecustomize.py", include_str!("inside/sitecustomize.py")),
-    ("oomdoc_inside.py", include_str!("inside/oomdoc_inside.py")),
-];
+/// The module, which [`agent::starting`] has Python import.
+const MODULE: &str = include_str!("inside/oomdoc_inside.py");
 
 /// Processes of one job that are read at most, and bytes of what one leaves.
 const PROCESSES: usize = 1024;
@@ -41,9 +40,8 @@ impl Inside {
         });
         let inside = Inside { folder };
         fs::create_dir(inside.modules())?;
-        for (name, text) in FILES {
-            fs::write(inside.modules().join(name), text)?;
-        }
+        fs::write(inside.modules().join("oomdoc_inside.py"), MODULE)?;
+        fs::write(inside.modules().join("sitecustomize.py"), agent::starting("oomdoc_inside", "oomdoc run"))?;
         fs::write(inside.modules().join("settings.json"), settings.to_string())?;
         Ok(inside)
     }

@@ -1,19 +1,20 @@
-"""Entry point of the rehearsal inside the user's Python process.
+"""Entry point of this program's modules inside the user's Python process.
 
 Python imports a module of this name when it starts, before the user's script. The folder that holds it stands first on
-PYTHONPATH, so that child processes get it too. Two things happen here: the rehearsal starts, and a `sitecustomize` of the
-user's own, which this one hides, is run as it would have been. Neither may ever break the user's script.
+PYTHONPATH, so that child processes get it too. Two things happen here: our module starts, and a `sitecustomize` of the
+user's own, which this one hides, is run as it would have been. Neither may ever break the user's script. `oomdoc run` uses
+this file with its own module's name in place of the rehearsal's.
 """
 import sys
 
 
-def _start_rehearsal(folder):
+def _start(folder):
     """Start the agent, then hide its folder from the script's own imports."""
     try:
         import oomdoc_rehearsal
 
         oomdoc_rehearsal.start()
-    except Exception as error:  # the script must run even if the rehearsal cannot
+    except Exception as error:  # the script must run even if we cannot
         try:
             sys.stderr.write("oomdoc rehearse: the agent could not start: %r\n" % (error,))
         except Exception:
@@ -34,6 +35,6 @@ def _run_hidden_sitecustomize():
     spec.loader.exec_module(module)
 
 
-_start_rehearsal(__file__.replace("\\", "/").rpartition("/")[0])
+_start(__file__.replace("\\", "/").rpartition("/")[0])
 # An error in the user's own module is theirs: `site` reports it and goes on, as without the rehearsal.
 _run_hidden_sitecustomize()
