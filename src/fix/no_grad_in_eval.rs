@@ -44,8 +44,9 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .weight(weight)
         .frees_if(
+            // Nothing where they are off already.
             case.share_of_allocated(
-                0.1,
+                0.0,
                 0.7,
                 text!(
                     en: "activations kept for a backward pass",

@@ -63,8 +63,8 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
     match conclusion {
         Conclusion::Proved | Conclusion::Likely => None,
         Conclusion::Family(_) | Conclusion::Open if sure => Some(Text::new(
-            format!("Not proved, but most failures that look like this are of one kind: {list_en}."),
-            format!("没有定论，但这类报错大多同出一因：{list_zh}。"),
+            format!("Most likely, going by failures that look like this: {list_en}."),
+            format!("很可能（按同类报错推断）：{list_zh}。"),
         )),
         Conclusion::Family(family) => {
             let family = family.name();
@@ -517,7 +517,7 @@ mod tests {
             findings[0].confidence = share;
             undecided(Conclusion::Family(Family::OwnNeed), &findings).expect("it is open").en
         };
-        assert!(told(0.84).starts_with("Most likely, though nothing"));
+        assert!(told(0.84).starts_with("Most likely, going by"));
         assert!(told(0.7).starts_with("Undecided"));
     }
 
