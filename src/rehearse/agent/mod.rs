@@ -22,8 +22,8 @@ pub fn files() -> Vec<(String, String)> {
     out
 }
 
-/// The file that Python runs first, for another module of this program's: `module` is started, and `command` named where
-/// that fails.
+/// The file that Python runs first, for another module of this program's: `module` is started, and `command` named
+/// where that fails.
 pub fn starting(module: &str, command: &str) -> String {
     let first = files().into_iter().find(|(name, _)| name == "sitecustomize.py").map(|(_, text)| text);
     first.unwrap_or_default().replace("oomdoc_rehearsal", module).replace("oomdoc rehearse", command)
