@@ -101,6 +101,11 @@ impl Facts {
         self.sizes.get(&fact).copied()
     }
 
+    /// Forgets the figures that another reading of the same message does not bear out.
+    fn keep_agreed(&mut self, other: &Facts) {
+        self.sizes.retain(|fact, figure| other.get(*fact).is_some_and(|known| known.bytes == figure.bytes));
+    }
+
     /// Keeps the first figure printed for a fact.
     pub fn note(&mut self, fact: Fact, figure: Figure) {
         self.sizes.entry(fact).or_insert(figure);
@@ -499,6 +504,7 @@ impl Look {
     /// `read_to` is the last line of the messages already read: no paragraph reaches back into them.
     fn mended(self, document: &Document, position: usize, alone: Option<Event>, read_to: u64) -> Option<Event> {
         let mut best = alone;
+        let mut others = Vec::new();
         for mended in recase::mended(document, position).into_iter().chain(rewrap::mended(document, position)) {
             let Some(line) = mended.document.lines.get(mended.position).filter(|line| line.number > read_to) else {
                 continue;
@@ -518,6 +524,13 @@ impl Look {
                 best = Some(event);
                 break;
             }
+            if mended.joined && event.has(Sign::Generic) {
+                others.push(event);
+            }
+        }
+        // Whether a line was broken here, nobody knows: what a figure is must not depend on it.
+        if let Some(best) = best.as_mut().filter(|best| best.has(Sign::Generic)) {
+            others.iter().for_each(|other| best.facts.keep_agreed(&other.facts));
         }
         best
     }

@@ -70,6 +70,15 @@ pub fn judge(shape: &Shape, variant: &Variant) -> Verdict {
     verdict
 }
 
+/// What the net tells of a text: the sizes by key, where its message is the one that ended the job.
+pub fn told_by_the_net(text: &str) -> Option<BTreeMap<String, Vec<u64>>> {
+    let report = explain(text);
+    let primary = report["incidents"].as_array()?.iter().find(|incident| incident["primary"] == true)?;
+    let mut told = facts(&primary["facts"]);
+    told.retain(|key, _| key.ends_with("_bytes"));
+    (primary["dialect"] == "net").then_some(told)
+}
+
 /// The figures of an incident by key; a key may have several (other processes).
 fn facts(facts: &Value) -> BTreeMap<String, Vec<u64>> {
     let mut got: BTreeMap<String, Vec<u64>> = BTreeMap::new();

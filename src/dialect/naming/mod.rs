@@ -395,6 +395,10 @@ mod tests {
             ("/opt/lattix-2.1/bin/lattix-core: out of memory", "lattix"),
             ("#3 0x00007f in gridlib::Mesh::grow ()\nout of memory", "gridlib"),
             ("2025-01-01 ERROR [ReplicaManager] error (gridq.server.ReplicaManager)\nout of memory", "gridq"),
+            ("  File \"_gridtool.pyx\", line 5, in _gridtool.Mesh.grow\nout of memory", "gridtool"),
+            ("0x00007ffd2a1c3b21 Gridtool-Core.dll!Mesh::grow() []\nout of memory", "gridtool"),
+            ("gridtool/core/mesh/grow.cc:12: out of memory", "gridtool"),
+            ("  File \"/home/ann/gridtool/gridtool/grow.py\", line 5, in grow\nMemoryError", "gridtool"),
         ] {
             assert_eq!(of(log).as_deref(), Some(name), "{log}");
         }
@@ -416,6 +420,8 @@ mod tests {
             "  File \"/usr/lib/python3.11/json/decoder.py\", line 5, in decode\nout of memory",
             "> out of memory",
             "thread 'main' panicked: out of memory",
+            "FATAL: PQgridExec() failed: out of memory",
+            "0x00007ffd2a1c3b21 ntdll.dll!RtlAlloc []\nout of memory",
         ] {
             assert_eq!(of(log), None, "{log}");
         }

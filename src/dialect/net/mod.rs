@@ -1,10 +1,10 @@
 //! The net beneath all other readers: a line that says in any program's words that memory ran out.
 //!
 //! A line counts where it speaks of memory that ran out and stands in an error's context. Which program it was is told
-//! by
-//! [`super::naming`], what ran out and what the figures mean by the words around them. All of that is weaker than a reader
-//! that knows its program, so each event carries [`Sign::Generic`].
+//! by [`super::naming`], what ran out and what the figures mean by the words around them. All of that is weaker than a
+//! reader that knows its program, so each event carries [`Sign::Generic`].
 
+mod assign;
 mod limit;
 mod motion;
 mod outcome;
@@ -12,7 +12,7 @@ mod roles;
 mod words;
 
 use super::record::Record;
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, syslog};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, rewrap, syslog};
 use crate::domain::Program;
 use crate::domain::program::{Kind, PytorchAllocator};
 use crate::evidence::Span;
@@ -104,8 +104,8 @@ fn reported(line: &str, lower: &str) -> Option<Spoken> {
     None
 }
 
-/// True where the words are of something that is taken out of memory. A sentence of its own begins with a capital, and a
-/// line that calls itself an error reports one.
+/// True where the words are of something that is taken out of memory. A sentence of its own begins with a capital, and
+/// a line that calls itself an error reports one.
 fn taken_out(line: &str, lower: &str, lead: &str, spoken: Spoken) -> bool {
     let words = lower.get(spoken.at..).unwrap_or_default();
     let begins =
@@ -795,7 +795,7 @@ fn interface(document: &Document, position: usize, lower: &str, resource: Resour
 /// The figures of the message: of its line, of those that continue it, and of those that began it.
 fn figures(document: &Document, position: usize, event: &mut Event, from: usize, lower: &str, base: Base) {
     let last = document.lines.len().saturating_sub(1);
-    let refused = words_refuse(lower).then_some(from);
+    let refused = roles::refuses(lower).then_some(from);
     let rank = document.lines.get(position).and_then(|line| line.rank);
     let mut unreadable: Vec<Fact> = Vec::new();
     let mut take = |at: usize, refused: Option<usize>| {
@@ -806,7 +806,17 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         let cut = document.open_ended && at == last;
         let number = field::number(document, at);
         let printed = Span { first: number, last: field::number(document, at + lines - 1) };
-        let told = roles::figures(line, next, printed, cut, refused, base);
+        let mut told = roles::figures(line, next, printed, cut, refused, base);
+        // A line beside the message may be a part of one that was broken: what its figures are must not depend on that.
+        if at != position && !told.figures.is_empty() {
+            for paragraph in rewrap::paragraphs(document, at).filter(|paragraph| paragraph.plausible) {
+                let whole = roles::figures(&paragraph.text, "", printed, false, refused, base).figures;
+                let same = |fact: Fact, bytes: u64| {
+                    whole.iter().any(|(known, figure)| *known == fact && figure.bytes == bytes)
+                };
+                told.figures.retain(|(fact, figure)| same(*fact, figure.bytes));
+            }
+        }
         for (fact, figure) in told.figures {
             // The lines of these figures stay open to readers that know them: the message is its own line only.
             if !unreadable.contains(&fact) {
@@ -928,16 +938,6 @@ fn own_words<'a>(text: &'a str, message: &str) -> &'a str {
     let shared = text.bytes().zip(message.trim_start().bytes()).take_while(|(a, b)| a == b).count();
     let mark = text.get(..shared).and_then(|shared| shared.rfind([':', ']', '|']));
     mark.and_then(|at| text.get(at + 1..)).unwrap_or(text)
-}
-
-/// True where the words say that an allocation was refused, so that a lone figure behind them is what was asked for.
-fn words_refuse(lower: &str) -> bool {
-    lower.contains("alloc")
-        || lower.contains("reserve")
-        || lower.contains("create buffer")
-        || lower.contains("not enough memory for")
-        || lower.contains("выделить")
-        || lower.contains("分配")
 }
 
 /// True for a line that lists memory: it names a quantity and prints a size.
@@ -1124,6 +1124,68 @@ mod tests {
         ] {
             assert_eq!(caught(&format!("{line}\nstep 1/9\nstep 2/9\nstep 3/9\n")), None, "{line}");
         }
+    }
+
+    fn sizes(event: &Event) -> Vec<(Fact, u64)> {
+        event.facts.sizes.iter().map(|(fact, figure)| (*fact, figure.bytes >> 20)).collect()
+    }
+
+    #[test]
+    fn a_question_unsays_nothing_that_an_earlier_sentence_has_stated() {
+        assert!(caught("gridtool: failed to allocate 12 MiB. Out of memory?\n").is_some());
+        assert!(caught("gridtool: Out of memory?\n").is_none());
+    }
+
+    #[test]
+    fn a_message_in_a_frame_of_bars_is_read_with_the_lines_that_continue_it() {
+        let log = "+----------------------------------+\n| Error: out of memory allocating  |\n\
+                   |   2048 MiB for the mesh          |\n+----------------------------------+\n";
+        assert_eq!(sizes(&caught(log).unwrap()), vec![(Fact::Requested, 2048)]);
+        let row = "| gridtool | out of memory | 2048 MiB |\n";
+        assert!(caught(row).is_none(), "a row of a table reports nothing");
+    }
+
+    #[test]
+    fn the_state_printed_before_a_message_gives_what_is_free() {
+        let failed = "ERROR gridtool: failed to allocate 2048 MiB on the GPU\n";
+        let state = |free: u32, total: u32| format!("GPU memory: {free} MiB free of {total} MiB\ntile 1\ntile 2\n");
+        let told = |log: &str| sizes(&caught(log).unwrap());
+        let whole = vec![(Fact::Requested, 2048), (Fact::Capacity, 8192), (Fact::Free, 512)];
+        assert_eq!(told(&format!("{}{failed}", state(512, 8192))), whole);
+        let early = vec![(Fact::Requested, 2048), (Fact::Capacity, 8192)];
+        assert_eq!(told(&format!("{}{failed}", state(4096, 8192))), early, "there was room then");
+        let two = format!("{}{}{failed}", state(512, 8192), state(512, 16384));
+        assert_eq!(told(&two), vec![(Fact::Requested, 2048)], "two devices");
+    }
+
+    #[test]
+    fn a_list_of_needs_counts_where_it_bears_the_message_out() {
+        let list =
+            |asked: u32| format!("- available: 900 MB\n- requirement: {asked} MB\nERROR gridtool: not enough memory\n");
+        assert_eq!(sizes(&caught(&list(2000)).unwrap()), vec![(Fact::Requested, 2000), (Fact::Free, 900)]);
+        assert!(!sizes(&caught(&list(200)).unwrap()).contains(&(Fact::Free, 900)));
+    }
+
+    #[test]
+    fn a_nought_counts_cases_or_numbers_what_stands_before_it() {
+        assert!(caught("gridtool: 0 out of memory\n").is_none());
+        assert!(caught("gridtool: node 0 out of memory\n").is_some());
+        assert!(caught("gridtool: rank 0 failed to allocate 12 MiB\n").is_some());
+    }
+
+    #[test]
+    fn words_of_any_kind_may_say_which_memory_ran_out() {
+        assert!(caught("gridtool: out of pre-allocated memory\n").is_some());
+        assert!(caught("gridtool ran out of usable tile memory\n").is_some());
+        assert!(caught("gridtool made out of recycled tile memory\n").is_none());
+    }
+
+    #[test]
+    fn what_is_said_to_suffice_is_needed() {
+        let event = caught("gridtool: out of memory. Run it on a machine with at least 8 GB\n").unwrap();
+        assert_eq!(sizes(&event), vec![(Fact::Needed, 8192)]);
+        let event = caught("gridtool: out of memory with at least 8 GB free\n").unwrap();
+        assert_eq!(sizes(&event), vec![(Fact::Free, 8192)]);
     }
 
     #[test]

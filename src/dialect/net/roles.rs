@@ -1,20 +1,21 @@
 //! Which quantity a figure is, by the words around it. One that the words do not tell is left out.
 
+use super::assign;
 use crate::dialect::Fact;
 use crate::dialect::joined::begins_with_stamp;
 use crate::evidence::Span;
-use crate::units::{self, Base, Figure, Locale};
+use crate::units::{self, Base, Figure, Interval, Locale, Numeral};
 
 /// A size in a line: where it stands, and its value.
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    from: usize,
-    to: usize,
-    figure: Figure,
+pub(super) struct Place {
+    pub from: usize,
+    pub to: usize,
+    pub figure: Figure,
     /// Printed without a unit: only a label that asks for bytes makes it a size.
-    bare: bool,
+    pub bare: bool,
     /// It can be read in two ways: what it is of is known, how much is not.
-    doubtful: bool,
+    pub doubtful: bool,
 }
 
 /// Addresses of a process lie here; no amount of memory does that a program prints without a unit.
@@ -73,8 +74,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("largest continuous", Fact::LargestFreeChunk),
     ("available", Fact::Free),
     ("avail", Fact::Free),
-    ("remaining", Fact::Free),
-    ("remains", Fact::Free),
+    ("remain", Fact::Free),
     ("free", Fact::Free),
     ("left", Fact::Free),
     ("unused", Fact::Free),
@@ -267,6 +267,13 @@ pub fn has_size(line: &str) -> bool {
     places(line, "", Span::line(1), false, Base::Binary).iter().any(|place| !place.bare)
 }
 
+/// True where the words say that an allocation was refused, so that a lone figure behind them is what was asked for.
+pub fn refuses(lower: &str) -> bool {
+    ["alloc", "reserve", "create buffer", "not enough memory for", "выделить", "分配"]
+        .iter()
+        .any(|words| lower.contains(words))
+}
+
 /// True for a line that prints a request above what is there to give.
 pub fn asks_too_much(line: &str) -> bool {
     let told = figures(line, "", Span::line(1), false, None, Base::Binary).figures;
@@ -276,10 +283,17 @@ pub fn asks_too_much(line: &str) -> bool {
             .map(|(_, figure)| figure.interval())
             .reduce(|a, b| if b.low < a.low { b } else { a })
     };
-    match (least(&[Fact::Requested, Fact::Needed]), least(&[Fact::Free, Fact::Limit, Fact::Capacity])) {
-        (Some(asked), Some(there)) => asked.low > there.high,
-        _ => false,
-    }
+    let asked = least(&[Fact::Requested, Fact::Needed]);
+    let held = least(&[Fact::Used, Fact::Allocated]);
+    let whole = least(&[Fact::Limit, Fact::Capacity]);
+    let above = |low: Option<Interval>, there: Option<Interval>| {
+        low.zip(there).is_some_and(|(low, there)| low.low > there.high)
+    };
+    // What is asked for comes on top of what is held.
+    let both =
+        asked.zip(held).map(|(asked, held)| Interval { low: asked.low + held.low, high: asked.high + held.high });
+    let there = least(&[Fact::Free, Fact::Limit, Fact::Capacity]);
+    above(asked, there) || above(both, whole) || above(held, least(&[Fact::Limit]))
 }
 
 /// True for a line that lists nothing but a size: `err:   Size:  268435456`.
@@ -301,6 +315,7 @@ pub fn is_sized(line: &str) -> bool {
 fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place> {
     let bytes = line.as_bytes();
     let locale = Locale::of(line);
+    let headed = heads_unit(&line.to_lowercase());
     let mut found = Vec::new();
     let mut from = 0;
     while found.len() < MOST {
@@ -319,7 +334,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             || before == Some('-') && !line[..start - 1].ends_with(|c: char| c.is_ascii_digit());
         let number = &line[start..end];
         let rest = &line[end..];
-        let rest = rest.strip_prefix('.').filter(|rest| rest.starts_with(' ')).unwrap_or(rest);
+        let sentence_ends = rest.strip_prefix('.').filter(|rest| rest.starts_with(' '));
+        let rest = sentence_ends.unwrap_or(rest);
         let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']).len();
         let unit = match units::unit_in_front(&rest[gap..]) {
             // `12 k` and `3 m` set off by a blank are words.
@@ -337,12 +353,13 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             None if rest.trim().is_empty() => {
                 units::unit_in_front(next.trim_start()).map(|(_, word)| (word, line.len()))
             }
-            None => None,
+            None => unit_of_whole(rest, numeral, locale).map(|word| (word, end)),
         };
         // `2.349 MB` is two thousand of them as often as two and a third.
         let point = number.split_once('.').filter(|(whole, _)| whole.len() <= 3 && numeral.decimals == 3);
         let mega = unit.is_some_and(|(word, _)| word.starts_with(['m', 'M', 'k', 'K']));
         let doubtful = point.is_some() && mega
+            || headed && unit.is_none()
             || numeral.ambiguous
                 && unit.is_some_and(|(word, _)| units::unit(word, base).is_some_and(|unit| unit > 1024));
         if doubtful && !inside {
@@ -364,7 +381,10 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
         };
-        let Some(size) = size.filter(|_| !inside && (unit.is_some() || !counts(rest))) else { continue };
+        let Some(size) = size.filter(|_| !inside && (unit.is_some() || sentence_ends.is_some() || !counts(rest)))
+        else {
+            continue;
+        };
         if size.bytes == 0 && unit.is_none() {
             continue;
         }
@@ -380,6 +400,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
 fn counts(rest: &str) -> bool {
     const GOES_ON: &[&str] = &[
         "",
+        "currently",
+        "already",
         "b",
         "byte",
         "bytes",
@@ -473,6 +495,28 @@ fn counts(rest: &str) -> bool {
     !label && !GOES_ON.contains(&text[..end].to_ascii_lowercase().as_str())
 }
 
+/// The unit that a part shares with its whole: `7.10/8.00 GiB`, `3 of 8 GiB`.
+fn unit_of_whole(rest: &str, part: Numeral, locale: Locale) -> Option<&str> {
+    let whole = rest.trim_start().strip_prefix('/').or_else(|| rest.strip_prefix(" of "))?.trim_start();
+    let numeral = units::numeral(whole, locale)?;
+    let (_, word) = units::unit_in_front(whole.get(numeral.length..)?.trim_start_matches(' '))?;
+    // `16355096754/15.2gb` is one figure in two units.
+    let value = |numeral: Numeral| numeral.digits as f64 / 10_f64.powi(numeral.decimals as i32);
+    (word.chars().count() > 1 && value(part) <= value(numeral) * 1.25).then_some(word)
+}
+
+/// True where a unit stands by itself in a line, `Memory(KB) exceeded: requested = 512`: it may be that of any number.
+fn heads_unit(lower: &str) -> bool {
+    const UNITS: &[&str] = &["kb", "mb", "gb", "kib", "mib", "gib", "kbytes", "mbytes", "gbytes"];
+    UNITS.iter().any(|unit| {
+        [('(', ')'), ('[', ']')].iter().any(|(open, close)| {
+            lower
+                .match_indices(unit)
+                .any(|(at, unit)| lower[..at].ends_with(*open) && lower[at + unit.len()..].starts_with(*close))
+        })
+    })
+}
+
 /// The unit that a figure's label carries: `needMiB=6144`, `free_mb: 512`, `Required memory (MB): 8192`, `memory [GB]`.
 fn unit_of_label(before: &str) -> Option<&str> {
     const UNITS: &[&str] =
@@ -498,12 +542,15 @@ fn unit_of_label(before: &str) -> Option<&str> {
 /// The label that stands nearest before a figure, the words between them being fillers only. Also whether a colon or an
 /// equals sign ties them.
 fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
-    let lower = before.to_lowercase();
+    let lower = before.to_lowercase().replace('_', " ");
+    if let Some(fact) = abbreviated(&lower) {
+        return Some((fact, true, 0));
+    }
     let (at, length, fact) = LABELS
         .iter()
         .filter_map(|(word, fact)| lower.rfind(word).map(|at| (at, word.len(), *fact)))
         .filter(|(at, _, fact)| {
-            !lower[..*at].ends_with("un") && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
+            !within_word(&lower, *at) && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
         })
         .max_by_key(|(at, length, _)| (at + length, *length))?;
     let between = lower.get(at + length..)?;
@@ -521,7 +568,13 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     // `predictMemUsage`, `estimated usage`: a need; `max alloc size`, `maximum allocation`: a limit.
     let last = lead.trim_end_matches([' ', '_', '-']);
     let foreseen = ["predict", "estimat", "project", "expect", "would be "].iter().any(|word| lead.contains(word));
+    let largest = || {
+        lead.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "largest" | "biggest"))
+            && !lead.contains(',')
+    };
     let fact = match fact {
+        // `the largest block available`
+        Fact::Free if largest() => Fact::LargestFreeChunk,
         Fact::Used if foreseen => Fact::Needed,
         Fact::Requested
             if ["max", "maximum", "largest", "max memory", "max size of memory"].iter().any(|w| last.ends_with(w))
@@ -542,6 +595,15 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     }
     let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
     let tied = between.contains([':', '=', '：']);
+    // `exceeds what is available -- pages: 5 GiB`: another word is tied to the figure.
+    let other_tied = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase()) && !FILLERS.contains(&word);
+    if let Some((lead, _)) = between.split_once([':', '='])
+        && lead.starts_with(|c: char| !c.is_alphanumeric())
+        && lead.rsplit(|c: char| !c.is_alphanumeric()).next().is_some_and(|word| !word.is_empty() && other_tied(word))
+        && ["- ", ", ", "(", "[", ". "].iter().any(|mark| lead.contains(mark))
+    {
+        return None;
+    }
     // `limit: the process would use 9 GiB`: another clause.
     if let Some((_, clause)) = between.split_once([':', '：'])
         && clause
@@ -561,6 +623,31 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         .count();
     let named = words.saturating_sub(usize::from(between.starts_with(|c: char| c.is_alphabetic())));
     (clause && named <= 4).then_some((fact, tied && named == 0, named))
+}
+
+/// True for the end of a word that says something else: `unused`, `refused`, `caused`. `memused` is a label.
+fn within_word(lower: &str, at: usize) -> bool {
+    const OTHERS: &[&str] = &["un", "ref", "re", "ca", "pa", "foc", "conf", "acc", "ab", "am", "inf", "def"];
+    let lead = lower[..at].rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    lead == "un" || lower[at..].starts_with("used") && OTHERS.contains(&lead)
+}
+
+/// What the word directly before a figure is short for: `req: 5 GiB`, `cap 8 GiB`. The beginning of a label counts
+/// where all labels that begin so say the same.
+fn abbreviated(lower: &str) -> Option<Fact> {
+    const NO_LABELS: &[&str] = &["the", "for", "all", "res", "con", "foo", "use", "its"];
+    let lead = lower.trim_end().trim_end_matches([':', '=']).trim_end();
+    let word = lead.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    if !(3..=5).contains(&word.len())
+        || !word.bytes().all(|byte| byte.is_ascii_lowercase())
+        || NO_LABELS.contains(&word)
+    {
+        return None;
+    }
+    let mut facts = LABELS.iter().filter(|(label, _)| label.len() > word.len() && label.starts_with(word));
+    let (_, fact) = facts.next()?;
+    let known = LABELS.iter().any(|(label, _)| word.contains(label));
+    (!known && facts.all(|(_, other)| other == fact)).then_some(*fact)
 }
 
 /// True where words for a bound qualify the request that follows: `the maximum allowed size for an` allocation.
@@ -600,26 +687,44 @@ fn argument(before: &str, after: &str) -> bool {
     let Some(lead) = before.strip_suffix('(') else { return false };
     let name = lead.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
     let name = name.to_ascii_lowercase();
-    after.starts_with(')') && (name.contains("malloc") || name.contains("memalloc") || name.ends_with("mem_alloc"))
+    after.starts_with(')') && (name.contains("malloc") || name.ends_with("alloc"))
+}
+
+/// A label behind a figure.
+#[derive(Debug, Clone, Copy)]
+struct Behind {
+    fact: Fact,
+    /// Fillers between the two.
+    fillers: usize,
+    /// Where the label ends, in bytes behind the figure.
+    end: usize,
 }
 
 /// The label that follows a figure in its clause, with fillers only between.
-fn label_after(after: &str) -> Option<(Fact, usize)> {
+fn label_after(after: &str) -> Option<Behind> {
     let end = after.find([',', ';', '(', '[', ':', '/', '，', '、', '；', '。', '：', '（']).unwrap_or(after.len());
-    let clause = after[..end].split(". ").next()?.to_lowercase();
+    let clause = after[..end].split(". ").next()?.to_lowercase().replace('_', " ");
     let excess =
         ["exceeds", "exceeding", "is larger than", "is more than", "is greater than", "does not fit", "doesn't fit"];
-    let label = LABELS.iter().filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)));
+    let label = LABELS
+        .iter()
+        .filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)))
+        .filter(|(at, ..)| !within_word(&clause, *at));
     let excess = excess.iter().filter_map(|word| clause.find(word).map(|at| (at, word.len(), Fact::Requested)));
     let (at, length, fact) = label.chain(excess).min_by_key(|(at, length, _)| (*at, std::cmp::Reverse(*length)))?;
     // `5 GiB free: 3 GiB`: the label of what follows.
-    let ahead = after.get(end..).is_some_and(|rest| rest.starts_with([':', '：']) || rest.starts_with('='));
-    if ahead && clause[at + length..].trim().is_empty() {
+    let ahead = after.get(end..).is_some_and(|rest| rest.starts_with([':', '：'])) || clause.trim_end().ends_with('=');
+    let to_it =
+        || clause[at + length..].trim_end_matches(['=', ' ']).split_whitespace().all(|word| FILLERS.contains(&word));
+    if ahead && to_it() {
         return None;
     }
     let words = clause[..at].split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let (fillers, others): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLERS.contains(word));
-    (others.is_empty() && fillers.len() <= 3).then_some((fact, fillers.len()))
+    // Lower case may be longer or shorter in other scripts.
+    let label_end = if after.is_char_boundary(at + length) { at + length } else { 0 };
+    let found = Behind { fact, fillers: fillers.len(), end: label_end };
+    (others.is_empty() && fillers.len() <= 3).then_some(found)
 }
 
 /// What a line tells of its quantities.
@@ -630,133 +735,243 @@ pub struct Told {
     pub unreadable: Vec<Fact>,
 }
 
-/// The figures of a line with what their words say they are. `refused` tells that the line speaks of an allocation that
-/// was refused: there a lone figure is what was asked for.
+/// The figures of a line with what they are: by the words around them, and where these tell nothing, by what can be
+/// true of all of them together. `refused` tells that the line speaks of an allocation that was refused: there a lone
+/// figure is what was asked for.
 pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>, base: Base) -> Told {
     let places = places(line, next, at, cut, base);
-    let mut at_odds: Vec<Fact> = Vec::new();
-    let mut told: Vec<(Fact, Figure)> = Vec::new();
+    let mut said = by_words(line, &places, refused);
+    assign::settle(line, &places, &mut said, refused.is_some());
+    let mut told = Told::default();
+    for (place, fact) in places.iter().zip(said) {
+        let Said::Is(fact) = fact else { continue };
+        if place.doubtful {
+            told.unreadable.push(fact);
+            continue;
+        }
+        match told.figures.iter().find(|(known, _)| *known == fact) {
+            None => told.figures.push((fact, place.figure)),
+            // The same said twice, in bytes and in GiB, is one figure; two that differ tell nothing.
+            Some((_, known)) if apart(known, &place.figure) => told.unreadable.push(fact),
+            Some(_) => {}
+        }
+    }
+    impossible(&told.figures).into_iter().for_each(|fact| told.unreadable.push(fact));
+    told.figures.retain(|(fact, _)| !told.unreadable.contains(fact));
+    told
+}
+
+/// What cannot be true together: more that is free than there is. One of the two is another quantity.
+fn impossible(figures: &[(Fact, Figure)]) -> Vec<Fact> {
+    let get = |wanted: Fact| figures.iter().find(|(fact, _)| *fact == wanted).map(|(_, figure)| figure.interval());
+    match (get(Fact::Free), get(Fact::Capacity)) {
+        (Some(free), Some(whole)) if free.low > whole.high => vec![Fact::Free, Fact::Capacity],
+        _ => Vec::new(),
+    }
+}
+
+/// What is said of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Nothing: it may be any quantity.
+    Nothing,
+    Is(Fact),
+    /// It counts something else, or nobody knows in what.
+    NoSize,
+}
+
+/// What the words around each figure say of it.
+fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
+    let mut said: Vec<Said> = Vec::with_capacity(places.len());
     let mut labels_first = false;
-    let mut unlabelled: Option<Figure> = None;
-    let mut told_behind: Option<Fact> = None;
+    // Where the label ends that the figure before has taken: it is no other figure's.
+    let mut taken = 0;
+    let last_has_label = places.last().and_then(|last| line.get(last.to..)).and_then(label_after).is_some();
     for (i, place) in places.iter().enumerate() {
-        let start = i.checked_sub(1).and_then(|i| places.get(i)).map_or(0, |place| place.to);
+        let start = i.checked_sub(1).and_then(|i| places.get(i)).map_or(0, |place| place.to).max(taken);
         let end = places.get(i + 1).map_or(line.len(), |place| place.from);
-        let (Some(before), Some(after)) = (line.get(start..place.from), line.get(place.to..end)) else { continue };
+        let (Some(before), Some(after)) = (line.get(start..place.from), line.get(place.to..end)) else {
+            said.push(Said::NoSize);
+            continue;
+        };
         let first = i == 0 || start == 0;
         // `free memory/total memory: 3/8`: the first label is the first figure's.
         let pair = last_chars(before, 80).split_once('/').filter(|_| after.trim() == "/" || after.starts_with('/'));
         let pair = pair.and_then(|(first, second)| label_before(second).and(label_before(first)));
         let ahead = pair.map(|(fact, ..)| (fact, true, 0)).or_else(|| label_before(last_chars(before, 80)));
         let behind = label_after(first_chars(after, 48));
-        let joint = before.trim().trim_end_matches(['(', '[']).trim();
-        // `3 of 8 GiB`, `3 GiB / 8 GiB`: the second is the whole.
-        let shared = ahead.is_none_or(|(fact, ..)| Some(fact) == told_behind);
-        // `would use a total of 9 GiB` ends in the word, and names no whole.
-        let sum = joint.ends_with("total of") || joint.ends_with("sum of");
-        let of = !first
-            && shared
-            && !sum
-            && (joint.ends_with(" of") || joint == "of" || joint == "/" || joint.ends_with("out of"));
+        // `a label, 4.8 GiB` behind another figure: the label is that one's, or nobody's.
+        let before_comma = i > 0 && start > 0 && label_stands_apart(before);
+        let ahead = ahead.filter(|_| !before_comma);
+        let of = i > 0 && ahead.is_none() && assign::joins_whole(before) && {
+            // What passed a limit is somewhat more than the whole; `8192 MB/8 GiB` is one figure.
+            let twin = line.get(places[i - 1].from..places[i - 1].to) != line.get(place.from..place.to)
+                && before.trim() == "/"
+                && !apart(&places[i - 1].figure, &place.figure);
+            places[i - 1].figure.bytes / 5 <= place.figure.bytes / 4 && !twin
+        };
         let close = |label: &Option<(Fact, bool, usize)>| label.is_some_and(|(_, _, words)| words == 0);
         if i == 0 {
-            labels_first = close(&ahead) && behind.is_none_or(|(_, fillers)| fillers > 0)
+            // Labels stand ahead of their figures where the last figure has none behind it.
+            labels_first = close(&ahead) && (behind.is_none_or(|label| label.fillers > 0) || !last_has_label)
                 || ahead.is_some_and(|(_, tied, _)| tied);
         }
-        told_behind = None;
         // `Failed during allocation: 16 bytes available, 64 requested`: the noun is no label where each figure has one.
-        let own = |label: Option<(Fact, usize)>| label.is_some_and(|(fact, _)| fact != Fact::Requested);
+        let own = behind.is_some_and(|label| label.fact != Fact::Requested);
         let during = before.trim_end().to_ascii_lowercase().ends_with("allocation:");
-        let noun = during && ahead.is_some_and(|(_, tied, _)| tied) && i == 0 && own(behind);
+        let noun = during && ahead.is_some_and(|(_, tied, _)| tied) && i == 0 && own;
         if noun {
             labels_first = false;
         }
+        let before_it = said.last().copied();
+        let mut by_label = |label: Behind| {
+            taken = place.to + label.end;
+            Some(label.fact)
+        };
         let fact = match (ahead, behind) {
             (Some((fact, true, _)), _) if !of && !noun => Some(fact),
-            (_, Some((fact, _))) if of && (unlabelled.is_none() || matches!(fact, Fact::Capacity | Fact::Limit)) => {
-                Some(fact)
+            (_, Some(label))
+                if of && (before_it != Some(Said::Nothing) || matches!(label.fact, Fact::Capacity | Fact::Limit)) =>
+            {
+                by_label(label)
             }
-            (_, Some((fact, _))) if of => {
+            (_, Some(label)) if of => {
                 // `7 GiB of 8 GiB in use`
-                told.extend(
-                    unlabelled.filter(|_| !told.iter().any(|(known, _)| *known == fact)).map(|part| (fact, part)),
-                );
+                if !said.contains(&Said::Is(label.fact))
+                    && let Some(part) = said.last_mut()
+                {
+                    *part = Said::Is(label.fact);
+                }
+                by_label(label);
                 Some(Fact::Capacity)
             }
             _ if of => Some(Fact::Capacity),
             (Some((fact, _, 0)), Some(_)) if labels_first => Some(fact),
-            (_, Some((fact, _))) => {
-                told_behind = Some(fact);
-                Some(fact)
+            // `memory use 4.3 GiB exceeds …`: what exceeds is what is used.
+            (_, Some(label)) if label.fact == Fact::Requested && uses(before) => {
+                by_label(label);
+                Some(Fact::Used)
             }
+            (_, Some(label)) => by_label(label),
             (Some((fact, _, words)), None) if words == 0 || first => Some(fact),
             (Some((Fact::Requested | Fact::Limit, _, _)), None) => ahead.map(|(fact, ..)| fact),
             _ => None,
         };
-        let alone = || {
-            refused
-                .filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare)
-                .map(|_| Fact::Requested)
-        };
-        // What has elements is as large as they are many: `array of size 1688`.
-        let elements = ["array of", "vector of", "matrix of", "list of", "table of", "tensor of", "map of", "queue of"];
-        let noun = before.trim_end().to_ascii_lowercase();
-        let noun = noun.strip_suffix("size").map(str::trim_end).unwrap_or_default();
-        if place.bare && elements.iter().any(|words| noun.ends_with(words)) {
-            continue;
-        }
-        // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
-        let sized = || {
-            let ahead = before.trim_end().trim_end_matches([':', '=', '(', '[', ' ']).to_ascii_lowercase();
-            let named = ["size", "bytes"].iter().any(|word| ahead.ends_with(word));
-            let asks = refused.is_some() && (named || after.trim_start().starts_with("size"));
-            asks.then_some(Fact::Requested)
-        };
-        // `out of memory -- size == 12MB`, `(size: 12 MB)`: the size of nothing else that is named.
-        let told_size = || {
-            let lead = before.trim_end().trim_end_matches([':', '=', ' ']).to_ascii_lowercase();
-            let lead = lead.strip_suffix("size").map(str::trim_end)?;
-            let spoken = lead.contains("out of memory") || lead.contains("not enough memory");
-            (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';']) && !place.bare).then_some(Fact::Requested)
-        };
-        let by_call = argument(before, after).then_some(Fact::Requested);
-        let by_size = sized().or(by_call);
-        // `want 6 GiB, have 2 GiB`
-        let has = || {
-            let needed = told.iter().any(|(fact, _)| *fact == Fact::Requested) && !place.bare;
-            let lead = before.trim_end().trim_end_matches([':', '=']).trim_end_matches(" only").to_ascii_lowercase();
-            let word = lead.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-            (needed && matches!(word, "have" | "has" | "got")).then_some(Fact::Free)
-        };
-        let enough = suffices(before, after, place.bare);
-        // An option's name holds labels of its own: `at least --limitSortRAM`.
-        let option = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("--"));
-        let by_option = (enough && option).then_some(Fact::Needed);
-        let fact = by_call.or(by_option).or(fact).or_else(has).or_else(alone).or(by_size).or_else(told_size);
-        let fact = fact.or(enough.then_some(Fact::Needed));
-        unlabelled = fact.is_none().then_some(place.figure);
-        let Some(fact) = fact else { continue };
-        // A count without a unit is a size only where its label asks for bytes.
-        // `3145728000 (out of 4225761280) available`: the whole is in the unit of its part.
-        let part =
-            i.checked_sub(1).and_then(|i| places.get(i)).is_some_and(|part| part.figure.bytes <= place.figure.bytes);
-        let whole = of && part && fact == Fact::Capacity;
-        if place.bare && by_size.is_none() && !enough && !whole && ahead.is_none_or(|(_, _, words)| words > 1) {
-            continue;
-        }
-        if place.doubtful {
-            at_odds.push(fact);
-            continue;
-        }
-        match told.iter().find(|(known, _)| *known == fact) {
-            None => told.push((fact, place.figure)),
-            // The same said twice, in bytes and in GiB, is one figure; two that differ tell nothing.
-            Some((_, known)) if apart(known, &place.figure) => at_odds.push(fact),
-            Some(_) => {}
-        }
+        let beside = behind.is_some_and(|label| label.fillers == 0 && Some(label.fact) == fact);
+        said.push(classed(line, places, i, Around { before, after, refused, of, beside }, (ahead, fact), &said));
     }
-    told.retain(|(fact, _)| !at_odds.contains(fact));
-    Told { figures: told, unreadable: at_odds }
+    said
+}
+
+/// True where a figure is said to be used: `memory use`, `consumption of`.
+fn uses(before: &str) -> bool {
+    let lower = before.to_lowercase();
+    let lead = lower.trim_end().trim_end_matches([':', '=', '(']).trim_end().trim_end_matches(" of");
+    let word = lead.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    ["use", "usage", "used", "consumption", "using"].contains(&word)
+}
+
+/// True where the last label before a figure ends its clause: `wanted, 4.8 GiB`.
+fn label_stands_apart(before: &str) -> bool {
+    let clause = before.trim_end();
+    clause.ends_with([',', ';']) || clause.ends_with(')') && !clause.contains('(')
+}
+
+/// What stands around a figure, up to those beside it.
+struct Around<'a> {
+    before: &'a str,
+    after: &'a str,
+    refused: Option<usize>,
+    /// It is the whole of which the figure before it is a part.
+    of: bool,
+    /// Its label stands directly behind it.
+    beside: bool,
+}
+
+/// What a figure is, by its label or by the form in which it stands.
+fn classed(
+    line: &str,
+    places: &[Place],
+    i: usize,
+    around: Around<'_>,
+    (ahead, fact): (Option<(Fact, bool, usize)>, Option<Fact>),
+    said: &[Said],
+) -> Said {
+    let Around { before, after, refused, of, beside } = around;
+    let Some(place) = places.get(i) else { return Said::NoSize };
+    let alone = || {
+        refused.filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare).map(|_| Fact::Requested)
+    };
+    // What has elements is as large as they are many: `array of size 1688`.
+    let elements = ["array of", "vector of", "matrix of", "list of", "table of", "tensor of", "map of", "queue of"];
+    let noun = before.trim_end().to_ascii_lowercase();
+    let noun = noun.strip_suffix("size").map(str::trim_end).unwrap_or_default();
+    if place.bare && elements.iter().any(|words| noun.ends_with(words)) {
+        return Said::NoSize;
+    }
+    // `from 2 GiB to 4 GiB`: what it was, and what it was to become.
+    if before.trim_end().ends_with(" from") && matches!(after.trim(), "to" | "->") {
+        return Said::NoSize;
+    }
+    // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
+    let sized = || {
+        let lead = before.trim_end().trim_end_matches([':', '=', '(', '[', ' ']).to_ascii_lowercase();
+        let named = ["size", "bytes"].iter().any(|word| lead.ends_with(word));
+        let asks = refused.is_some() && (named || after.trim_start().starts_with("size"));
+        // `available HBM size: …`: the size of something else.
+        let other = ahead.is_some_and(|(fact, ..)| fact != Fact::Requested);
+        (asks && !other).then_some(Fact::Requested)
+    };
+    // `out of memory -- size == 12MB`, `(size: 12 MB)`: the size of nothing else that is named.
+    let told_size = || {
+        let lead = before.trim_end().trim_end_matches([':', '=', ' ']).to_ascii_lowercase();
+        let lead = lead.strip_suffix("size").map(str::trim_end)?;
+        let spoken = lead.contains("out of memory") || lead.contains("not enough memory");
+        (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';']) && !place.bare).then_some(Fact::Requested)
+    };
+    let by_call = argument(before, after).then_some(Fact::Requested);
+    let by_size = sized().or(by_call);
+    // `want 6 GiB, have 2 GiB`; what a card or a pool has is its whole.
+    let has = || {
+        let bytes = !place.bare || place.figure.bytes >= assign::LEAST_BARE;
+        let needed = said.contains(&Said::Is(Fact::Requested)) && bytes;
+        let lead = before.trim_end().trim_end_matches([':', '=']).trim_end_matches(" only").to_ascii_lowercase();
+        let mut words = lead.rsplit(|c: char| !c.is_ascii_alphabetic()).filter(|word| *word != "only");
+        let has = matches!(words.next().unwrap_or_default(), "have" | "has" | "got");
+        let holder = words.next().is_some_and(|word| assign::HOLDERS.contains(&word));
+        (needed && has && !holder).then_some(Fact::Free)
+    };
+    let enough = suffices(before, after, place.bare);
+    // An option's name holds labels of its own: `at least --limitSortRAM`.
+    let option = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("--"));
+    let by_option = (enough && option).then_some(Fact::Needed);
+    let fact = by_call.or(by_option).or(fact).or_else(has).or_else(alone).or(by_size).or_else(told_size);
+    let Some(fact) = fact.or(enough.then_some(Fact::Needed)) else {
+        return if foretold(line, place) { Said::NoSize } else { Said::Nothing };
+    };
+    // A count without a unit is a size only where its label asks for bytes.
+    // `3145728000 (out of 4225761280) available`: the whole is in the unit of its part.
+    let part = i.checked_sub(1).and_then(|i| places.get(i)).is_some_and(|part| part.figure.bytes <= place.figure.bytes);
+    let whole = of && part && fact == Fact::Capacity;
+    // `67108864 bytes refused (4160421888 in use)`: another figure of the line counts bytes.
+    let large = place.figure.bytes >= assign::LEAST_BARE;
+    let bytes = places
+        .iter()
+        .enumerate()
+        .any(|(at, other)| at != i && other.figure.half_width == 0 && !other.doubtful && (large || !other.bare));
+    let by_word = beside && bytes || ahead.is_some_and(|(_, _, words)| words <= 1);
+    let had = fact == Fact::Free && bytes && said.contains(&Said::Is(Fact::Requested));
+    if place.bare && by_size.is_none() && !enough && !whole && !by_word && !had {
+        return Said::NoSize;
+    }
+    Said::Is(fact)
+}
+
+/// True for what would have been: `would put the use at 9 GiB`, `data would be 9 GiB`.
+fn foretold(line: &str, place: &Place) -> bool {
+    let lead = line.get(..place.from).unwrap_or_default();
+    let clause = last_chars(lead, 48).rsplit([',', ';', '(', ':']).next().unwrap_or_default().to_lowercase();
+    [" would ", " will ", " to become ", " up to "].iter().any(|words| clause.contains(words))
 }
 
 /// True where two printed figures cannot be one quantity.
@@ -765,12 +980,12 @@ fn apart(a: &Figure, b: &Figure) -> bool {
     a.high < b.low || b.high < a.low
 }
 
-fn last_chars(text: &str, count: usize) -> &str {
+pub(super) fn last_chars(text: &str, count: usize) -> &str {
     let start = (text.len().saturating_sub(count)..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     &text[start..]
 }
 
-fn first_chars(text: &str, count: usize) -> &str {
+pub(super) fn first_chars(text: &str, count: usize) -> &str {
     let end = (0..=text.len().min(count)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     &text[..end]
 }

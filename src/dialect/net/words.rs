@@ -157,6 +157,27 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)cannot expand",
     "(?i)unable to expand",
     "(?i)failed to extend",
+    "(?i)could not commit",
+    "(?i)cannot commit",
+    "(?i)unable to commit",
+    "(?i)could not grow",
+    "(?i)could not expand",
+    "(?i)could not extend",
+    "(?i)could not resize",
+    "(?i)unable to resize",
+    "(?i)cannot resize",
+    "(?i)failed to expand",
+    "(?i)failed to enlarge",
+    "(?i)could not enlarge",
+    "(?i)unable to enlarge",
+    "(?i)cannot enlarge",
+    "(?i)cannot hold",
+    "(?i)could not hold",
+    "(?i)cannot provide",
+    "(?i)unable to provide",
+    "(?i)could not provide",
+    "(?i)failed to provide",
+    "(?i)not sufficient",
     "(?i)cannot extend",
     "(?i)unable to extend",
     "(?i)failed to resize",
@@ -434,6 +455,7 @@ const REFUSALS: &[&str] = &[
     "not have enough",
     "n't have enough",
     "insufficient",
+    "not sufficient",
     "ran out of",
     "run out of",
     "running out of",
@@ -472,6 +494,26 @@ const MISSES: &[&str] = &[
     "cannot create",
     "could not create",
     "unable to create",
+    "could not commit",
+    "cannot commit",
+    "unable to commit",
+    "could not grow",
+    "could not expand",
+    "could not extend",
+    "could not resize",
+    "unable to resize",
+    "cannot resize",
+    "failed to expand",
+    "failed to enlarge",
+    "could not enlarge",
+    "unable to enlarge",
+    "cannot enlarge",
+    "cannot hold",
+    "could not hold",
+    "cannot provide",
+    "unable to provide",
+    "could not provide",
+    "failed to provide",
     "failed to commit",
     "failed to grow",
     "cannot grow",
@@ -672,7 +714,11 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     }
     // `Failed to resize. Requested: 90000, available 65000`: a request above what there is, both printed, in a failure.
     const FAILED: &[&str] = &["failed", "failure", "error", "cannot", "could not", "unable", "too large"];
-    if let Some((at, end)) = find(FAILED)
+    // Uploads, messages and connections are refused as well: only where memory is named.
+    const REFUSED: &[&str] =
+        &["refused", "rejected", "denied", "exceed", "limit reached", "killed", "stopped", "above the"];
+    let named = ["memory", "heap", "vram", " ram", "alloc", "rss "].iter().any(|word| lower.contains(word));
+    if let Some((at, end)) = find(FAILED).or_else(|| find(REFUSED).filter(|_| named))
         && (matter() || super::roles::has_size(line))
         && !["disk", "storage", "file", "space", "swap", "bandwidth"].iter().any(|word| lower.contains(word))
         && super::roles::asks_too_much(line)
