@@ -115,7 +115,7 @@ pub struct FileEvents {
 
 /// What a record of `oomdoc run` tells, where the file is one.
 fn watched(source: &Source) -> anyhow::Result<Option<FileEvents>> {
-    let Source::File(path) = source else { return Ok(None) };
+    let Some(path) = source.lasting() else { return Ok(None) };
     let Ok(file) = std::fs::File::open(path) else { return Ok(None) };
     let mut file = BufReader::new(file);
     if !file.fill_buf().is_ok_and(observed::is_record) {

@@ -62,10 +62,11 @@ pub fn run(options: &ReplayOptions) -> anyhow::Result<u8> {
 const PICKLE: u8 = 0x80;
 const PROTOCOLS: std::ops::RangeInclusive<u8> = 2..=5;
 
-/// True for a file that begins as a pickle does, compressed or not, whatever it is called.
+/// True for a file that begins as a pickle does, compressed or not, whatever it is called; not of a pipe, which would
+/// lose what is read.
 pub(super) fn is_pickle(source: &Source) -> bool {
     let mut first = [0; 2];
-    matches!(source, Source::File(_))
+    source.lasting().is_some()
         && input::bytes(source, &mut |_, _| {}).is_ok_and(|mut bytes| bytes.read_exact(&mut first).is_ok())
         && first[0] == PICKLE
         && PROTOCOLS.contains(&first[1])

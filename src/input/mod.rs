@@ -143,6 +143,17 @@ pub enum Source {
     Stdin,
 }
 
+impl Source {
+    /// The file, where one can look into it first and read it afterwards. What comes through a pipe, as of
+    /// `explain <(kubectl logs …)`, can be read once.
+    pub fn lasting(&self) -> Option<&std::path::Path> {
+        match self {
+            Source::File(path) if path.is_file() => Some(path),
+            Source::File(_) | Source::Stdin => None,
+        }
+    }
+}
+
 impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -315,3 +315,25 @@ fn the_schema_check_finds_what_is_wrong() {
     wrong_type["incidents"][0]["line"] = "12".into();
     assert!(!complaints(&wrong_type).is_empty());
 }
+
+/// `explain <(kubectl logs …)`: looking whether it is a snapshot or a record took the beginning of what can be read
+/// once.
+#[cfg(unix)]
+#[test]
+fn what_comes_through_a_pipe_with_a_name_is_read_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for (command, text, expected) in [
+        (&["explain"][..], "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n", "2.00 GiB asked for"),
+        (&["simulate", "--capacity", "8GiB"], "a 1 1GiB\nf 1\n", "1024.00 MiB"),
+    ] {
+        let pipe = folder.path().join(command[0]);
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let writing = {
+            let (pipe, text) = (pipe.clone(), text.to_string());
+            std::thread::spawn(move || std::fs::write(pipe, text))
+        };
+        let (code, out, err) = outcome(oomdoc().args(command).arg(&pipe));
+        writing.join().unwrap().unwrap();
+        assert!(code == 0 && out.contains(expected), "{command:?}: {out}{err}");
+    }
+}
