@@ -2,7 +2,7 @@
 //! a word, what was seen alone. And records of it, read back.
 
 use super::Incident;
-use super::context::{Context, Measure};
+use super::context::{Context, Measure, Phase};
 use super::timeline::{End, Header, InsideProcess, Quantity, Refusal, SCHEMA, Sample, Timeline};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::Program;
@@ -177,7 +177,11 @@ pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
 fn told_from_inside(incident: &mut Incident, timeline: &Timeline) {
     let Some((process, refusal)) = timeline.refused(incident) else { return };
     let context = &mut incident.context;
-    if let Some(phase) = refusal.phase {
+    // That no backward pass and no step of the optimizer was under way leaves open what else was.
+    let told = context.phase.value();
+    let vague = refusal.phase == Some(Phase::Forward)
+        && told.is_some_and(|phase| !matches!(phase, Phase::Backward | Phase::OptimizerStep));
+    if let Some(phase) = refusal.phase.filter(|_| !vague) {
         context.phase = Known::Seen(phase, Span::GIVEN);
     }
     if refusal.step > 0 {

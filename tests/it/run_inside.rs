@@ -69,7 +69,8 @@ fn a_leak_is_told_by_what_was_allocated_after_each_step_and_the_record_tells_it_
     assert!(again.contains("readings rise from 1.07 GiB to 3.95 GiB"), "{again}");
 }
 
-/// The traceback names no phase; without gradients after steps with them it is none of training.
+/// The message names no phase. A teacher or a reference model runs without gradients, too: that alone was told as
+/// validation.
 #[test]
 fn what_fails_without_gradients_after_steps_is_validation_and_not_the_jobs_own_need() {
     let steps = "
@@ -84,11 +85,15 @@ for step in range(8):
 torch.is_grad_enabled = lambda: False
 ";
     let failing = &LEAKS[LEAKS.find("for step").unwrap()..LEAKS.find("    optimizer.step()").unwrap()];
-    let evaluates = format!("{steps}{failing}");
-    let folder = tempfile::tempdir().unwrap();
-    let Some(output) = run(folder.path(), &["--snapshot=shots"], &evaluates, &[]) else { return };
-    let told = text(&output);
-    assert!(told.contains("ran out of memory in validation"), "{told}");
+    let failing = failing.replace('\n', "\n    ");
+    for (function, validates) in [("evaluate", true), ("teacher", false)] {
+        let script = format!("{steps}def {function}():\n    {failing}\n{function}()\n");
+        let folder = tempfile::tempdir().unwrap();
+        let Some(output) = run(folder.path(), &["--snapshot=shots"], &script, &[]) else { return };
+        let told = text(&output);
+        assert!(told.contains("ran out of memory"), "{told}");
+        assert_eq!(told.contains("ran out of memory in validation"), validates, "{told}");
+    }
 }
 
 #[test]

@@ -23,8 +23,11 @@ PERIOD = 1.0
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 # Calls that show what the process does when a request fails, the innermost that is found counts.
-_SAVING = {"save", "save_checkpoint", "save_model", "save_pretrained", "_save_checkpoint", "state_dict"}
+_SAVING = {"save_checkpoint", "save_model", "save_pretrained", "_save_checkpoint", "state_dict"}
 _LOADING = {"load_state_dict", "load_checkpoint", "from_pretrained", "_load_from_checkpoint"}
+# Beginnings of words in the names of functions that validate. Switched-off gradients alone tell nothing: a teacher, a
+# reference model, rollouts and the clipping of gradients run without them, too.
+_VALIDATING = ("eval", "valid", "test", "predict")
 
 
 class _Watch:
@@ -189,6 +192,9 @@ def _refused(device, requested, total, free):
 def _note(device, requested, total, free):
     torch = _watch.torch
     held, _ = _allocated(torch)
+    phase = _phase(torch)
+    # A step that fails is left without its hook.
+    _watch.stepping = False
     failure = {
         "at": time.time(),
         "device": int(device),
@@ -197,7 +203,7 @@ def _note(device, requested, total, free):
         "free": int(free),
         "allocated": held,
         "step": _watch.step(),
-        "phase": _phase(torch),
+        "phase": phase,
     }
     _watch.failures = _watch.failures[-3 * SNAPSHOTS:] + [failure]
     _write()
@@ -219,18 +225,22 @@ def _phase(torch):
     current = getattr(torch._C, "_current_graph_task_id", None)
     if current is not None and current() != -1:
         return "backward"
+    validating = False
     frame = sys._getframe(1)
     while frame is not None:
-        name = frame.f_code.co_name
-        if name in _SAVING:
+        code = frame.f_code
+        name = code.co_name
+        if name in _SAVING or name == "save" and code.co_filename.endswith("serialization.py"):
             return "checkpoint"
         if name in _LOADING:
             return "load"
+        validating = validating or any(word.startswith(_VALIDATING) for word in name.lower().split("_"))
         frame = frame.f_back
-    if not torch.is_grad_enabled():
-        # Without gradients, after steps with them.
-        return "validation" if _watch.steps else None
-    return "forward" if _watch.steps else None
+    if not _watch.steps:
+        return None
+    if torch.is_grad_enabled():
+        return None if validating else "forward"
+    return "validation" if validating else None
 
 
 def _write():
