@@ -21,7 +21,7 @@ use crate::text;
 use crate::text::Text;
 use crate::units::{Base, Figure};
 use outcome::After;
-use words::Spoken;
+use words::{FAILURES, Spoken};
 
 pub const DIALECT: Dialect = Dialect { name: "net", triggers: words::TRIGGERS, read };
 
@@ -579,26 +579,9 @@ fn standing(
     spoken: Spoken,
 ) -> Option<Standing> {
     const FAILING: &[&str] = &[
-        "error",
-        "exception",
-        "fatal",
-        "fail",
-        "abort",
-        "panic",
-        "terminat",
-        "unable",
-        "cannot",
-        "can't",
-        "can not",
-        "could not",
-        "couldn't",
-        "crash",
         "killed",
-        "insufficient",
-        "not enough",
         "ran out",
         "out of",
-        "exceed",
         "exhausted",
         "reached",
         "no memory",
@@ -606,7 +589,6 @@ fn standing(
         "assert",
         "larger than",
         "too large",
-        "oom",
         "错误",
         "失败",
         "不足",
@@ -615,7 +597,6 @@ fn standing(
         "溢出",
         "エラー",
         "失敗",
-        "不足",
         "오류",
         "실패",
         "부족",
@@ -643,6 +624,7 @@ fn standing(
     let level = level(line).map(|level| if level == Level::Warning && quotes { Level::Error } else { level });
     let mut next = field::behind(document, position, 3).map(|at| field::text(document, at).to_lowercase());
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    let fails = |text: &str| has(text, FAILURES) || has(text, FAILING);
     // Advice behind the words is no way on: `try again with a smaller batch`.
     let advice = has(
         behind,
@@ -700,14 +682,14 @@ fn standing(
             ),
         },
         Some(Level::Chatter) => match after {
-            After::Died if spoken.named || has(lower, FAILING) => harmless(true),
+            After::Died if spoken.named || fails(lower) => harmless(true),
             After::Unknown if last && has(lower, &["error", "fail", "out of memory", "exception", "abort"]) => {
                 harmless(true)
             }
             _ => None,
         },
         Some(Level::Error) => harmless(after != After::WentOn),
-        None if spoken.named || has(lower, FAILING) => harmless(after != After::WentOn),
+        None if spoken.named || fails(lower) => harmless(after != After::WentOn),
         None => (after == After::Died || last).then_some(Standing::Failure),
     }
 }

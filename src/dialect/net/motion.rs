@@ -1,6 +1,8 @@
 //! Whether something is taken out of memory, `reading the file out of shared memory`, where the same words without a
 //! verb of motion say that memory ran out.
 
+use super::words::FAILURES;
+
 /// Verbs by which things come out of memory, or are kept out of it.
 const VERBS: &[&str] = &[
     "read", "load", "copy", "move", "stream", "evict", "offload", "swap", "keep", "take", "pull", "transfer", "unload",
@@ -17,33 +19,8 @@ const FORMS: &[&str] =
 const STATES: &[&str] =
     &["ran", "run", "runs", "running", "is", "was", "were", "are", "be", "been", "got", "goes", "went", "now", "being"];
 
-/// What says that the line reports a failure, whatever else it says.
-const FAILING: &[&str] = &[
-    "error",
-    "fail",
-    "fatal",
-    "exception",
-    "abort",
-    "panic",
-    "crash",
-    "kill",
-    "unable",
-    "cannot",
-    "can't",
-    "can not",
-    "could not",
-    "couldn't",
-    "not enough",
-    "insufficient",
-    "terminat",
-    "exhaust",
-    "exceed",
-    "refus",
-    "died",
-    "oom",
-    "unsuccessful",
-    "giving up",
-];
+/// What besides [`FAILURES`] says that the line reports a failure, whatever else it says.
+const FAILING: &[&str] = &["kill", "exhaust", "refus", "died", "unsuccessful", "giving up"];
 
 /// Words that open another clause.
 const CLAUSES: &[&str] = &[" and ", " then ", " but ", " when ", " while ", " because ", " so ", " as ", " since "];
@@ -78,7 +55,7 @@ fn form(word: &str) -> Option<Form> {
 /// True where what stands `before` the words `out of …`, in lower case, says that a thing comes out of memory, and no
 /// word of the whole line says that anything failed.
 pub(super) fn takes_out(lower: &str, before: &str) -> bool {
-    if FAILING.iter().any(|word| lower.contains(word)) {
+    if FAILURES.iter().chain(FAILING).any(|word| lower.contains(word)) {
         return false;
     }
     let clause = last_clause(before).trim();
@@ -86,7 +63,10 @@ pub(super) fn takes_out(lower: &str, before: &str) -> bool {
         .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '_')))
         .filter(|word| !word.is_empty())
         .collect();
-    if words.last().is_none_or(|word| STATES.contains(word)) {
+    let Some((last, ahead)) = words.split_last() else { return false };
+    // `model loading out of memory`: what was being done, not what is moved; `loading out of memory` alone is an act.
+    let names_work = last.ends_with("ing") && ahead.last().is_some_and(|word| !STATES.contains(word));
+    if STATES.contains(last) || names_work {
         return false;
     }
     words.iter().enumerate().any(|(i, word)| match form(word) {
@@ -156,6 +136,8 @@ mod tests {
             "writing the index, out of memory",
             "loaded 12 layers and ran out of memory",
             "Out of shared memory",
+            "Model loading out of memory",
+            "GPU worker restoring out of memory",
         ] {
             assert_eq!(failures(line), 1, "{line}");
         }

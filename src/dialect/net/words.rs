@@ -2,6 +2,28 @@
 
 use crate::domain::Resource;
 
+/// Words of failure in any sentence, in small letters.
+pub(super) const FAILURES: &[&str] = &[
+    "error",
+    "exception",
+    "fatal",
+    "fail",
+    "abort",
+    "panic",
+    "terminat",
+    "unable",
+    "cannot",
+    "can't",
+    "can not",
+    "could not",
+    "couldn't",
+    "crash",
+    "insufficient",
+    "not enough",
+    "exceed",
+    "oom",
+];
+
 /// How a line speaks of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spoken {
