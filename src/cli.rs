@@ -26,7 +26,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 pub use complete::{CompletionShell, script};
 pub use headroom::{DescribedRehearsal, HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions, TrainingOptions};
-pub use run::{AttachOptions, RunOptions, WatchOptions};
+pub use run::{AttachOptions, RunOptions, TopOptions, WatchOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,6 +54,7 @@ pub enum Invocation {
     Rehearse(Box<RehearseOptions>),
     Run(Box<RunOptions>),
     Attach(Box<AttachOptions>),
+    Top(Box<TopOptions>),
     /// The process beside a job of `run` that tells what the group gets.
     RunSentinel,
     /// The process that becomes a job of `run`.
@@ -87,6 +88,8 @@ pub enum ExplainFormat {
     Json,
     /// To paste into an issue
     Markdown,
+    /// One page with the curves that oomdoc run recorded
+    Html,
 }
 
 /// `oomdoc replay`.
@@ -434,6 +437,7 @@ impl From<Command> for Invocation {
             Command::Rehearse(args) => Invocation::Rehearse(Box::new((*args).into())),
             Command::Run(args) => Invocation::Run(Box::new((*args).into())),
             Command::Attach(args) => Invocation::Attach(Box::new((*args).into())),
+            Command::Top(args) => Invocation::Top(Box::new((*args).into())),
         }
     }
 }
@@ -490,6 +494,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Watch a process that already runs, as run does, until it ends
     Attach(Box<run::AttachArgs>),
+    /// Show what a running job holds, at every moment
+    Top(Box<run::TopArgs>),
     /// Print the script that completes commands, GPUs, rules and settings in a shell
     #[command(after_help = "Examples:
   source <(oomdoc completions bash)                        in ~/.bashrc; zsh alike
@@ -552,7 +558,7 @@ struct ExplainArgs {
     files: Vec<PathBuf>,
     /// What to print
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "terminal", hide_possible_values = true)]
-    #[arg(help = "What to print: terminal, json or markdown")]
+    #[arg(help = "What to print: terminal, json, markdown or html")]
     format: ExplainFormat,
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]

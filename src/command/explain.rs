@@ -83,6 +83,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         ExplainFormat::Json => to_json(&report::json::document(&explanation, style.lang)),
         ExplainFormat::Terminal => report::terminal::render(&explanation, style),
         ExplainFormat::Markdown => report::markdown::render(&explanation, style.lang),
+        ExplainFormat::Html => report::timeline::html::page(&explanation, style),
     };
     super::print(&text, &options.output)?;
     Ok(match (unusable, explanation.diagnoses.is_empty()) {

@@ -158,6 +158,21 @@ pub struct Refusal {
     /// The file of the memory snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
+    /// Whose weights were on the device, and how often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<HeldWeights>,
+}
+
+/// The module with the most weights on a device.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HeldWeights {
+    pub class: String,
+    pub bytes: u64,
+    /// Further modules with weights of the same shapes.
+    pub modules: u64,
+    /// Whole sets of tensors of these shapes that belong to no module and are neither gradients nor the optimizer's.
+    pub tensors: u64,
 }
 
 /// How the job ended, and what the kernel counted meanwhile.

@@ -134,8 +134,13 @@ const JUDGED: Detail = Detail { evidence: 2, fixes: 2, fix_lines: 2, wont_help: 
 
 /// The report, with colour codes; the writer takes them off where there is no terminal.
 pub fn render(explanation: &Explanation, style: Style) -> String {
+    without_timeline(explanation, style) + &super::timeline::terminal(&explanation.watched, style)
+}
+
+/// The answer alone, where what was watched is drawn in another way.
+pub(super) fn without_timeline(explanation: &Explanation, style: Style) -> String {
     if style.verbose {
-        return everything(explanation, style).render() + &super::timeline::terminal(&explanation.watched, style);
+        return everything(explanation, style).render();
     }
     let mut screen = Screen::of(style);
     let recorded = explanation.primary().is_some_and(|primary| primary.incident.recording.is_some());
@@ -148,7 +153,7 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
             break;
         }
     }
-    screen.render() + &super::timeline::terminal(&explanation.watched, style)
+    screen.render()
 }
 
 /// The request as it stands beside its bar, with and without what was missing.

@@ -1,6 +1,9 @@
 //! What `oomdoc run` saw: curves with what bounds them, and of many records who fell first.
 
+pub mod html;
 pub mod json;
+#[cfg(target_os = "linux")]
+pub mod live;
 
 use super::Style;
 use super::layout::{Run, Screen, Tone, columns, run};

@@ -57,6 +57,27 @@ pub struct Sampler {
     thread: std::thread::JoinHandle<Seen>,
 }
 
+/// Looks when it is asked to, and writes nothing down.
+pub struct Watch(Looking);
+
+impl Watch {
+    pub fn new(pid: Pid, header: Header) -> Watch {
+        Watch(Looking::new(pid, header, Arc::default(), None, Orders::default()))
+    }
+
+    /// All that was seen until now, this moment included.
+    pub fn look(&mut self) -> &Timeline {
+        self.0.look(true);
+        &self.0.timeline
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.watching.store(false, Ordering::Relaxed);
+    }
+}
+
 /// What came of it.
 #[derive(Default)]
 pub struct Seen {

@@ -131,6 +131,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &placement::CHOSEN,
     &copies::LOADED_TWICE,
     &copies::RESUMED,
+    &copies::HELD_AGAIN,
     &errors::ERROR,
     &errors::FIGURES,
     &errors::ON_CHIP,

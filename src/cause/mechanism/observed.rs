@@ -4,7 +4,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::domain::Sign;
 use crate::incident::Incident;
-use crate::incident::timeline::{Course, Curve, Process, Quantity, Timeline};
+use crate::incident::timeline::{Course, Curve, Quantity, Timeline};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, percent};
@@ -24,6 +24,15 @@ const AT_ONCE: f64 = 1.0;
 
 /// A rise that makes up this share of a peak is what filled it.
 const OF_PEAK: f64 = 0.3;
+
+/// Steps of which the allocator told what it held, from which on its figures say whether anything rises.
+const TOLD: usize = 4;
+
+/// What a fork's copies add is this share of what was there before at least.
+const ADDED_BY_COPIES: f64 = 0.25;
+
+/// A level below this share of what came after it is that of a program which has not begun.
+const STARTED: f64 = 0.15;
 
 /// A stranger's memory from here on, as a share of the GPU, is more than a desktop or a monitor.
 const STRANGER: f64 = 0.05;
@@ -141,11 +150,15 @@ fn files_in_memory(timeline: &Timeline) -> Option<Reading> {
     let files = timeline.curve(Quantity::Shared)?;
     let (before, at_peak) = (files.points.first()?, files.at(peak.at)?);
     let risen = at_peak.bytes.saturating_sub(before.bytes);
-    if (risen as f64) < MOSTLY * peak.bytes.saturating_sub(first.bytes) as f64 || risen < peak.bytes / 4 {
+    // What the processes have mapped is theirs, and their own rise tells more. When the group is full they may be gone.
+    let own = timeline.curve(Quantity::Job).and_then(|job| job.peak()).map_or(0, |job| job.bytes);
+    if (risen as f64) < MOSTLY * peak.bytes.saturating_sub(first.bytes) as f64
+        || risen < peak.bytes / 4
+        || own > peak.bytes / 2
+    {
         return None;
     }
-    let (all, of_files) = (Bytes(peak.bytes), Bytes(at_peak.bytes));
-    let own = Bytes(timeline.curve(Quantity::Job).and_then(|job| job.at(peak.at)).map_or(0, |job| job.bytes));
+    let (all, of_files, own) = (Bytes(peak.bytes), Bytes(at_peak.bytes), Bytes(own));
     Some(Reading::new(
         "files-in-memory",
         text!(
@@ -209,21 +222,25 @@ fn workers(timeline: &Timeline) -> Option<Reading> {
 
 /// One forked child that came to hold for itself what it had shared with its parent.
 fn forked_copy(timeline: &Timeline) -> Option<Reading> {
-    let peak = timeline.curve(Quantity::Job)?.peak()?;
-    let own = |process: &Process| process.curve.at(peak.at).map_or(0, |point| point.bytes);
-    let child = timeline.processes.values().filter(|process| process.worker).max_by_key(|process| own(process))?;
+    let mut workers = timeline.processes.values().filter(|process| process.worker);
+    let (Some(child), None) = (workers.next(), workers.next()) else { return None };
     let parent = timeline.processes.get(&child.parent)?;
-    let first = child.curve.points.first()?.bytes;
-    let (copied, of_parent) = (own(child).saturating_sub(first), own(parent));
-    let copies = copied as f64 >= OF_PEAK * peak.bytes as f64 && copied <= of_parent.saturating_add(of_parent / 4);
-    let (pid, copied, of_parent) = (child.pid, Bytes(copied), Bytes(of_parent));
-    copies.then(|| {
+    let forked = child.curve.points.first()?.at;
+    // What belongs to whom is read seldom, as the kernel goes through all pages for it: the group's figure has it all.
+    let of = [Quantity::Cgroup, Quantity::Job].into_iter().find_map(|quantity| timeline.curve(quantity))?;
+    let (before, peak) = (of.at(forked)?, of.peak()?);
+    let held = parent.curve.at(forked).or(parent.curve.points.first().copied())?.bytes;
+    let added = peak.bytes.saturating_sub(before.bytes);
+    // More than a copy of all that there was is not copied.
+    let copies = peak.at > forked && added as f64 >= ADDED_BY_COPIES * held as f64 && added <= held + held / 4;
+    let (pid, at, added, held) = (child.pid, seconds(forked), Bytes(added), Bytes(held));
+    (copies && held.0 >= WORTH_TELLING).then(|| {
         Reading::new(
             "forked-copy",
             text!(
-                en: "process {pid} was forked from the job and came to hold {copied} for itself beside its parent's \
-                     {of_parent}: pages that a fork shares are copied when either writes to them",
-                zh: "进程 {pid} 由作业 fork 而来，除父进程的 {of_parent} 之外又独占了 {copied}：fork 共享的页在任一方写入\
+                en: "process {pid} was forked after {at} from one that held {held}; {added} came on top since: pages \
+                     that a fork shares are copied when either of the two writes to them",
+                zh: "进程 {pid} 在 {at} 后由占用 {held} 的进程 fork 而来，此后又增加了 {added}：fork 共享的页在任一方写入\
                      时会被复制"
             ),
         )
@@ -240,24 +257,24 @@ fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
         format!("，主要是进程 {pid}（{name}）{}", locked.zh),
     );
     let course = curve.course()?;
-    let told = rise(timeline, curve, course, &text!(en: "the job", zh: "作业"), &process);
-    told.or_else(|| {
-        let held = Bytes(curve.peak()?.bytes);
-        let killed = incident.event.has(Sign::KilledWithProof) || incident.event.has(Sign::KilledWithoutProof);
-        Some(if killed {
-            Reading::new(
-                "steady",
-                text!(en: "the job held {held} and did not grow before it died", zh: "作业占用 {held}，死亡前没有增长"),
-            )
-        } else {
-            Reading::new(
-                "refused-at-once",
-                text!(
-                    en: "the job held {held} and did not grow: what was refused was asked for at once",
-                    zh: "作业占用 {held} 且没有增长：被拒绝的是一次性申请"
-                ),
-            )
-        })
+    if course != Course::Steady {
+        return rise(timeline, curve, course, false, &text!(en: "the job", zh: "作业"), &process);
+    }
+    let held = Bytes(curve.peak()?.bytes);
+    let killed = incident.event.has(Sign::KilledWithProof) || incident.event.has(Sign::KilledWithoutProof);
+    Some(if killed {
+        Reading::new(
+            "steady",
+            text!(en: "the job held {held} and did not grow before it died", zh: "作业占用 {held}，死亡前没有增长"),
+        )
+    } else {
+        Reading::new(
+            "refused-at-once",
+            text!(
+                en: "the job held {held} and did not grow: what was refused was asked for at once",
+                zh: "作业占用 {held} 且没有增长：被拒绝的是一次性申请"
+            ),
+        )
     })
 }
 
@@ -323,11 +340,23 @@ pub const PRESSURE: Mechanism = Mechanism {
 };
 
 /// A rise or climb in words; `None` where it was steady.
-fn rise(timeline: &Timeline, curve: &Curve, course: Course, who: &Text, process: &Text) -> Option<Reading> {
+fn rise(
+    timeline: &Timeline,
+    curve: &Curve,
+    course: Course,
+    on_device: bool,
+    who: &Text,
+    process: &Text,
+) -> Option<Reading> {
     let (from, to) = match course {
         Course::Rose { from, to, .. } | Course::Climbed { from, to } => (from, to),
         Course::Steady => return None,
     };
+    // What a program holds while it starts is no level that its steps had.
+    let started = from.bytes as f64 >= STARTED * to.bytes as f64;
+    if matches!(course, Course::Climbed { .. }) && !started && (on_device || to.at - from.at > AT_ONCE) {
+        return None;
+    }
     let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), to.at - from.at);
     let steps = per_step(timeline, curve, from.at, to.at);
     let level = match course {
@@ -367,7 +396,9 @@ pub const DEVICE: Mechanism = Mechanism {
             return None;
         }
         let device = timeline.fullest_device()?;
-        strangers(timeline, device).or_else(|| own(timeline, device))
+        // What the allocator told after each step is of the job's tensors; the device's figure holds its cache as well.
+        let told = timeline.refused(incident).is_some_and(|(process, _)| process.rows.len() >= TOLD);
+        strangers(timeline, device).or_else(|| own(timeline, device).filter(|_| !told))
     },
 };
 
@@ -405,5 +436,5 @@ fn own(timeline: &Timeline, device: u32) -> Option<Reading> {
     let curves = [Quantity::Own(device), Quantity::Device(device)].into_iter().filter_map(|of| timeline.curve(of));
     let mut courses = curves.filter_map(|curve| Some((curve, curve.course()?)));
     let who = text!(en: "the job's memory on GPU {device}", zh: "作业在 GPU {device} 上的显存");
-    courses.find_map(|(curve, course)| rise(timeline, curve, course, &who, &Text::default()))
+    courses.find_map(|(curve, course)| rise(timeline, curve, course, true, &who, &Text::default()))
 }
