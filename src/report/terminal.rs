@@ -13,6 +13,7 @@ use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::Incident;
 use crate::incident::context::Moment;
 use crate::incident::recording::Standing;
+use crate::input::Repair;
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::{self, Bytes, Figure, Interval};
@@ -977,6 +978,15 @@ impl Page {
                  或调度器（sacct、kubectl describe pod）。",
             );
             let runs = [run(Tone::Plain, self.say(&hint))];
+            self.screen.paragraph(&[], 0, &runs);
+        }
+        for input in explanation.inputs.iter().filter(|input| input.repairs.contains(&Repair::GzipTruncated)) {
+            let name = shorten_path(&input.source, self.style.width / 2);
+            let cut = text!(
+                en: "{name} is gzip that ends early: what came last, where failures are told, is not in it.",
+                zh: "{name} 是提前结束的 gzip：最后的内容（报错通常在那里）不在其中。"
+            );
+            let runs = [run(Tone::Plain, self.say(&cut))];
             self.screen.paragraph(&[], 0, &runs);
         }
     }

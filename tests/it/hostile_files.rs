@@ -87,9 +87,9 @@ fn cases() -> Vec<Case> {
     let two_ranks = "Failed to allocate memory for requested buffer of size 46[rank1]: onnxruntime Failed to allocate \
                      memory for requested buffer of size 4619481926331\n";
     let mut trace = b"]\x94(".to_vec();
-    trace.extend(b"}\x94(\x8c\x06action\x8c\x05alloc\x8c\x04addrK\x01\x8c\x04sizeK\x01u".repeat(1000));
+    trace.extend(b"}(\x8c\x06action\x8c\x05alloc\x8c\x04addrK\x01\x8c\x04sizeK\x01u".repeat(1000));
     trace.push(b'e');
-    let shared_trace = [&b"]("[..], &trace, &b"h\x01".repeat(9000), b"e"].concat();
+    let shared_trace = [&b"]("[..], &trace, &b"h\0".repeat(9000), b"e"].concat();
     vec![
         case("nothing", "empty", Vec::new(), EVERY_READER),
         case("64 MiB of zero bytes, packed", "zeros.gz", bomb(&[0], 64), EVERY_READER),
