@@ -325,7 +325,8 @@ const TESTS: &[Test] = &[
     Test {
         id: "resident-memory-over-time",
         act: |incident| {
-            (asker(incident) == Asker::Host).then(|| {
+            // Who was there has seen it.
+            (asker(incident) == Asker::Host && incident.observed.is_none()).then(|| {
                 (
                     "linux",
                     text!(
@@ -351,6 +352,33 @@ const TESTS: &[Test] = &[
             (KvCache, "it jumps when the context is made", "创建上下文时突增"),
             (Capacity, "it reaches its level while weights are loaded", "加载权重时达到该水平"),
             (DuplicateModel, "it jumps twice by the size of the model", "两次按模型大小突增"),
+        ],
+    },
+    Test {
+        id: "more-memory",
+        act: |incident| {
+            (asker(incident) == Asker::Host && incident.observed.is_some()).then(|| {
+                (
+                    "program",
+                    text!(
+                        en: "run once with half of the data, or with twice the memory",
+                        zh: "用一半的数据或两倍的内存运行一次"
+                    ),
+                )
+            })
+        },
+        outcomes: &[
+            (
+                LeakGrowth,
+                "it fails at the same level, or rises to the new limit as well",
+                "在同一水平失败，或同样升到新的上限",
+            ),
+            (HostMemory, "it runs, at a level that follows the data", "可以运行，占用随数据量变化"),
+            (HostWorkers, "many like-named processes share what is held", "占用由许多同名进程分占"),
+            (SingleHugeAllocation, "it fails on one request, far above the rest", "在远大于其余的单次请求上失败"),
+            (TransientPeak, "it rises in one phase only", "仅在某个阶段上升"),
+            (SharedMemory, "files in memory make up what is held", "占用主要是内存中的文件"),
+            (OtherProcess, "somebody else's process holds what is missing", "缺口被其他进程占用"),
         ],
     },
     Test {

@@ -198,7 +198,7 @@ fn told_from_inside(incident: &mut Incident, timeline: &Timeline) {
 impl Timeline {
     /// The process whose failed request an incident tells of: by the bytes it asked for, the newest of them; where the
     /// message has no figures, the only process that failed.
-    fn refused(&self, incident: &Incident) -> Option<(&InsideProcess, &Refusal)> {
+    pub(crate) fn refused(&self, incident: &Incident) -> Option<(&InsideProcess, &Refusal)> {
         if incident.event.resource != Resource::Gpu
             || incident.event.program.pytorch_allocator() == PytorchAllocator::No
         {

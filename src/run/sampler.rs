@@ -84,6 +84,7 @@ pub fn header(pid: Pid, command: &[std::ffi::OsString]) -> Header {
     let root = Root::default();
     let number = |name: &str| std::env::var(name).ok()?.trim().parse::<u32>().ok();
     let groups = Groups::read(&root).ok();
+    let memory = meminfo::Memory::read(&root).ok();
     let host = root.text("proc/sys/kernel/hostname").ok().map(|name| name.trim().to_string());
     Header {
         schema: SCHEMA.to_string(),
@@ -93,7 +94,8 @@ pub fn header(pid: Pid, command: &[std::ffi::OsString]) -> Header {
         command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         rank: ["RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"].into_iter().find_map(number),
         host,
-        ram: meminfo::Memory::read(&root).ok().map(|memory| memory.total),
+        ram: memory.as_ref().map(|memory| memory.total),
+        swap_size: memory.and_then(|memory| memory.swap_total.ok()),
         cgroup_limit: groups.as_ref().and_then(Groups::tightest).map(|(_, limit, _)| limit),
         shm_size: shm::Shm::read(&root).ok().map(|shm| shm.size),
         devices: Vec::new(),
@@ -136,6 +138,8 @@ struct Looking {
     unwritten: Option<Sample>,
     last_second: Instant,
     last_inside: Instant,
+    /// Microseconds that everything had waited for memory, and when that was read.
+    stalled_before: Option<(u64, Instant)>,
     /// What was printed last and has no end yet.
     line: Vec<u8>,
 }
@@ -167,6 +171,7 @@ impl Looking {
             unwritten: None,
             last_second: Instant::now(),
             last_inside: Instant::now(),
+            stalled_before: None,
             line: Vec::new(),
             root,
         };
@@ -207,12 +212,18 @@ impl Looking {
         if !processes.is_empty() {
             sample.job = Some(job);
         }
-        sample.cgroup = self.group.as_ref().and_then(|(group, version)| group.held_again(&self.root, *version));
+        let held = self.group.as_ref().and_then(|(group, version)| group.held_again(&self.root, *version));
+        sample.cgroup = held.map(|held| held.bytes);
+        sample.shared = held.map(|held| held.shared);
         if let Ok(memory) = meminfo::Memory::read(&self.root) {
             sample.host = memory.used().ok();
+            sample.shared = sample.shared.or(memory.shared.ok());
+            sample.swap = memory.swap_total.ok().zip(memory.swap_free.ok()).map(|(all, free)| all.saturating_sub(free));
+            sample.swap = sample.swap.filter(|_| self.timeline.header.swap_size.is_some_and(|size| size > 0));
             sample.locked = memory.locked.ok().filter(|locked| *locked > 0);
         }
         sample.shm = shm::Shm::read(&self.root).ok().and_then(|shm| shm.used.ok());
+        sample.stalled = self.stalled();
         self.look_at_devices(&mut sample);
         let fresh = self.tape.lock().unwrap_or_else(PoisonError::into_inner).take_fresh();
         sample.step = self.step(&fresh);
@@ -244,6 +255,16 @@ impl Looking {
             }
         }
         self.watch_limits();
+    }
+
+    /// The share of the time since the last look in which everything waited for memory: in the job's group where that
+    /// is told, else on the machine. A tenth of a second is what looks are apart at least.
+    fn stalled(&mut self) -> Option<f64> {
+        let of_group = self.group.as_ref().and_then(|(group, _)| group.stalled_again(&self.root));
+        let total = of_group.or_else(|| meminfo::stalled(&self.root, "proc/pressure/memory"))?;
+        let (before, at) = self.stalled_before.replace((total, Instant::now()))?;
+        let share = total.saturating_sub(before) as f64 / 1e6 / at.elapsed().as_secs_f64().max(1e-3);
+        Some((share * 1000.0).round().min(1000.0) / 1000.0)
     }
 
     fn look_at_devices(&mut self, sample: &mut Sample) {

@@ -22,6 +22,7 @@ mod serving;
 mod shapes;
 mod shared;
 mod snapshot;
+mod steps;
 mod strangers;
 mod workers;
 
@@ -158,9 +159,11 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &snapshot::REPLAY,
     &snapshot::GROWTH,
     &snapshot::TAKEN,
+    &steps::BEFORE,
     &observed::HOST,
     &observed::DEVICE,
     &observed::KILL,
+    &observed::PRESSURE,
 ];
 
 /// All that an incident shows, in the order of [`MECHANISMS`].

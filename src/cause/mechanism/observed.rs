@@ -4,7 +4,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::domain::Sign;
 use crate::incident::Incident;
-use crate::incident::timeline::{Course, Curve, Quantity, Timeline};
+use crate::incident::timeline::{Course, Curve, Process, Quantity, Timeline};
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, percent};
@@ -36,6 +36,16 @@ const STALE: f64 = 0.1;
 
 /// Steps that a rise must last to be growth from step to step.
 const STEPS: f64 = 4.0;
+
+/// A share that makes something the greater part.
+const MOSTLY: f64 = 0.6;
+
+/// Locked or swapped bytes below this are anybody's.
+const WORTH_TELLING: u64 = 64 << 20;
+
+/// Seconds before the end in which waiting for memory counts, and the share of them from which on it does.
+const LATELY: f64 = 10.0;
+const STALLED: f64 = 0.2;
 
 fn seconds(value: f64) -> String {
     if value < 10.0 { format!("{value:.1} s") } else { format!("{value:.0} s") }
@@ -72,6 +82,8 @@ pub const HOST: Mechanism = Mechanism {
         "climbed-late",
         "others",
         "shm-full",
+        "files-in-memory",
+        "forked-copy",
         "steady",
         "refused-at-once",
     ],
@@ -81,8 +93,10 @@ pub const HOST: Mechanism = Mechanism {
             return None;
         }
         shm_full(timeline, asker(incident) == Asker::Shm)
+            .or_else(|| files_in_memory(timeline))
             .or_else(|| others(timeline))
             .or_else(|| workers(timeline))
+            .or_else(|| forked_copy(timeline))
             .or_else(|| course(incident, timeline))
     },
 };
@@ -117,6 +131,29 @@ fn shm_full(timeline: &Timeline, asked: bool) -> Option<Reading> {
     Some(Reading::new(
         "shm-full",
         text!(en: "/dev/shm ({size}) was filled to {share}", zh: "/dev/shm（{size}）占用达 {share}"),
+    ))
+}
+
+/// Most of what the job's group came to hold stands in files, which are nobody's memory and of which `ps` shows nothing.
+fn files_in_memory(timeline: &Timeline) -> Option<Reading> {
+    let held = timeline.curve(Quantity::Cgroup)?;
+    let (first, peak) = (held.points.first()?, held.peak()?);
+    let files = timeline.curve(Quantity::Shared)?;
+    let (before, at_peak) = (files.points.first()?, files.at(peak.at)?);
+    let risen = at_peak.bytes.saturating_sub(before.bytes);
+    if (risen as f64) < MOSTLY * peak.bytes.saturating_sub(first.bytes) as f64 || risen < peak.bytes / 4 {
+        return None;
+    }
+    let (all, of_files) = (Bytes(peak.bytes), Bytes(at_peak.bytes));
+    let own = Bytes(timeline.curve(Quantity::Job).and_then(|job| job.at(peak.at)).map_or(0, |job| job.bytes));
+    Some(Reading::new(
+        "files-in-memory",
+        text!(
+            en: "of the {all} held, {of_files} were files in memory (tmpfs such as /dev/shm, or shared memory), which \
+                 count until they are deleted; the job's processes held {own}",
+            zh: "在占用的 {all} 中，{of_files} 是内存中的文件（/dev/shm 等 tmpfs，或共享内存），删除之前一直计入；作业\
+                 的进程占用 {own}"
+        ),
     ))
 }
 
@@ -170,14 +207,37 @@ fn workers(timeline: &Timeline) -> Option<Reading> {
     })
 }
 
+/// One forked child that came to hold for itself what it had shared with its parent.
+fn forked_copy(timeline: &Timeline) -> Option<Reading> {
+    let peak = timeline.curve(Quantity::Job)?.peak()?;
+    let own = |process: &Process| process.curve.at(peak.at).map_or(0, |point| point.bytes);
+    let child = timeline.processes.values().filter(|process| process.worker).max_by_key(|process| own(process))?;
+    let parent = timeline.processes.get(&child.parent)?;
+    let first = child.curve.points.first()?.bytes;
+    let (copied, of_parent) = (own(child).saturating_sub(first), own(parent));
+    let copies = copied as f64 >= OF_PEAK * peak.bytes as f64 && copied <= of_parent.saturating_add(of_parent / 4);
+    let (pid, copied, of_parent) = (child.pid, Bytes(copied), Bytes(of_parent));
+    copies.then(|| {
+        Reading::new(
+            "forked-copy",
+            text!(
+                en: "process {pid} was forked from the job and came to hold {copied} for itself beside its parent's \
+                     {of_parent}: pages that a fork shares are copied when either writes to them",
+                zh: "进程 {pid} 由作业 fork 而来，除父进程的 {of_parent} 之外又独占了 {copied}：fork 共享的页在任一方写入\
+                     时会被复制"
+            ),
+        )
+    })
+}
+
 fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
     let curve = timeline.curve(Quantity::Job)?;
     let largest = timeline.largest_process()?;
-    let process = text!(
-        en: ", most of it process {pid} ({name})",
-        zh: "，主要是进程 {pid}（{name}）",
-        pid = largest.pid,
-        name = largest.name
+    let locked = locked(timeline, curve);
+    let (pid, name) = (largest.pid, &largest.name);
+    let process = Text::new(
+        format!(", most of it process {pid} ({name}){}", locked.en),
+        format!("，主要是进程 {pid}（{name}）{}", locked.zh),
     );
     let course = curve.course()?;
     let told = rise(timeline, curve, course, &text!(en: "the job", zh: "作业"), &process);
@@ -200,6 +260,67 @@ fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
         })
     })
 }
+
+/// `; 480 MiB of it page-locked`, where that is most of what was added.
+fn locked(timeline: &Timeline, job: &Curve) -> Text {
+    let risen = |curve: &Curve| {
+        let (first, peak) = (curve.points.first()?, job.peak()?);
+        Some(curve.at(peak.at)?.bytes.saturating_sub(first.bytes))
+    };
+    // None of it is no curve at all, which then begins with what was locked first.
+    let of_locked = timeline.curve(Quantity::Locked).and_then(|curve| curve.peak()).map_or(0, |peak| peak.bytes);
+    let before = timeline.curve(Quantity::Locked).and_then(|curve| curve.points.first()).map_or(0, |first| {
+        if first.at > job.points.first().map_or(0.0, |first| first.at) + 0.05 { 0 } else { first.bytes }
+    });
+    let of_locked = of_locked.saturating_sub(before);
+    if of_locked < WORTH_TELLING || (of_locked as f64) < MOSTLY * risen(job).unwrap_or(u64::MAX) as f64 {
+        return Text::default();
+    }
+    let locked = Bytes(of_locked);
+    text!(
+        en: "; {locked} were page-locked meanwhile (mlock, pinned buffers), which nothing can move out",
+        zh: "；期间有 {locked} 被锁页（mlock、固定缓冲区），无法换出"
+    )
+}
+
+/// What swap and the kernel's measure of waiting say.
+pub const PRESSURE: Mechanism = Mechanism {
+    id: "watched-pressure",
+    levels: &["swapped", "stalled"],
+    read: |incident| {
+        let timeline = incident.observed.as_deref()?;
+        if asker(incident) != Asker::Host {
+            return None;
+        }
+        let waited: f64 = timeline.stalled_of_last(LATELY);
+        let share = percent(waited);
+        let swap = timeline.curve(Quantity::Swap).and_then(|swap| Some((swap.points.first()?, swap.peak()?)));
+        let swapped = swap.map(|(first, peak)| (peak.bytes.saturating_sub(first.bytes), peak.bytes));
+        let held = timeline.curve(Quantity::Job).and_then(|job| job.peak()).map_or(0, |peak| peak.bytes);
+        if let Some((risen, used)) = swapped.filter(|(risen, _)| *risen >= WORTH_TELLING.max(held / 10)) {
+            let (risen, used) = (Bytes(risen), Bytes(used));
+            let all = Bytes(timeline.header.swap_size.unwrap_or(0));
+            return Some(Reading::new(
+                "swapped",
+                text!(
+                    en: "{risen} were moved out to swap meanwhile ({used} of {all} in use), and in the last 10 s \
+                         everything waited for memory {share} of the time",
+                    zh: "期间有 {risen} 被换出到交换空间（{all} 中已用 {used}），最后 10 秒中有 {share} 的时间所有任务都\
+                         在等待内存"
+                ),
+            ));
+        }
+        (waited >= STALLED).then(|| {
+            Reading::new(
+                "stalled",
+                text!(
+                    en: "in the last 10 s everything waited for memory {share} of the time",
+                    zh: "最后 10 秒中有 {share} 的时间所有任务都在等待内存"
+                ),
+            )
+        })
+    },
+};
 
 /// A rise or climb in words; `None` where it was steady.
 fn rise(timeline: &Timeline, curve: &Curve, course: Course, who: &Text, process: &Text) -> Option<Reading> {

@@ -43,6 +43,8 @@ class _Watch:
         self.rows = []  # (step, allocated after it)
         self.stride = 1
         self.peak = (0, 0)  # bytes, and the step in which it was reached
+        self.raises = []  # (step, bytes) of each peak above all before it
+        self.device = None  # the one that these figures are of
         self.failures = []
         self.written = 0.0
         self.began = False
@@ -142,8 +144,8 @@ def _record(torch):
         record(True, trace_alloc_max_entries=HISTORY, trace_alloc_record_context=True)
 
 
-def _allocated(torch):
-    stats = torch._C._cuda_memoryStats(torch.cuda.current_device())["allocated_bytes"]["all"]
+def _allocated(torch, device):
+    stats = torch._C._cuda_memoryStats(device)["allocated_bytes"]["all"]
     return int(stats["current"]), int(stats["peak"])
 
 
@@ -167,9 +169,13 @@ def _count(optimizer):
     step = _watch.step()
     if step == before:  # a second optimizer of the same step
         return
-    held, peak = _allocated(_watch.torch)
+    _watch.device = _watch.torch.cuda.current_device()
+    held, peak = _allocated(_watch.torch, _watch.device)
     if peak > _watch.peak[0]:
         _watch.peak = (peak, step)
+        _watch.raises.append(_watch.peak)
+        if len(_watch.raises) > ROWS:
+            _watch.raises = _watch.raises[1::2]
     if step % _watch.stride == 0:
         _watch.rows.append((step, held))
         if len(_watch.rows) > ROWS:
@@ -191,7 +197,7 @@ def _refused(device, requested, total, free):
 
 def _note(device, requested, total, free):
     torch = _watch.torch
-    held, _ = _allocated(torch)
+    held, _ = _allocated(torch, int(device))
     phase = _phase(torch)
     # A step that fails is left without its hook.
     _watch.stepping = False
@@ -254,6 +260,8 @@ def _write():
         "steps": _watch.step(),
         "peak": _watch.peak[0],
         "peak_step": _watch.peak[1],
+        "raises": [(step, peak) for peak, step in _watch.raises],
+        "device": _watch.device,
         "rows": _watch.rows,
         "failures": _watch.failures,
     }
