@@ -1,6 +1,7 @@
 //! The record: one JSON object a line, the header first. Whatever happens to the file, the job goes on.
 
 use crate::incident::timeline::{DeviceSample, Header, Point, ProcessSample, Quantity, Sample, Timeline};
+use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -34,8 +35,14 @@ impl Writer {
             output_bytes: 0,
             failed: None,
         };
-        match File::create(&writer.path) {
-            Ok(file) => writer.file = Some(BufWriter::new(file)),
+        let mut file = own(&writer.path);
+        if file.as_ref().is_ok_and(Option::is_none) {
+            // Ranks that were given one name: each keeps its record.
+            writer.path = PathBuf::from(format!("{}.{}", writer.path.display(), header.pid));
+            file = own(&writer.path);
+        }
+        match file {
+            Ok(file) => writer.file = file.map(BufWriter::new),
             Err(error) => writer.failed = Some(error),
         }
         writer.header(header);
@@ -104,7 +111,7 @@ impl Writer {
     }
 
     fn compacted(&self, path: &Path, timeline: &Timeline) -> std::io::Result<(BufWriter<File>, u64)> {
-        let mut file = BufWriter::new(File::create(path)?);
+        let mut file = BufWriter::new(own(path)?.ok_or(std::io::ErrorKind::AlreadyExists)?);
         let mut written = 0;
         let mut put = |line: String| {
             written += line.len() as u64 + 1;
@@ -127,6 +134,19 @@ impl Writer {
         self.flush();
         self.failed.take()
     }
+}
+
+/// An empty file that this process alone writes; `None` where another one writes it at this moment. Where the file system
+/// knows no locks, nobody can be told apart.
+fn own(path: &Path) -> std::io::Result<Option<File>> {
+    let file = File::options().write(true).create(true).truncate(false).open(path)?;
+    if file.metadata()?.is_file() {
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::AGAIN) {
+            return Ok(None);
+        }
+        file.set_len(0)?;
+    }
+    Ok(Some(file))
 }
 
 /// The file's name.

@@ -3,13 +3,16 @@
 use super::terminal::{Mirror, Outlet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::{Errno, ioctl_fionread, read, write};
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, tee};
 
 /// What is copied at once, and what the job's pipe is asked to hold: as much as anybody may ask for. A job that writes
 /// much waits less often.
 const CHUNK: usize = 1 << 20;
+
+/// What of a terminal's output is passed on in one write.
+const AT_ONCE: usize = 64 << 10;
 
 /// After the job has ended, others may still hold its outputs; so long nothing may come until nobody waits any more.
 const IDLE: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
@@ -30,6 +33,9 @@ pub enum End {
 pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> End {
     let Outlet { source, target, mirror } = outlet;
     let mut buffer = vec![0; CHUNK];
+    // A terminal gives at most a page at a time: what is there is taken together, and asked for until nothing is.
+    let by_pages = mirror.is_some()
+        && fcntl_getfl(&source).is_ok_and(|flags| fcntl_setfl(&source, flags | OFlags::NONBLOCK).is_ok());
     let aside = is_pipe(&source).then(|| Aside::open(&source, &target)).flatten();
     let mut left = None;
     let end = loop {
@@ -44,6 +50,7 @@ pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> En
         }
         let seen = match &aside {
             Some(aside) => aside.look(&source, &mut buffer),
+            None if by_pages => read_all(&source, &mut buffer),
             None => read(&source, &mut buffer),
         };
         let length = match seen {
@@ -75,6 +82,23 @@ pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> En
     mirror.as_ref().inspect(|mirror| mirror.follow());
     mirror.as_ref().inspect(|mirror| Mirror::restore(mirror));
     end
+}
+
+/// As much as is there and fits, where a read gives little of it. At most a screenful or two beyond what a person sees at
+/// once, so that nothing is held back from one who looks on.
+fn read_all(source: &OwnedFd, buffer: &mut [u8]) -> Result<usize, Errno> {
+    let most = buffer.len().min(AT_ONCE);
+    let mut done = 0;
+    while done < most {
+        match read(source, buffer.get_mut(done..most).unwrap_or_default()) {
+            Ok(0) => break,
+            Ok(length) => done += length,
+            // What is wrong shows again at the next read.
+            Err(_) if done > 0 => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
 }
 
 /// Between two pipes the pages themselves go from one to the other; what is kept of them is read from a third pipe,

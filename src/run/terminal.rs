@@ -120,6 +120,12 @@ impl Mirror {
         }
         let Ok(now) = tcgetattr(&self.own) else { return };
         let Ok(mut seen) = self.seen.lock() else { return };
+        // The real one turns line feeds into lines: once is enough (less asks for it by way of this one).
+        if now.output_modes.contains(OutputModes::OPOST) && now.output_modes != OutputModes::OPOST {
+            let mut bare = now.clone();
+            bare.output_modes = OutputModes::OPOST;
+            let _ = tcsetattr(&self.own, OptionalActions::Now, &bare);
+        }
         if alike(&now, &seen.shown) || !in_foreground(&self.real) {
             return;
         }

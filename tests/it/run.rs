@@ -678,6 +678,27 @@ fn a_job_that_runs_already_can_be_watched() {
 }
 
 #[test]
+fn two_runs_that_were_given_one_name_leave_two_whole_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("run.record");
+    let start = || {
+        let mut command = process();
+        command.args(["run", "-q", "--record"]).arg(&record).args(["--", "sleep", "0.7"]).spawn().unwrap()
+    };
+    let jobs = [start(), start()];
+    for mut job in jobs {
+        assert_eq!(job.wait().unwrap().code(), Some(0));
+    }
+    let records: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(records.len(), 2, "{records:?}");
+    for record in records {
+        let text = std::fs::read_to_string(&record).unwrap();
+        let whole = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+        assert!(text.lines().all(whole) && text.contains("\"end\""), "{text}");
+    }
+}
+
+#[test]
 fn top_writes_a_line_for_each_look_and_ends_with_the_job() {
     let mut job = Command::new("sleep").arg("600").spawn().unwrap();
     let pid = job.id().to_string();

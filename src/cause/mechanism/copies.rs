@@ -51,32 +51,46 @@ pub const LOADED_TWICE: Mechanism =
 /// The same weights several times on the device, as Python's own objects told at the failure (`oomdoc run --snapshot`).
 pub const HELD_AGAIN: Mechanism = Mechanism {
     id: "held-again",
-    levels: &["would-have-sufficed", "besides"],
+    levels: &["would-have-sufficed", "made-meanwhile", "besides"],
     read: |incident| {
-        let (_, refusal) = incident.observed.as_deref()?.refused(incident)?;
+        let (process, refusal) = incident.observed.as_deref()?.refused(incident)?;
         let weights = refusal.weights.as_ref()?;
-        let again = weights.modules.saturating_add(weights.tensors);
-        let extra = again.saturating_mul(weights.bytes);
+        let extra = weights.modules.saturating_add(weights.tensors).saturating_mul(weights.bytes);
         // What is small beside the device is there twice on purpose, and in nobody's way.
         if extra == 0 || (extra as f64) < WORTH_A_COPY * refusal.total as f64 {
             return None;
         }
         let missing = refusal.requested.saturating_sub(refusal.free);
-        let level = if extra >= missing { "would-have-sufficed" } else { "besides" };
+        // What was allocated since the last step holds the copies, so that the steps had none.
+        let after_step = process.rows.last().map(|(_, held)| *held);
+        let since = after_step.map_or(0, |held| refusal.allocated.saturating_sub(held));
+        let level = match () {
+            () if since as f64 >= MOSTLY_SINCE * extra as f64 => "made-meanwhile",
+            () if extra >= missing => "would-have-sufficed",
+            () => "besides",
+        };
         let (class, one, modules, tensors) = (&weights.class, Bytes(weights.bytes), weights.modules, weights.tensors);
         let all = Bytes(extra);
+        let (since_en, since_zh) = match level {
+            "made-meanwhile" => (", made since the last step", "，是上一步之后产生的"),
+            _ => ("", ""),
+        };
         Some(Reading::new(
             level,
             text!(
-                en: "the weights of {class} ({one}) lie on the device {again} more times, {all} in all: {modules} \
-                     modules alike, and {tensors} sets of tensors that belong to no module (a state dict, a moving \
-                     average)",
-                zh: "{class} 的权重（{one}）在设备上还有 {again} 份，共 {all}：{modules} 个相同的模块，以及 {tensors} 组\
-                     不属于任何模块的张量（state dict、滑动平均）"
+                en: "the weights of {class} ({one}) lie on the device again, {all} in all{since_en}: in modules alike \
+                     ({modules}), and in sets of tensors that belong to no module, such as a state dict or a moving \
+                     average ({tensors})",
+                zh: "{class} 的权重（{one}）在设备上另有副本，共 {all}{since_zh}：相同的模块 {modules} 个，不属于任何模块的\
+                     整组张量（state dict、滑动平均等）{tensors} 组"
             ),
         ))
     },
 };
+
+/// Of the copies' bytes so much was allocated since the last step, where they were made by what failed. Some may have been
+/// freed between.
+const MOSTLY_SINCE: f64 = 0.8;
 
 /// A share of the device from which on copies are worth telling.
 const WORTH_A_COPY: f64 = 0.05;
@@ -120,6 +134,34 @@ mod tests {
         incident.context.clues.clear();
         incident.context.clues.insert(Clue::SecondModel, crate::evidence::Span::line(2));
         assert_eq!(level(&LOADED_TWICE, &incident), Some("announced"));
+    }
+
+    #[test]
+    fn weights_that_lie_there_again_are_a_matter_of_the_job_or_of_what_failed() {
+        use crate::cause::trial::FULL_CARD;
+        use crate::incident::timeline::{HeldWeights, InsideProcess, Refusal, Timeline};
+        use crate::units::GIB;
+        let held = |modules, bytes, rows: &[(u64, u64)]| {
+            let weights = HeldWeights { class: "Net".into(), bytes, modules, tensors: 0 };
+            let requested = crate::dialect::Fact::Requested;
+            let mut incident = torch(&FULL_CARD);
+            let requested = incident.event.facts.get(requested).unwrap().bytes;
+            let refusal = Refusal {
+                requested,
+                total: 24 * GIB,
+                allocated: 23 * GIB,
+                weights: Some(weights),
+                ..Refusal::default()
+            };
+            let process = InsideProcess { rows: rows.to_vec(), failures: vec![refusal], ..InsideProcess::default() };
+            incident.observed = Some(std::sync::Arc::new(Timeline { inside: vec![process], ..Timeline::default() }));
+            level(&HELD_AGAIN, &incident)
+        };
+        assert_eq!(held(0, 6 * GIB, &[]), None);
+        assert_eq!(held(2, 6 * GIB, &[]), Some("would-have-sufficed"));
+        assert_eq!(held(1, 6 * GIB, &[(1, 22 * GIB)]), Some("would-have-sufficed"), "the steps had them too");
+        assert_eq!(held(1, 6 * GIB, &[(1, 17 * GIB)]), Some("made-meanwhile"));
+        assert_eq!(held(1, GIB / 2, &[]), None, "a small one is in nobody's way");
     }
 
     #[test]

@@ -438,3 +438,89 @@ fn own(timeline: &Timeline, device: u32) -> Option<Reading> {
     let who = text!(en: "the job's memory on GPU {device}", zh: "作业在 GPU {device} 上的显存");
     courses.find_map(|(curve, course)| rise(timeline, curve, course, true, &who, &Text::default()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::level;
+    use super::*;
+    use crate::cause::trial::host;
+    use crate::incident::timeline::{Header, ProcessSample, Sample};
+    use crate::units::MIB;
+    use std::sync::Arc;
+
+    /// A job in a group of 1000 MiB, looked at each second.
+    fn watched(seconds: u32, mut look: impl FnMut(u64, &mut Sample)) -> Incident {
+        let header = Header { cgroup_limit: Some(1000 * MIB), swap_size: Some(1000 * MIB), ..Header::default() };
+        let mut timeline = Timeline::new(header);
+        for i in 0..seconds {
+            let mut sample = Sample { at: f64::from(i), ..Sample::default() };
+            look(u64::from(i), &mut sample);
+            timeline.add(&sample);
+        }
+        let mut incident = host(&[]);
+        incident.observed = Some(Arc::new(timeline));
+        incident
+    }
+
+    fn process(pid: u32, parent: u32, own: u64) -> ProcessSample {
+        ProcessSample { pid, parent, name: "python".into(), worker: parent != 1, own: own * MIB }
+    }
+
+    #[test]
+    fn files_in_memory_are_told_from_what_the_job_has_mapped() {
+        let files = |job: u64| {
+            watched(30, move |i, sample| {
+                (sample.cgroup, sample.shared) = (Some((50 + 30 * i) * MIB), Some(30 * i * MIB));
+                sample.job = Some((40 + job * i) * MIB);
+                sample.processes = vec![process(7, 1, 40 + job * i)];
+            })
+        };
+        assert_eq!(level(&HOST, &files(0)), Some("files-in-memory"));
+        assert_ne!(level(&HOST, &files(30)), Some("files-in-memory"), "its own rise tells more");
+    }
+
+    #[test]
+    fn a_forks_copies_are_told_where_there_is_one_child_and_no_more_than_a_copy() {
+        let forked = |each: u64| {
+            watched(30, move |i, sample| {
+                let added = if i > 10 { each * (i - 10) } else { 0 };
+                (sample.cgroup, sample.job) = (Some((400 + added) * MIB), Some((400 + added) * MIB));
+                sample.processes = vec![process(7, 1, 400)];
+                if i >= 10 {
+                    sample.processes.push(process(8, 7, added / 2));
+                }
+            })
+        };
+        assert_eq!(level(&HOST, &forked(20)), Some("forked-copy"));
+        assert_ne!(level(&HOST, &forked(30)), Some("forked-copy"), "more than there was to copy");
+    }
+
+    #[test]
+    fn swap_and_waiting_are_told_only_where_there_was_some() {
+        let pressed = |swapped: u64, stalled: f64| {
+            watched(30, move |i, sample| {
+                (sample.job, sample.swap) = (Some(300 * MIB), Some((5 + swapped * i) * MIB));
+                sample.stalled = Some(stalled);
+            })
+        };
+        assert_eq!(level(&PRESSURE, &pressed(10, 0.6)), Some("swapped"));
+        assert_eq!(level(&PRESSURE, &pressed(0, 0.6)), Some("stalled"));
+        assert_eq!(level(&PRESSURE, &pressed(0, 0.02)), None);
+    }
+
+    #[test]
+    fn what_is_locked_is_told_with_the_rise_and_a_program_that_starts_has_no_level() {
+        let locked = watched(30, |i, sample| {
+            sample.job = Some((20 + 15 * i) * MIB);
+            sample.locked = (i > 0).then_some(15 * i * MIB);
+            sample.processes = vec![process(7, 1, 20 + 15 * i)];
+        });
+        let told = (HOST.read)(&locked).unwrap().text.en;
+        assert!(told.contains("435.00 MiB were page-locked meanwhile"), "{told}");
+        let started = watched(30, |i, sample| {
+            sample.job = Some(if i < 20 { 20 } else { 20 + 90 * (i - 19) } * MIB);
+            sample.processes = vec![process(7, 1, 20)];
+        });
+        assert_eq!(level(&HOST, &started), None);
+    }
+}
