@@ -393,6 +393,7 @@ const TESTS: &[Test] = &[
                 )
             })
         },
+        about: &[],
         outcomes: &[
             (
                 LeakGrowth,
