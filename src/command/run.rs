@@ -41,15 +41,22 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
         inside.as_ref().inspect(|inside| inside.belongs_to(header.pid));
         sampler = Some(watch(pid, header, &tape, &options.watch, inside.clone(), &options.output));
     };
-    let ending = match child::supervise(&job, &tape, started) {
-        Ok(ending) => ending,
+    let ended = match child::supervise(&job, &tape, started) {
+        Ok(ended) => ended,
         Err(refused) => {
             let program = options.command.first().map(OsString::as_os_str).unwrap_or_default();
             child::tell_not_started(program, &refused);
             return Ok(refused.code);
         }
     };
-    let end = match ending {
+    if let Some(error) = &ended.refused {
+        let line = text!(
+            en: "oomdoc: what the job wrote could not all be passed on: {error}",
+            zh: "oomdoc：作业的输出未能全部传出：{error}"
+        );
+        let _ = writeln!(std::io::stderr(), "{}", line.in_lang(options.output.style.lang));
+    }
+    let end = match ended.how {
         Ending::Exited(code) => End { code: Some(code.into()), ..End::default() },
         Ending::Killed(signal) => End { signal: Some(signal), ..End::default() },
     };
@@ -65,7 +72,7 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
         );
         let _ = writeln!(std::io::stderr(), "{}", line.in_lang(options.output.style.lang));
     }
-    Ok(ending.code())
+    Ok(ended.how.code())
 }
 
 /// What lets PyTorch tell from inside; `None` where it cannot be prepared, which is told.

@@ -17,11 +17,16 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu],
-    applies: |case| !case.inference(),
+    // A step that is trained, or a program of which the report says what goes in and out.
+    applies: |case| {
+        let numbers = &case.incident.event.facts.numbers;
+        let reported = numbers.contains_key(&Number::Parameter) && numbers.contains_key(&Number::Output);
+        !case.inference() && (case.training() || reported)
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Jax, "step = jax.jit(step, donate_argnums=(0,))")
         .note("the state; do not use the old one afterwards", "捐出旧状态；之后不要再使用它")],
-    fixtures: &["jax/executable-name", "jax/buffer-assignment"],
+    fixtures: &["jax/buffer-assignment"],
     advise,
 };
 

@@ -43,6 +43,11 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
+    // Nothing was captured before the pool is sized, nor where no graph shows.
+    let shown = case.clue(Clue::CudaGraphs) || case.sign(Sign::GraphCapture) || engine == Some(Program::Vllm);
+    if engine.is_some() && (!shown || engine.is_some_and(|engine| engine.warms_up_before_its_pool())) {
+        return Advice::Silent;
+    }
     let capture = if case.clue(Clue::CudaGraphs) || case.sign(Sign::EngineWarmup) || case.phase() == Some(Phase::Warmup)
     {
         1.5

@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Running],
-    applies: |_| true,
+    // One request that no device holds is in no recording: it was refused.
+    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "print(torch.cuda.memory_summary())")
@@ -36,7 +37,7 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
             .when("cuda"),
     ],
-    fixtures: &["cause/dense-adjacency", "julia/allocated-cached"],
+    fixtures: &["julia/allocated-cached"],
     advise,
 };
 

@@ -18,10 +18,19 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Gpu],
     applies: |case| case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied),
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
-    knobs: &[line(
-        Target::TensorFlow,
-        "with tf.device(\"CPU\"): ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).prefetch(2)",
-    )],
+    knobs: &[
+        line(
+            Target::TensorFlow,
+            "with tf.device(\"CPU\"): ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).prefetch(2)",
+        )
+        .unless("session"),
+        said(
+            Target::TensorFlow,
+            "feed the data in parts through a placeholder, not as one constant",
+            "通过 placeholder 分批输入数据，而不是作为一个常量",
+        )
+        .when("session"),
+    ],
     fixtures: &["tensorflow/dst-tensor"],
     advise,
 };

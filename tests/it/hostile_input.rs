@@ -394,6 +394,7 @@ fn small_files_that_unpack_to_much_are_refused() {
     };
     // 60 MB of empty lists, which were 1.4 GB in memory; of nested arrays; of zeros.
     let lists = file("lists.pickle.gz", &gzip(&[&[0x80, 4][..], &vec![b']'; 60 << 20]].concat()));
+    let blank = file("blank.json.gz", &gzip(&vec![b' '; 60 << 20]));
     let arrays = file("config.json.gz", &gzip(&b"[0],".repeat(15 << 20)));
     let cut = {
         let whole: String = (1..40u64).map(|batch| format!("{batch},{}\n", batch * (1 << 30))).collect();
@@ -401,7 +402,8 @@ fn small_files_that_unpack_to_much_are_refused() {
         file("peaks.csv.gz", &packed[..packed.len() * 2 / 3])
     };
     for (arguments, path, said) in [
-        (&["replay"][..], &lists, "unpack to more than 150 times"),
+        (&["replay"][..], &lists, "the pickle is damaged here"),
+        (&["replay"], &blank, "unpack to more than 150 times"),
         (&["headroom", "--gpu", "T4", "--batch", "8", "--model"], &arrays, "larger than 8 MiB"),
         (&["headroom", "--gpu", "T4", "--rehearsal"], &arrays, "larger than 8 MiB"),
         (&["headroom", "--gpu", "T4", "--measurements"], &cut, "it ends early"),
