@@ -320,7 +320,7 @@ impl Looking {
         let mut lines = lines.rsplit(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| line.len() > 3);
         lines.by_ref().take(LINES).find_map(|line| {
             let text = String::from_utf8_lossy(line.get(..line.len().min(1000)).unwrap_or_default());
-            progress_of_line(&text)
+            progress_of_line(&text).or_else(|| counter(&text))
         })
     }
 
@@ -391,6 +391,15 @@ impl Looking {
     }
 }
 
+/// `shard 44/200`: what a program counts that names no step. A count to less than ten may be a part of anything.
+fn counter(line: &str) -> Option<f64> {
+    line.split([' ', '\t', '(', '[', ')', ']', ',', ';', ':', '|', '=']).find_map(|word| {
+        let (done, all) = word.split_once('/')?;
+        let (done, all) = (done.parse::<u32>().ok()?, all.parse::<u32>().ok()?);
+        (done <= all && all >= 10).then_some(f64::from(done))
+    })
+}
+
 /// `GPU 0: 22.1 GiB of 23.6 GiB in use (94 %)`.
 fn filling(quantity: Quantity, bytes: u64, limit: u64) -> Text {
     let share = percent(bytes as f64 / limit.max(1) as f64);
@@ -447,4 +456,18 @@ fn machine_kills(root: &Root) -> Option<u64> {
 fn processor_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counter;
+
+    #[test]
+    fn a_count_is_told_from_paths_and_dates() {
+        assert_eq!(counter("reading shard 44/200, 352000 records"), Some(44.0));
+        assert_eq!(counter("[12/5000] done"), Some(12.0));
+        for line in ["/data/44/200", "11/22/2026 10:00", "2/3", "200/44 a", "and/or", "44/200/3"] {
+            assert_eq!(counter(line), None, "{line}");
+        }
+    }
 }

@@ -3,15 +3,20 @@
 //! The terminal is one without any processing of its own (what the job writes comes out unchanged), since the real one
 //! does that. It is nobody's controlling terminal: Ctrl-C, Ctrl-Z and standard input stay with the real one.
 
+use super::relay::write_all;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::fstat;
 use rustix::io;
-use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
 use rustix::termios::{
     InputModes, OptionalActions, OutputModes, Termios, isatty, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
     tcsetwinsize,
 };
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// One way out of the job: what it writes is read from `source` and belongs on `target`.
 pub struct Outlet {
@@ -70,6 +75,7 @@ fn outlet(real: BorrowedFd<'_>) -> io::Result<(Outlet, OwnedFd)> {
         own: Arc::new(source.try_clone().map_err(os)?),
         with_input: same(std::io::stdin().as_fd(), real) && isatty(std::io::stdin()),
         seen: Arc::new(Mutex::new(Seen { initial, shown: modes, changed: false })),
+        feeding: Arc::default(),
     };
     mirror.resize();
     Ok((Outlet { source, target, mirror: Some(mirror) }, job))
@@ -92,7 +98,14 @@ pub struct Mirror {
     /// True where what is typed comes from that terminal.
     with_input: bool,
     seen: Arc<Mutex<Seen>>,
+    /// True while what is typed is passed on.
+    feeding: Arc<AtomicBool>,
 }
+
+/// How long what is typed is waited for before the modes are looked at again.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+/// How long, while the job is stopped or in the background.
+const STOPPED: Duration = Duration::from_millis(50);
 
 struct Seen {
     /// The real terminal's modes before the job.
@@ -145,7 +158,54 @@ impl Mirror {
         if tcsetattr(&self.real, OptionalActions::Now, &wanted).is_ok() {
             seen.changed = !back;
             seen.shown = now;
+            if seen.changed {
+                self.feed();
+            }
         }
+    }
+
+    /// Passes on what is typed, as long as the job's terminal is in modes of a program that has opened it by its name:
+    /// less reads there, and not from standard input.
+    fn feed(&self) {
+        if !self.opened_by_name() || self.feeding.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let mirror = self.clone();
+        std::thread::spawn(move || {
+            let mut typed = [0; 1024];
+            while mirror.is_in_modes_of_the_job() {
+                if !in_foreground(&mirror.real) {
+                    std::thread::sleep(STOPPED);
+                    continue;
+                }
+                if !matches!(poll(&mut [PollFd::new(&mirror.real, PollFlags::IN)], Some(&LOOK)), Ok(1..)) {
+                    continue;
+                }
+                let Ok(length @ 1..) = io::read(&mirror.real, &mut typed) else { break };
+                if write_all(mirror.own.as_fd(), typed.get(..length).unwrap_or_default()).is_err() {
+                    break;
+                }
+            }
+            mirror.feeding.store(false, Ordering::Relaxed);
+        });
+    }
+
+    fn is_in_modes_of_the_job(&self) -> bool {
+        let now = tcgetattr(&self.own).map(|now| now.local_modes);
+        now.is_ok_and(|now| self.seen.lock().is_ok_and(|seen| now != seen.initial.local_modes))
+    }
+
+    /// True where a process holds it besides the three standard files, which come from here.
+    fn opened_by_name(&self) -> bool {
+        let Ok(name) = ptsname(&self.own, Vec::new()) else { return false };
+        let name = std::path::Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
+        let files = |process: std::fs::DirEntry| std::fs::read_dir(process.path().join("fd")).into_iter().flatten();
+        let opened = |file: std::fs::DirEntry| {
+            let number = file.file_name().to_string_lossy().parse::<u32>();
+            number.is_ok_and(|number| number > 2) && std::fs::read_link(file.path()).is_ok_and(|target| target == name)
+        };
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        processes.flat_map(files).flatten().any(opened)
     }
 
     /// Undoes what [`follow`](Self::follow) did, where the job left it so.

@@ -418,6 +418,33 @@ fn resize(master: &OwnedFd, rows: u16, columns: u16) {
     tcsetwinsize(master.as_fd(), Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
 }
 
+/// As less does: the terminal of standard error, opened by its name, put into modes of its own and read from.
+#[test]
+fn a_program_that_opens_its_terminal_by_name_gets_what_is_typed() {
+    if python().is_none() {
+        return;
+    }
+    let script = "import os, sys, termios, tty
+fd = os.open(os.ttyname(2), os.O_RDWR)
+before = termios.tcgetattr(fd)
+tty.setcbreak(fd)
+os.write(1, b'ready ')
+key = os.read(fd, 1)
+termios.tcsetattr(fd, termios.TCSADRAIN, before)
+print('got', key.decode(), flush=True)
+print('line', sys.stdin.readline().strip(), flush=True)
+";
+    let Some(terminal) = Terminal::run(&["python3", "-c", script]) else { return };
+    terminal.sees("ready ");
+    std::thread::sleep(Duration::from_millis(200));
+    terminal.types("k");
+    terminal.sees("got k");
+    std::thread::sleep(Duration::from_millis(200));
+    terminal.types("after\n");
+    let (shown, code) = terminal.end();
+    assert!(code == 0 && shown.contains("line after"), "{shown}");
+}
+
 #[test]
 fn a_terminal_shows_what_it_shows_without() {
     let script = "for fd in 0 1 2; do test -t $fd && echo tty $fd; done; stty size <&1; stty size <&2; \
