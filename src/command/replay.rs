@@ -48,13 +48,12 @@ pub fn run(options: &ReplayOptions) -> anyhow::Result<u8> {
     }
     failures.iter().for_each(|error| super::complain(error, style.lang));
     let view = replay::View { top: options.top, style };
-    let text = match options.format {
-        ReplayFormat::Json => to_json(&replay::json::document(&analyses, view)),
-        ReplayFormat::Terminal => replay::terminal::render(&analyses, view),
-        ReplayFormat::Markdown => replay::markdown::render(&analyses, view),
-        ReplayFormat::Html => replay::html::render(&analyses, view),
-    };
-    super::print(&text, &options.output)?;
+    match options.format {
+        ReplayFormat::Json => super::print(&to_json(&replay::json::document(&analyses, view)), &options.output)?,
+        ReplayFormat::Terminal => super::print(&replay::terminal::render(&analyses, view), &options.output)?,
+        ReplayFormat::Markdown => super::print(&replay::markdown::render(&analyses, view), &options.output)?,
+        ReplayFormat::Html => super::write(&replay::html::render(&analyses, view), &options.output)?,
+    }
     Ok(if failures.is_empty() { 0 } else { super::UNUSABLE })
 }
 
@@ -171,10 +170,29 @@ fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOpt
         diagnoses.push(diagnosis);
         if options.format == ReplayFormat::Html {
             analysis.layers = analysis::layers(&analysis, &mut sites, LAYERS);
+            // Places are told apart from each other: all have to be known before.
+            device.trace.iter().for_each(|event| {
+                sites.of(event.stack);
+            });
         }
         devices.push(analysis);
     }
     sites.tell_apart();
+    let packs = match options.format {
+        ReplayFormat::Html => {
+            let of_ordinal = |ordinal: u32| snapshot.devices.iter().find(|device| device.ordinal == ordinal);
+            devices
+                .iter()
+                .map(|analysis| {
+                    let device = of_ordinal(analysis.ordinal);
+                    device.map_or_else(Vec::new, |device| {
+                        replay::packed(snapshot, device, analysis, &mut sites, options.output.style)
+                    })
+                })
+                .collect()
+        }
+        _ => Vec::new(),
+    };
     let analysis = SnapshotAnalysis {
         source: source.to_string(),
         bytes,
@@ -184,7 +202,7 @@ fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOpt
         devices,
         sites: sites.sites,
     };
-    Ok(Replayed { analysis, diagnoses })
+    Ok(Replayed { analysis, diagnoses, packs })
 }
 
 /// Runs the recorded program through the simulated allocator: as it was recorded, and with `wishes`. Why that cannot be

@@ -409,7 +409,7 @@ fn names_from_a_snapshot_cannot_become_markup() {
     assert_eq!(code, 0);
     well_formed(&page);
     assert!(!page.contains("<script>alert"), "{page}");
-    assert_eq!(page.matches("</script>").count(), 2, "the data and the program");
+    assert_eq!(page.matches("</script>").count(), 4, "the data, the words, the record and the program");
 }
 
 #[test]
