@@ -83,7 +83,7 @@
     this.model = model;
     this.record = model.record;
     this.things = model.allocations;
-    this.first = settings.first || [];
+    this.first = settings.first;
     this.mount = mount;
     this.labels = new Map();
     this.view = { from: 0, to: Math.max(model.events, 1), low: 0, high: 1 };
@@ -178,7 +178,7 @@
       one.setAttribute("aria-label", name);
       one.addEventListener("click", act);
     };
-    button("⏮", words.to_start, function () { self.go(0); });
+    button("|◀", words.to_start, function () { self.go(0); });
     button("◀", words.back, function () { self.step(-1); });
     this.slider = element(steps, "input", "slider");
     this.slider.type = "range";
@@ -187,7 +187,7 @@
     this.slider.setAttribute("aria-label", words.entry);
     this.slider.addEventListener("input", function () { self.go(Number(self.slider.value)); });
     button("▶", words.on, function () { self.step(1); });
-    button("⏭", words.to_end, function () { self.go(self.model.events - 1); });
+    button("▶|", words.to_end, function () { self.go(self.model.events - 1); });
     this.kindSelect = choice(steps, words.step_over, [["any", words.any_entry], ["alloc", "alloc"], ["free", "free"],
       ["segment", "segment"], ["oom", "oom"], ["match", words.matching]], function () { self.root.focus(); });
     button(words.peak, words.to_peak, function () { self.go(self.model.peak); });
@@ -212,6 +212,8 @@
     this.listen();
   };
 
+  // Entries are counted from 1, and from the first that was recorded.
+  Explorer.prototype.number = function (event) { return event + this.record.skipped + 1; };
   Explorer.prototype.poolName = function (pool) {
     const id = this.record.pools[pool] || [0, 0];
     return page.isPrivate(this.record, pool) ? say("private_pool", id.join(", ")) : page.words.default_pool;
@@ -338,6 +340,7 @@
   Explorer.prototype.dirty = function () {
     if (this.pending) { return; }
     this.pending = true;
+    this.root.dataset.settled = "false";
     requestAnimationFrame(() => {
       this.pending = false;
       this.frame();
@@ -425,13 +428,13 @@
       context.lineTo(width, y);
       context.stroke();
       context.globalAlpha = 1;
-      this.tag(context, bytes(value), 3 * RATIO, y - 1, "left");
+      if (y > 14 * RATIO) { this.tag(context, bytes(value), 3 * RATIO, y - 1); }
     });
     ticks(view.from, view.to, Math.max(2, width / RATIO / 170), false).forEach((event) => {
       const time = page.elapsed(this.record, clamp(event, 0, this.model.events - 1)), x = this.x(event);
-      const text = String(event + this.record.skipped) + (time === null ? "" : " · " + seconds(time));
+      const text = String(this.number(event)) + (time === null ? "" : " · " + seconds(time));
       const room = context.measureText(text).width;
-      if (x > room / 2 + 60 * RATIO && x < width - room / 2) { this.tag(context, text, x - room / 2, height - 2 * RATIO, "left"); }
+      if (x > room / 2 + 60 * RATIO && x < width - room / 2) { this.tag(context, text, x - room / 2, height - 2 * RATIO); }
       context.fillStyle = soft;
       context.fillRect(Math.round(x), height - 4 * RATIO, RATIO, 4 * RATIO);
     });
@@ -562,14 +565,14 @@
       this.showDetails();
       return;
     }
-    element(this.status, "b", "", say("entry_of", [event + this.record.skipped, events + this.record.skipped - 1]));
+    element(this.status, "b", "", say("entry_of", [this.number(event), this.number(events - 1)]));
     const time = page.elapsed(this.record, event);
     this.status.append((time === null ? "" : " · " + seconds(time)) + " · " + this.describe(event) + " · "
       + say("then", [bytes(this.model.active[event]), bytes(this.model.reserved[event])]));
     for (let at = Math.max(0, event - 4); at <= Math.min(events - 1, event + 4); at += 1) {
       const item = element(this.entries, "li", at === event ? "now" : ""), link = element(item, "button", "");
       link.type = "button";
-      link.textContent = (at + this.record.skipped) + "  " + this.describe(at);
+      link.textContent = this.number(at) + "  " + this.describe(at);
       link.addEventListener("click", () => {
         this.choose(this.model.of[at]);
         this.go(at);
@@ -600,9 +603,9 @@
     rows.push([words.address, hex(things.addr[id])], [words.stream, hex(record.streams[things.stream[id]] || 0)]);
     if (page.isPrivate(record, things.pool[id])) { rows.push([words.pool, this.poolName(things.pool[id])]); }
     const from = born === page.BEFORE ? null : page.elapsed(record, born), to = freed === page.END ? null : page.elapsed(record, freed);
-    rows.push([words.allocated, born === page.BEFORE ? words.before : say("at_entry", born + record.skipped)]);
-    rows.push([words.freed, freed === page.END ? (things.asked[id] === page.END ? words.never : say("pending", things.asked[id] + record.skipped))
-      : say("at_entry", freed + record.skipped)]);
+    rows.push([words.allocated, born === page.BEFORE ? words.before : say("at_entry", this.number(born))]);
+    rows.push([words.freed, freed === page.END ? (things.asked[id] === page.END ? words.never : say("pending", this.number(things.asked[id])))
+      : say("at_entry", this.number(freed))]);
     if (born !== page.BEFORE && freed !== page.END) {
       rows.push([words.lifetime, say("entries_long", freed - born) + (from === null || to === null ? "" : ", " + seconds(to - from))]);
     }
@@ -785,7 +788,7 @@
   Explorer.prototype.tip = function (hit, x, y) {
     const tip = page.tip;
     tip.replaceChildren();
-    element(tip, "div", "title", say("entry_of", [hit.event + this.record.skipped, this.model.events + this.record.skipped - 1]) + " · "
+    element(tip, "div", "title", say("entry_of", [this.number(hit.event), this.number(this.model.events - 1)]) + " · "
       + say("then", [bytes(this.model.active[hit.event]), bytes(this.model.reserved[hit.event])]));
     if (hit.id >= 0 && hit.things === this.things) {
       element(tip, "b", "", this.label(this.things.stack[hit.id]));
@@ -794,7 +797,9 @@
         element(list, "dt", "", row[0]);
         element(list, "dd", "", row[1]);
       });
-      element(tip, "pre", "", page.frames(this.record, this.things.stack[hit.id]).slice(0, 12).join("\n") || page.words.silent);
+      // Of a stack with the frames of the allocator itself there is room for the program's only.
+      const frames = page.frames(this.record, this.things.stack[hit.id]), python = frames.filter((frame) => frame.includes(".py:"));
+      element(tip, "pre", "", (python.length > 0 ? python : frames).slice(0, 12).join("\n") || page.words.silent);
     } else if (hit.id >= 0) {
       this.tipOfSegment(this.model.ranges.list[hit.id]);
     }
@@ -1071,7 +1076,7 @@
           const part = element(drop, "section", "dropped");
           element(part, "h2", "", file.name + ", GPU " + record.device);
           const mount = element(part, "div", "explorer");
-          const explorer = new Explorer(mount, page.build(record), { title: file.name, first: beside ? beside.first : [] });
+          const explorer = new Explorer(mount, page.build(record), { title: file.name, first: [] });
           explorer.dropped = true;
           if (beside !== undefined) {
             const gap = element(null, "div", "gap");

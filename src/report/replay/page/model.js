@@ -234,25 +234,34 @@
     this.all.push(range);
     this.live.splice(this.place(range.address) + 1, 0, range);
   };
+  // A segment began, or what was mapped: that can be parts of several ranges, since they were given back one by one.
+  // False when it was not all there.
   Ranges.prototype.began = function (event, address, size, part) {
-    const at = this.place(address), range = this.live[at];
-    if (range === undefined || (part ? address + size > range.address + range.size : range.address !== address)) {
-      return false;
+    if (!part) {
+      const at = this.place(address), range = this.live[at];
+      if (range === undefined || range.address !== address) { return false; }
+      range.born = event;
+      this.live.splice(at, 1);
+      return true;
     }
-    this.live.splice(at, 1);
-    const end = range.address + range.size;
-    if (part && range.address < address) {
-      this.put(Object.assign({}, range, { size: address - range.address }));
+    const end = address + size;
+    let left = size;
+    for (let at = Math.max(this.place(address), 0); at < this.live.length && this.live[at].address < end;) {
+      const range = this.live[at], last = range.address + range.size;
+      if (last <= address) { at += 1; continue; }
+      this.live.splice(at, 1);
+      const from = Math.max(range.address, address), to = Math.min(last, end);
+      if (range.address < from) {
+        this.put(Object.assign({}, range, { size: from - range.address }));
+        at += 1;
+      }
+      if (last > to) { this.put(Object.assign({}, range, { address: to, size: last - to })); }
+      range.address = from;
+      range.size = to - from;
+      range.born = event;
+      left -= to - from;
     }
-    if (part && address + size < end) {
-      this.put(Object.assign({}, range, { address: address + size, size: end - address - size }));
-    }
-    if (part) {
-      range.address = address;
-      range.size = size;
-    }
-    range.born = event;
-    return true;
+    return left === 0;
   };
 
   function build(record) {
