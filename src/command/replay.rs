@@ -52,7 +52,7 @@ pub fn run(options: &ReplayOptions) -> anyhow::Result<u8> {
         ReplayFormat::Json => super::print(&to_json(&replay::json::document(&analyses, view)), &options.output)?,
         ReplayFormat::Terminal => super::print(&replay::terminal::render(&analyses, view), &options.output)?,
         ReplayFormat::Markdown => super::print(&replay::markdown::render(&analyses, view), &options.output)?,
-        ReplayFormat::Html => super::write(&replay::html::render(&analyses, view), &options.output)?,
+        ReplayFormat::Html => super::write(&replay::html::render(None, &analyses, view), &options.output)?,
     }
     Ok(if failures.is_empty() { 0 } else { super::UNUSABLE })
 }
@@ -101,20 +101,22 @@ pub(super) fn read(source: &Source, progress: &Progress) -> Result<(Snapshot, u6
 
 /// The peaks and holders of one snapshot, nothing simulated; `None` where it cannot be read.
 pub(super) fn peaks(source: &Source) -> Option<SnapshotAnalysis> {
-    let (snapshot, bytes) = read(source, &Progress::new(std::slice::from_ref(source))).ok()?;
     let output = Output {
         style: Style { lang: Lang::En, width: 80, height: None, verbose: false, unicode: true, redact: false },
         color: anstream::ColorChoice::Auto,
     };
-    let options = ReplayOptions {
-        sources: Vec::new(),
-        format: ReplayFormat::Json,
-        device: None,
-        top: 8,
-        what_if: WhatIfOptions::default(),
-        output,
-    };
-    Some(analyse(&snapshot, source, bytes, &options).ok()?.analysis)
+    Some(alone(source, ReplayFormat::Json, WhatIfOptions::default(), output)?.analysis)
+}
+
+/// One snapshot as a page shows it; `None` where it cannot be read.
+pub(super) fn for_page(source: &Source, output: &Output) -> Option<Replayed> {
+    alone(source, ReplayFormat::Html, WhatIfOptions { wanted: true, ..WhatIfOptions::default() }, output.clone())
+}
+
+fn alone(source: &Source, format: ReplayFormat, what_if: WhatIfOptions, output: Output) -> Option<Replayed> {
+    let (snapshot, bytes) = read(source, &Progress::new(std::slice::from_ref(source))).ok()?;
+    let options = ReplayOptions { sources: Vec::new(), format, device: None, top: 8, what_if, output };
+    analyse(&snapshot, source, bytes, &options).ok()
 }
 
 fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOptions) -> anyhow::Result<Replayed> {

@@ -65,7 +65,7 @@ fn put_through(snapshot: &Snapshot) -> String {
     let mut out = crate::report::view::to_json(&json::document(&replayed, view));
     out += &terminal::render(&replayed, view);
     out += &markdown::render(&replayed, view);
-    out + &html::render(&replayed, view)
+    out + &html::render(None, &replayed, view)
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub fn waiting() -> Text {
     )
 }
 
-pub fn drop() -> Text {
+pub fn drop_title() -> Text {
     Text::new("Compare with another snapshot: drop it here, or", "与另一个快照比较：拖放到此处，或选择文件")
 }
 

@@ -1,6 +1,6 @@
 //! `oomdoc replay` as one HTML file: nothing is fetched from anywhere, and without scripts only the read-outs that
-//! follow the pointer and the explorer are missing. What it draws is bounded, so a page of a million entries is as quick
-//! as one of a hundred; the explorer's record is bounded in [`pack`].
+//! follow the pointer and the explorer are missing. What it draws is bounded, so a page of a million entries is as
+//! quick as one of a hundred; the explorer's record is bounded in [`pack`].
 
 use super::{Replayed, View, explorer, wording};
 use crate::privacy;
@@ -43,10 +43,10 @@ const SCRIPTS: [&str; 5] = [
     include_str!("report.js"),
 ];
 
-/// All snapshots on one page, as it may leave: what hides secrets reads the text, not the packed records, which have
+/// All snapshots on one page, below what was `told` of a log, as it may leave: what hides secrets reads the text, not the packed records, which have
 /// been read for it before they were packed and would be spoilt.
-pub fn render(replayed: &[Replayed], view: View) -> String {
-    let text = text(replayed, view);
+pub fn render(told: Option<&str>, replayed: &[Replayed], view: View) -> String {
+    let text = text(told, replayed, view);
     let mut out = privacy::leaving(&text, view.style.redact).into_owned();
     let packs = replayed.iter().flat_map(|replayed| replayed.packs.iter());
     for (number, pack) in packs.enumerate().filter(|(_, pack)| !pack.is_empty()) {
@@ -61,14 +61,17 @@ pub fn render(replayed: &[Replayed], view: View) -> String {
 }
 
 /// Everything in front of the packed records and the program.
-fn text(replayed: &[Replayed], view: View) -> String {
+fn text(told: Option<&str>, replayed: &[Replayed], view: View) -> String {
     let lang = view.style.lang;
     let say = |text: &Text| escape(text.in_lang(lang));
     let mut out = String::new();
     let code = if lang == Lang::En { "en" } else { "zh-CN" };
     let names: Vec<&str> = replayed.iter().map(|replayed| file_name(&replayed.analysis.source)).collect();
     let names = names.join(", ");
-    let title = text!(en: "Memory snapshot {names}", zh: "显存快照 {names}");
+    let title = match told {
+        Some(_) => Text::new("Out of memory", "内存不足"),
+        None => text!(en: "Memory snapshot {names}", zh: "显存快照 {names}"),
+    };
     // The policy makes sure that nothing in a snapshot can fetch anything.
     let _ = writeln!(
         out,
@@ -87,6 +90,9 @@ fn text(replayed: &[Replayed], view: View) -> String {
         say(&title),
         STYLES.concat()
     );
+    if let Some(told) = told {
+        let _ = writeln!(out, "<pre class=\"told\">{}</pre>", escape(told));
+    }
     let analyses = replayed.iter().map(|replayed| &replayed.analysis);
     let devices =
         || analyses.clone().flat_map(|analysis| analysis.devices.iter().map(move |device| (analysis, device)));
@@ -115,11 +121,11 @@ fn text(replayed: &[Replayed], view: View) -> String {
         }
     }
     if replayed.iter().any(|replayed| replayed.packs.iter().any(|pack| !pack.is_empty())) {
-        let (title, hint) = (explorer::drop(), explorer::drop_hint());
+        let (title, hint) = (explorer::drop_title(), explorer::drop_hint());
         let _ = writeln!(
             out,
-            "<div class=\"drop\"><p><label>{} <input type=\"file\" multiple=\"multiple\" /></label></p><p class=\"soft\">{}\
-             </p><p class=\"note\"></p></div>",
+            "<div class=\"drop\"><p><label>{} <input type=\"file\" multiple=\"multiple\" /></label></p>\
+             <p class=\"soft\">{}</p><p class=\"note\"></p></div>",
             say(&title),
             say(&hint)
         );
