@@ -1,5 +1,6 @@
 //! The command line: clap types, turned into plain options here and nowhere else.
 
+mod chinese;
 mod complete;
 mod headroom;
 mod run;
@@ -22,12 +23,13 @@ use crate::report::{Style, wording};
 use crate::snapshot::diff::Moment;
 use crate::text::Lang;
 use crate::units::{self, Base};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 pub use complete::{CompletionShell, script};
 pub use headroom::{DescribedRehearsal, HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions, TrainingOptions};
 pub use run::{AttachOptions, RunOptions, TopOptions, WatchOptions};
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -88,7 +90,7 @@ pub enum ExplainFormat {
     Json,
     /// To paste into an issue
     Markdown,
-    /// One page with the curves that oomdoc run recorded
+    /// A self-contained page, with the curves that oomdoc run recorded and the snapshots that were read
     Html,
 }
 
@@ -394,8 +396,11 @@ pub enum SimulateFormat {
 }
 
 /// The grammar, for shell completions and man pages.
-pub fn command() -> clap::Command {
-    Cli::command()
+pub fn command(lang: Lang) -> clap::Command {
+    match lang {
+        Lang::En => Cli::command(),
+        Lang::Zh => chinese::translated(Cli::command()),
+    }
 }
 
 /// Reads the command line. Prints help, the version or a usage error and leaves the process where that is all to do.
@@ -412,7 +417,50 @@ pub fn parse() -> Invocation {
         Some(run::CHILD) => return Invocation::RunChild(arguments.collect()),
         _ => {}
     }
-    Cli::parse().command.into()
+    let line = with_command(std::env::args_os().collect());
+    let lang = asked_language(&line);
+    let parsed = match lang {
+        Lang::En => Cli::try_parse_from(line),
+        Lang::Zh => command(lang).try_get_matches_from(line).and_then(|matches| Cli::from_arg_matches(&matches)),
+    };
+    parsed.map_or_else(|error| told(&error, lang), |cli| cli.command.into())
+}
+
+/// The language of the help, by the option where it stands and else as for reports.
+fn asked_language(line: &[OsString]) -> Lang {
+    let words: Vec<&str> = line.iter().filter_map(|word| word.to_str()).take_while(|word| *word != "--").collect();
+    let behind = words.windows(2).filter(|pair| pair[0] == "--lang").map(|pair| pair[1]);
+    let said = behind.chain(words.iter().filter_map(|word| word.strip_prefix("--lang="))).next_back();
+    let said = said.map(str::to_string).or_else(|| std::env::var("OOMDOC_LANG").ok());
+    match said.as_deref() {
+        Some("zh") => Lang::Zh,
+        Some("en") => Lang::En,
+        _ => locale().as_deref().map(Lang::from_locale).unwrap_or_default(),
+    }
+}
+
+/// Prints help, the version or what is wrong with the line, and ends the process.
+fn told(error: &clap::Error, lang: Lang) -> ! {
+    if lang == Lang::Zh && error.kind() == clap::error::ErrorKind::DisplayHelp {
+        let page = chinese::notes(&error.render().ansi().to_string());
+        let mut stdout = anstream::AutoStream::auto(std::io::stdout().lock());
+        // A reader that has gone away wanted no more.
+        let _ = stdout.write_all(page.as_bytes()).and_then(|()| stdout.flush());
+        std::process::exit(0);
+    }
+    error.exit()
+}
+
+/// `oomdoc train.log` is `oomdoc explain train.log`: nobody who pastes a file's name knows of commands yet. Only for
+/// what lies there and is no command, so that a misspelt command is still told as one.
+fn with_command(mut line: Vec<OsString>) -> Vec<OsString> {
+    if let Some(first) = line.get(1)
+        && !Cli::command().get_subcommands().any(|known| *first == *known.get_name())
+        && std::path::Path::new(first).exists()
+    {
+        line.insert(1, "explain".into());
+    }
+    line
 }
 
 /// A command line, its first word the program's name.
@@ -451,7 +499,8 @@ impl From<Command> for Invocation {
     max_term_width = 100,
     disable_help_subcommand = true,
     after_help = "Examples:
-  oomdoc explain train.log            what ran out, where every byte was, why, what to change
+  oomdoc explain train.log            what ran out, where every byte was, why, what to change;
+                                      oomdoc train.log is short for it
   python train.py 2>&1 | oomdoc explain
   oomdoc rules fragmentation          what a cause means and how to tell it from others
   oomdoc replay snapshot.pickle       the peak of a memory snapshot and who held it
@@ -1533,7 +1582,7 @@ mod tests {
 
     #[test]
     fn the_grammar_is_sound() {
-        command().debug_assert();
+        [Lang::En, Lang::Zh].into_iter().for_each(|lang| command(lang).debug_assert());
     }
 
     #[test]

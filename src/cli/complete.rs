@@ -8,6 +8,7 @@ use crate::cause::CAUSES;
 use crate::fix::FIXES;
 use crate::gpu::products::PRODUCTS;
 use crate::gpu::verdict::RULES;
+use crate::text::Lang;
 use clap::ValueEnum;
 use clap::builder::StyledStr;
 use clap_complete::CompleteEnv;
@@ -30,7 +31,7 @@ pub enum CompletionShell {
 
 /// Answers the shell and leaves the process, where it is the shell that asks.
 pub(super) fn answer() {
-    CompleteEnv::with_factory(super::command).var(VARIABLE).complete();
+    CompleteEnv::with_factory(|| super::command(Lang::En)).var(VARIABLE).complete();
 }
 
 /// The script that makes a shell ask.

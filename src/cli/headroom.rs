@@ -191,6 +191,8 @@ pub(super) struct HeadroomArgs {
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
     evidence: EvidenceArgs,
@@ -205,8 +207,6 @@ pub(super) struct HeadroomArgs {
     host: HostArgs,
     #[command(flatten)]
     budget: BudgetArgs,
-    #[command(flatten)]
-    output: OutputArgs,
 }
 
 #[derive(Args)]

@@ -5,14 +5,15 @@ use super::proof::Proofs;
 use super::replay;
 use crate::cause::conclusion::{self, Conclusion};
 use crate::cause::decide;
-use crate::cli::{ExplainFormat, ExplainOptions};
+use crate::cli::{ExplainFormat, ExplainOptions, Output};
 use crate::dialect::stated;
 use crate::domain::Sign;
 use crate::incident::context::Given;
 use crate::incident::{Incident, Timeline, job, observed};
 use crate::input::Source;
+use crate::report::replay::Replayed;
 use crate::report::view::to_json;
-use crate::report::{self, Diagnosis, Explanation, InputSummary};
+use crate::report::{self, Diagnosis, Explanation, InputSummary, Style};
 use crate::system;
 use crate::text::{Lang, Text};
 use crate::{cause, dialect, fix, incident, input, input::Document};
@@ -69,7 +70,8 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         empty_input(&files, style.lang);
     }
 
-    let mut proofs = Proofs::new(&[options.snapshots.as_slice(), &dropped, &recorded(&files)].concat());
+    let snapshots = [options.snapshots.as_slice(), &dropped, &recorded(&files)].concat();
+    let mut proofs = Proofs::new(&snapshots);
     let explanation = diagnose_with(files, &options.given, &mut proofs);
     let unusable = !failures.is_empty() || !proofs.failures.is_empty();
     let failed =
@@ -79,19 +81,35 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
         return failed.into_iter().next().map_or(Ok(super::UNUSABLE), Err);
     }
     failed.iter().for_each(|error| super::complain(error, style.lang));
-    let text = match options.format {
-        ExplainFormat::Json => to_json(&report::json::document(&explanation, style.lang)),
-        ExplainFormat::Terminal => report::terminal::render(&explanation, style),
-        ExplainFormat::Markdown => report::markdown::render(&explanation, style.lang),
-        ExplainFormat::Html => report::timeline::html::page(&explanation, style),
-    };
-    super::print(&text, &options.output)?;
+    match options.format {
+        ExplainFormat::Json => {
+            super::print(&to_json(&report::json::document(&explanation, style.lang)), &options.output)?
+        }
+        ExplainFormat::Terminal => super::print(&report::terminal::render(&explanation, style), &options.output)?,
+        ExplainFormat::Markdown => super::print(&report::markdown::render(&explanation, style.lang), &options.output)?,
+        ExplainFormat::Html => super::write(&page(&explanation, &snapshots, &options.output), &options.output)?,
+    }
     Ok(match (unusable, explanation.diagnoses.is_empty()) {
         (true, _) => super::UNUSABLE,
         (false, true) => 1,
         (false, false) => 0,
     })
 }
+
+/// The report as on a terminal, above the curves of the records and the page of the snapshots that could be read.
+fn page(explanation: &Explanation, snapshots: &[Source], output: &Output) -> String {
+    let style = Style { width: PAGE_COLUMNS, height: None, unicode: true, ..output.style };
+    // The plot in characters has no place beside the drawn one.
+    let told = report::terminal::without_timeline(explanation, style);
+    let told = anstream::adapter::strip_str(&told).to_string();
+    let above = report::replay::html::Above { told, curves: report::timeline::html::curves(explanation, style) };
+    let replayed: Vec<Replayed> = snapshots.iter().filter_map(|source| replay::for_page(source, output)).collect();
+    let view = report::replay::View { top: 8, style };
+    report::replay::html::render(Some(&above), &replayed, view)
+}
+
+/// Columns of the report on a page.
+const PAGE_COLUMNS: usize = 100;
 
 fn empty_input(files: &[FileEvents], lang: Lang) {
     let name = files.first().map(|file| file.summary.source.clone()).unwrap_or_default();

@@ -96,7 +96,11 @@ fn completions(shell: CompletionShell) -> anyhow::Result<u8> {
 /// The one place that writes reports to standard output. A reader that has gone away wanted no more: the exit code stays
 /// what the analysis earned.
 fn print(text: &str, output: &Output) -> anyhow::Result<()> {
-    let text = privacy::leaving(text, output.style.redact);
+    write(&privacy::leaving(text, output.style.redact), output)
+}
+
+/// Writes what may leave as it is.
+fn write(text: &str, output: &Output) -> anyhow::Result<()> {
     let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), output.color);
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),

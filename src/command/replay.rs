@@ -48,13 +48,12 @@ pub fn run(options: &ReplayOptions) -> anyhow::Result<u8> {
     }
     failures.iter().for_each(|error| super::complain(error, style.lang));
     let view = replay::View { top: options.top, style };
-    let text = match options.format {
-        ReplayFormat::Json => to_json(&replay::json::document(&analyses, view)),
-        ReplayFormat::Terminal => replay::terminal::render(&analyses, view),
-        ReplayFormat::Markdown => replay::markdown::render(&analyses, view),
-        ReplayFormat::Html => replay::html::render(&analyses, view),
-    };
-    super::print(&text, &options.output)?;
+    match options.format {
+        ReplayFormat::Json => super::print(&to_json(&replay::json::document(&analyses, view)), &options.output)?,
+        ReplayFormat::Terminal => super::print(&replay::terminal::render(&analyses, view), &options.output)?,
+        ReplayFormat::Markdown => super::print(&replay::markdown::render(&analyses, view), &options.output)?,
+        ReplayFormat::Html => super::write(&replay::html::render(None, &analyses, view), &options.output)?,
+    }
     Ok(if failures.is_empty() { 0 } else { super::UNUSABLE })
 }
 
@@ -102,20 +101,22 @@ pub(super) fn read(source: &Source, progress: &Progress) -> Result<(Snapshot, u6
 
 /// The peaks and holders of one snapshot, nothing simulated; `None` where it cannot be read.
 pub(super) fn peaks(source: &Source) -> Option<SnapshotAnalysis> {
-    let (snapshot, bytes) = read(source, &Progress::new(std::slice::from_ref(source))).ok()?;
     let output = Output {
         style: Style { lang: Lang::En, width: 80, height: None, verbose: false, unicode: true, redact: false },
         color: anstream::ColorChoice::Auto,
     };
-    let options = ReplayOptions {
-        sources: Vec::new(),
-        format: ReplayFormat::Json,
-        device: None,
-        top: 8,
-        what_if: WhatIfOptions::default(),
-        output,
-    };
-    Some(analyse(&snapshot, source, bytes, &options).ok()?.analysis)
+    Some(alone(source, ReplayFormat::Json, WhatIfOptions::default(), output)?.analysis)
+}
+
+/// One snapshot as a page shows it; `None` where it cannot be read.
+pub(super) fn for_page(source: &Source, output: &Output) -> Option<Replayed> {
+    alone(source, ReplayFormat::Html, WhatIfOptions { wanted: true, ..WhatIfOptions::default() }, output.clone())
+}
+
+fn alone(source: &Source, format: ReplayFormat, what_if: WhatIfOptions, output: Output) -> Option<Replayed> {
+    let (snapshot, bytes) = read(source, &Progress::new(std::slice::from_ref(source))).ok()?;
+    let options = ReplayOptions { sources: Vec::new(), format, device: None, top: 8, what_if, output };
+    analyse(&snapshot, source, bytes, &options).ok()
 }
 
 fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOptions) -> anyhow::Result<Replayed> {
@@ -171,10 +172,29 @@ fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOpt
         diagnoses.push(diagnosis);
         if options.format == ReplayFormat::Html {
             analysis.layers = analysis::layers(&analysis, &mut sites, LAYERS);
+            // Places are told apart from each other: all have to be known before.
+            device.trace.iter().for_each(|event| {
+                sites.of(event.stack);
+            });
         }
         devices.push(analysis);
     }
     sites.tell_apart();
+    let packs = match options.format {
+        ReplayFormat::Html => {
+            let of_ordinal = |ordinal: u32| snapshot.devices.iter().find(|device| device.ordinal == ordinal);
+            devices
+                .iter()
+                .map(|analysis| {
+                    let device = of_ordinal(analysis.ordinal);
+                    device.map_or_else(Vec::new, |device| {
+                        replay::packed(snapshot, device, analysis, &mut sites, options.output.style)
+                    })
+                })
+                .collect()
+        }
+        _ => Vec::new(),
+    };
     let analysis = SnapshotAnalysis {
         source: source.to_string(),
         bytes,
@@ -184,7 +204,7 @@ fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOpt
         devices,
         sites: sites.sites,
     };
-    Ok(Replayed { analysis, diagnoses })
+    Ok(Replayed { analysis, diagnoses, packs })
 }
 
 /// Runs the recorded program through the simulated allocator: as it was recorded, and with `wishes`. Why that cannot be

@@ -31,6 +31,10 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    let shared = case.incident.event.message.split_once("shares ").map(|(_, rest)| rest);
+    if shared.is_some_and(|rest| !rest.starts_with('0') && rest.contains("with arguments")) {
+        return Advice::Withheld(text!(en: "outputs lie over the inputs already", zh: "输出已经复用输入的内存"));
+    }
     let facts = &case.incident.event.facts;
     let (inputs, outputs) = (facts.number(Number::Parameter), facts.number(Number::Output));
     let shared = inputs.zip(outputs).map(|(inputs, outputs)| inputs.min(outputs).max(0.0) as u64);

@@ -105,12 +105,10 @@ impl<'a> Case<'a> {
 
     /// True where a pass over data may be under way, as far as the failing moment tells.
     pub fn in_a_pass(&self) -> bool {
-        self.activations_gone().is_none()
-            && !self.loading()
-            && !self.constructs()
-            && !self.starts()
-            // A handle of cuBLAS or cuDNN is made in the midst of a pass, when it is first needed.
-            && !(self.sign(Sign::ContextCreation) && !self.sign(Sign::ForeignLibrary))
+        // A handle of cuBLAS or cuDNN is made in the midst of a pass, when it is first needed.
+        let context = self.sign(Sign::ContextCreation) && !self.sign(Sign::ForeignLibrary);
+        let before_or_after = self.loading() || self.constructs() || self.starts() || context;
+        self.activations_gone().is_none() && !before_or_after
     }
 
     /// True where the layers of a model are being made or copied: no data has been read yet.

@@ -19,11 +19,17 @@ pub const FIX: Fix = Fix {
     applies: |case| {
         (case.works() != [Work::Host] || case.requested().is_some())
             && !case.imports()
+            && !matches!(case.phase(), Some(Phase::Checkpoint | Phase::Resume))
             && !case.builds_a_model()
             && !case.sign(Sign::PinnedHost)
     },
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
+        said(
+            Target::OnnxRuntime,
+            "fewer samples in each session.run(), or a smaller input",
+            "每次 session.run() 的样本更少，或缩小输入",
+        ),
         said(
             Target::Program,
             "if it holds its data as a whole: a part at a time, or a memory map",

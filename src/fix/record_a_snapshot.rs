@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "record-a-snapshot",
     class: Class::Diagnosis,
-    title: || text!(en: "Take a memory snapshot", zh: "记录一份内存快照"),
+    title: || text!(en: "Record what the memory holds", zh: "记录内存中的内容"),
     doc: || {
         text!(
             en: "A memory snapshot of the failing step shows every block with its stack. PyTorch 2.1 or newer can \

@@ -182,9 +182,10 @@ fn neighbour(case: &Case) -> Option<Text> {
         })
         .collect();
     let (count, sum, list) = (foreign.len(), Bytes(sum), list.join(", "));
+    let hold = if count == 1 { "process holds" } else { "processes hold" };
     let (which, which_zh) = if case.survey.host_pids { ("", "") } else { ("host ", "宿主机") };
     Some(crate::text!(
-        en: "{count} process(es) hold {sum}: {which}pid {list}",
+        en: "{count} {hold} {sum}: {which}pid {list}",
         zh: "{count} 个进程共占用 {sum}：{which_zh}进程 {list}"
     ))
 }

@@ -463,12 +463,12 @@ fn outlived(mut event: Event, survival: Survival) -> Event {
     event
 }
 
-/// The incident that the job died of: the first that the program neither says it caught nor outlived; none where it
-/// outlived all.
+/// The incident that the job died of: of the newest run the first that the program neither says it caught nor
+/// outlived; none where it outlived all. Who has tried again asks about the last try.
 fn primary_of(groups: &[Group], survivals: &[Option<Survival>]) -> Option<usize> {
     let dead = |i: &usize| survivals.get(*i).is_none_or(Option::is_none);
-    let first = (0..groups.len()).find(dead)?;
-    let run = groups[first].run;
+    let run = (0..groups.len()).filter(dead).map(|i| groups[i].run).max()?;
+    let first = (0..groups.len()).filter(dead).find(|i| groups[*i].run == run)?;
     let worst = |i: &usize| groups[*i].run == run && !groups[*i].event.has(Sign::CaughtAndContinued);
     (0..groups.len()).filter(dead).find(worst).or(Some(first))
 }
@@ -515,6 +515,17 @@ mod tests {
         assert_eq!(incidents[0].event.rank, Some(3));
         assert_eq!(incidents[0].ranks.iter().map(|fall| fall.rank).collect::<Vec<_>>(), [Some(3), Some(0), Some(1)]);
         assert_eq!(incidents[0].followers.len(), 2);
+    }
+
+    #[test]
+    fn of_several_runs_the_newest_is_asked_about() {
+        let text = "$ python train.py --batch-size 32\nfailed\n$ python train.py --batch-size 16\nfailed\nfailed\n";
+        let events = [2, 4, 5].map(|line| {
+            let event = event(Program::Pytorch, Resource::Gpu, line);
+            with(event, Fact::Requested, MIB * line)
+        });
+        let incidents = incidents(text, events.to_vec());
+        assert_eq!(incidents.iter().map(|one| one.primary).collect::<Vec<_>>(), [false, true, false]);
     }
 
     #[test]

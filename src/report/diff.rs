@@ -110,10 +110,11 @@ pub fn terminal(report: &Report, style: Style) -> String {
         let more = device.entries.len().saturating_sub(report.top);
         let same = device.unchanged;
         let rest = match more {
+            0 if same == 1 => Text::new("  1 place is unchanged", "  1 处没有变化"),
             0 => text!(en: "  {same} places are unchanged", zh: "  {same} 处没有变化"),
             _ => {
                 text!(
-                    en: "  {more} more places differ (--top), {same} are unchanged",
+                    en: "  {more} more places differ (--top), unchanged: {same}",
                     zh: "  另有 {more} 处不同（--top），{same} 处没有变化"
                 )
             }

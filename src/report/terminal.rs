@@ -140,7 +140,7 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
 }
 
 /// The answer alone, where what was watched is drawn in another way.
-pub(super) fn without_timeline(explanation: &Explanation, style: Style) -> String {
+pub fn without_timeline(explanation: &Explanation, style: Style) -> String {
     if style.verbose {
         return everything(explanation, style).render();
     }
@@ -196,7 +196,10 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
     if explanation.diagnoses.is_empty() {
         page.nothing_found(explanation, usize::MAX);
     }
-    for (i, diagnosis) in explanation.diagnoses.iter().enumerate() {
+    // The one that ended the job, then the newest first; their numbers are those of the log.
+    let mut order: Vec<(usize, &Diagnosis)> = explanation.diagnoses.iter().enumerate().rev().collect();
+    order.sort_by_key(|(_, diagnosis)| !diagnosis.incident.primary);
+    for (i, diagnosis) in order {
         if explanation.diagnoses.len() > 1 {
             page.screen.blank();
             let (n, all) = (i + 1, explanation.diagnoses.len());

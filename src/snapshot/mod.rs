@@ -12,6 +12,7 @@ pub mod holders;
 pub mod join;
 mod json;
 pub mod model;
+pub(crate) mod pack;
 mod pickle;
 pub mod predict;
 pub mod space;

@@ -9,7 +9,7 @@ use crate::command::explain::judge;
 use crate::command::proof::recorded_failure;
 use crate::incident::context::Given;
 use crate::report::Style;
-use crate::report::replay::{Replayed, View, html, json, markdown, terminal};
+use crate::report::replay::{Replayed, View, html, json, markdown, packed, terminal};
 use crate::text::Lang;
 
 const SMALL: &[u8] = include_bytes!("../../fixtures/snapshots/private-pool.pickle");
@@ -47,6 +47,10 @@ fn put_through(snapshot: &Snapshot) -> String {
         diagnoses.push(failure.map(|failure| judge(0, failure, &Given::default())));
         devices.push(found);
     }
+    let style = Style { lang: Lang::Zh, width: 60, height: None, verbose: true, unicode: false, redact: false };
+    let packs =
+        snapshot.devices.iter().zip(&devices).map(|(device, found)| packed(snapshot, device, found, &mut sites, style));
+    let packs = packs.collect();
     let analysis = SnapshotAnalysis {
         source: "x".into(),
         bytes: 0,
@@ -56,13 +60,12 @@ fn put_through(snapshot: &Snapshot) -> String {
         devices,
         sites: sites.sites,
     };
-    let replayed = [Replayed { analysis, diagnoses }];
-    let style = Style { lang: Lang::Zh, width: 60, height: None, verbose: true, unicode: false, redact: false };
+    let replayed = [Replayed { analysis, diagnoses, packs }];
     let view = View { top: 3, style };
     let mut out = crate::report::view::to_json(&json::document(&replayed, view));
     out += &terminal::render(&replayed, view);
     out += &markdown::render(&replayed, view);
-    out + &html::render(&replayed, view)
+    out + &html::render(None, &replayed, view)
 }
 
 #[test]

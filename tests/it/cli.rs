@@ -79,3 +79,53 @@ fn every_shell_gets_a_script_that_asks_this_program() {
     }
     assert_eq!(outcome(oomdoc().args(["completions", "tcsh"])).0, 2);
 }
+
+/// Nobody who pastes the name of a log knows of commands yet.
+#[test]
+fn a_file_in_the_place_of_a_command_is_explained() {
+    let log = "fixtures/logs/pytorch/epoch-five.log";
+    let said = outcome(oomdoc().args([log, "--format", "json"]));
+    assert_eq!(said, outcome(oomdoc().args(["explain", log, "--format", "json"])));
+    assert_eq!(said.0, 0);
+    let (code, _, err) = outcome(oomdoc().arg("explian"));
+    assert!(code == 2 && err.contains("explain"), "a misspelt command is told as one: {err}");
+}
+
+/// Who asks for budgets and has none is shown the smallest file that would do, and it does.
+#[test]
+fn the_smallest_file_of_budgets_is_shown_where_there_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, err) = outcome(oomdoc().args(["headroom", "--check"]).current_dir(folder.path()));
+    assert_eq!(code, 2);
+    let (_, example) = err.split_once("[[budget]]").unwrap();
+    std::fs::write(folder.path().join("oomdoc.toml"), format!("[[budget]]{example}")).unwrap();
+    std::fs::write(folder.path().join("peaks.csv"), "batch,peak_bytes\n4,2000000000\n8,3000000000\n").unwrap();
+    let (code, out, err) = outcome(oomdoc().args(["headroom", "--check", "--lang", "en"]).current_dir(folder.path()));
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("train"), "{out}");
+}
+
+#[test]
+fn help_is_in_the_language_that_is_asked_for() {
+    let pages = [&["--help"][..], &["explain", "--help"], &["headroom", "-h"], &["rehearse", "--help"], &["run", "-h"]];
+    for page in pages {
+        let english = outcome(oomdoc().args(page));
+        let locale = outcome(oomdoc().args(page).env("LANG", "zh_CN.UTF-8"));
+        let asked = outcome(oomdoc().args(page).env("OOMDOC_LANG", "zh"));
+        assert_eq!(locale, asked, "{page:?}");
+        assert_eq!((asked.0, asked.2.as_str()), (0, ""), "{page:?}");
+        // The same options and commands, whatever is said of them.
+        let flags = |text: &str| -> std::collections::BTreeSet<String> {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            words.filter(|word| word.starts_with("--") && word.len() > 2).map(str::to_string).collect()
+        };
+        assert_eq!(flags(&english.1), flags(&asked.1), "{page:?}");
+        assert!(asked.1.contains("用法：") && !asked.1.contains("Usage:") && !asked.1.contains("Options:"), "{page:?}");
+        assert!(asked.1.lines().all(|line| line.width() <= 100), "{page:?}: {}", asked.1);
+        // The option wins over the surroundings, before and behind the command.
+        let back = outcome(oomdoc().args(["explain", "--lang=en", "--help"]).env("LANG", "zh_CN.UTF-8"));
+        assert!(back.1.contains("Usage:"), "{}", back.1);
+    }
+    let said = outcome(oomdoc().args(["explain", "--lang", "zh", "fixtures/logs/pytorch/epoch-five.log"]));
+    assert_eq!(said.0, 0, "the grammar in Chinese takes the same line: {}", said.2);
+}

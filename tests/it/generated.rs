@@ -145,7 +145,7 @@ fn docs_of_the_messages() {
 fn completions() {
     let generated = written(|folder| {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::Elvish, Shell::PowerShell] {
-            clap_complete::generate_to(shell, &mut oomdoc::cli::command(), "oomdoc", folder).unwrap();
+            clap_complete::generate_to(shell, &mut oomdoc::cli::command(Lang::En), "oomdoc", folder).unwrap();
         }
     });
     assert_eq!(generated.len(), 5);
@@ -154,10 +154,40 @@ fn completions() {
 
 #[test]
 fn man_pages() {
-    let mut generated = written(|folder| clap_mangen::generate_to(oomdoc::cli::command(), folder).unwrap());
-    assert!(generated.contains_key(Path::new("oomdoc-explain.1")));
-    generated.values_mut().for_each(|text| *text = with_examples(text));
-    compare("completions/man", generated, |_| true);
+    for (lang, folder) in MAN_PAGES {
+        let mut generated = written(|folder| clap_mangen::generate_to(oomdoc::cli::command(lang), folder).unwrap());
+        assert!(generated.contains_key(Path::new("oomdoc-explain.1")));
+        generated.values_mut().for_each(|text| *text = with_examples(text));
+        if lang == Lang::Zh {
+            generated.values_mut().for_each(|text| *text = in_chinese(text));
+        }
+        compare(folder, generated, |_| true);
+    }
+}
+
+/// Where `man` looks for a language's pages below a folder of English ones.
+const MAN_PAGES: [(Lang, &str); 2] = [(Lang::En, "completions/man"), (Lang::Zh, "completions/man/zh_CN")];
+
+/// The names that the sections of a page have by convention.
+fn in_chinese(page: &str) -> String {
+    const SECTIONS: [(&str, &str); 8] = [
+        ("NAME", "名称"),
+        ("SYNOPSIS", "概要"),
+        ("DESCRIPTION", "描述"),
+        ("OPTIONS", "选项"),
+        ("SUBCOMMANDS", "子命令"),
+        ("VERSION", "版本"),
+        ("EXAMPLES", "示例"),
+        ("EXIT STATUS", "退出状态"),
+    ];
+    let line = |line: &str| match line.strip_prefix(".SH ") {
+        Some(name) => SECTIONS
+            .iter()
+            .find(|(english, _)| *english == name.trim_matches('"'))
+            .map_or(line.to_string(), |(_, chinese)| format!(".SH {chinese}")),
+        None => line.to_string(),
+    };
+    page.lines().map(|text| line(text) + "\n").collect()
 }
 
 /// What stands below the help of a command comes as one section "EXTRA", whose lines of examples a formatter fills like
@@ -174,9 +204,11 @@ fn with_examples(page: &str) -> String {
         }
         match line {
             ".SH EXTRA" => {}
-            "Examples:" if below => out += ".SH EXAMPLES\n",
+            "Examples:" | "示例：" if below => out += ".SH EXAMPLES\n",
             "" if below => out += ".PP\n",
-            _ if below && line.starts_with("Exit codes") => out += &format!(".SH EXIT STATUS\n{line}\n"),
+            _ if below && ["Exit codes", "退出码"].iter().any(|word| line.starts_with(word)) => {
+                out += &format!(".SH EXIT STATUS\n{line}\n")
+            }
             line => out += &format!("{line}\n"),
         }
     }
@@ -186,9 +218,9 @@ fn with_examples(page: &str) -> String {
 /// A formatter says nothing against any page, and shows an example on a line of its own.
 #[test]
 fn man_pages_render() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions/man");
-    for page in std::fs::read_dir(&folder).unwrap() {
-        let page = page.unwrap().path();
+    let folders = MAN_PAGES.map(|(_, folder)| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    for page in entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
         let done = std::process::Command::new("groff")
             .args(["-K", "utf8", "-man", "-ww", "-T", "utf8", "-P", "-cbou"])
             .arg(&page)

@@ -214,6 +214,22 @@ fn the_page_works_at_every_width_in_both_languages_and_schemes() {
     }
 }
 
+/// The program of the page by itself and, where there is a browser, used as people use it. The script says what fails.
+#[test]
+fn the_program_of_the_page_is_well() {
+    if !Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        skipped("no node here");
+        return;
+    }
+    let mut command = Command::new("node");
+    command.arg("tests/page/check.mjs").arg(binary::process().get_program()).current_dir(binary::root());
+    if let Some(browser) = chromium() {
+        command.arg("--browser").env("OOMDOC_CHROMIUM", browser);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 #[test]
 fn hovering_tells_entry_bytes_place_and_stack() {
     let Some(browser) = chromium() else { return };

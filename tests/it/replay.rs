@@ -392,6 +392,27 @@ fn the_page_is_well_formed_small_and_refers_to_nothing_outside() {
     }
 }
 
+/// The page of an explanation: what is told of the log above what the snapshot shows; without one, the former alone.
+#[test]
+fn an_explanation_is_a_page_with_its_snapshots() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("train.log");
+    let error = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1000.00 MiB. GPU 0 has a total capacity \
+                 of 8.00 GiB of which 542.00 MiB is free. Of the allocated memory 3.52 GiB is allocated by PyTorch, and \
+                 3.52 GiB is reserved by PyTorch but unallocated. <script>alert(1)</script>\n";
+    std::fs::write(&log, error).unwrap();
+    let ask = |more: &[&str]| outcome(oomdoc().args(["explain", "--format", "html"]).arg(&log).args(more));
+    let (code, page, _) = ask(&[]);
+    assert_eq!(code, 0);
+    let text = well_formed(&page);
+    assert!(text.contains("GPU 0 ran out of memory") && !page.contains("<script>alert"), "{text}");
+    assert!(!page.contains("class=\"explorer\""), "there is no snapshot");
+    let (code, page, err) = ask(&["-s", &fixture("fragmentation-oom.pickle")]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    well_formed(&page);
+    assert!(page.contains("class=\"told\"") && page.contains("data-pack=\"pack0\"") && page.contains("id=\"pack0\""));
+}
+
 #[test]
 fn names_from_a_snapshot_cannot_become_markup() {
     let folder = tempfile::tempdir().unwrap();
@@ -409,7 +430,7 @@ fn names_from_a_snapshot_cannot_become_markup() {
     assert_eq!(code, 0);
     well_formed(&page);
     assert!(!page.contains("<script>alert"), "{page}");
-    assert_eq!(page.matches("</script>").count(), 2, "the data and the program");
+    assert_eq!(page.matches("</script>").count(), 4, "the data, the words, the record and the program");
 }
 
 #[test]

@@ -23,6 +23,16 @@ const PLACES: usize = 5;
 pub fn run(options: &HeadroomOptions) -> Result<u8, Why> {
     let path = &options.budget.file;
     let name = path.display().to_string();
+    if path.as_os_str() != "-" && !path.exists() {
+        // The smallest file that answers: whoever has none yet has no example either.
+        let example =
+            "[[budget]]\nname = \"train\"\ngpu = \"T4\"\nbatch = 16\nmeasurements = \"peaks.csv\"   # batch,peak_bytes";
+        return Err(text!(
+            en: "there is no {name} here. It holds the options of oomdoc headroom, such as\n\n{example}",
+            zh: "此处没有 {name}。其中写 oomdoc headroom 的选项，例如\n\n{example}"
+        )
+        .into());
+    }
     let text =
         input::read_text(&Source::File(path.clone()), TextKind::Document).map_err(|error| Why::Read(error.into()))?;
     let budgets = budget::read(&name, &text)?;

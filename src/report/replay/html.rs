@@ -1,13 +1,14 @@
 //! `oomdoc replay` as one HTML file: nothing is fetched from anywhere, and without scripts only the read-outs that
-//! follow the pointer are missing. What it draws is bounded, so a page of a million entries is as quick as one of a
-//! hundred.
+//! follow the pointer and the explorer are missing. What it draws is bounded, so a page of a million entries is as
+//! quick as one of a hundred; the explorer's record is bounded in [`pack`].
 
-use super::{Replayed, View, wording};
+use super::{Replayed, View, explorer, wording};
+use crate::privacy;
 use crate::report::{self, Diagnosis};
 use crate::snapshot::analysis::{DeviceAnalysis, Growth, SnapshotAnalysis};
 use crate::snapshot::holders::{Holder, Holding, Site};
 use crate::snapshot::space::{Image, ImageSegment};
-use crate::snapshot::{NONE, what_if::VariationOutcome};
+use crate::snapshot::{NONE, pack, what_if::VariationOutcome};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::Bytes;
@@ -32,18 +33,55 @@ const FRAMES: usize = 24;
 /// Colours of the style sheet.
 const COLOURS: usize = 15;
 
-const STYLE: &str = include_str!("report.css");
-const SCRIPT: &str = include_str!("report.js");
+const STYLES: [&str; 3] =
+    [include_str!("report.css"), include_str!("page/explorer.css"), include_str!("../timeline/timeline.css")];
+/// In the order of use; each leaves what the next ones need in one object.
+const SCRIPTS: [&str; 5] = [
+    include_str!("page/model.js"),
+    include_str!("page/pickle.js"),
+    include_str!("page/paint.js"),
+    include_str!("page/explorer.js"),
+    include_str!("report.js"),
+];
 
-/// All snapshots on one page.
-pub fn render(replayed: &[Replayed], view: View) -> String {
+/// What stands above the snapshots on a page that explains a failure.
+pub struct Above {
+    /// The report, as on a terminal.
+    pub told: String,
+    /// The drawn curves of watched jobs, as they may leave; empty where there are none.
+    pub curves: String,
+}
+
+/// All snapshots on one page, below what was told of a log, as it may leave: what hides secrets reads the text, not the
+/// packed records, which have been read for it before they were packed and would be spoilt.
+pub fn render(above: Option<&Above>, replayed: &[Replayed], view: View) -> String {
+    let mut out = privacy::leaving(&head(above, replayed, view), view.style.redact).into_owned();
+    out.push_str(above.map_or("", |above| above.curves.as_str()));
+    out.push_str(&privacy::leaving(&snapshots(replayed, view), view.style.redact));
+    let packs = replayed.iter().flat_map(|replayed| replayed.packs.iter());
+    for (number, pack) in packs.enumerate().filter(|(_, pack)| !pack.is_empty()) {
+        let _ = writeln!(
+            out,
+            "<script type=\"application/octet-stream\" id=\"pack{number}\">{}</script>",
+            pack::base64(pack)
+        );
+    }
+    let _ = writeln!(out, "<script>\n{}</script>\n</body>\n</html>", SCRIPTS.concat());
+    out
+}
+
+/// The page's beginning, with what was told.
+fn head(above: Option<&Above>, replayed: &[Replayed], view: View) -> String {
     let lang = view.style.lang;
     let say = |text: &Text| escape(text.in_lang(lang));
     let mut out = String::new();
     let code = if lang == Lang::En { "en" } else { "zh-CN" };
     let names: Vec<&str> = replayed.iter().map(|replayed| file_name(&replayed.analysis.source)).collect();
     let names = names.join(", ");
-    let title = text!(en: "Memory snapshot {names}", zh: "显存快照 {names}");
+    let title = match above {
+        Some(_) => Text::new("Out of memory", "内存不足"),
+        None => text!(en: "Memory snapshot {names}", zh: "显存快照 {names}"),
+    };
     // The policy makes sure that nothing in a snapshot can fetch anything.
     let _ = writeln!(
         out,
@@ -56,11 +94,23 @@ pub fn render(replayed: &[Replayed], view: View) -> String {
          script-src 'unsafe-inline'\" />\n\
          <title>{}</title>\n\
          <style>\n\
-         {STYLE}</style>\n\
+         {}</style>\n\
          </head>\n\
          <body>",
-        say(&title)
+        say(&title),
+        STYLES.concat()
     );
+    if let Some(above) = above {
+        let _ = writeln!(out, "<pre class=\"told\">{}</pre>", escape(&above.told));
+    }
+    out
+}
+
+/// What lies between the page's beginning and the packed records.
+fn snapshots(replayed: &[Replayed], view: View) -> String {
+    let lang = view.style.lang;
+    let say = |text: &Text| escape(text.in_lang(lang));
+    let mut out = String::new();
     let analyses = replayed.iter().map(|replayed| &replayed.analysis);
     let devices =
         || analyses.clone().flat_map(|analysis| analysis.devices.iter().map(move |device| (analysis, device)));
@@ -80,17 +130,28 @@ pub fn render(replayed: &[Replayed], view: View) -> String {
             let none = Text::new("No device in it holds memory.", "其中没有任何设备占用显存。");
             let _ = writeln!(out, "<p class=\"file\">{}</p><p>{}</p>", say(&wording::file(analysis)), say(&none));
         }
-        for (device, diagnosis) in replayed.devices() {
-            let mut section = Section { out: &mut out, device, sites: &analysis.sites, view, known: HashMap::new() };
+        let packs = replayed.packs.iter().map(|pack| !pack.is_empty()).chain(std::iter::repeat(false));
+        for ((device, diagnosis), packed) in replayed.devices().zip(packs) {
+            let mut section =
+                Section { out: &mut out, device, sites: &analysis.sites, view, packed, known: HashMap::new() };
             section.render(number, analysis, diagnosis);
             number += 1;
         }
     }
-    let _ = writeln!(
-        out,
-        "<footer>oomdoc {}</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>",
-        env!("CARGO_PKG_VERSION")
-    );
+    if replayed.iter().any(|replayed| replayed.packs.iter().any(|pack| !pack.is_empty())) {
+        let (title, hint) = (explorer::drop_title(), explorer::drop_hint());
+        let _ = writeln!(
+            out,
+            "<div class=\"drop\"><p><label>{} <input type=\"file\" multiple=\"multiple\" /></label></p>\
+             <p class=\"soft\">{}</p><p class=\"note\"></p></div>",
+            say(&title),
+            say(&hint)
+        );
+        // `<` must not end the script element.
+        let words = explorer::words(lang).to_string().replace('<', "\\u003c");
+        let _ = writeln!(out, "<script type=\"application/json\" class=\"words\">{words}</script>");
+    }
+    let _ = writeln!(out, "<footer>oomdoc {}</footer>", env!("CARGO_PKG_VERSION"));
     out
 }
 
@@ -108,6 +169,8 @@ struct Section<'r> {
     device: &'r DeviceAnalysis,
     sites: &'r [Site],
     view: View,
+    /// Whether the page carries the device's record.
+    packed: bool,
     /// Number of each site in the data for the read-outs; the layers come first.
     known: HashMap<u32, usize>,
 }
@@ -173,6 +236,7 @@ impl Section<'_> {
         if let Some(peak) = wording::peak(device) {
             self.element("p", "note", &peak);
         }
+        self.explorer(number, file_name(&analysis.source));
         let holding = wording::holding(device);
         if !holding.holders.is_empty() {
             self.element("h2", "", &wording::held(device));
@@ -207,6 +271,25 @@ impl Section<'_> {
         }
         self.data();
         let _ = writeln!(self.out, "</section>");
+    }
+
+    /// Where the program puts the record in all its detail.
+    fn explorer(&mut self, number: usize, file: &str) {
+        if !self.packed {
+            return;
+        }
+        self.element("h2", "", &explorer::title());
+        let first: Vec<String> = self.device.layers.iter().map(|layer| self.place(layer.site)).collect();
+        let _ = writeln!(
+            self.out,
+            "<div class=\"explorer\" data-pack=\"pack{number}\" data-device=\"{}\" data-name=\"{}\" data-title=\"{}\" \
+             data-first=\"{}\"><p class=\"soft\">{}</p></div>",
+            self.device.ordinal,
+            escape(file),
+            self.say(&explorer::title()),
+            escape(&json!(first).to_string()),
+            self.say(&explorer::waiting()),
+        );
     }
 
     /// The figures that one looks for first.
@@ -773,7 +856,7 @@ impl<'i> Layout<'i> {
     }
 }
 
-fn escape(text: &str) -> String {
+pub(in crate::report) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,10 +1,13 @@
 //! Reports of `oomdoc replay`, one file per format.
 
+mod explorer;
 pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod terminal;
 pub(super) mod wording;
+
+pub(crate) use explorer::packed;
 
 use super::{Diagnosis, Style};
 use crate::snapshot::analysis::{DeviceAnalysis, SnapshotAnalysis};
@@ -23,6 +26,8 @@ pub struct Replayed {
     /// What the first failed request of each device comes of, in the devices' order; `None` where none failed or
     /// nothing was simulated.
     pub diagnoses: Vec<Option<Diagnosis>>,
+    /// The record of each device for the page's explorer; none for the other formats.
+    pub packs: Vec<Vec<u8>>,
 }
 
 impl Replayed {

@@ -28,6 +28,7 @@
     if (top + height > window.innerHeight - 4) { top = y - 16 - height; }
     tip.style.top = Math.max(4, Math.min(top, window.innerHeight - 4 - height)) + "px";
   }
+  Object.assign(globalThis.oomdoc, { tip: tip, showTip: show });
   function row(colour, bytes, text, chosen) {
     const line = element(tip, "div", chosen ? "row chosen" : "row");
     element(line, "i", colour);
@@ -147,4 +148,5 @@
       leave(map, function () { tip.style.display = "none"; });
     });
   });
+  globalThis.oomdoc.start();
 })();

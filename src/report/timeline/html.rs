@@ -1,10 +1,11 @@
-//! `oomdoc explain --format html`: the answer and what `oomdoc run` saw, as one page that fetches nothing. Without
-//! scripts only the read-out under the pointer is missing.
+//! What `oomdoc run` saw, drawn on the page of `oomdoc explain --format html`. Nothing is fetched; without scripts only
+//! the read-out under the pointer is missing.
 
 use super::{fallen, name, who};
 use crate::incident::Timeline;
 use crate::incident::timeline::{Curve, Point, Quantity};
-use crate::report::{self, Explanation, Style};
+use crate::report::replay::html::escape;
+use crate::report::{Explanation, Style};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::Bytes;
@@ -21,45 +22,22 @@ const COLUMNS: usize = 400;
 /// Records drawn, and processes of each.
 const RECORDS: usize = 8;
 const PROCESSES: usize = 8;
-/// Columns of text that the answer is laid out in.
-const TEXT: usize = 100;
 
-const STYLE: &str = include_str!("timeline.css");
 const SCRIPT: &str = include_str!("timeline.js");
 
-/// The whole page.
-pub fn page(explanation: &Explanation, style: Style) -> String {
+/// The curves with their program, as a piece of a page; empty where no job was watched.
+pub fn curves(explanation: &Explanation, style: Style) -> String {
     let lang = style.lang;
-    let code = if lang == Lang::En { "en" } else { "zh-CN" };
-    let title = text!(en: "Why the memory ran out", zh: "内存耗尽的原因");
-    let plain = Style { width: TEXT, height: None, unicode: true, ..style };
-    // The plot in characters has no place beside the drawn one.
-    let answer = report::terminal::without_timeline(explanation, plain);
-    let answer = anstream::adapter::strip_str(&answer).to_string();
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "<!DOCTYPE html>\n\
-         <html lang=\"{code}\">\n\
-         <head>\n\
-         <meta charset=\"utf-8\" />\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline'\" />\n\
-         <title>{}</title>\n\
-         <style>\n{STYLE}</style>\n\
-         </head>\n\
-         <body>\n\
-         <pre class=\"answer\">{}</pre>",
-        escape(title.in_lang(lang)),
-        escape(&answer)
-    );
     let mut order = fallen(&explanation.watched);
     let well = |timeline: &Timeline| timeline.end.is_some_and(|end| !end.failed());
     order.extend(explanation.watched.iter().filter(|(_, timeline)| well(timeline)));
+    if order.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("<div class=\"curves\">\n");
     let mut data: Vec<Value> = Vec::new();
     for (source, timeline) in order.iter().take(RECORDS) {
-        let head = escape(who(source, timeline).in_lang(lang));
+        let head = shown(who(source, timeline).in_lang(lang), style);
         let _ = writeln!(out, "<section class=\"record\">\n<h2>{head}</h2>");
         for chart in charts(timeline, lang) {
             draw(&mut out, &mut data, &chart, timeline, style);
@@ -75,9 +53,7 @@ pub fn page(explanation: &Explanation, style: Style) -> String {
     let data = Value::Array(data).to_string().replace('<', "\\u003c");
     let _ = writeln!(
         out,
-        "<script type=\"application/json\" id=\"curves\">{data}</script>\n<script>\n{SCRIPT}</script>\n\
-         <footer>oomdoc {}</footer>\n</body>\n</html>",
-        env!("CARGO_PKG_VERSION")
+        "<script type=\"application/json\" id=\"curves\">{data}</script>\n<script>\n{SCRIPT}</script>\n</div>"
     );
     out
 }
@@ -196,18 +172,18 @@ fn draw(out: &mut String, data: &mut Vec<Value>, chart: &Chart, timeline: &Timel
     for (i, line) in chart.lines.iter().enumerate() {
         let path: Vec<String> =
             line.points.iter().map(|point| format!("{:.1},{:.1}", x(point.at), y(point.bytes as f64))).collect();
-        let _ = writeln!(out, "<polyline class=\"c{i}\" points=\"{}\" />", path.join(" "));
+        let _ = writeln!(out, "<polyline class=\"k{i}\" points=\"{}\" />", path.join(" "));
     }
     let _ = writeln!(
         out,
-        "<line class=\"pointer\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"{:.0}\" />\n</svg>\n<p class=\"legend\">",
+        "<line class=\"pointer\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"{:.0}\" />\n</svg>\n<p class=\"names\">",
         HEIGHT - BELOW
     );
     for (i, line) in chart.lines.iter().enumerate() {
         let most = Bytes(line.points.iter().map(|point| point.bytes).max().unwrap_or(0));
         let most = text!(en: "{most} at most", zh: "最多 {most}");
         let (name, most) = (shown(&line.name, style), escape(most.in_lang(lang)));
-        let _ = writeln!(out, "<span class=\"c{i}\">{name}</span> <small>{most}</small>");
+        let _ = writeln!(out, "<span class=\"k{i}\">{name}</span> <small>{most}</small>");
     }
     let _ = writeln!(out, "<output></output></p>\n</figure>");
     let lines = chart.lines.iter().map(|line| {
@@ -245,21 +221,6 @@ fn shown(text: &str, style: Style) -> String {
     escape(&crate::privacy::leaving(text, style.redact))
 }
 
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_page_is_bounded_keeps_every_peak_and_fetches_nothing() {
-        let page = page(&watched("node"), STYLE);
+        let page = curves(&watched("node"), STYLE);
         assert!(page.len() < 300_000, "{}", page.len());
         assert!(
             page.contains("1000.00 MiB at most") && page.contains(&(1000u64 << 20).to_string()),
@@ -304,7 +265,7 @@ mod tests {
 
     #[test]
     fn names_cannot_become_part_of_the_page() {
-        let page = page(&watched("</script><img onerror=x>\"'&"), STYLE);
+        let page = curves(&watched("</script><img onerror=x>\"'&"), STYLE);
         assert!(!page.contains("<img") && page.matches("</script>").count() == 2, "{page}");
     }
 }
