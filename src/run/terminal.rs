@@ -6,14 +6,16 @@
 use super::relay::write_all;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::fstat;
+use rustix::fs::{OFlags, fstat};
 use rustix::io;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
 use rustix::termios::{
     InputModes, OptionalActions, OutputModes, Termios, isatty, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
     tcsetwinsize,
 };
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -195,17 +197,16 @@ impl Mirror {
         now.is_ok_and(|now| self.seen.lock().is_ok_and(|seen| now != seen.initial.local_modes))
     }
 
-    /// True where a process holds it besides the three standard files, which come from here.
+    /// True where a process has opened it to read from it. What comes from here can be written to as well, as can copies
+    /// of it such as a shell keeps.
     fn opened_by_name(&self) -> bool {
         let Ok(name) = ptsname(&self.own, Vec::new()) else { return false };
-        let name = std::path::Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
-        let files = |process: std::fs::DirEntry| std::fs::read_dir(process.path().join("fd")).into_iter().flatten();
-        let opened = |file: std::fs::DirEntry| {
-            let number = file.file_name().to_string_lossy().parse::<u32>();
-            number.is_ok_and(|number| number > 2) && std::fs::read_link(file.path()).is_ok_and(|target| target == name)
-        };
+        let name = Path::new(OsStr::from_bytes(name.to_bytes()));
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        processes.flat_map(files).flatten().any(opened)
+        let files = processes.flat_map(|process| std::fs::read_dir(process.path().join("fd")).into_iter().flatten());
+        files.flatten().any(|file| {
+            std::fs::read_link(file.path()).is_ok_and(|target| target == name) && is_for_reading(&file.path())
+        })
     }
 
     /// Undoes what [`follow`](Self::follow) did, where the job left it so.
@@ -215,6 +216,14 @@ impl Mirror {
             seen.changed = tcsetattr(&self.real, OptionalActions::Drain, &seen.initial).is_err();
         }
     }
+}
+
+/// True for an open file of a process (`/proc/PID/fd/N`) that can be read and not written.
+fn is_for_reading(file: &Path) -> bool {
+    let (Some(process), Some(number)) = (file.parent().and_then(Path::parent), file.file_name()) else { return false };
+    let info = std::fs::read_to_string(process.join("fdinfo").join(number)).unwrap_or_default();
+    let flags = info.lines().find_map(|line| u32::from_str_radix(line.strip_prefix("flags:")?.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & OFlags::ACCMODE.bits() == OFlags::RDONLY.bits())
 }
 
 fn alike(a: &Termios, b: &Termios) -> bool {

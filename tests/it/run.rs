@@ -425,7 +425,7 @@ fn a_program_that_opens_its_terminal_by_name_gets_what_is_typed() {
         return;
     }
     let script = "import os, sys, termios, tty
-fd = os.open(os.ttyname(2), os.O_RDWR)
+fd = os.open(os.ttyname(2), os.O_RDONLY)
 before = termios.tcgetattr(fd)
 tty.setcbreak(fd)
 os.write(1, b'ready ')

@@ -64,10 +64,12 @@ pub const HELD_AGAIN: Mechanism = Mechanism {
         // What was allocated since the last step holds the copies, so that the steps had none.
         let after_step = process.rows.last().map(|(_, held)| *held);
         let since = after_step.map_or(0, |held| refusal.allocated.saturating_sub(held));
-        let level = match () {
-            () if since as f64 >= MOSTLY_SINCE * extra as f64 => "made-meanwhile",
-            () if extra >= missing => "would-have-sufficed",
-            () => "besides",
+        let level = if since as f64 >= MOSTLY_SINCE * extra as f64 {
+            "made-meanwhile"
+        } else if extra >= missing {
+            "would-have-sufficed"
+        } else {
+            "besides"
         };
         let (class, one, modules, tensors) = (&weights.class, Bytes(weights.bytes), weights.modules, weights.tensors);
         let all = Bytes(extra);
