@@ -91,7 +91,6 @@ pub fn pack(snapshot: &Snapshot, device: &Device, history: &History, names: &mut
     places(&mut out, snapshot, &stacks.list, names);
     let mut deflate = DeflateEncoder::new(Vec::new(), Compression::new(6));
     // Writing into memory does not fail; were it to, an empty pack is told as a page without one.
-    // Writing into memory does not fail; were it to, an empty pack is told as a page without one.
     deflate.write_all(&out).and_then(|()| deflate.finish()).unwrap_or_default()
 }
 
