@@ -35,12 +35,13 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('rehearse', 'rehearse', [CompletionResultType]::ParameterValue, 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run a job unchanged, and be there when its memory ends')
             [CompletionResult]::new('attach', 'attach', [CompletionResultType]::ParameterValue, 'Watch a process that already runs, as run does, until it ends')
+            [CompletionResult]::new('top', 'top', [CompletionResultType]::ParameterValue, 'Show what a running job holds, at every moment')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the script that completes commands, GPUs, rules and settings in a shell')
             break
         }
         'oomdoc;explain' {
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json or markdown')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown or html')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown or html')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Memory snapshot of the run, which proves or refutes it; may be repeated')
             [CompletionResult]::new('--snapshot', '--snapshot', [CompletionResultType]::ParameterName, 'Memory snapshot of the run, which proves or refutes it; may be repeated')
             [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
@@ -183,6 +184,11 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--batch', '--batch', [CompletionResultType]::ParameterName, 'Samples per step and process; without it the largest batch is sought')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown, junit, sarif or github')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'What to print: terminal, json, markdown, junit, sarif or github')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('--height', '--height', [CompletionResultType]::ParameterName, 'Lines to fill [default: those of the terminal, else as many as there are]')
+            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Hide users, machines and folders; auto: in Markdown')
             [CompletionResult]::new('--gpu', '--gpu', [CompletionResultType]::ParameterName, 'The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)')
             [CompletionResult]::new('--gpu-memory', '--gpu-memory', [CompletionResultType]::ParameterName, 'Memory of the GPU as CUDA counts it')
             [CompletionResult]::new('--headroom', '--headroom', [CompletionResultType]::ParameterName, 'Room to keep free: 5% or 2GiB [default: 5%]')
@@ -224,11 +230,6 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--host-memory', '--host-memory', [CompletionResultType]::ParameterName, 'RAM of the machine or limit of the container [default: those of this machine]')
             [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'The file with the budgets')
             [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'Only the budget of this name')
-            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
-            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
-            [CompletionResult]::new('--height', '--height', [CompletionResultType]::ParameterName, 'Lines to fill [default: those of the terminal, else as many as there are]')
-            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Hide users, machines and folders; auto: in Markdown')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Every formula with the figures put in')
             [CompletionResult]::new('--text-only', '--text-only', [CompletionResultType]::ParameterName, 'Of a model that sees or hears too, its language model alone')
@@ -331,6 +332,18 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Hide users, machines and folders; auto: in Markdown')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing when all goes well')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing when all goes well')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'oomdoc;top' {
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'Time between two looks')
+            [CompletionResult]::new('--count', '--count', [CompletionResultType]::ParameterName, 'End after so many looks')
+            [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; auto colours terminals and respects NO_COLOR')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
+            [CompletionResult]::new('--height', '--height', [CompletionResultType]::ParameterName, 'Lines to fill [default: those of the terminal, else as many as there are]')
+            [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Hide users, machines and folders; auto: in Markdown')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

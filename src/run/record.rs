@@ -136,7 +136,7 @@ impl Writer {
     }
 }
 
-/// An empty file that this process alone writes; `None` where another one writes it at this moment. Where the file system
+/// An empty file that this process alone writes; `None` where another one writes it now. Where the file system
 /// knows no locks, nobody can be told apart.
 fn own(path: &Path) -> std::io::Result<Option<File>> {
     let file = File::options().write(true).create(true).truncate(false).open(path)?;

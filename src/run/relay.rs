@@ -88,8 +88,8 @@ pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> En
     end
 }
 
-/// As much as is there and fits, where a read gives little of it. At most a screenful or two beyond what a person sees at
-/// once, so that nothing is held back from one who looks on.
+/// As much as is there and fits, where a read gives little of it. It is bounded, so that nothing is held
+/// back from somebody who looks on.
 fn read_all(source: &OwnedFd, buffer: &mut [u8]) -> Result<usize, Errno> {
     let most = buffer.len().min(AT_ONCE);
     let mut done = 0;

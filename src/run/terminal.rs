@@ -197,8 +197,8 @@ impl Mirror {
         now.is_ok_and(|now| self.seen.lock().is_ok_and(|seen| now != seen.initial.local_modes))
     }
 
-    /// True where a process has opened it to read from it. What comes from here can be written to as well, as can copies
-    /// of it such as a shell keeps.
+    /// True where a process has opened it to read from it. What comes from here can be written to as well, as can
+    /// copies of it such as a shell keeps.
     fn opened_by_name(&self) -> bool {
         let Ok(name) = ptsname(&self.own, Vec::new()) else { return false };
         let name = Path::new(OsStr::from_bytes(name.to_bytes()));

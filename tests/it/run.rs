@@ -760,7 +760,7 @@ fn a_record_becomes_a_page_with_its_curves() {
     assert_eq!(output.status.code(), Some(137));
     let (_, page, err) = binary::outcome(binary::oomdoc().args(["explain", "--format", "html"]).arg(&record));
     assert_eq!(err, "");
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<polyline class=\"c0\""), "{page}");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<polyline class=\"k0\""), "{page}");
     assert!(page.contains("Memory of the machine") && page.contains("prefers-color-scheme: dark"), "{page}");
 }
 
@@ -770,7 +770,7 @@ fn what_a_fork_shares_is_counted_once() {
         return;
     }
     let script = "import os, time
-held = [b'x' * 4096 for i in range(50000)]
+held = [bytearray(4096) for i in range(50000)]
 time.sleep(0.5)
 if os.fork() == 0:
     time.sleep(1)

@@ -83,15 +83,15 @@ pub const HELD_AGAIN: Mechanism = Mechanism {
                 en: "the weights of {class} ({one}) lie on the device again, {all} in all{since_en}: in modules alike \
                      ({modules}), and in sets of tensors that belong to no module, such as a state dict or a moving \
                      average ({tensors})",
-                zh: "{class} 的权重（{one}）在设备上另有副本，共 {all}{since_zh}：相同的模块 {modules} 个，不属于任何模块的\
-                     整组张量（state dict、滑动平均等）{tensors} 组"
+                zh: "{class} 的权重（{one}）在设备上另有副本，共 {all}{since_zh}：相同的模块 {modules} 个，不属于任何\
+                     模块的整组张量（state dict、滑动平均等）{tensors} 组"
             ),
         ))
     },
 };
 
-/// Of the copies' bytes so much was allocated since the last step, where they were made by what failed. Some may have been
-/// freed between.
+/// Of the copies' bytes so much was allocated since the last step, where they were made by what failed. Some may be
+/// freed again.
 const MOSTLY_SINCE: f64 = 0.8;
 
 /// A share of the device from which on copies are worth telling.

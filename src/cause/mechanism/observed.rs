@@ -143,7 +143,7 @@ fn shm_full(timeline: &Timeline, asked: bool) -> Option<Reading> {
     ))
 }
 
-/// Most of what the job's group came to hold stands in files, which are nobody's memory and of which `ps` shows nothing.
+/// Most of what the job's group came to hold stands in files, which are no process's and which `ps` does not show.
 fn files_in_memory(timeline: &Timeline) -> Option<Reading> {
     let held = timeline.curve(Quantity::Cgroup)?;
     let (first, peak) = (held.points.first()?, held.peak()?);
@@ -240,8 +240,8 @@ fn forked_copy(timeline: &Timeline) -> Option<Reading> {
             text!(
                 en: "process {pid} was forked after {at} from one that held {held}; {added} came on top since: pages \
                      that a fork shares are copied when either of the two writes to them",
-                zh: "进程 {pid} 在 {at} 后由占用 {held} 的进程 fork 而来，此后又增加了 {added}：fork 共享的页在任一方写入\
-                     时会被复制"
+                zh: "进程 {pid} 在 {at} 后由占用 {held} 的进程 fork 而来，此后又增加了 {added}：fork 共享的页在任一方\
+                     写入时会被复制"
             ),
         )
     })
@@ -322,8 +322,8 @@ pub const PRESSURE: Mechanism = Mechanism {
                 text!(
                     en: "{risen} were moved out to swap meanwhile ({used} of {all} in use), and in the last 10 s \
                          everything waited for memory {share} of the time",
-                    zh: "期间有 {risen} 被换出到交换空间（{all} 中已用 {used}），最后 10 秒中有 {share} 的时间所有任务都\
-                         在等待内存"
+                    zh: "期间有 {risen} 被换出到交换空间（{all} 中已用 {used}），最后 10 秒中有 {share} 的时间所有任\
+                         务都在等待内存"
                 ),
             ));
         }

@@ -7,7 +7,7 @@ use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, percent};
 
-/// A program that needs no more than this share of what is to be had is refused for how it lies, not for how much it is.
+/// Who needs no more than this share of what is to be had is refused for how it lies, not for how much it is.
 const ENOUGH: f64 = 0.9;
 
 /// The same requests under other settings of the allocator.
@@ -65,8 +65,8 @@ pub const REPLAY: Mechanism = Mechanism {
                         en: "with the {asked} the program needs {least}, well below the {shown} to be had, and yet no \
                              setting of the allocator serves it ({tried} were replayed): what is live lies scattered \
                              over the segments",
-                        zh: "连同申请的 {asked}，程序只需要 {least}，远低于可用的 {shown}，但重放的 {tried} 种分配器设置都\
-                             无法满足：存活的块散布在各个段中"
+                        zh: "连同申请的 {asked}，程序只需要 {least}，远低于可用的 {shown}，但重放的 {tried} 种分配器\
+                             设置都无法满足：存活的块散布在各个段中"
                     ),
                 )
             }

@@ -52,8 +52,8 @@ fn compare(process: &InsideProcess, refusal: &Refusal) -> Option<Reading> {
         "fitted-before" => text!(
             en: "{steps} steps peaked at up to {peak} allocated (step {step}); this request, {asked} on top of {held}, \
                  needs no more than that, and yet found no room",
-            zh: "此前 {steps} 步的已分配峰值达 {peak}（第 {step} 步）；此次在 {held} 之上再请求 {asked}，并未超过该峰值，\
-                 却没有空间"
+            zh: "此前 {steps} 步的已分配峰值达 {peak}（第 {step} 步）；此次在 {held} 之上再请求 {asked}，并未超过该峰\
+                 值，却没有空间"
         ),
         "as-high" => text!(
             en: "{steps} steps peaked at up to {peak} allocated (step {step}), and this one needs hardly more: \
@@ -63,14 +63,14 @@ fn compare(process: &InsideProcess, refusal: &Refusal) -> Option<Reading> {
         "ever-higher" => text!(
             en: "the {steps} steps before peaked ever higher, at last at {peak} (step {step}), although what stays \
                  after a step does not rise; this one asks for {asked} on top of {held}, {more} more than any of them",
-            zh: "此前 {steps} 步的峰值越来越高，最后达 {peak}（第 {step} 步），而每步结束后的占用并未上升；此次在 {held} \
-                 之上请求 {asked}，比它们都多 {more}"
+            zh: "此前 {steps} 步的峰值越来越高，最后达 {peak}（第 {step} 步），而每步结束后的占用并未上升；此次在 \
+                 {held} 之上请求 {asked}，比它们都多 {more}"
         ),
         _ => text!(
             en: "{steps} steps peaked at {peak} at most (step {step}) and left {room} of the device; what failed asks \
                  for {asked} on top of {held}, {more} more than any of them",
-            zh: "此前 {steps} 步的峰值最高为 {peak}（第 {step} 步），设备尚余 {room}；失败之处在 {held} 之上请求 {asked}，\
-                 比它们都多 {more}"
+            zh: "此前 {steps} 步的峰值最高为 {peak}（第 {step} 步），设备尚余 {room}；失败之处在 {held} 之上请求 \
+                 {asked}，比它们都多 {more}"
         ),
     };
     Some(Reading::new(level, text))
