@@ -15,21 +15,22 @@ pub const MIB: u64 = 1 << 20;
 pub const GIB: u64 = 1 << 30;
 pub const TIB: u64 = 1 << 40;
 
-/// A number of bytes that prints with the thresholds of PyTorch (`c10/core/Allocator.h`, `format_size`), so that a
-/// figure reads as in the log: binary units, two decimals, the unit changing only above 1024 of the smaller one.
+/// A number of bytes that prints in binary units with two decimals, in the largest unit of which it is one, rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.0;
-        let text = if n <= KIB {
+        // What would round to 1024.00 of a unit is 1.00 of the next.
+        let below = |unit: u64| (n as f64 / unit as f64 * 100.0).round() < 102_400.0;
+        let text = if n < KIB {
             format!("{n} B")
-        } else if n <= MIB {
+        } else if below(KIB) {
             format!("{:.2} KiB", n as f64 / KIB as f64)
-        } else if n <= GIB {
+        } else if below(MIB) {
             format!("{:.2} MiB", n as f64 / MIB as f64)
-        } else if n <= 1024 * GIB {
+        } else if below(GIB) {
             format!("{:.2} GiB", n as f64 / GIB as f64)
         } else {
             format!("{:.2} TiB", n as f64 / TIB as f64)
@@ -350,10 +351,11 @@ mod tests {
     }
 
     #[test]
-    fn sizes_print_as_pytorch_prints_them() {
-        assert_eq!(Bytes(1024).to_string(), "1024 B");
-        assert_eq!(Bytes(MIB).to_string(), "1024.00 KiB");
-        assert_eq!(Bytes(GIB).to_string(), "1024.00 MiB");
-        assert_eq!(Bytes(GIB + 1).to_string(), "1.00 GiB");
+    fn a_size_is_printed_in_the_largest_unit_of_which_it_is_one() {
+        let printed =
+            [1023, 1024, MIB - 1, MIB, GIB - 1, GIB, GIB + GIB / 100, 1024 * GIB].map(|n| Bytes(n).to_string());
+        let want = ["1023 B", "1.00 KiB", "1.00 MiB", "1.00 MiB", "1.00 GiB", "1.00 GiB", "1.01 GiB", "1.00 TiB"];
+        assert_eq!(printed, want);
+        assert!((0..40).all(|shift| !Bytes((1u64 << shift) * 1023 / 1024).to_string().starts_with("1024.")));
     }
 }

@@ -110,7 +110,10 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
             ),
         );
     }
-    let tables = number(event, Number::Pagetables).or_else(|| number(event, Number::VictimPagetables));
+    // Of several tasks the killed one's page tables are a part.
+    let alone = event.facts.number(Number::TableTasks).is_none_or(|tasks| tasks <= 1.0);
+    let of_victim = || number(event, Number::VictimPagetables).filter(|_| alone);
+    let tables = number(event, Number::Pagetables).or_else(of_victim);
     let slab = number(event, Number::SlabUnreclaimable);
     let kernel = number(event, Number::Kmem).or_else(|| match (tables, slab) {
         (None, None) => None,

@@ -120,8 +120,8 @@ const TESTS: &[Test] = &[
             (OtherProcess, "little is available although the job does not run", "任务未运行时可用内存已很少"),
             (
                 Preallocation,
-                "what is available is less than the heap that the program commits at start",
-                "可用内存少于程序启动时提交的堆",
+                "what is available is less than the heap that the program takes at start",
+                "可用内存少于程序启动时预留的堆",
             ),
         ],
     },
@@ -137,7 +137,7 @@ const TESTS: &[Test] = &[
                 ("shell", text!(en: "df -h /dev/shm   # while the job runs", zh: "df -h /dev/shm   # 在任务运行时"))
             })
         },
-        about: &[SharedMemory, HostWorkers],
+        about: &[SharedMemory],
         outcomes: &[
             (SharedMemory, "/dev/shm is nearly full", "/dev/shm 接近用满"),
             (
@@ -351,7 +351,8 @@ const TESTS: &[Test] = &[
         id: "resident-memory-over-time",
         act: |incident| {
             // Who was there has seen it.
-            (asker(incident) == Asker::Host && incident.observed.is_none()).then(|| {
+            let unseen = incident.observed.is_none();
+            (unseen && matches!(asker(incident), Asker::Host | Asker::Shm)).then(|| {
                 (
                     "linux",
                     text!(

@@ -185,7 +185,7 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
 
 /// What tells the kind of failure and never why: it counts, and is no evidence that a reader would accept. Whatever
 /// filled the memory, a process is killed for it, and the request that fails is the last straw.
-const BACKGROUND: [&str; 4] = ["job", "figures", "kill", "last-straw"];
+const BACKGROUND: [&str; 5] = ["job", "figures", "kill", "bound", "last-straw"];
 
 /// True where a reading can be told as evidence for a cause. How large a request was says something of the job that
 /// made it, and nothing of others, of a device chosen wrongly or of a second copy.
@@ -210,6 +210,8 @@ fn is_evidence_for(cause: CauseId, mechanism: &str) -> bool {
         "long-lived" => !matches!(cause, CauseId::LeakGrowth | CauseId::OtherProcess | CauseId::HostMemory),
         // One model that is too large fails in loading as two do.
         "phase" => cause == CauseId::DuplicateModel,
+        // Graphs and libraries outside of the allocator are a cause of their own, and their absence is none.
+        "outside-the-allocator" => cause != CauseId::NonFramework,
         // That something failed at start-up says of an engine which memory it was, not why.
         "warm-up" => cause == CauseId::Capacity,
         // The words for an error that may be something else's say nothing of who holds the memory.
@@ -234,6 +236,10 @@ fn is_of_the_account(mechanism: &str) -> bool {
     )
 }
 
+/// Mechanisms that only say what the message is about. The priors of its kind of failure carry what they speak for, so
+/// that these count with them.
+const OF_THE_ASKER: [&str; 2] = ["shared-memory", "on-chip"];
+
 /// Drops what says nothing: readings without weight, those that speak for a cause that may stand beside this one nearly
 /// as much as for this one, under which they would be no evidence, and those that speak for another one still more.
 fn speak_against_rivals(weighed: &mut [Weighed]) {
@@ -244,8 +250,14 @@ fn speak_against_rivals(weighed: &mut [Weighed]) {
     let shares: Vec<(CauseId, f64)> = likeliest.iter().map(|(_, cause, share)| (*cause, *share)).collect();
     let printed = conclusion::printable(&shares);
     let beside: Vec<usize> = likeliest.iter().take(printed).map(|(at, ..)| *at).collect();
-    let weights: Vec<Vec<f64>> =
-        weighed.iter().map(|weighed| weighed.evidence.iter().map(|evidence| evidence.weight).collect()).collect();
+    // With the prior, where a reading only says which prior it is.
+    let of_evidence = |weighed: &Weighed, evidence: &Evidence| {
+        evidence.weight + if OF_THE_ASKER.contains(&evidence.id) { weighed.prior } else { 0.0 }
+    };
+    let weights: Vec<Vec<f64>> = weighed
+        .iter()
+        .map(|weighed| weighed.evidence.iter().map(|evidence| of_evidence(weighed, evidence)).collect())
+        .collect();
     let causes: Vec<CauseId> = weighed.iter().map(|weighed| weighed.cause.id).collect();
     for (at, cause) in weighed.iter_mut().enumerate() {
         // One that is listed below those is held against all.
@@ -254,17 +266,20 @@ fn speak_against_rivals(weighed: &mut [Weighed]) {
         let rivals = || others.iter().copied().filter(|rival| *rival != at);
         let of_own_need = |rival: usize| causes.get(rival).copied().map(Family::of) == Some(Family::OwnNeed);
         let why_is_open = cause.cause.id == CauseId::Capacity && rivals().any(of_own_need);
-        let mut row = 0;
+        let (mut row, untold, own) = (0, &cause.untold, weights.get(at));
         cause.evidence.retain(|evidence| {
             let of = |rival: usize| weights.get(rival).and_then(|weights| weights.get(row)).copied().unwrap_or(0.0);
             let most = |all: &mut dyn Iterator<Item = usize>| all.map(of).fold(f64::MIN, f64::max);
             let of_rivals = most(&mut rivals());
             let of_any = most(&mut (0..weights.len()).filter(|rival| *rival != at));
+            let told = !untold.get(row).copied().unwrap_or(false);
+            let weight = own.and_then(|own| own.get(row)).copied().unwrap_or(0.0);
             row += 1;
-            let before = |other: f64| (evidence.weight - other) / temperature;
+            let before = |other: f64| (weight - other) / temperature;
             evidence.weight.abs() >= WORTH_CITING
                 && (evidence.weight < 0.0
-                    || before(of_rivals) >= TELLS_APART
+                    || told
+                        && before(of_rivals) >= TELLS_APART
                         && before(of_any) > -TELLS_APART
                         && is_evidence_for(cause.cause.id, evidence.id)
                         && !(why_is_open && is_of_the_account(evidence.id)))
@@ -277,6 +292,9 @@ struct Weighed {
     cause: &'static Cause,
     /// Of every mechanism that was read, in one order for all causes.
     evidence: Vec<Evidence>,
+    /// Of each of those, whether it is only counted.
+    untold: Vec<bool>,
+    prior: f64,
     score: f64,
     /// Its share of all causes' odds.
     share: f64,
@@ -300,6 +318,8 @@ fn weigh(incident: &Incident) -> Vec<Weighed> {
             Some(Weighed {
                 cause,
                 evidence: rows.iter().map(|(mechanism, reading, row)| evidence(mechanism, of(row), reading)).collect(),
+                untold: rows.iter().map(|(_, reading, _)| reading.untold).collect(),
+                prior,
                 score: prior + rows.iter().map(|(.., row)| of(row)).sum::<f64>(),
                 share: 0.0,
             })
@@ -310,6 +330,7 @@ fn weigh(incident: &Incident) -> Vec<Weighed> {
 fn evidence(mechanism: &Mechanism, weight: f64, reading: &Reading) -> Evidence {
     let mut evidence = Evidence::new(mechanism.id, weight, reading.text.clone());
     evidence.lines.clone_from(&reading.lines);
+    evidence.lines.sort_unstable();
     evidence.entry.clone_from(&reading.entry);
     evidence
 }

@@ -98,7 +98,9 @@ pub fn trains(incident: &Incident) -> bool {
         || context.gradient_checkpointing.is_known()
         || context.has(Clue::OptimizerState)
         || incident.event.has(Sign::DataLoaderWorker)
-        || purpose == Some(Purpose::Training);
+        || purpose == Some(Purpose::Training)
+        // The model is run within a function that computes a loss.
+        || context.frames.iter().any(|frame| frame.is_user_code() && frame.function.to_lowercase().contains("loss"));
     shown && purpose != Some(Purpose::Diffusion)
 }
 

@@ -51,9 +51,9 @@ fn refute(incident: &Incident) -> Text {
             zh: "将 `{share}` 降低 0.05 启动一次：若同一步骤仍以同样少的空闲量失败，则与内存池无关。"
         ),
         _ => text!(
-            en: "Lower the pool or memory fraction of whatever starts first by a tenth and run again: if the same \
-                 request fails with as little free as before, no pool is in its way.",
-            zh: "把最先启动的程序的内存池或显存占比降低一成再运行：若同一请求仍以同样少的空闲量失败，则与内存池无关。"
+            en: "Lower the pool or memory fraction by a tenth and run again: if the same request fails with as little \
+                 free as before, no pool is in its way.",
+            zh: "把内存池或显存占比降低一成再运行：若同一请求仍以同样少的空闲量失败，则与内存池无关。"
         ),
     }
 }

@@ -1,7 +1,7 @@
 //! What arithmetic on printed figures, or a replay of the very failure, leaves no doubt about.
 
 use super::CauseId;
-use super::mechanism::{MECHANISMS, Mechanism, Reading};
+use super::mechanism::{MECHANISMS, Mechanism, Reading, cited};
 use super::nature::{Asker, asker};
 use super::reading::{Grown, foreign, grown};
 use crate::account::proof::{self, ProofKind};
@@ -63,8 +63,8 @@ pub(crate) fn premises(cause: CauseId) -> Option<Text> {
             zh: "进程数 × worker 数 × 按设置每个所占，其下限已超过机器内存或上限"
         ),
         CauseId::DriverOrUnrelated => text!(
-            en: "a kernel asked for more on-chip memory than a multiprocessor has; no general memory was short",
-            zh: "kernel 请求的片上内存超过单个多处理器所有；并不缺少普通显存"
+            en: "a kernel asked for more on-chip memory than a block may have; no general memory was short",
+            zh: "kernel 请求的片上内存超过单个线程块的上限；并不缺少普通显存"
         ),
         _ => return None,
     })
@@ -77,7 +77,7 @@ const DECIDES: f64 = 8.0;
 pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     let level = |id: &str| {
         let mechanism: &'static Mechanism = MECHANISMS.iter().find(|mechanism| mechanism.id == id)?;
-        Some((mechanism, (mechanism.read)(incident)?))
+        Some((mechanism, cited(incident, (mechanism.read)(incident)?)))
     };
     let by = |cause, (mechanism, reading): (&'static Mechanism, Reading)| {
         let mut evidence = Evidence::new(mechanism.id, DECIDES, reading.text);

@@ -7,7 +7,12 @@ use crate::text::Text;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::SharedMemory,
-    title: || text!(en: "shared memory (/dev/shm, tmpfs) is full", zh: "共享内存（/dev/shm、tmpfs）已占满"),
+    title: || {
+        text!(
+            en: "shared memory (/dev/shm, tmpfs, shared mappings) fills up",
+            zh: "共享内存（/dev/shm、tmpfs、共享映射）占满"
+        )
+    },
     doc,
     refute,
     fixtures: &["pytorch-host/worker-bus-error", "pytorch-host/nccl-segment", "host/group-of-shared-files"],

@@ -42,7 +42,7 @@ fn doc() -> Text {
 
 fn refute(incident: &Incident) -> Text {
     let (en, zh) = match incident.context.user_frame() {
-        Some(frame) => (format!("at {}:{}", frame.file, frame.line), format!("{}:{} 处", frame.file, frame.line)),
+        Some(frame) => (format!("at {}:{}", frame.file, frame.line), format!(" {}:{} 处", frame.file, frame.line)),
         None => ("at the failing line".to_string(), "失败行处".to_string()),
     };
     match incident.ledger.requested.map(size) {

@@ -201,8 +201,8 @@ fn oom_killed(document: &Document, position: usize) -> Option<Event> {
             event.facts.numbers.insert(name, value);
         }
     }
-    if let Some(seconds) = lifetime(document, position) {
-        event.facts.numbers.insert(Number::LifetimeSeconds, (seconds, event.at));
+    if let Some(lived) = lifetime(document, position) {
+        event.facts.numbers.insert(Number::LifetimeSeconds, lived);
     }
     Some(event)
 }
@@ -249,14 +249,15 @@ fn quantity(text: &str, label: &str, base: Base, line: u64) -> Option<Figure> {
 
 /// Seconds between `Started` and `Finished` of the state that ended, where both are on the same day of `kubectl`'s
 /// format.
-fn lifetime(document: &Document, position: usize) -> Option<f64> {
+fn lifetime(document: &Document, position: usize) -> Option<(f64, Span)> {
     let stamp = |label: &str| {
         field::behind(document, position, 6).find_map(|at| {
-            field::text(document, at).trim_start().strip_prefix(label).and_then(|tail| seconds(tail.trim()))
+            let told = field::text(document, at).trim_start().strip_prefix(label)?;
+            Some((seconds(told.trim())?, field::number(document, at)))
         })
     };
-    let (started, finished) = (stamp("Started:")?, stamp("Finished:")?);
-    (finished >= started).then_some(finished - started)
+    let ((started, from), (finished, to)) = (stamp("Started:")?, stamp("Finished:")?);
+    (finished >= started).then(|| (finished - started, Span::lines(from, to)))
 }
 
 /// `Sat, 17 May 2025 09:04:36 +0300` as seconds on a scale on which differences are right.

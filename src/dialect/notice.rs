@@ -167,7 +167,9 @@ fn rounds_before(document: &Document, position: usize) -> Option<(f64, Span)> {
         }
         let rest = ["Trial ", "trial "].iter().find_map(|word| super::field::after(text, word))?;
         let number = super::field::leading_number(rest)?;
-        (rest.contains("finished") || rest.contains("failed")).then_some((number as f64, Span::line(line.number)))
+        // Trials are counted from 0: those before this one are one more than its number.
+        let ended = rest.contains("finished") || rest.contains("failed");
+        ended.then_some((number as f64 + 1.0, Span::line(line.number)))
     });
     trial.or_else(|| {
         if !lines.iter().any(|line| line.text.contains("raining")) {

@@ -1,6 +1,7 @@
 //! The most tried remedy.
 
 use super::prelude::*;
+use crate::account::Holder;
 
 pub const FIX: Fix = Fix {
     id: "empty-cache",
@@ -70,7 +71,9 @@ fn advise(case: &Case) -> Advice {
                 zh: "PyTorch 之外的库要向驱动申请被 PyTorch 缓存占住的显存"
             ));
     }
-    Advice::WontHelp(match case.cached() {
+    // The free blocks of private pools have a figure of their own.
+    let default_pools = case.ledger.amount(Holder::Cached).or(case.cached());
+    Advice::WontHelp(match default_pools {
         Some(cached) => {
             let shown = show(cached.middle());
             text!(

@@ -34,12 +34,13 @@ pub(super) struct Draft<'l> {
 pub(super) struct Raw<'b> {
     pub offset: usize,
     pub bytes: &'b [u8],
-    /// Line ends inside (the raw device index of PyTorch 2.3) and behind it; 0 for a last line without end.
+    /// Line feeds inside (the raw device index of PyTorch 2.3) and behind it; 0 for a last line without end.
     pub ends: u64,
     pub ended: bool,
 }
 
-/// Splits bytes at `\n`, `\r\n` and `\r`. Bytes behind the last end are a line of their own.
+/// Splits bytes at `\n`, `\r\n` and `\r`. Bytes behind the last end are a line of their own. What a bare `\r` ends, as
+/// progress bars print it, has the number of the line that it stands in: editors and `grep -n` count `\n` alone.
 pub(super) fn split(bytes: &[u8]) -> impl Iterator<Item = Raw<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -50,7 +51,7 @@ pub(super) fn split(bytes: &[u8]) -> impl Iterator<Item = Raw<'_>> {
         let mut ends = 0;
         let mut from = at;
         while let Some(end) = memchr::memchr2(b'\n', b'\r', &bytes[from..]).map(|i| from + i) {
-            ends += 1;
+            ends += u64::from(bytes.get(end) == Some(&b'\n') || bytes.get(end + 1) == Some(&b'\n'));
             if terminal::is_device_index(&bytes[start..end], &bytes[end + 1..]) {
                 from = end + 1;
                 continue;
@@ -254,4 +255,24 @@ fn floor(text: &str, mut at: usize) -> usize {
         at -= 1;
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `grep -n`, sed and editors count `\n` alone: behind a progress bar every cited line was too high.
+    #[test]
+    fn a_bare_carriage_return_ends_no_line_for_its_number() {
+        let mut number = 1;
+        let lines: Vec<(u64, String)> = split(b"a\r 50%\r100%\nb\r\nc\n")
+            .map(|raw| {
+                let own = number;
+                number += raw.ends;
+                (own, String::from_utf8_lossy(raw.bytes).into_owned())
+            })
+            .collect();
+        let want = [(1, "a"), (1, " 50%"), (1, "100%"), (2, "b"), (3, "c")];
+        assert_eq!(lines, want.map(|(number, text)| (number, text.to_string())));
+    }
 }

@@ -152,11 +152,9 @@ fn read_more(reader: &mut dyn Read, buffer: &mut Vec<u8>, most: usize) -> io::Re
     result
 }
 
-/// Number of line ends that begin before `to`. A `\r` before `\n` belongs to the end that the `\n` is.
+/// Number of line feeds before `to`: what editors and `grep -n` number lines by.
 fn count_ends(bytes: &[u8], to: usize) -> u64 {
-    let Some(counted) = bytes.get(..to) else { return 0 };
-    let alone = memchr::memchr_iter(b'\r', counted).filter(|at| bytes.get(at + 1) != Some(&b'\n')).count();
-    (memchr::memchr_iter(b'\n', counted).count() + alone) as u64
+    memchr::memchr_iter(b'\n', bytes.get(..to).unwrap_or_default()).count() as u64
 }
 
 /// Whole lines of the input, or the middle of a very long one.

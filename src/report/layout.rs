@@ -449,6 +449,25 @@ mod tests {
     }
 
     #[test]
+    fn a_citation_is_never_broken() {
+        let cited = format!("占用随时间增长 [第{NO_BREAK}12,{NO_BREAK}14{NO_BREAK}行]");
+        for width in 20..40 {
+            let mut screen = Screen::new(width, true);
+            screen.paragraph(&[], 2, &[run(Tone::Plain, format!("日志中的读数一直上升，{cited}，没有回落"))]);
+            let lines = plain(&screen);
+            assert!(lines.iter().any(|line| line.contains("[第 12, 14 行]")), "{width}: {lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_statement_is_whole_or_not_there() {
+        let mut screen = Screen::new(20, true);
+        let body = [run(Tone::Plain, "twelve words that take more than the two lines there are room for")];
+        assert!(!screen.whole(&[], 2, &body, 2) && screen.height() == 0);
+        assert!(screen.whole(&[], 2, &body, 9) && plain(&screen).concat().ends_with("for"));
+    }
+
+    #[test]
     fn words_wrap_and_figures_keep_their_unit() {
         let mut screen = Screen::new(24, true);
         screen.paragraph(&[], 2, &[run(Tone::Plain, "the request wanted 4.15 GiB of it")]);

@@ -2,7 +2,7 @@
 
 use super::terminal::verdict;
 use super::{Diagnosis, Explanation, wording};
-use crate::cause::conclusion::Conclusion;
+use crate::cause::conclusion::{Conclusion, SURE_ENOUGH};
 use crate::fix::Frees;
 use crate::incident::Recording;
 use crate::incident::recording::Standing;
@@ -59,6 +59,11 @@ fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     }
     if let Some(text) = wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
         let _ = writeln!(out, "\n**{}**", escape(text.in_lang(lang)));
+        let first = diagnosis.findings.first().map_or(0.0, |first| first.confidence);
+        let told = diagnosis.findings.iter().any(|finding| !finding.supporting().is_empty());
+        if first < SURE_ENOUGH && !told {
+            let _ = writeln!(out, "\n{}", escape(wording::rests_on_frequency().in_lang(lang)));
+        }
     }
 
     let ledger = &diagnosis.incident.ledger;

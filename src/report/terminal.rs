@@ -6,7 +6,7 @@ use super::table::{Column, Table};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::account::{Holder, Ledger};
 use crate::cause::Finding;
-use crate::cause::conclusion::{Conclusion, candidates};
+use crate::cause::conclusion::{Conclusion, SURE_ENOUGH, candidates};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
@@ -671,7 +671,18 @@ impl Page {
     fn candidates(&mut self, diagnosis: &Diagnosis, detail: Detail) {
         self.screen.blank();
         let candidates = candidates(&diagnosis.findings, diagnosis.conclusion);
-        for finding in diagnosis.findings.iter().filter(|f| candidates.contains(&f.cause.id)).take(detail.evidence) {
+        let most = diagnosis.findings.first().map_or(0.0, |first| first.confidence);
+        // Beside one that is all but settled, what speaks for a distant second would only look like a contradiction.
+        let worth = |finding: &&Finding| {
+            finding.confidence >= most || near(if most >= SURE_ENOUGH { most } else { 0.0 }, finding.confidence)
+        };
+        let shown = diagnosis.findings.iter().filter(|f| candidates.contains(&f.cause.id)).filter(worth);
+        // Of one that is all but settled the first lines say it.
+        if most < SURE_ENOUGH && shown.clone().all(|finding| finding.supporting().is_empty()) && detail.evidence > 0 {
+            let rests = wording::rests_on_frequency();
+            self.screen.whole(&[], 2, &[run(Tone::Plain, self.say(&rests))], detail.evidence_lines);
+        }
+        for finding in shown.take(detail.evidence) {
             // A cause that only its frequency speaks for is named above.
             let Some(best) = finding.supporting().first().copied() else { continue };
             let lead = Text::new("Evidence that ", "依据——");
@@ -940,15 +951,7 @@ impl Page {
                 notes.push(self.say(&text).into());
             }
         }
-        let followers = &diagnosis.incident.followers;
-        if !followers.is_empty() {
-            let n = followers.len();
-            let text = match n {
-                1 => Text::new("1 other message belongs to this failure", "另有 1 条报错属于同一次失败"),
-                _ => text!(en: "{n} other messages belong to this failure", zh: "另有 {n} 条报错属于同一次失败"),
-            };
-            notes.push(self.say(&text).into());
-        }
+        notes.extend(self.other_messages(&diagnosis.incident));
         let more = Text::new("-v shows everything behind this", "加 -v 查看全部依据");
         notes.push(self.say(&more).into());
         let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };
@@ -956,6 +959,31 @@ impl Page {
             self.screen.blank();
         }
         self.screen.paragraph(&[], 2, &[run(Tone::Faint, notes.join(separator))]);
+    }
+
+    /// What the other messages of a failure are: another process that was killed, or the same failure told again.
+    /// Those of other ranks stand in the table of ranks.
+    fn other_messages(&self, incident: &Incident) -> Vec<String> {
+        let of_a_rank = |event: &&Event| incident.ranks.iter().any(|fall| fall.line == event.at.first);
+        let others: Vec<&Event> = incident.followers.iter().filter(|event| !of_a_rank(event)).collect();
+        let killed = |event: &Event| event.has(Sign::CompilerKilled);
+        let (kills, rest): (Vec<&Event>, Vec<&Event>) =
+            others.into_iter().partition(|event| killed(event) && killed(&incident.event));
+        let mut notes = Vec::new();
+        let lines: Vec<u64> = kills.iter().map(|event| event.at.first).collect();
+        if let Some(place) = self.places(&lines) {
+            let (n, noun) = (kills.len(), if kills.len() == 1 { "process was" } else { "processes were" });
+            let text = text!(en: "{n} more {noun} killed", zh: "另有 {n} 个进程被杀");
+            notes.push(format!("{} {place}", self.say(&text)));
+        }
+        let n = rest.len();
+        let text = match n {
+            0 => return notes,
+            1 => Text::new("1 other message belongs to this failure", "另有 1 条报错属于同一次失败"),
+            _ => text!(en: "{n} other messages belong to this failure", zh: "另有 {n} 条报错属于同一次失败"),
+        };
+        notes.push(self.say(&text).into());
+        notes
     }
 
     fn nothing_found(&mut self, explanation: &Explanation, most: usize) {
@@ -1213,7 +1241,7 @@ impl Page {
             return;
         }
         self.screen.blank();
-        self.heading(&Text::new("Only followed from it", "仅为其后果的报错"));
+        self.heading(&Text::new("Other messages of this failure", "同一次失败的其他报错"));
         for event in &diagnosis.incident.followers {
             let rank = event.rank.map(|rank| format!("rank {rank}: ")).unwrap_or_default();
             let head = [run(Tone::Faint, format!("  {}  ", event.at.first))];
@@ -1356,7 +1384,9 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     } else if event.has(Sign::NoFigures) && shown(Fact::Requested).is_none() {
         part(Text::new("the message gives no figures", "报错未给出数字"));
     }
-    let phase = diagnosis.incident.context.phase.value().map(wording::phase).unwrap_or_default();
+    // A cache that does not fit is planned, whatever was being loaded.
+    let phase = diagnosis.incident.context.phase.value().filter(|_| event.resource != Resource::KvCache);
+    let phase = phase.map(wording::phase).unwrap_or_default();
     let rank = event.rank.map(|rank| text!(en: " on rank {rank}", zh: "（rank {rank}）")).unwrap_or_default();
     let verb = match event.resource {
         Resource::KvCache => Text::new("does not fit", "放不下"),
@@ -1400,7 +1430,8 @@ fn what_there_was(event: &Event) -> Option<Text> {
     };
     if let Some(free) = event.facts.get(Fact::Free) {
         let (read, free) = (free.at.last, Bytes(free.bytes));
-        let before = read > 0 && read < event.at.first;
+        // What stands beside the request is the failure's, wherever its message stands.
+        let before = read > 0 && read < event.at.first && !beside_the_request(event, read);
         return Some(match capacity.filter(|_| limit.is_none() || event.resource != Resource::Cgroup) {
             Some(all) if before => text!(
                 en: "{free} of {all} had been free before (line {read})",
@@ -1424,6 +1455,15 @@ fn what_there_was(event: &Event) -> Option<Text> {
     })
 }
 
+/// True where what was asked for was printed by that line or right behind it.
+fn beside_the_request(event: &Event, line: u64) -> bool {
+    const NEAR: u64 = 3;
+    event
+        .facts
+        .get(Fact::Requested)
+        .is_some_and(|asked| asked.at.first <= line + NEAR && asked.at.last < event.at.first)
+}
+
 /// True where it is told that the machine's memory was short: by the kernel or whoever killed, by a reading of what was
 /// free, or in so many words. A limit, a ceiling of the address space and a request beyond reason are refused as well,
 /// with memory to spare.
@@ -1431,6 +1471,10 @@ fn ram_ran_out(incident: &Incident) -> bool {
     let (event, ledger) = (&incident.event, &incident.ledger);
     if event.has(Sign::KilledWithProof) || event.has(Sign::Stated) {
         return true;
+    }
+    // A program that compares before it loads was refused by itself, with memory left.
+    if event.has(Sign::EngineStartup) {
+        return false;
     }
     let requested = ledger.requested.or_else(|| Some(event.facts.get(Fact::Needed)?.interval()));
     // What a limit of the program's own leaves is not what the machine has.

@@ -61,15 +61,6 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
     let (list_en, list_zh) = (one_of(&list_en, ", ", " or "), one_of(&list_zh, "、", "或"));
     let sure = findings.first().is_some_and(|first| first.confidence >= SURE_ENOUGH);
     let told = |finding: &Finding| !finding.supporting().is_empty();
-    // On what the shares rest where no line of the log is told for any of the causes.
-    let bare = !findings.iter().any(|finding| candidates.contains(&finding.cause.id) && told(finding));
-    let rests = match bare {
-        true => Text::new(
-            " No line of the log tells them apart: the shares are how often failures like this have each cause.",
-            "日志中没有哪一行能区分它们：百分比是此类故障中各原因的出现频率。",
-        ),
-        false => Text::default(),
-    };
     match conclusion {
         Conclusion::Proved | Conclusion::Likely => None,
         Conclusion::Family(_) | Conclusion::Open if sure && findings.first().is_some_and(told) => {
@@ -82,15 +73,21 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
         Conclusion::Family(family) => {
             let family = family.name();
             Some(Text::new(
-                format!("Undecided, though most likely {}: {list_en}.{}", family.en, rests.en),
-                format!("未定，但很可能是{}：{list_zh}。{}", family.zh, rests.zh),
+                format!("Undecided, though most likely {}: {list_en}.", family.en),
+                format!("未定，但很可能是{}：{list_zh}。", family.zh),
             ))
         }
         Conclusion::Open if named.is_empty() => None,
-        Conclusion::Open => {
-            Some(Text::new(format!("Undecided: {list_en}.{}", rests.en), format!("未定：{list_zh}。{}", rests.zh)))
-        }
+        Conclusion::Open => Some(Text::new(format!("Undecided: {list_en}."), format!("未定：{list_zh}。"))),
     }
+}
+
+/// On what the shares rest where nothing in the log is told for any of the causes that it leaves open.
+pub fn rests_on_frequency() -> Text {
+    Text::new(
+        "No line of the log singles one of them out: the shares are how often failures like this have each cause.",
+        "日志中没有哪一行专门指向其中之一：百分比是此类故障中各原因的出现频率。",
+    )
 }
 
 /// Several of which one holds: "a, b or c".
@@ -135,7 +132,9 @@ pub fn beforehand(incident: &Incident) -> Vec<Text> {
         && short.low > 0
         && outside.low - LARGE_CONTEXT >= short.high
     {
-        let (held, missing) = (Bytes(outside.middle_bytes()), signed(short.middle()));
+        // The figure that the account has for it.
+        let held = Bytes(ledger.non_framework.unwrap_or(outside).middle_bytes());
+        let missing = signed(short.middle());
         let tool = incident.event.accelerator().tool();
         told.push(if ledger.non_framework.is_some() {
             text!(

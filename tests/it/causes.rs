@@ -1,12 +1,13 @@
 //! Every cause's fixtures lead to that cause, and no conclusion claims more than it may.
 
-use oomdoc::cause::conclusion::{Conclusion, conclude};
+use oomdoc::cause::conclusion::{Conclusion, candidates, conclude};
 use oomdoc::cause::mechanism::readings;
-use oomdoc::cause::{CAUSES, MOST_WITHOUT_PROOF, decide, rank};
-use oomdoc::dialect::events;
+use oomdoc::cause::{CAUSES, MOST_WITHOUT_PROOF, TELLS_APART, decide, nature, rank};
+use oomdoc::dialect::{Sign, events};
 use oomdoc::fix;
 use oomdoc::incident::{Incident, assemble};
 use oomdoc::input::{Document, Source};
+use rayon::prelude::*;
 use std::path::Path;
 
 #[test]
@@ -122,4 +123,192 @@ fn what_a_jax_program_on_cudas_own_pool_holds_is_not_told_and_not_taken_for_anot
     let findings = rank(primary);
     assert!(findings.iter().all(|finding| finding.confidence < 0.5), "{:?}", findings.first().map(|f| f.confidence));
     assert!(readings(primary).iter().all(|(mechanism, _)| mechanism.id != "strangers"));
+}
+
+/// Every fixture, the open reports and the planted logs: what is not kept back.
+fn all_logs() -> Vec<std::path::PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    logs(&root.join("fixtures/logs"), &mut paths);
+    logs(&root.join("tests/planted/logs"), &mut paths);
+    let mut reports = Vec::new();
+    logs(&root.join("tests/corpus/reports"), &mut reports);
+    let open = |path: &std::path::PathBuf| {
+        let label = std::fs::read_to_string(path.with_extension("json")).unwrap_or_default();
+        serde_json::from_str::<serde_json::Value>(&label).is_ok_and(|label| label["held"] == false)
+    };
+    paths.extend(reports.into_iter().filter(open));
+    paths
+}
+
+/// The incidents of every such log, each with its document, judged by `wrong`.
+fn wrong_in_all(wrong: impl Fn(&Document, &Incident) -> Vec<String> + Sync) -> Vec<String> {
+    let paths = all_logs();
+    assert!(paths.len() > 700, "{}", paths.len());
+    let of = |path: std::path::PathBuf| {
+        let name = path.display().to_string();
+        let document = oomdoc::dialect::reader().read(&Source::File(path)).expect("the log can be read");
+        let (incidents, _) = assemble(&document, events(&document));
+        let found: Vec<String> = incidents.iter().flat_map(|incident| wrong(&document, incident)).collect();
+        found.into_iter().map(|what| format!("{name}: {what}")).collect::<Vec<_>>()
+    };
+    paths.into_par_iter().flat_map_iter(of).collect()
+}
+
+/// What is told as evidence for a cause makes it twice as likely, by the learnt weights, as every cause that is printed
+/// beside it; what says no more stands under neither.
+#[test]
+fn evidence_tells_its_cause_from_every_cause_printed_beside_it() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cause/weights.json");
+    let text = std::fs::read_to_string(path).expect("the weights");
+    let data: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let temperature = data["temperature"].as_f64().expect("a temperature");
+    let told = std::sync::atomic::AtomicUsize::new(0);
+    let wrong = wrong_in_all(|_, incident| {
+        let findings = rank(incident);
+        let conclusion = conclude(incident, &findings);
+        if conclusion == Conclusion::Proved {
+            return Vec::new();
+        }
+        let levels: std::collections::BTreeMap<&str, &str> =
+            readings(incident).into_iter().map(|(mechanism, reading)| (mechanism.id, reading.level)).collect();
+        // A message about shared memory or a chip's own speaks by the priors of its kind of failure.
+        let prior = |cause: &str| data["priors"][nature::asker(incident).id()]["learnt"][cause].as_f64().unwrap_or(0.0);
+        let weight = |mechanism: &str, cause: &str| {
+            let own = &data["mechanisms"][mechanism]["levels"][levels[mechanism]]["learnt"][cause];
+            let of_kind = if matches!(mechanism, "shared-memory" | "on-chip") { prior(cause) } else { 0.0 };
+            own.as_f64().unwrap_or(0.0) + of_kind
+        };
+        let mut printed = candidates(&findings, conclusion);
+        for finding in findings.iter().take(2).filter(|_| !conclusion.is_undecided()) {
+            if !printed.contains(&finding.cause.id) {
+                printed.push(finding.cause.id);
+            }
+        }
+        let shown: Vec<_> = findings.iter().filter(|finding| printed.contains(&finding.cause.id)).collect();
+        let mut wrong = Vec::new();
+        for finding in &shown {
+            for evidence in finding.supporting() {
+                told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let id = finding.cause.id.id();
+                for rival in shown.iter().map(|rival| rival.cause.id.id()).filter(|rival| *rival != id) {
+                    let ratio = (weight(evidence.id, id) - weight(evidence.id, rival)) / temperature;
+                    if ratio < TELLS_APART - 1e-9 {
+                        wrong.push(format!("{} for {id}, against {rival} {ratio:.2}", evidence.id));
+                    }
+                }
+                let twice = |other: &&&oomdoc::cause::Finding| {
+                    other.cause.id != finding.cause.id
+                        && other.supporting().iter().any(|same| same.text == evidence.text)
+                };
+                wrong.extend(shown.iter().filter(twice).map(|_| format!("twice: {}", evidence.text.en)));
+            }
+        }
+        wrong
+    });
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+    assert!(told.into_inner() > 500, "hardly anything is told");
+}
+
+/// A check whose outcomes all mean the same cause, or causes that nobody named, tells nothing.
+#[test]
+fn every_check_tells_printed_causes_apart() {
+    let wrong = wrong_in_all(|_, incident| {
+        let findings = rank(incident);
+        let conclusion = conclude(incident, &findings);
+        let printed = candidates(&findings, conclusion);
+        let mut wrong = Vec::new();
+        for check in decide::observations(incident, &findings, conclusion) {
+            // Whether a process was killed for memory at all stands in the headline.
+            let asks_why = check.id == "kernel-log" && incident.event.has(Sign::KilledWithoutProof);
+            let named = check.outcomes.iter().filter(|outcome| asks_why || printed.contains(&outcome.then));
+            let seen: std::collections::BTreeSet<&str> = named.map(|outcome| outcome.see.en.as_str()).collect();
+            if seen.len() < 2 {
+                wrong.push(format!("{}: {:?}", check.id, check.outcomes));
+            }
+            if check.id == "kernel-log" && !asks_why {
+                wrong.push("the kernel's log is asked for where nobody was killed".into());
+            }
+        }
+        wrong
+    });
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+}
+
+/// The amounts of bytes in a sentence, with what their last digit leaves open.
+fn amounts(sentence: &str) -> Vec<(f64, f64)> {
+    let units = [("B", 1.0), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0), ("TiB", 1099511627776.0)];
+    let words: Vec<&str> = sentence.split([' ', '(', ')', ',', ';']).collect();
+    let amount = |pair: &[&str]| {
+        let unit = units.iter().find(|(name, _)| *name == pair[1].trim_end_matches(['.', ':']))?.1;
+        let number = pair[0].parse::<f64>().ok().filter(|number| *number > 0.0)?;
+        Some((number * unit, (0.0051 * unit).max(number * unit * 0.003)))
+    };
+    words.windows(2).filter_map(amount).collect()
+}
+
+/// Every number in a line, also with thousands apart, a decimal comma, or in hexadecimal.
+fn numbers(line: &str) -> Vec<f64> {
+    let part = |c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == ',');
+    let mut found = Vec::new();
+    for word in line.split(part) {
+        if let Some(hexadecimal) = word.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+            found.push(hexadecimal as f64);
+        }
+        let digits: String = word.chars().filter(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
+        let starts = word.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+        let leading: String =
+            word[starts..].chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
+        for text in [digits, leading] {
+            let text = text.trim_matches(['.', ',']);
+            found.extend(text.replace(',', "").parse::<f64>());
+            found.extend(text.replace(',', ".").parse::<f64>());
+        }
+    }
+    found
+}
+
+/// A figure that a sentence prints stands, in whatever unit, on a line that it cites, unless it is told as computed.
+#[test]
+fn a_printed_figure_stands_on_a_cited_line() {
+    const UNITS: [f64; 11] = [1.0, 1e3, 1e6, 1e9, 1e12, 1024.0, 1048576.0, 1073741824.0, 1099511627776.0, 4096.0, 2.0];
+    let checked = std::sync::atomic::AtomicUsize::new(0);
+    let wrong = wrong_in_all(|document, incident| {
+        let mut wrong = Vec::new();
+        for (mechanism, reading) in readings(incident) {
+            let sentence = &reading.text.en;
+            // What a sentence knows of the world, and what the shape of a tensor makes.
+            let sentence = sentence.split("; a context alone").next().unwrap_or_default();
+            let sentence = sentence.split("containers get 64 MiB").next().unwrap_or_default();
+            let sentence = sentence.split(", below the 9 GiB").next().unwrap_or_default();
+            let sentence = sentence.split("single buffers above 4 GiB").last().unwrap_or_default();
+            // What is never told may be a product of settings.
+            let background = matches!(mechanism.id, "bound" | "kill" | "last-straw");
+            if background || reading.lines.is_empty() || reading.untold || sentence.contains("computed") {
+                continue;
+            }
+            let cited: Vec<&str> = document
+                .lines
+                .iter()
+                .filter(|line| reading.lines.contains(&line.number))
+                .map(|line| line.text.as_str())
+                .collect();
+            if cited.iter().any(|line| line.contains("shape[") || line.contains("shape (")) {
+                continue;
+            }
+            let mut there: Vec<f64> = cited.iter().flat_map(|line| numbers(line)).collect();
+            // A terminal breaks a long message within its numbers.
+            there.extend(numbers(&cited.concat()));
+            for (amount, slack) in amounts(sentence) {
+                checked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let same = |number: &f64| UNITS.iter().any(|unit| (number * unit - amount).abs() <= slack);
+                if !there.iter().any(same) {
+                    wrong.push(format!("{}: {sentence} {:?}", mechanism.id, reading.lines));
+                }
+            }
+        }
+        wrong
+    });
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+    assert!(checked.into_inner() > 1000, "hardly any figure was looked for");
 }

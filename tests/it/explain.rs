@@ -324,7 +324,7 @@ fn what_comes_through_a_pipe_with_a_name_is_read_whole() {
     let folder = tempfile::tempdir().unwrap();
     for (command, text, expected) in [
         (&["explain"][..], "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n", "2.00 GiB asked for"),
-        (&["simulate", "--capacity", "8GiB"], "a 1 1GiB\nf 1\n", "1024.00 MiB"),
+        (&["simulate", "--capacity", "8GiB"], "a 1 1GiB\nf 1\n", "1.00 GiB"),
     ] {
         let pipe = folder.path().join(command[0]);
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -239,3 +239,47 @@ mod paste {
         assert_eq!(terminal.end().1, 130);
     }
 }
+
+/// What the program says is told whole or left out: only text of the log is cut.
+#[test]
+fn no_statement_is_cut_on_any_terminal() {
+    let cases: Vec<(&str, &str, Option<&str>)> = ["60", "80", "120"]
+        .into_iter()
+        .flat_map(|width| ["en", "zh"].map(|lang| (width, lang)))
+        .flat_map(|(width, lang)| [None, Some("24"), Some("40")].map(|height| (width, lang, height)))
+        .collect();
+    let wrong: Vec<String> = logs()
+        .into_par_iter()
+        .enumerate()
+        .flat_map_iter(|(number, log)| {
+            let (width, lang, height) = in_turn(&cases, number);
+            let mut more = vec!["--lang", lang, "--width", width];
+            more.extend(height.iter().flat_map(|height| ["--height", height]));
+            let out = shown(&log, &more);
+            let told = joined(&shown(&log, &["--json", "--lang", lang]));
+            let printed = joined(&String::from_utf8_lossy(&std::fs::read(&log).unwrap()));
+            // The place in the program is put together from the log's words.
+            let place = |line: &str| line.starts_with("at ") || line.starts_with("位于 ");
+            let ends = out.lines().map(str::trim_end).filter(|line| line.ends_with('…') && !place(line));
+            let tail = |text: &str| {
+                let tight = joined(text);
+                let from = tight.char_indices().rev().nth(7).map_or(0, |(at, _)| at);
+                tight[from..].to_string()
+            };
+            ends.filter(|line| !told.contains(&tail(line)) && !printed.contains(&tail(line.trim_end_matches('…'))))
+                .map(|line| format!("{} {width} {lang} {height:?}: {line}", log.display()))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+}
+
+/// Each rank stands in the table with its own failure; what is no other message of the first is not counted as one.
+#[test]
+fn another_ranks_own_failure_is_no_message_of_the_first() {
+    let log = std::path::Path::new("fixtures/logs/context/ranks.log");
+    let out = shown(log, &[]);
+    assert!(out.contains("ranks failed, rank 2 first") && !out.contains("belongs to this failure"), "{out}");
+    let document = document(log, "en");
+    assert!(primary(&document).is_some_and(|incident| incident["ranks"].as_array().is_some_and(|all| all.len() == 2)));
+}

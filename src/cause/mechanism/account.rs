@@ -9,9 +9,10 @@ use crate::cause::reading::{
 };
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
+use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
-use crate::units::{GIB, Interval, percent};
+use crate::units::{Bytes, GIB, Interval, percent};
 
 /// What the job's own tensors hold of the device.
 pub const OWN_TENSORS: Mechanism = Mechanism {
@@ -32,6 +33,7 @@ pub const OWN_TENSORS: Mechanism = Mechanism {
         };
         let (held, part, all) = (size(allocated), percent(share), size(all));
         let Text { en: of, zh: of_zh } = whole_name(incident);
+        let Text { en: computed, zh: computed_zh } = unless_printed(incident, Fact::Allocated, held);
         let text = match level {
             "nothing" => text!(
                 en: "the job itself holds next to nothing of {of} ({all})",
@@ -39,20 +41,28 @@ pub const OWN_TENSORS: Mechanism = Mechanism {
             ),
             "most" | "nearly-all" => {
                 text!(
-                    en: "the job's own tensors hold {held}, {part} of {of} ({all})",
-                    zh: "任务自身的张量占用 {held}，为{of_zh}（{all}）的 {part}"
+                    en: "the job's own tensors hold {held}{computed}, {part} of {of} ({all})",
+                    zh: "任务自身的张量占用 {held}{computed_zh}，为{of_zh}（{all}）的 {part}"
                 )
             }
             _ => {
                 text!(
-                    en: "the job's own tensors hold only {held}, {part} of {of} ({all})",
-                    zh: "任务自身的张量只占用 {held}，为{of_zh}（{all}）的 {part}"
+                    en: "the job's own tensors hold only {held}{computed}, {part} of {of} ({all})",
+                    zh: "任务自身的张量只占用 {held}{computed_zh}，为{of_zh}（{all}）的 {part}"
                 )
             }
         };
-        Some(Reading::new(level, text).at(place(&incident.event, Fact::Allocated)))
+        let reading = Reading::new(level, text).at(place(&incident.event, Fact::Allocated));
+        // What of a limit is the job's own says nothing of the device.
+        Some(if incident.ledger.capacity.is_some() { reading } else { reading.untold() })
     },
 };
+
+/// That a figure was computed, where the log prints another one for it, or none.
+fn unless_printed(incident: &Incident, fact: Fact, shown: Bytes) -> Text {
+    let printed = incident.event.facts.get(fact).is_some_and(|figure| size(figure.interval()) == shown);
+    if printed { Text::default() } else { Text::new(" (computed)", "（计算值）") }
+}
 
 /// A process of which nothing says what of it are tensors.
 pub const UNDIVIDED: Mechanism = Mechanism {
@@ -109,6 +119,8 @@ pub const CACHE: Mechanism = Mechanism {
         );
         let (have, want, part) = (size(cached), size(requested), percent(share));
         let free = size(ledger.free.unwrap_or(Interval::exactly(0)));
+        let Text { en: of, zh: of_zh } = whole_name(incident);
+        let Text { en: computed, zh: computed_zh } = unless_printed(incident, Fact::ReservedUnallocated, have);
         // "Free + cached ≥ request" alone holds in about a third of real reports and is seldom the cause: some slack is
         // the normal state of a full allocator, and below half a GiB it is a handful of its smallest segments.
         let level = if !with_free {
@@ -127,28 +139,28 @@ pub const CACHE: Mechanism = Mechanism {
         let text = match level {
             "too-little" => {
                 text!(
-                    en: "{have} cached and {free} free are together less than the {want} asked for: in one piece they \
-                         would not have sufficed either",
-                    zh: "缓存 {have} 与空闲 {free} 之和小于请求 {want}：即使连续也不够"
+                    en: "{have} cached{computed} and {free} free are together less than the {want} asked for: in one \
+                         piece they would not have sufficed either",
+                    zh: "缓存 {have}{computed_zh}与空闲 {free} 之和小于请求 {want}：即使连续也不够"
                 )
             }
             "slack" => {
                 text!(
-                    en: "{have} are cached, {part} of the device: the usual slack of a full allocator",
-                    zh: "缓存中有 {have}，占设备 {part}：显存占满时正常的余量"
+                    en: "{have} are cached{computed}, {part} of {of}: the usual slack of a full allocator",
+                    zh: "缓存中有 {have}{computed_zh}，占{of_zh} {part}：显存占满时正常的余量"
                 )
             }
             "some-with-free" => {
                 text!(
-                    en: "{have} cached and {free} free would together have held the {want} asked for",
-                    zh: "缓存 {have} 加空闲 {free} 合起来本可容纳所请求的 {want}"
+                    en: "{have} cached{computed} and {free} free would together have held the {want} asked for",
+                    zh: "缓存 {have}{computed_zh}加空闲 {free} 合起来本可容纳所请求的 {want}"
                 )
             }
             _ => {
                 text!(
-                    en: "{have} is reserved by the allocator but not allocated, {part} of the device, yet {want} \
-                         could not be served",
-                    zh: "缓存分配器保留而未分配的有 {have}，占设备 {part}，却无法满足 {want} 的申请"
+                    en: "{have} is reserved by the allocator but not allocated{computed}, {part} of {of}, yet \
+                         {want} could not be served",
+                    zh: "缓存分配器保留而未分配的有 {have}{computed_zh}，占{of_zh} {part}，却无法满足 {want} 的申请"
                 )
             }
         };
@@ -176,9 +188,9 @@ pub const PIECES: Mechanism = Mechanism {
                     Reading::new(
                         "too-small-piece",
                         text!(
-                            en: "{all} are free in total, but the largest free piece is {piece}, less than the {want} \
-                                 asked for",
-                            zh: "空闲共 {all}，但最大的空闲块只有 {piece}，小于请求的 {want}"
+                            en: "{all} are free in total (computed), but the largest free piece is {piece}, less than \
+                                 the {want} asked for",
+                            zh: "空闲共 {all}（计算值），但最大的空闲块只有 {piece}，小于请求的 {want}"
                         ),
                     )
                     .at(largest.at),
@@ -245,6 +257,7 @@ pub const ALTHOUGH_FREE: Mechanism = Mechanism {
             _ => "enough",
         };
         let (free, want) = (size(free), size(requested));
+        let Text { en: computed, zh: computed_zh } = unless_printed(incident, Fact::Free, free);
         let text = match level {
             "windows" | "windows-plenty" => {
                 text!(
@@ -255,8 +268,9 @@ pub const ALTHOUGH_FREE: Mechanism = Mechanism {
             }
             _ => {
                 text!(
-                    en: "{want} were refused although {free} were free, as far as that was read at the same moment",
-                    zh: "空闲 {free} 却拒绝了 {want}（前提是两者读于同一时刻）"
+                    en: "{want} were refused although {free} were free{computed}, as far as that was read at the same \
+                         moment",
+                    zh: "空闲 {free}{computed_zh}却拒绝了 {want}（前提是两者读于同一时刻）"
                 )
             }
         };
@@ -298,16 +312,16 @@ pub const OUTSIDE: Mechanism = Mechanism {
         let text = match level {
             "usual" => {
                 text!(
-                    en: "outside the framework's allocator this process holds {amount}, about what a context and \
-                         libraries take",
-                    zh: "本进程在框架分配器之外占用 {amount}，与上下文和库的常规开销相当"
+                    en: "outside the framework's allocator this process holds {amount} (computed), about what a \
+                         context and libraries take",
+                    zh: "本进程在框架分配器之外占用 {amount}（计算值），与上下文和库的常规开销相当"
                 )
             }
             _ => {
                 text!(
-                    en: "{amount} of this process, {part} of the device, lie outside the framework's allocator; a \
-                         context alone takes 0.2 … 0.6 GiB",
-                    zh: "本进程有 {amount}（设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB"
+                    en: "{amount} of this process (computed; {part} of the device) lie outside the framework's \
+                         allocator; a context alone takes 0.2 … 0.6 GiB",
+                    zh: "本进程有 {amount}（计算值，设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB"
                 )
             }
         };
@@ -360,7 +374,6 @@ mod tests {
     use super::*;
     use crate::cause::trial::{settled, torch};
     use crate::domain::Program;
-    use crate::incident::Incident;
 
     fn held(allocated: &'static str) -> Incident {
         torch(&[(Fact::Requested, "1.00 GiB"), (Fact::Capacity, "20.00 GiB"), (Fact::Allocated, allocated)])

@@ -4,7 +4,6 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::size;
 use crate::dialect::{Fact, Sign};
-use crate::domain::program::Kind;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -59,20 +58,11 @@ pub const ERROR: Mechanism = Mechanism {
                 ),
             )
         } else if event.has(Sign::ForeignLibrary) {
-            // Such a library gets nothing from the framework's pool, however much of it lies idle.
-            let pooled = event.program.kind() == Kind::TrainingFramework || event.program.is_engine();
-            let text = if pooled {
-                text!(
-                    en: "a library that asks the driver itself was refused; it cannot use what the framework's pool \
-                         holds, idle or not",
-                    zh: "被拒绝的是直接向驱动申请显存的库；框架内存池持有的显存即使空闲也不能给它用"
-                )
-            } else {
-                text!(
-                    en: "it was the driver that refused, which a library asked by itself",
-                    zh: "拒绝请求的是驱动：库直接向它申请"
-                )
-            };
+            // Such a library gets nothing from a framework's pool, however much of it lies idle.
+            let text = text!(
+                en: "what failed is a library, which takes its memory from the driver and none from a framework's pool",
+                zh: "失败的是某个库：它直接向驱动申请显存，不使用框架的内存池"
+            );
             (if bare { "library-bare" } else { "library" }, text)
         } else if event.has(Sign::Disguised) && !event.says_out_of_memory() {
             (
@@ -140,9 +130,9 @@ pub const ON_CHIP: Mechanism = Mechanism {
             (Some(want), Some(limit)) => {
                 let (want, limit) = (size(want.interval()), size(limit.interval()));
                 text!(
-                    en: "a kernel wants {want} of on-chip shared memory per block, the chip has {limit}: batch size \
+                    en: "a kernel wants {want} of on-chip shared memory per block, the limit is {limit}: batch size \
                          and device memory have nothing to do with it",
-                    zh: "kernel 每个线程块需要 {want} 片上共享内存，而芯片只有 {limit}：与批大小和显存无关"
+                    zh: "kernel 每个线程块需要 {want} 片上共享内存，而上限为 {limit}：与批大小和显存无关"
                 )
             }
             _ => {

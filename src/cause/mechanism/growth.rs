@@ -7,7 +7,7 @@ use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Growth, Measure, Series, Trend, Unit};
 use crate::text;
-use crate::units::{Bytes, percent};
+use crate::units::Bytes;
 
 /// The readings of the resource that ran out, of which the steepest trend counts.
 fn steepest(incident: &Incident) -> Option<(&Series, Growth)> {
@@ -55,11 +55,10 @@ pub const READINGS: Mechanism = Mechanism {
         };
         let (from, to) = (series.readings.first()?, series.readings.last()?);
         let (start, end) = (Bytes(from.bytes), Bytes(to.bytes));
-        let relative = percent(growth.relative_rise);
         let level = if growth.confidence >= SURELY { "rise" } else { "rise-weakly" };
         let text = text!(
-            en: "readings rise from {start} to {end} and go on rising after warm-up (by {relative})",
-            zh: "读数从 {start} 升到 {end}，预热之后仍在上升（{relative}）"
+            en: "readings rise from {start} to {end}, and go on rising after the first steps",
+            zh: "读数从 {start} 升到 {end}，最初几步之后仍在上升"
         );
         Some(Reading::new(level, text).at(Span::lines(from.line, to.line)))
     },
@@ -151,13 +150,13 @@ fn under_other_names(incident: &Incident) -> Option<Reading> {
     let level = if confidence >= SURELY && !settling { "rise" } else { "rise-weakly" };
     let text = if trend.free {
         text!(
-            en: "what is free falls from {start} to {end} over {count} lines",
-            zh: "空闲量在 {count} 行中从 {start} 降到 {end}"
+            en: "what is free falls from {start} to {end} over {count} readings",
+            zh: "空闲量在 {count} 个读数中从 {start} 降到 {end}"
         )
     } else {
         text!(
-            en: "what is in use rises from {start} to {end} over {count} lines",
-            zh: "占用在 {count} 行中从 {start} 升到 {end}"
+            en: "what is in use rises from {start} to {end} over {count} readings",
+            zh: "占用在 {count} 个读数中从 {start} 升到 {end}"
         )
     };
     Some(Reading::new(level, text).at(Span::lines(from.0, to.0)))

@@ -154,8 +154,8 @@ pub const VICTIM: Mechanism = Mechanism {
                 Reading::new(
                     "bystander",
                     text!(
-                        en: "the victim held only {held} of {used} in use: it is a bystander",
-                        zh: "被杀进程只占用 {held}，而已用内存为 {used}：它只是旁观者"
+                        en: "the victim held only {held} of {used} in use (computed): it is a bystander",
+                        zh: "被杀进程只占用 {held}，而已用内存为 {used}（计算值）：它只是旁观者"
                     ),
                 )
                 .at(at),
@@ -260,8 +260,8 @@ pub const LISTED: Mechanism = Mechanism {
             Reading::new(
                 level,
                 text!(
-                    en: "the largest processes listed hold {sum} together, of {used} in use",
-                    zh: "列出的最大进程合计占用 {sum}，而已用内存为 {used}"
+                    en: "the largest processes listed hold {sum} together (computed), of {used} in use",
+                    zh: "列出的最大进程合计占用 {sum}（计算值），而已用内存为 {used}"
                 ),
             )
             .at(*at),
@@ -328,14 +328,18 @@ pub const CHECKED: Mechanism = Mechanism {
             "much-missing"
         };
         let (need, left) = (Bytes(need.bytes), Bytes(free.bytes));
+        // What is available lies so just below the size of a container or virtual machine more often than by chance.
+        let (round, round_zh) = match level {
+            "below-a-round-size" => (": just below a round size", "：略低于整数容量"),
+            _ => ("", ""),
+        };
         Some(
             Reading::new(
                 level,
                 text!(
                     en: "{left} were available of the {need} needed, by the program's own count, before it had taken \
-                         anything: a container's or virtual machine's limit counts there as the machine's",
-                    zh: "程序尚未占用内存时，按其自己的统计，所需 {need} 中只有 {left} 可用：容器或虚拟机的上限在此被当\
-                         作整机内存"
+                         anything{round}",
+                    zh: "程序尚未占用内存时，按其自己的统计，所需 {need} 中只有 {left} 可用{round_zh}"
                 ),
             )
             .at(free.at),

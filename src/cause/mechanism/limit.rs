@@ -112,9 +112,9 @@ pub const LIMIT: Mechanism = Mechanism {
                         Reading::new(
                             "lowered-watermark",
                             text!(
-                                en: "the limit is {limit}; even the smallest Apple machine allows 9 GiB by default, so \
-                                     it was lowered",
-                                zh: "上限为 {limit}；最小的 Apple 机型默认也有 9 GiB，说明被人为调低"
+                                en: "the limit is {limit}, below the 9 GiB that a Mac with 8 GiB of unified memory \
+                                     allows by default: it was lowered, or the GPU has memory of its own",
+                                zh: "上限为 {limit}，低于 8 GiB 统一内存 Mac 默认的 9 GiB：被人为调低，或 GPU 自带显存"
                             ),
                         )
                         .at(place(event, at)),
@@ -126,13 +126,19 @@ pub const LIMIT: Mechanism = Mechanism {
                 && ledger.capacity.is_none_or(|capacity| cap.high < capacity.low)
             {
                 let (held, want) = (size(held), size(requested));
+                let printed = [Fact::Reserved, Fact::Allocated].into_iter().filter_map(|fact| event.facts.get(fact));
+                let (computed, computed_zh) =
+                    match printed.map(|figure| size(figure.interval())).any(|size| size == held) {
+                        true => ("", ""),
+                        false => (" (computed)", "（计算值）"),
+                    };
                 return Some(
                     Reading::new(
                         "reached-while-free",
                         text!(
-                            en: "{held} reserved + {want} asked for exceed the {limit} allowed, while the device had \
-                                 enough free",
-                            zh: "已保留 {held} + 请求 {want} 超过允许的 {limit}，而设备仍有足够空闲"
+                            en: "{held} reserved{computed} + {want} asked for exceed the {limit} allowed, while the \
+                                 device had enough free",
+                            zh: "已保留 {held}{computed_zh} + 请求 {want} 超过允许的 {limit}，而设备仍有足够空闲"
                         ),
                     )
                     .at(place(event, at)),

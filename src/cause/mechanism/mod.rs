@@ -26,9 +26,11 @@ mod steps;
 mod strangers;
 mod workers;
 
+use crate::domain::number::Unit;
 use crate::evidence::{Known, Span, TraceEntry};
 use crate::incident::Incident;
 use crate::text::Text;
+use crate::units::Bytes;
 
 /// One mechanism.
 pub struct Mechanism {
@@ -50,11 +52,19 @@ pub struct Reading {
     pub lines: Vec<u64>,
     /// The entry of a memory snapshot that it rests on.
     pub entry: Option<TraceEntry>,
+    /// True where it counts, and is nothing that a reader would take for evidence: it follows from the kind of message.
+    pub untold: bool,
 }
 
 impl Reading {
     pub fn new(level: &'static str, text: Text) -> Reading {
-        Reading { level, text, lines: Vec::new(), entry: None }
+        Reading { level, text, lines: Vec::new(), entry: None, untold: false }
+    }
+
+    /// Counts, and is not told as evidence.
+    pub fn untold(mut self) -> Reading {
+        self.untold = true;
+        self
     }
 
     /// Adds the place it was seen at; what the user gave has none.
@@ -169,7 +179,35 @@ pub const MECHANISMS: &[&Mechanism] = &[
 
 /// All that an incident shows, in the order of [`MECHANISMS`].
 pub fn readings(incident: &Incident) -> Vec<(&'static Mechanism, Reading)> {
-    MECHANISMS.iter().filter_map(|mechanism| Some((*mechanism, (mechanism.read)(incident)?))).collect()
+    let read = |mechanism: &&'static Mechanism| Some((*mechanism, cited(incident, (mechanism.read)(incident)?)));
+    MECHANISMS.iter().filter_map(read).collect()
+}
+
+/// A reading with the lines of all printed figures that its sentence names: what is compared often stands apart.
+pub(super) fn cited(incident: &Incident, reading: Reading) -> Reading {
+    if reading.lines.is_empty() {
+        return reading;
+    }
+    let facts = &incident.event.facts;
+    let others = facts.other_processes.iter().map(|other| other.figure);
+    let figures = facts.sizes.values().copied().chain(others).chain(incident.context.memory_limit.get().copied());
+    let counted = facts.numbers.iter().filter(|(number, _)| number.unit() == Unit::Bytes);
+    let figures = figures.map(|figure| (figure.bytes, figure.at));
+    let figures = figures.chain(counted.map(|(_, (value, at))| (*value as u64, *at)));
+    let named: Vec<Span> = figures.filter(|(bytes, _)| names(&reading.text.en, *bytes)).map(|(_, at)| at).collect();
+    named.into_iter().fold(reading, Reading::at)
+}
+
+/// True where a sentence prints a figure, as a whole word.
+fn names(sentence: &str, bytes: u64) -> bool {
+    let shown = Bytes(bytes).to_string();
+    let alone = |at: usize| {
+        let end = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '.');
+        let behind = sentence.get(at + shown.len()..).unwrap_or_default();
+        end(sentence.get(..at).unwrap_or_default().chars().next_back())
+            && end(behind.trim_start_matches('.').chars().next())
+    };
+    bytes > 0 && sentence.match_indices(shown.as_str()).any(|(at, _)| alone(at))
 }
 
 #[cfg(test)]
@@ -180,6 +218,13 @@ pub(crate) fn level(mechanism: &Mechanism, incident: &Incident) -> Option<&'stat
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+
+    #[test]
+    fn a_figure_is_named_as_a_whole_word() {
+        let four = 4 << 30;
+        assert!(super::names("4.00 GiB are free", four) && super::names("of 4.00 GiB.", four));
+        assert!(!super::names("14.00 GiB are free", four) && !super::names("nothing", four));
+    }
 
     #[test]
     fn no_mechanism_looks_at_a_program_or_a_wording() {

@@ -65,14 +65,14 @@ pub const WEIGHTS: Mechanism = Mechanism {
         let text = match level {
             "exceeds" => {
                 text!(
-                    en: "the model alone takes at least {need}; the device has {all}",
-                    zh: "仅模型就至少需要 {need}，而设备只有 {all}"
+                    en: "the model alone takes at least {need} (computed); the device has {all}",
+                    zh: "仅模型就至少需要 {need}（计算值），而设备只有 {all}"
                 )
             }
             _ => {
                 text!(
-                    en: "the model alone takes at least {need}, {part} of the device",
-                    zh: "仅模型就至少需要 {need}，占设备的 {part}"
+                    en: "the model alone takes at least {need} (computed), {part} of the device",
+                    zh: "仅模型就至少需要 {need}（计算值），占设备的 {part}"
                 )
             }
         };

@@ -82,8 +82,8 @@ pub const POOL: Mechanism = Mechanism {
                 Reading::new(
                     "committed-heap",
                     text!(
-                        en: "the virtual machine commits its heap of {want} at start, before the program needs it",
-                        zh: "虚拟机在启动时就提交 {want} 的堆，而程序此时并不需要"
+                        en: "the virtual machine sets its heap of {want} aside at start, before the program needs it",
+                        zh: "虚拟机在启动时就预留 {want} 的堆，而程序此时并不需要"
                     ),
                 )
                 .at(requested.at),
@@ -181,8 +181,8 @@ pub const START_SHARE: Mechanism = Mechanism {
             Reading::new(
                 level,
                 text!(
-                    en: "the engine wants {want} at start; {short} were missing",
-                    zh: "引擎启动时要占 {want}，差 {short}"
+                    en: "the engine wants {want} at start; {short} were missing (computed)",
+                    zh: "引擎启动时要占 {want}，差 {short}（计算值）"
                 ),
             )
             .at(desired.at),
@@ -208,7 +208,14 @@ pub const WARM_UP: Mechanism = Mechanism {
                     zh: "内存池已建好；失败的是池外留给预热和计算图的部分"
                 )
             };
-            return Some(Reading::new("beside-the-pools", text).at(event.at));
+            // Weights in fixed buffers have no warm-up: the message says only that a later buffer failed.
+            let reading = Reading::new("beside-the-pools", text);
+            // And what fails before the pool is made says nothing of it.
+            if asker(incident) == Asker::WeightBuffers || warms_up_before_its_pool(incident) {
+                return Some(reading.at(event.at).untold());
+            }
+            let sized = incident.event.facts.numbers.get(&Number::KvCacheTokens).map(|(_, at)| *at);
+            return Some(reading.at(sized.unwrap_or(event.at)));
         }
         (on_gpu(incident) && event.has(Sign::EngineStartup)).then(|| {
             Reading::new(

@@ -2,6 +2,8 @@
 
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, JobKind, asker, job_kind, on_gpu};
+use crate::cause::reading::place;
+use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::evidence::{Known, Span};
 use crate::incident::context::{Clue, Phase};
@@ -58,6 +60,10 @@ pub const PHASE: Mechanism = Mechanism {
     ],
     read: |incident| {
         let (phase, at) = match incident.context.phase {
+            // An engine's own word for its warm-up tells more than a line about the graphs before it.
+            Known::Seen(Phase::Warmup, _) if incident.event.has(Sign::EngineWarmup) => {
+                (Phase::Warmup, incident.event.at)
+            }
             Known::Seen(phase, at) => (phase, at),
             Known::Unknown => return None,
         };
@@ -119,23 +125,29 @@ pub const APART: Mechanism =
             match phase {
             Phase::Validation | Phase::Checkpoint | Phase::Decode if steps.max(trends) >= STEADY => {
                 let held = incident.ledger.allocated.map(|allocated| allocated.middle_bytes());
-                let reading = match (context.last_reading, held) {
-                    (Some((line, stood)), Some(held)) if held > stood + stood / 10 => {
-                        let (stood, held) = (Bytes(stood), Bytes(held));
-                        Reading::new("after-steps", text!(
-                            en: "training stood at {stood}; {held} were allocated when this phase failed",
-                            zh: "训练时占用为 {stood}；该阶段失败时已分配 {held}"
-                        ))
-                            .at(Span::line(line))
-                    }
-                    _ => Reading::new("after-steps", text!(
-                        en: "steps had gone well before: it is this phase that asks for more",
-                        zh: "此前若干步都正常：是这个阶段需要更多内存"
-                    )),
-                };
-                Some(reading.at(at))
+    if let (Some((line, stood)), Some(held)) = (context.last_reading, held)
+                    && held > stood + stood / 10
+                {
+                    let (stood, held) = (Bytes(stood), Bytes(held));
+                    let text = text!(
+                        en: "training stood at {stood}; {held} were allocated when this phase failed",
+                        zh: "训练时占用为 {stood}；该阶段失败时已分配 {held}"
+                    );
+                    let reading = Reading::new("after-steps", text).at(Span::line(line));
+                    return Some(reading.at(place(&incident.event, Fact::Allocated)));
+                }
+                // The steps are what tells; the trends' lines where the steps are not counted.
+                let counted = context.step.span().or(context.epoch.span()).filter(|_| steps >= STEADY);
+                let printed = context.trends.iter().max_by_key(|trend| trend.samples.len());
+                let printed =
+                    printed.and_then(|trend| Some(Span::lines(trend.samples.first()?.0, trend.samples.last()?.0)));
+                let text = text!(
+                    en: "steps had gone well before: it is this phase that asks for more",
+                    zh: "此前若干步都正常：是这个阶段需要更多内存"
+                );
+                Some(Reading::new("after-steps", text).at(counted.or(printed).unwrap_or(at)))
             }
-            Phase::OptimizerStep if steps <= 1 && context.has(Clue::OptimizerState) => Some(
+                        Phase::OptimizerStep if steps <= 1 && context.has(Clue::OptimizerState) => Some(
                 Reading::new("first-optimizer-step", text!(
                     en: "the optimizer makes its states in its first step: twice the parameters and more on top of \
                          what the pass needed",
@@ -255,13 +267,17 @@ pub const LIFETIME: Mechanism = Mechanism {
         let text = match level {
             "seconds" => {
                 text!(
-                    en: "it was killed {seconds:.0} seconds after its start: what it needs to start does not fit",
-                    zh: "启动 {seconds:.0} 秒后被杀：启动所需就放不下"
+                    en: "it was killed {seconds:.0} seconds after its start (computed from its times): what it needs \
+                         to start does not fit",
+                    zh: "启动 {seconds:.0} 秒后被杀（由起止时间算出）：启动所需就放不下"
                 )
             }
             _ => {
                 let hours = seconds / 3600.0;
-                text!(en: "it ran for {hours:.1} hours before it was killed", zh: "在被杀之前运行了 {hours:.1} 小时")
+                text!(
+                    en: "it ran for {hours:.1} hours before it was killed (computed from its times)",
+                    zh: "在被杀之前运行了 {hours:.1} 小时（由起止时间算出）"
+                )
             }
         };
         Some(Reading::new(level, text).at(*at))
@@ -292,8 +308,8 @@ pub const RESTARTS: Mechanism = Mechanism {
             Reading::new(
                 "again-and-again",
                 text!(
-                    en: "it was restarted {restarts:.0} times: every run meets the limit",
-                    zh: "已重启 {restarts:.0} 次：每次运行都会触及上限"
+                    en: "it was restarted {restarts:.0} times; how the other runs ended isn't told",
+                    zh: "已重启 {restarts:.0} 次；其余各次如何结束，日志未说明"
                 ),
             )
             .at(at),

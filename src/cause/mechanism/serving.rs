@@ -96,7 +96,7 @@ pub const CACHE_NEED: Mechanism = Mechanism {
                 .at(available.at),
             );
         }
-        if let (Some((length, at)), Some((tokens, _))) =
+        if let (Some((length, at)), Some((tokens, held))) =
             (event.facts.numbers.get(&Number::MaxModelLen), event.facts.numbers.get(&Number::KvCacheTokens))
             && length > tokens
         {
@@ -109,7 +109,8 @@ pub const CACHE_NEED: Mechanism = Mechanism {
                         zh: "配置的上下文为 {length} 个 token，而缓存只能容纳 {tokens} 个"
                     ),
                 )
-                .at(*at),
+                .at(*at)
+                .at(*held),
             );
         }
         (event.has(Sign::EngineStartup) && budget.tokens.is_none() && event.facts.get(Fact::Needed).is_none()).then(
@@ -117,11 +118,12 @@ pub const CACHE_NEED: Mechanism = Mechanism {
                 Reading::new(
                     nothing_left(&budget),
                     text!(
-                        en: "of what the engine may take, nothing was left for the cache",
-                        zh: "在引擎可用的显存中，没有给缓存留下空间"
+                        en: "the engine found no memory for its cache; what it may take and what was free isn't told",
+                        zh: "引擎没有可用于缓存的显存；日志未说明它可用多少、当时空闲多少"
                     ),
                 )
                 .at(event.at)
+                .untold()
             },
         )
     },
@@ -310,7 +312,8 @@ pub const ESTIMATE: Mechanism = Mechanism {
                         zh: "程序估算放到设备上的部分需 {partial}，空闲 {free}，实际却放不下：是它的估算偏低"
                     ),
                 )
-                .at(seen_at(incident, Number::RequiredPartial)),
+                .at(seen_at(incident, Number::RequiredPartial))
+                .at(seen_at(incident, Number::EstimatedFree)),
             );
         }
         if asker(incident) != Asker::WeightBuffers || event.has(Sign::CacheRefused) {
@@ -329,6 +332,7 @@ pub const ESTIMATE: Mechanism = Mechanism {
                         zh: "单个缓冲区 {want} 已超过加载前的空闲量 {free}"
                     ),
                 )
+                .at(seen_at(incident, Number::DeviceFreeAtStart))
                 .at(requested.at),
             );
         }

@@ -44,7 +44,10 @@ pub const SEGMENT: Mechanism = Mechanism {
         Some(
             Reading::new(
                 level,
-                text!(en: "of {all}, {held} are shared memory", zh: "上限 {all} 中有 {held} 是共享内存"),
+                text!(
+                    en: "of {all}, {held} are shared memory: files in /dev/shm or tmpfs, or shared mappings",
+                    zh: "上限 {all} 中有 {held} 是共享内存：/dev/shm 或 tmpfs 中的文件，或共享映射"
+                ),
             )
             .at(at),
         )

@@ -6,6 +6,7 @@ use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::{about, foreign, place, refused_although_free, short_of_desired, size};
 use crate::dialect::Fact;
 use crate::text;
+use crate::text::Text;
 use crate::units::{Bytes, GIB, MIB, percent};
 
 /// Memory of the device that is neither free nor this process's, against what was missing.
@@ -37,39 +38,50 @@ pub const SHARE: Mechanism = Mechanism {
             }
             _ => "most",
         };
-        let (amount, part) = (size(others.amount), percent(others.share));
-        let short = incident.ledger.short_of_free.or(short_of_desired(incident)).map_or_else(|| "?".to_string(), about);
+        // What the message names is told with its own figures: the little that it leaves unexplained is their rounding.
+        let of_names = others.named.filter(|named| (others.amount - *named).middle() * 20 <= named.middle());
+        let told = of_names.filter(|_| named).unwrap_or(others.amount);
+        let (amount, part) = (size(told), percent(incident.ledger.share(Some(told)).unwrap_or(others.share)));
+        // "Free" is read after the failure: where it is more than was asked for, what was missing is not told.
+        // And what is no more than its rounding was not missing.
+        let least = incident.ledger.requested.map_or(0, |requested| requested.middle() / 100);
+        let short = incident.ledger.short_of_free.or(short_of_desired(incident));
+        let short = short.filter(|short| short.middle() > least);
+        let missing = short.map(about);
+        let missing =
+            missing.map(|short| text!(en: "; {short} were missing (computed)", zh: "；缺口为 {short}（计算值）"));
+        let Text { en: missing, zh: missing_zh } = missing.unwrap_or_default();
         let text = match (level, others.separated) {
             ("none", _) => {
                 text!(
-                    en: "other processes hold at most {amount}, {part} of the device",
-                    zh: "其他进程最多占用 {amount}，为设备的 {part}"
+                    en: "other processes hold at most {amount} (computed), {part} of the device",
+                    zh: "其他进程最多占用 {amount}（计算值），为设备的 {part}"
                 )
             }
             ("not-enough", _) => {
                 text!(
-                    en: "what others hold, {amount}, would not have been enough: {short} were missing",
-                    zh: "其他进程占用的 {amount} 即使释放也不够：缺口为 {short}"
+                    en: "what others hold, {amount} (computed), would not have been enough{missing}",
+                    zh: "其他进程占用的 {amount}（计算值）即使释放也不够{missing_zh}"
                 )
             }
             (_, true) if named => {
                 text!(
-                    en: "other processes hold {amount}, {part} of the device; {short} were missing",
-                    zh: "其他进程占用 {amount}，为设备的 {part}；缺口为 {short}"
+                    en: "other processes hold {amount} in all, {part} of the device{missing}",
+                    zh: "其他进程合计占用 {amount}，为设备的 {part}{missing_zh}"
                 )
             }
             (_, true) => {
                 text!(
-                    en: "{amount}, {part} of the device, belong to nobody the message names: neither free nor this \
-                         process; {short} were missing",
-                    zh: "{amount}（设备的 {part}）既非空闲也不属于本进程，报错未说明归属；缺口为 {short}"
+                    en: "{amount} (computed; {part} of the device) belong to nobody the message names: neither free \
+                         nor this process{missing}",
+                    zh: "{amount}（计算值，设备的 {part}）既非空闲也不属于本进程，报错未说明归属{missing_zh}"
                 )
             }
             (_, false) => {
                 text!(
-                    en: "beyond a usual context, {amount} ({part} of the device) are neither free nor held by the \
-                         framework; {short} were missing",
-                    zh: "除常规上下文外，还有 {amount}（设备的 {part}）既非空闲也不由框架持有；缺口为 {short}"
+                    en: "beyond a usual context, {amount} (computed; {part} of the device) are neither free nor held \
+                         by the framework{missing}",
+                    zh: "除常规上下文外，还有 {amount}（计算值，设备的 {part}）既非空闲也不由框架持有{missing_zh}"
                 )
             }
         };

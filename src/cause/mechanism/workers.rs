@@ -139,18 +139,18 @@ pub const TABLE: Mechanism = Mechanism {
                 Reading::new(
                     "beyond-the-bound",
                     text!(
-                        en: "{count} tasks named {name} hold {together} together, over the limit of {all}: pages \
-                             shared at the fork are becoming private copies",
-                        zh: "{count} 个名为 {name} 的任务合计 {together}，超过上限 {all}：fork 时共享的页正在变成各自\
-                             的私有副本"
+                        en: "{count} tasks named {name} hold {together} together (computed), over the limit of {all}: \
+                             pages shared at the fork are becoming private copies",
+                        zh: "{count} 个名为 {name} 的任务合计 {together}（计算值），超过上限 {all}：fork 时共享的页正在\
+                             变成各自的私有副本"
                     ),
                 )
             } else {
                 Reading::new(
                     "share-the-bound",
                     text!(
-                        en: "{count} tasks named {name} hold {together} together, where {all} is the limit",
-                        zh: "{count} 个名为 {name} 的任务合计占用 {together}，而上限为 {all}"
+                        en: "{count} tasks named {name} hold {together} together (computed), where {all} is the limit",
+                        zh: "{count} 个名为 {name} 的任务合计占用 {together}（计算值），而上限为 {all}"
                     ),
                 )
             }
@@ -173,8 +173,8 @@ pub const LOADERS: Mechanism = Mechanism {
             (
                 "exceeds",
                 text!(
-                    en: "workers and prefetched batches alone take {least}, and there is {all}",
-                    zh: "仅 worker 和预取批次就占用 {least}，而总共只有 {all}"
+                    en: "workers and prefetched batches alone take {least} (computed), and there is {all}",
+                    zh: "仅 worker 和预取批次就占用 {least}（计算值），而总共只有 {all}"
                 ),
             )
         } else if need.after_one_epoch().low > limit.high {
@@ -184,9 +184,9 @@ pub const LOADERS: Mechanism = Mechanism {
                 "exceeds-after-an-epoch",
                 text!(
                     en: "{readers} processes that keep what they read hold {first} by the end of the first epoch, \
-                         {end} if it goes on, and there is {all}",
-                    zh: "{readers} 个进程各自缓存读到的样本：第一个 epoch 结束时占用 {first}，继续下去将达到 {end}，而\
-                         总共只有 {all}"
+                         {end} if it goes on (computed), and there is {all}",
+                    zh: "{readers} 个进程各自缓存读到的样本：第一个 epoch 结束时占用 {first}，继续下去将达到 {end}\
+                         （计算值），而总共只有 {all}"
                 ),
             )
         } else if need.in_the_end().low > limit.high {
@@ -194,8 +194,8 @@ pub const LOADERS: Mechanism = Mechanism {
             (
                 "exceeds-in-the-end",
                 text!(
-                    en: "the caches of {readers} processes grow to {end} in all, and there is {all}",
-                    zh: "{readers} 个进程的缓存合计将增长到 {end}，而总共只有 {all}"
+                    en: "the caches of {readers} processes grow to {end} in all (computed), and there is {all}",
+                    zh: "{readers} 个进程的缓存合计将增长到 {end}（计算值），而总共只有 {all}"
                 ),
             )
         } else if need.in_the_end().high < limit.low / 3 && account.batch_known {
@@ -203,8 +203,8 @@ pub const LOADERS: Mechanism = Mechanism {
             (
                 "fits",
                 text!(
-                    en: "by their settings the loaders take {most} at most, of {all}",
-                    zh: "按其设置，数据加载最多占用 {most}，而总共有 {all}"
+                    en: "by their settings the loaders take {most} at most (computed), of {all}",
+                    zh: "按其设置，数据加载最多占用 {most}（计算值），而总共有 {all}"
                 ),
             )
         } else {
@@ -233,8 +233,8 @@ pub const PROCESSES: Mechanism = Mechanism {
                     Reading::new(
                         "little-for-each",
                         text!(
-                            en: "{processes} processes share {all}: {each} for each",
-                            zh: "{processes} 个进程共享 {all}：每个只有 {each}"
+                            en: "{processes} processes share {all}: {each} for each (computed)",
+                            zh: "{processes} 个进程共享 {all}：每个只有 {each}（计算值）"
                         ),
                     )
                 }

@@ -418,6 +418,9 @@ impl<'a> Failure<'a> {
     fn async_memory(&mut self, position: usize, at: Span) {
         let words = wrapped(self.document, position, 4);
         let Some(rest) = super::field::after(&words, "Free memory/Total memory:") else { return };
+        // It stands on a line of its own, below the message.
+        let mut told = self.document.lines.iter().skip(position).take(4);
+        let at = told.find(|line| line.text.contains("Total memory")).map_or(at, |line| Span::line(line.number));
         let mut parts = rest.splitn(2, '/');
         let exactly = |part: Option<&str>| part.and_then(|p| super::field::leading_number(p.trim()));
         let free = exactly(parts.next());

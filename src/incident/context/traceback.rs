@@ -271,6 +271,11 @@ pub(super) fn phase(frames: &[Frame]) -> Option<(Phase, Span)> {
     weak
 }
 
+/// True for a line that calls the model: a function named for the loss runs the forward pass there.
+fn calls_model(code: &str) -> bool {
+    ["model(", "net(", "module("].iter().any(|call| code.contains(call))
+}
+
 fn phase_of(frame: &Frame) -> Option<Phase> {
     let file = frame.file.replace('\\', "/");
     let function = frame.function.rsplit('.').next().unwrap_or("");
@@ -353,7 +358,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     }
     if code.contains("cross_entropy")
         || code.contains("log_softmax")
-        || lower.contains("loss") && !lower.contains("training_step")
+        || lower.contains("loss") && !lower.contains("training_step") && !calls_model(code)
         || file.ends_with("nn/modules/loss.py")
     {
         return Some(Phase::Loss);
