@@ -37,9 +37,10 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rehearse" -d 'Run a t
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "run" -d 'Run a job unchanged, and be there when its memory ends'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "attach" -d 'Watch a process that already runs, as run does, until it ends'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "completions" -d 'Print the script that completes commands, GPUs, rules and settings in a shell'
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json or markdown' -r -f -a "terminal\t'One screen for people'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json, markdown or html' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
-markdown\t'To paste into an issue'"
+markdown\t'To paste into an issue'
+html\t'A self-contained page, with the snapshots that were read'"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s s -l snapshot -d 'Memory snapshot of the run, which proves or refutes it; may be repeated' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
@@ -209,6 +210,17 @@ markdown\t'For the comment on a pull request'
 junit\t'JUnit XML'
 sarif\t'SARIF 2.1.0, for code scanning'
 github\t'Annotations and step summary of GitHub Actions'"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu -d 'The GPU, such as "RTX 3090" (oomdoc rehearse --like list prints all that are known)' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l gpu-memory -d 'Memory of the GPU as CUDA counts it' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l headroom -d 'Room to keep free: 5% or 2GiB [default: 5%]' -r
@@ -261,17 +273,6 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l cache -d 'Eve
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l host-memory -d 'RAM of the machine or limit of the container [default: those of this machine]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l budget -d 'The file with the budgets' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l name -d 'Only the budget of this name' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
-en\t''
-zh\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
-always\t''
-never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l json -d 'Short for --format json'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l explain -d 'Every formula with the figures put in'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand headroom" -l text-only -d 'Of a model that sees or hears too, its language model alone'

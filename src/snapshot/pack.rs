@@ -91,10 +91,7 @@ pub fn pack(snapshot: &Snapshot, device: &Device, history: &History, names: &mut
     places(&mut out, snapshot, &stacks.list, names);
     let mut deflate = DeflateEncoder::new(Vec::new(), Compression::new(6));
     // Writing into memory does not fail; were it to, an empty pack is told as a page without one.
-    match deflate.write_all(&out).and_then(|()| deflate.finish()) {
-        Ok(packed) => packed,
-        Err(_) => Vec::new(),
-    }
+    deflate.write_all(&out).and_then(|()| deflate.finish()).unwrap_or_default()
 }
 
 /// The trace, a column each of what its entries have.

@@ -43,8 +43,8 @@ const SCRIPTS: [&str; 5] = [
     include_str!("report.js"),
 ];
 
-/// All snapshots on one page, below what was `told` of a log, as it may leave: what hides secrets reads the text, not the packed records, which have
-/// been read for it before they were packed and would be spoilt.
+/// All snapshots on one page, below what was `told` of a log, as it may leave: what hides secrets reads the text, not
+/// the packed records, which have been read for it before they were packed and would be spoilt.
 pub fn render(told: Option<&str>, replayed: &[Replayed], view: View) -> String {
     let text = text(told, replayed, view);
     let mut out = privacy::leaving(&text, view.style.redact).into_owned();
