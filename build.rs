@@ -56,6 +56,10 @@ fn compress(file: &Path) -> std::io::Result<()> {
 }
 
 fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    // A new file, so that a copy of the build folder that shares its files by hard links keeps its own.
+    if file.exists() {
+        std::fs::remove_file(file)?;
+    }
     let mut out = GzEncoder::new(std::fs::File::create(file)?, Compression::best());
     out.write_all(bytes)?;
     out.finish()?.sync_all()

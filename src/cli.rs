@@ -27,7 +27,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 pub use complete::{CompletionShell, script};
 pub use headroom::{DescribedRehearsal, HeadroomFormat, HeadroomOptions, HostOptions, ServingOptions, TrainingOptions};
-pub use run::{AttachOptions, RunOptions, WatchOptions};
+pub use run::{AttachOptions, RunOptions, TopOptions, WatchOptions};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -56,6 +56,7 @@ pub enum Invocation {
     Rehearse(Box<RehearseOptions>),
     Run(Box<RunOptions>),
     Attach(Box<AttachOptions>),
+    Top(Box<TopOptions>),
     /// The process beside a job of `run` that tells what the group gets.
     RunSentinel,
     /// The process that becomes a job of `run`.
@@ -89,7 +90,7 @@ pub enum ExplainFormat {
     Json,
     /// To paste into an issue
     Markdown,
-    /// A self-contained page, with the snapshots that were read
+    /// A self-contained page, with the curves that oomdoc run recorded and the snapshots that were read
     Html,
 }
 
@@ -484,6 +485,7 @@ impl From<Command> for Invocation {
             Command::Rehearse(args) => Invocation::Rehearse(Box::new((*args).into())),
             Command::Run(args) => Invocation::Run(Box::new((*args).into())),
             Command::Attach(args) => Invocation::Attach(Box::new((*args).into())),
+            Command::Top(args) => Invocation::Top(Box::new((*args).into())),
         }
     }
 }
@@ -541,6 +543,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Watch a process that already runs, as run does, until it ends
     Attach(Box<run::AttachArgs>),
+    /// Show what a running job holds, at every moment
+    Top(Box<run::TopArgs>),
     /// Print the script that completes commands, GPUs, rules and settings in a shell
     #[command(after_help = "Examples:
   source <(oomdoc completions bash)                        in ~/.bashrc; zsh alike

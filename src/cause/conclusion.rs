@@ -93,9 +93,6 @@ pub(crate) const SURE_ENOUGH: f64 = 0.8;
 /// A family is known where its causes together reach this.
 const FAMILY_KNOWN: f64 = 0.65;
 
-/// Evidence from here on speaks for a cause by itself.
-const SPEAKS: f64 = 0.5;
-
 /// Candidates less likely than this share of the first are not worth an observation.
 const CANDIDATE: f64 = 0.22;
 
@@ -107,17 +104,34 @@ const NAMED: usize = 4;
 
 /// The causes between which the log leaves open, the likeliest first.
 pub fn candidates(findings: &[Finding], conclusion: Conclusion) -> Vec<CauseId> {
-    let most = findings.first().map_or(0.0, |first| first.confidence);
-    let may = |finding: &&Finding| match conclusion {
-        Conclusion::Family(family) => {
-            Family::of(finding.cause.id) == family && finding.confidence >= OF_THE_FAMILY
-                || finding.confidence >= most * CANDIDATE
-        }
-        _ => finding.confidence >= most * CANDIDATE,
+    let shares: Vec<(CauseId, f64)> = findings.iter().map(|finding| (finding.cause.id, finding.confidence)).collect();
+    let family = match conclusion {
+        Conclusion::Family(family) => Some(family),
+        _ => None,
     };
-    let named: Vec<CauseId> = findings.iter().filter(may).map(|finding| finding.cause.id).take(NAMED).collect();
+    named(&shares, family).map(|(cause, _)| cause).collect()
+}
+
+/// Of causes with their shares, the likeliest first, those that are named beside one another.
+fn named(shares: &[(CauseId, f64)], family: Option<Family>) -> impl Iterator<Item = (CauseId, f64)> {
+    let most = shares.first().map_or(0.0, |(_, share)| *share);
+    let worth = move |cause: CauseId, share: f64| {
+        family == Some(Family::of(cause)) && share >= OF_THE_FAMILY || share >= most * CANDIDATE
+    };
+    let all = shares.iter().filter(|(cause, share)| worth(*cause, *share)).count();
     // What stands alone is held against the next.
-    if named.len() < 2 { findings.iter().map(|finding| finding.cause.id).take(2).collect() } else { named }
+    shares
+        .iter()
+        .filter(move |(cause, share)| all < 2 || worth(*cause, *share))
+        .take(if all < 2 { 2 } else { NAMED })
+        .copied()
+}
+
+/// Of causes with their shares, the likeliest first, how many may be printed beside one another, whatever is concluded.
+pub(super) fn printable(shares: &[(CauseId, f64)]) -> usize {
+    let family = shares.first().map(|(cause, _)| Family::of(*cause));
+    let last = named(shares, family).last().map(|(cause, _)| cause);
+    shares.iter().position(|(cause, _)| Some(*cause) == last).map_or(0, |at| at + 1)
 }
 
 /// What the findings of an incident amount to.
@@ -129,10 +143,7 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
     let second = findings.get(1).map_or(0.0, |second| second.confidence);
     // What only how often it stands behind such messages speaks for is a guess, however good: a bare message, a full
     // process of which nothing says what fills it.
-    let full = first.cause.id == CauseId::Capacity;
-    let guessed = first.evidence.iter().all(|evidence| {
-        evidence.weight < SPEAKS || is_of_the_message(evidence.id) || full && is_of_the_account(evidence.id)
-    });
+    let guessed = first.evidence.iter().all(|evidence| evidence.weight <= 0.0 || is_of_the_message(evidence.id));
     if guessed && incident.event.has(Sign::KilledWithoutProof) {
         return Conclusion::Open;
     }
@@ -150,22 +161,7 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
 
 /// Mechanisms that only tell what kind of message it is.
 fn is_of_the_message(id: &str) -> bool {
-    matches!(id, "figures" | "job" | "kill" | "bound" | "prior" | "error")
-}
-
-/// Mechanisms that tell that this process's own tensors fill the device, and nothing of why they do: a job that is too
-/// large, one that grows and one that holds a second model print the same.
-fn is_of_the_account(id: &str) -> bool {
-    matches!(
-        id,
-        "own-tensors"
-            | "request-share"
-            | "request-size"
-            | "request-against-held"
-            | "cache"
-            | "outside-the-allocator"
-            | "strangers"
-    )
+    matches!(id, "bound" | "prior" | "error")
 }
 
 #[cfg(test)]

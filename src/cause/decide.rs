@@ -1,6 +1,6 @@
 //! What would decide between causes that the log leaves open: one observation each, with what each outcome means.
 
-use super::conclusion::{Conclusion, Family, candidates};
+use super::conclusion::{Conclusion, candidates};
 use super::mechanism::MECHANISMS;
 use super::nature::{Asker, JobKind, asker, job_kind};
 use super::reading::pool_off;
@@ -33,11 +33,22 @@ pub struct Observation {
     pub outcomes: Vec<Outcome>,
 }
 
+impl Observation {
+    /// How many of the outcomes, in the order of their causes, tell two of them apart.
+    pub fn fewest(&self) -> usize {
+        let first = self.outcomes.first().map(|outcome| &outcome.see);
+        self.outcomes.iter().position(|outcome| Some(&outcome.see) != first).map_or(usize::MAX, |at| at + 1)
+    }
+}
+
 /// A kind of observation. Its position in [`TESTS`] is its price: the cheapest stands first.
 struct Test {
     id: &'static str,
     /// What to do, and whose command it is; `None` where it cannot be done for this incident.
     act: fn(&Incident) -> Option<(&'static str, Text)>,
+    /// The causes of which it tells whether they hold; of a pair without one of them it says nothing. Empty where it
+    /// tells any two apart.
+    about: &'static [CauseId],
     /// What one sees under each cause. Causes with the same words cannot be told apart by it.
     outcomes: &'static [(CauseId, &'static str, &'static str)],
 }
@@ -67,9 +78,11 @@ const TESTS: &[Test] = &[
     Test {
         id: "kernel-log",
         act: |incident| {
-            (asker(incident) == Asker::Host && !incident.event.has(Sign::KilledWithProof))
+            // Where memory was refused nobody was killed, and the kernel has nothing to tell.
+            (asker(incident) == Asker::Host && incident.event.has(Sign::KilledWithoutProof))
                 .then(|| ("linux", Text::same("dmesg -T | grep -iE 'out of memory|oom-kill|killed process'")))
         },
+        about: &[],
         outcomes: &[
             (
                 DriverOrUnrelated,
@@ -84,7 +97,6 @@ const TESTS: &[Test] = &[
             (HostWorkers, "it names one of many like-named processes", "记录指向众多同名进程之一"),
             (OtherProcess, "its table of tasks shows that another process held most", "任务表显示其他进程占用最多"),
             (SharedMemory, "shmem stands for most of the memory", "shmem 占去大部分内存"),
-            (FrameworkLimit, "no line, and memory was free: a limit refused", "没有记录且内存充足：是上限拒绝的"),
         ],
     },
     Test {
@@ -93,6 +105,7 @@ const TESTS: &[Test] = &[
             (asker(incident) == Asker::Host)
                 .then(|| ("linux", Text::same("ulimit -v; cat /sys/fs/cgroup/memory.max; free -h")))
         },
+        about: &[FrameworkLimit, Preallocation, OtherProcess],
         outcomes: &[
             (
                 FrameworkLimit,
@@ -124,6 +137,7 @@ const TESTS: &[Test] = &[
                 ("shell", text!(en: "df -h /dev/shm   # while the job runs", zh: "df -h /dev/shm   # 在任务运行时"))
             })
         },
+        about: &[SharedMemory, HostWorkers],
         outcomes: &[
             (SharedMemory, "/dev/shm is nearly full", "/dev/shm 接近用满"),
             (
@@ -143,6 +157,7 @@ const TESTS: &[Test] = &[
             running(incident)
                 .then(|| ("shell", text!(en: "{tool}   # with this job stopped", zh: "{tool}   # 停止本任务后执行")))
         },
+        about: &[OtherProcess, WrongDevice, HostMemory],
         outcomes: &[
             (
                 OtherProcess,
@@ -185,6 +200,7 @@ const TESTS: &[Test] = &[
                 )
             })
         },
+        about: &[],
         outcomes: &[
             (FrameworkLimit, "it starts", "可以启动"),
             (KvCache, "it still lacks cache, and starts with half the context", "缓存仍不足，而上下文减半后可以启动"),
@@ -207,6 +223,7 @@ const TESTS: &[Test] = &[
                 )
             })
         },
+        about: &[],
         outcomes: &[
             (KvCache, "it answers, or finds no memory for the longer cache", "可以回答，或没有内存容纳更长的缓存"),
             (FrameworkLimit, "it refuses at the same length: another limit holds", "在同样长度处拒绝：另有上限"),
@@ -219,6 +236,7 @@ const TESTS: &[Test] = &[
             let setting = pool_off(incident).filter(|_| running(incident))?;
             Some(("shell", text!(en: "{setting}   # for one run", zh: "{setting}   # 仅运行一次")))
         },
+        about: &[Preallocation],
         outcomes: &[
             (Preallocation, "it runs", "可以运行"),
             (Capacity, "it fails at the same place", "在同一处失败"),
@@ -238,6 +256,7 @@ const TESTS: &[Test] = &[
             let (target, line) = per_step(incident);
             (target == "pytorch" && reads_each_step(incident)).then(|| (target, each_step(incident, &line)))
         },
+        about: &[],
         outcomes: &[
             (LeakGrowth, see::RISES.0, see::RISES.1),
             (
@@ -278,9 +297,14 @@ const TESTS: &[Test] = &[
             let (target, line) = per_step(incident);
             (target != "pytorch" && reads_each_step(incident)).then(|| (target, each_step(incident, &line)))
         },
+        about: &[],
         outcomes: &[
             (LeakGrowth, "it rises from step to step", "逐步上升"),
-            (Fragmentation, "it rises to the device's size although the steps are alike", "各步相同却逐渐升到设备容量"),
+            (
+                Fragmentation,
+                "it rises to the device's size although the steps are alike",
+                "虽然各步相同，占用仍逐渐升到设备容量",
+            ),
             (Capacity, see::FULL.0, see::FULL.1),
             (TransientPeak, see::JUMPS.0, see::JUMPS.1),
             (DuplicateModel, see::TWICE.0, see::TWICE.1),
@@ -314,6 +338,7 @@ const TESTS: &[Test] = &[
                 ("program", text!(en: "run once with one worker or process", zh: "用单个 worker 或进程运行一次"))
             })
         },
+        about: &[HostWorkers, SharedMemory],
         outcomes: &[
             (HostWorkers, "it runs, with a fraction of the memory", "可以运行，占用大幅下降"),
             (HostMemory, "it fails at about the same place", "在差不多的位置失败"),
@@ -325,7 +350,8 @@ const TESTS: &[Test] = &[
     Test {
         id: "resident-memory-over-time",
         act: |incident| {
-            (asker(incident) == Asker::Host).then(|| {
+            // Who was there has seen it.
+            (asker(incident) == Asker::Host && incident.observed.is_none()).then(|| {
                 (
                     "linux",
                     text!(
@@ -335,6 +361,7 @@ const TESTS: &[Test] = &[
                 )
             })
         },
+        about: &[],
         outcomes: &[
             (LeakGrowth, "the job's own figure rises to the end", "本任务的占用持续上升直到结束"),
             (HostMemory, "it reaches its level at once and stays there", "很快达到某一水平并保持"),
@@ -354,6 +381,34 @@ const TESTS: &[Test] = &[
         ],
     },
     Test {
+        id: "more-memory",
+        act: |incident| {
+            (asker(incident) == Asker::Host && incident.observed.is_some()).then(|| {
+                (
+                    "program",
+                    text!(
+                        en: "run once with half of the data, or with twice the memory",
+                        zh: "用一半的数据或两倍的内存运行一次"
+                    ),
+                )
+            })
+        },
+        about: &[],
+        outcomes: &[
+            (
+                LeakGrowth,
+                "it fails at the same level, or rises to the new limit as well",
+                "在同一水平失败，或同样升到新的上限",
+            ),
+            (HostMemory, "it runs, at a level that follows the data", "可以运行，占用随数据量变化"),
+            (HostWorkers, "many like-named processes share what is held", "占用由许多同名进程分占"),
+            (SingleHugeAllocation, "it fails on one request, far above the rest", "在远大于其余的单次请求上失败"),
+            (TransientPeak, "it rises in one phase only", "仅在某个阶段上升"),
+            (SharedMemory, "files in memory make up what is held", "占用主要是内存中的文件"),
+            (OtherProcess, "somebody else's process holds what is missing", "缺口被其他进程占用"),
+        ],
+    },
+    Test {
         id: "shapes",
         act: |incident| {
             if !matches!(asker(incident), Asker::Tensor | Asker::PooledTensor | Asker::Host) {
@@ -370,6 +425,7 @@ const TESTS: &[Test] = &[
                 },
             ))
         },
+        about: &[],
         outcomes: &[
             (
                 SingleHugeAllocation,
@@ -403,6 +459,7 @@ const TESTS: &[Test] = &[
                 )
             })
         },
+        about: &[],
         outcomes: &[
             (Capacity, "it runs", "可以运行"),
             (LeakGrowth, "it runs, and fails many steps later", "可以运行，但若干步之后仍失败"),
@@ -433,6 +490,7 @@ const TESTS: &[Test] = &[
                 || ("program", text!(en: "start once with half the context length", zh: "将上下文长度减半启动一次")),
             )
         },
+        about: &[],
         outcomes: &[
             (KvCache, "it starts", "可以启动"),
             (Capacity, "it fails on a buffer of the same size", "在同样大小的缓冲区失败"),
@@ -461,6 +519,7 @@ const TESTS: &[Test] = &[
                 ))
             })
         },
+        about: &[FrameworkLimit, Preallocation],
         outcomes: &[
             (FrameworkLimit, "one is set, below the device's size", "设置了低于设备容量的上限"),
             (Preallocation, "a pool takes a fixed share at start", "某个内存池在启动时占用固定份额"),
@@ -488,6 +547,7 @@ const TESTS: &[Test] = &[
                 )
             })
         },
+        about: &[DriverOrUnrelated],
         outcomes: &[
             (DriverOrUnrelated, "another error shows, at another line", "在别处出现另一个错误"),
             (Capacity, "the same message comes with the device nearly full", "设备接近占满时出现同样的信息"),
@@ -561,23 +621,19 @@ const OFFERED: usize = 3;
 /// The observations that would decide between the candidates, the cheapest first: each tells at least two of them
 /// apart, and together they tell as many as can be.
 pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Conclusion) -> Vec<Observation> {
-    let mut candidates = candidates(findings, conclusion);
+    let printed = candidates(findings, conclusion);
+    let mut asked = printed.clone();
     // A kill that nothing proves to be memory's: whether it is stands first.
-    if incident.event.has(Sign::KilledWithoutProof) && !candidates.contains(&DriverOrUnrelated) {
-        candidates.push(DriverOrUnrelated);
-    }
-    // A message without a figure does not say who holds the device, and one look at it costs nothing.
-    if super::nature::on_gpu(incident)
-        && incident.event.facts.sizes.is_empty()
-        && !candidates.iter().any(|cause| Family::of(*cause) == Family::SomebodyElse)
-    {
-        candidates.push(OtherProcess);
+    let bare_kill = incident.event.has(Sign::KilledWithoutProof) && !printed.contains(&DriverOrUnrelated);
+    if bare_kill {
+        asked.push(DriverOrUnrelated);
     }
     let mut found: Vec<Observation> = Vec::new();
     let mut open: Vec<(CauseId, CauseId)> = Vec::new();
-    for (i, a) in candidates.iter().enumerate() {
-        open.extend(candidates.iter().skip(i + 1).map(|b| (*a, *b)));
+    for (i, a) in printed.iter().enumerate() {
+        open.extend(printed.iter().skip(i + 1).map(|b| (*a, *b)));
     }
+    open.extend(printed.iter().filter(|_| bare_kill).map(|cause| (*cause, DriverOrUnrelated)));
     for test in TESTS {
         if found.len() >= OFFERED || open.is_empty() {
             break;
@@ -588,7 +644,7 @@ pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Concl
         }
         let Some((target, act)) = (test.act)(incident) else { continue };
         open.retain(|pair| !decides(pair));
-        found.push(Observation { id: test.id, act, target, outcomes: outcomes(test, &candidates) });
+        found.push(Observation { id: test.id, act, target, outcomes: outcomes(test, &asked) });
     }
     found
 }
@@ -606,7 +662,8 @@ fn outcomes(test: &Test, candidates: &[CauseId]) -> Vec<Outcome> {
 
 fn separates(test: &Test, a: CauseId, b: CauseId) -> bool {
     let see = |cause| test.outcomes.iter().find(|(of, ..)| *of == cause).map(|(_, en, _)| *en);
-    matches!((see(a), see(b)), (Some(a), Some(b)) if a != b)
+    let told = test.about.is_empty() || test.about.contains(&a) || test.about.contains(&b);
+    told && matches!((see(a), see(b)), (Some(a), Some(b)) if a != b)
 }
 
 #[cfg(test)]
@@ -664,17 +721,26 @@ mod tests {
         }
     }
 
+    /// After the end of a job the device's tool shows the same whatever of the job's own filled the device.
     #[test]
-    fn a_message_without_figures_asks_for_a_look_at_the_device_before_anything_else() {
+    fn a_look_at_the_device_is_asked_for_only_where_it_tells_printed_causes_apart() {
         let incident = torch(&[]);
         let offered = |first, second| {
             let mut findings = rank(&incident);
             findings.retain(|finding| [first, second].contains(&finding.cause.id));
-            observations(&incident, &findings, Conclusion::Open).first().map(|first| first.id)
+            observations(&incident, &findings, Conclusion::Open).into_iter().map(|test| test.id).collect::<Vec<_>>()
         };
         for pair in [(Capacity, SingleHugeAllocation), (Capacity, TransientPeak), (Capacity, LeakGrowth)] {
-            assert_eq!(offered(pair.0, pair.1), Some("device-without-the-job"), "{pair:?}");
+            assert!(!offered(pair.0, pair.1).contains(&"device-without-the-job"), "{pair:?}");
         }
+        assert_eq!(offered(Capacity, OtherProcess).first(), Some(&"device-without-the-job"));
+    }
+
+    #[test]
+    fn the_kernels_log_is_asked_for_only_where_somebody_was_killed() {
+        let refused = host(&[(Fact::Requested, "9.10 GiB"), (Fact::Free, "7.80 GiB")]);
+        let kernel = TESTS.iter().find(|test| test.id == "kernel-log").expect("the test");
+        assert_eq!((kernel.act)(&refused), None);
     }
 
     #[test]

@@ -102,6 +102,7 @@ mod tests {
     use crate::domain::Program;
     use crate::evidence::Known;
     use crate::evidence::Span;
+    use crate::incident::Recording;
     use crate::incident::context::Measure;
     use crate::units::{GIB, MIB};
 
@@ -182,7 +183,7 @@ mod tests {
         Incident { recording: Some(recording), ..torch(&super::super::trial::RECORDED) }
     }
 
-    fn proof(active: u64, served: Option<u64>) -> crate::incident::Recording {
+    fn proof(active: u64, served: Option<u64>) -> Recording {
         super::super::trial::recording(active, served)
     }
 
@@ -197,11 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_that_fails_too_rules_it_out() {
-        let incident = with(proof(3500 * MIB, None));
+    fn a_replay_that_fails_too_rules_it_out_where_hardly_enough_is_there_in_all() {
+        let tight = Recording { least: 7200 * MIB, ..proof(3500 * MIB, None) };
+        let incident = with(tight);
         assert!(confidence(&torch(&super::super::trial::RECORDED), CauseId::Fragmentation) > 0.7, "by the log alone");
         assert!(confidence(&incident, CauseId::Fragmentation) < 0.05);
         assert_eq!(first(&incident), CauseId::Capacity);
+        // 4.4 of 7.3 GiB: no setting serves it, and it is the pieces all the same.
+        let scattered = with(proof(3500 * MIB, None));
+        assert_eq!(first(&scattered), CauseId::Fragmentation);
+        assert!(!finding(&scattered, CauseId::Fragmentation).proved);
     }
 
     #[test]

@@ -41,6 +41,7 @@ use crate::incident::Incident;
 use crate::incident::recording::Pieces;
 use crate::text;
 use crate::text::Text;
+use conclusion::Family;
 use mechanism::{Mechanism, Reading};
 use weights::Weights;
 
@@ -90,6 +91,15 @@ pub struct Finding {
     pub refute: Text,
 }
 
+impl Finding {
+    /// What speaks for it, the strongest first; empty where only its frequency does.
+    pub fn supporting(&self) -> Vec<&Evidence> {
+        let mut list: Vec<&Evidence> = self.evidence.iter().filter(|item| item.weight > 0.0).collect();
+        list.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        list
+    }
+}
+
 /// Every cause, in the order of the contract.
 pub const CAUSES: &[&Cause] = &[
     &capacity::CAUSE,
@@ -130,6 +140,10 @@ const WORTH_TELLING: f64 = 0.02;
 /// Evidence below this says nothing for or against.
 const WORTH_CITING: f64 = 0.15;
 
+/// Natural-log odds by which a reading told as evidence speaks for its cause before every cause that may be printed
+/// beside it: it makes the cause twice as likely as each of them. What says less is true of both.
+pub const TELLS_APART: f64 = std::f64::consts::LN_2;
+
 /// Weighs all causes for an incident; most likely first. Confidences add up to less than 1: the rest stands for what no
 /// log tells.
 pub fn rank(incident: &Incident) -> Vec<Finding> {
@@ -169,8 +183,9 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
     findings
 }
 
-/// What tells the kind of failure and never why: it counts, and is no evidence that a reader would accept.
-const BACKGROUND: [&str; 2] = ["job", "figures"];
+/// What tells the kind of failure and never why: it counts, and is no evidence that a reader would accept. Whatever
+/// filled the memory, a process is killed for it, and the request that fails is the last straw.
+const BACKGROUND: [&str; 4] = ["job", "figures", "kill", "last-straw"];
 
 /// True where a reading can be told as evidence for a cause. How large a request was says something of the job that
 /// made it, and nothing of others, of a device chosen wrongly or of a second copy.
@@ -183,38 +198,76 @@ fn is_evidence_for(cause: CauseId, mechanism: &str) -> bool {
             | CauseId::SingleHugeAllocation
             | CauseId::TransientPeak
             | CauseId::Fragmentation
-            | CauseId::FrameworkLimit
             | CauseId::Preallocation
             | CauseId::KvCache
             | CauseId::HostMemory
             | CauseId::SharedMemory
             | CauseId::DriverOrUnrelated
     ) || cause == CauseId::DuplicateModel && mechanism == "request-against-held";
-    // That nobody else is on the device, or that a program runs for long, is the same for most causes.
     let bare = match mechanism {
+        // That nobody else is on the device, or that a program runs for long, is the same for most causes.
         "strangers" => matches!(cause, CauseId::LeakGrowth | CauseId::TransientPeak | CauseId::DuplicateModel),
         "long-lived" => !matches!(cause, CauseId::LeakGrowth | CauseId::OtherProcess | CauseId::HostMemory),
+        // One model that is too large fails in loading as two do.
+        "phase" => cause == CauseId::DuplicateModel,
+        // That something failed at start-up says of an engine which memory it was, not why.
+        "warm-up" => cause == CauseId::Capacity,
+        // The words for an error that may be something else's say nothing of who holds the memory.
+        "error" => cause == CauseId::Capacity,
         _ => false,
     };
     !BACKGROUND.contains(&mechanism) && !bare && (of_the_job || !of_the_request)
 }
 
-/// Drops what says nothing: readings without weight, and those that speak for the likeliest of the other causes as much
-/// as for this one, under which they would be no evidence.
+/// Mechanisms that tell that this process's own tensors fill the device, and nothing of why they do: a job that is too
+/// large, one that grows and one that holds a second model print the same.
+fn is_of_the_account(mechanism: &str) -> bool {
+    matches!(
+        mechanism,
+        "own-tensors"
+            | "request-share"
+            | "request-size"
+            | "request-against-held"
+            | "cache"
+            | "outside-the-allocator"
+            | "strangers"
+    )
+}
+
+/// Drops what says nothing: readings without weight, those that speak for a cause that may stand beside this one nearly
+/// as much as for this one, under which they would be no evidence, and those that speak for another one still more.
 fn speak_against_rivals(weighed: &mut [Weighed]) {
-    let weights = |weighed: &Weighed| weighed.evidence.iter().map(|evidence| evidence.weight).collect::<Vec<f64>>();
-    let mut likeliest: Vec<(f64, usize)> = weighed.iter().enumerate().map(|(at, cause)| (cause.share, at)).collect();
-    likeliest.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let leaders: Vec<(usize, Vec<f64>)> =
-        likeliest.iter().take(2).filter_map(|(_, at)| Some((*at, weights(weighed.get(*at)?)))).collect();
+    let temperature = Weights::get().temperature;
+    let mut likeliest: Vec<(usize, CauseId, f64)> =
+        weighed.iter().enumerate().map(|(at, cause)| (at, cause.cause.id, cause.share)).collect();
+    likeliest.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let shares: Vec<(CauseId, f64)> = likeliest.iter().map(|(_, cause, share)| (*cause, *share)).collect();
+    let printed = conclusion::printable(&shares);
+    let beside: Vec<usize> = likeliest.iter().take(printed).map(|(at, ..)| *at).collect();
+    let weights: Vec<Vec<f64>> =
+        weighed.iter().map(|weighed| weighed.evidence.iter().map(|evidence| evidence.weight).collect()).collect();
+    let causes: Vec<CauseId> = weighed.iter().map(|weighed| weighed.cause.id).collect();
     for (at, cause) in weighed.iter_mut().enumerate() {
-        let rival = leaders.iter().find(|(leader, _)| *leader != at).map(|(_, weights)| weights);
+        // One that is listed below those is held against all.
+        let all: Vec<usize> = (0..weights.len()).collect();
+        let others = if beside.contains(&at) { &beside } else { &all };
+        let rivals = || others.iter().copied().filter(|rival| *rival != at);
+        let of_own_need = |rival: usize| causes.get(rival).copied().map(Family::of) == Some(Family::OwnNeed);
+        let why_is_open = cause.cause.id == CauseId::Capacity && rivals().any(of_own_need);
         let mut row = 0;
         cause.evidence.retain(|evidence| {
-            let of_rival = rival.and_then(|weights| weights.get(row)).copied().unwrap_or(0.0);
+            let of = |rival: usize| weights.get(rival).and_then(|weights| weights.get(row)).copied().unwrap_or(0.0);
+            let most = |all: &mut dyn Iterator<Item = usize>| all.map(of).fold(f64::MIN, f64::max);
+            let of_rivals = most(&mut rivals());
+            let of_any = most(&mut (0..weights.len()).filter(|rival| *rival != at));
             row += 1;
+            let before = |other: f64| (evidence.weight - other) / temperature;
             evidence.weight.abs() >= WORTH_CITING
-                && (evidence.weight < 0.0 || evidence.weight > of_rival && is_evidence_for(cause.cause.id, evidence.id))
+                && (evidence.weight < 0.0
+                    || before(of_rivals) >= TELLS_APART
+                        && before(of_any) > -TELLS_APART
+                        && is_evidence_for(cause.cause.id, evidence.id)
+                        && !(why_is_open && is_of_the_account(evidence.id)))
         });
     }
 }

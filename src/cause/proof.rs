@@ -114,6 +114,7 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     // What a phase of its own needs at that moment, after steps that went well, is no need of the steps.
     if grown(incident).is_none()
         && level("phase-apart").is_none()
+        && at("steps-before", &["higher", "ever-higher", "fitted-before"]).is_none()
         && let Some(found) = at("replay", &["need-exceeds"])
     {
         return by(CauseId::Capacity, found);

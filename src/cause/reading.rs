@@ -73,12 +73,12 @@ pub fn whole(incident: &Incident) -> Option<Interval> {
     incident.ledger.capacity.or(incident.ledger.cap).filter(|whole| whole.middle() > 0)
 }
 
-/// How to name [`whole`].
+/// How to name [`whole`]: what a pool may take or a limit allows is not the device.
 pub fn whole_name(incident: &Incident) -> Text {
     if incident.ledger.capacity.is_some() {
         Text::new("the device", "设备")
     } else {
-        Text::new("the pool or limit", "内存池或上限")
+        Text::new("the limit", "上限")
     }
 }
 

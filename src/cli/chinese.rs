@@ -672,6 +672,22 @@ const PAIRS: &[(&str, &str)] = &[
         "Exit codes: 0 it was watched to its end or until Ctrl-C, 2 bad usage or no such process.",
         "退出码：0 已观察到结束或 Ctrl-C，2 用法错误或没有该进程。",
     ),
+    ("Show what a running job holds, at every moment", "实时显示运行中的任务占用多少内存"),
+    ("Process to show, with all that it starts", "要显示的进程，连同它启动的所有进程"),
+    ("Time between two looks", "两次读取的间隔"),
+    ("End after so many looks", "读取这么多次后结束"),
+    ("a line for each look, where it is no terminal", "不是终端时，每次读取一行"),
+    (
+        "Each look shows the job's memory, its control group, swap, /dev/shm, page-locked memory, the GPUs, \
+         how long everything waited for memory, and the processes with what each holds alone. Nothing is \
+         written down: oomdoc attach --record does that. Ctrl-C ends it, and the process goes on.",
+        "每次读取显示任务的内存、控制组、交换空间、/dev/shm、锁页内存、各 GPU、因等待内存而停顿的时间，以及\
+         各进程的独占内存。不作记录；记录请用 oomdoc attach --record。Ctrl-C 可结束，进程继续运行。",
+    ),
+    (
+        "Exit codes: 0 the process ended, the looks were made, or Ctrl-C; 2 bad usage or no such process.",
+        "退出码：0 进程已结束、读取次数已满或 Ctrl-C；2 用法错误或没有该进程。",
+    ),
 ];
 
 #[cfg(test)]

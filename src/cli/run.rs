@@ -4,6 +4,7 @@ use super::{Output, OutputArgs};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// First arguments with which the program starts itself.
 pub(super) const SENTINEL: &str = "run-sentinel";
@@ -32,6 +33,17 @@ pub struct AttachOptions {
     pub pid: u32,
     pub watch: WatchOptions,
     pub quiet: bool,
+    pub output: Output,
+}
+
+/// `oomdoc top`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TopOptions {
+    pub pid: u32,
+    /// Between two looks.
+    pub interval: Duration,
+    /// Looks after which it ends.
+    pub count: Option<u64>,
     pub output: Output,
 }
 
@@ -95,6 +107,29 @@ pub(super) struct AttachArgs {
 }
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  oomdoc top $(pgrep -o -f train.py)
+  oomdoc top --interval 5s --count 12 4242 > memory.txt      a line for each look, where it is no terminal
+
+Each look shows the job's memory, its control group, swap, /dev/shm, page-locked memory, the GPUs, how long everything \
+waited for memory, and the processes with what each holds alone. Nothing is written down: oomdoc attach --record does \
+that. Ctrl-C ends it, and the process goes on.
+Exit codes: 0 the process ended, the looks were made, or Ctrl-C; 2 bad usage or no such process.")]
+pub(super) struct TopArgs {
+    /// Process to show, with all that it starts
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    pid: u32,
+    /// Time between two looks
+    #[arg(long, value_name = "TIME", value_parser = super::duration, default_value = "1s")]
+    interval: Duration,
+    /// End after so many looks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Args)]
 struct WatchArgs {
     /// Write down what is seen, for oomdoc explain; {rank}, {host} and {pid} stand for those, and a folder gets a file
     /// for each
@@ -148,6 +183,12 @@ impl From<AttachArgs> for AttachOptions {
             watch: args.watch.into(),
             output: args.output.plain(false),
         }
+    }
+}
+
+impl From<TopArgs> for TopOptions {
+    fn from(args: TopArgs) -> TopOptions {
+        TopOptions { pid: args.pid, interval: args.interval, count: args.count, output: args.output.plain(false) }
     }
 }
 

@@ -96,14 +96,16 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
     })
 }
 
-/// The report as on a terminal, above the page of the snapshots that could be read.
+/// The report as on a terminal, above the curves of the records and the page of the snapshots that could be read.
 fn page(explanation: &Explanation, snapshots: &[Source], output: &Output) -> String {
     let style = Style { width: PAGE_COLUMNS, height: None, unicode: true, ..output.style };
-    let told = report::terminal::render(explanation, style);
+    // The plot in characters has no place beside the drawn one.
+    let told = report::terminal::without_timeline(explanation, style);
     let told = anstream::adapter::strip_str(&told).to_string();
+    let above = report::replay::html::Above { told, curves: report::timeline::html::curves(explanation, style) };
     let replayed: Vec<Replayed> = snapshots.iter().filter_map(|source| replay::for_page(source, output)).collect();
     let view = report::replay::View { top: 8, style };
-    report::replay::html::render(Some(&told), &replayed, view)
+    report::replay::html::render(Some(&above), &replayed, view)
 }
 
 /// Columns of the report on a page.

@@ -14,6 +14,8 @@ pub mod rules;
 #[cfg_attr(not(target_os = "linux"), path = "run_elsewhere.rs")]
 pub mod run;
 pub mod simulate;
+#[cfg(target_os = "linux")]
+mod top;
 
 use crate::cli::{CompletionShell, Invocation, Output};
 use crate::privacy;
@@ -45,6 +47,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Rehearse(options) => options.output.style.lang,
         Invocation::Run(options) => options.output.style.lang,
         Invocation::Attach(options) => options.output.style.lang,
+        Invocation::Top(options) => options.output.style.lang,
     };
     let outcome = match invocation {
         Invocation::Explain(options) => explain::run(&options),
@@ -74,6 +77,7 @@ pub fn run(invocation: Invocation) -> ExitCode {
         Invocation::Rehearse(options) => rehearse::run(&options),
         Invocation::Run(options) => run::run(&options),
         Invocation::Attach(options) => run::attach(&options),
+        Invocation::Top(options) => run::top(&options),
         Invocation::RunSentinel => run::sentinel(),
         Invocation::RunChild(arguments) => run::become_job(&arguments),
     };

@@ -75,8 +75,11 @@ pub fn run(options: &RehearseOptions) -> anyhow::Result<u8> {
     if let Some(folder) = &options.keep {
         keep(folder, &rehearsed.kept).with_context(|| folder.display().to_string())?;
     }
-    super::print(&rehearsed.text(options), &options.output)?;
-    Ok(rehearsed.answer.verdict.exit_code())
+    let (text, code) = (rehearsed.text(options), rehearsed.answer.verdict.exit_code());
+    // The runs' folders go before the report: whoever ends it while it waits for a reader leaves none behind.
+    drop(rehearsed);
+    super::print(&text, &options.output)?;
+    Ok(code)
 }
 
 /// A document for the build server that is to read one, where there is no answer.

@@ -2,6 +2,7 @@
 
 use super::explain::{FileEvents, diagnose_with, recorded};
 use super::proof::Proofs;
+pub use super::top::run as top;
 use crate::cli::{AttachOptions, Output, RunOptions, WatchOptions};
 use crate::incident::context::Given;
 use crate::incident::timeline::{End, Header, Quantity, Timeline};
@@ -35,26 +36,43 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
     let job = Job { command: options.command.clone(), environment, dies_with_oomdoc: options.die_with_me };
     let tape = Arc::new(Mutex::new(Tape::default()));
     let mut sampler = None;
-    let started = |pid| {
+    let started = |pid: Pid| {
         let header = header(pid, &options.command);
+        inside.as_ref().inspect(|inside| inside.belongs_to(header.pid));
         sampler = Some(watch(pid, header, &tape, &options.watch, inside.clone(), &options.output));
     };
-    let ending = match child::supervise(&job, &tape, started) {
-        Ok(ending) => ending,
+    let ended = match child::supervise(&job, &tape, started) {
+        Ok(ended) => ended,
         Err(refused) => {
             let program = options.command.first().map(OsString::as_os_str).unwrap_or_default();
             child::tell_not_started(program, &refused);
             return Ok(refused.code);
         }
     };
-    let end = match ending {
+    if let Some(error) = &ended.refused {
+        let line = text!(
+            en: "oomdoc: what the job wrote could not all be passed on: {error}",
+            zh: "oomdoc：作业的输出未能全部传出：{error}"
+        );
+        let _ = writeln!(std::io::stderr(), "{}", line.in_lang(options.output.style.lang));
+    }
+    let end = match ended.how {
         Ending::Exited(code) => End { code: Some(code.into()), ..End::default() },
         Ending::Killed(signal) => End { signal: Some(signal), ..End::default() },
     };
     if let Some(sampler) = sampler {
         tell(sampler.finish(end), &tape, options.quiet, &options.output);
     }
-    Ok(ending.code())
+    if inside.is_some_and(|inside| !inside.came()) {
+        let line = text!(
+            en: "oomdoc: --snapshot had nothing to look at: no Python of the job took its module in (python -I or -E, \
+                 another user or container, or no Python at all)",
+            zh: "oomdoc：--snapshot 没有可看的内容：作业中没有 Python 载入其模块（python -I 或 -E、其他用户或容器，或根本\
+                 没有 Python）"
+        );
+        let _ = writeln!(std::io::stderr(), "{}", line.in_lang(options.output.style.lang));
+    }
+    Ok(ended.how.code())
 }
 
 /// What lets PyTorch tell from inside; `None` where it cannot be prepared, which is told.
@@ -101,7 +119,7 @@ pub fn attach(options: &AttachOptions) -> anyhow::Result<u8> {
 }
 
 /// Field 22 of `stat`, by which a process is told from a later one of its number; `None` for one that has ended.
-fn start_time(pid: u32) -> Option<String> {
+pub(super) fn start_time(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     fields.next().filter(|state| *state != "Z")?;

@@ -1,14 +1,14 @@
 //! `oomdoc run` where it cannot be: on systems without `/proc` and control groups.
 
-use crate::cli::{AttachOptions, RunOptions};
+use crate::cli::{AttachOptions, RunOptions, TopOptions};
 use crate::text::{Lang, Text};
 use std::ffi::OsString;
 
 fn refuse(lang: Lang) -> anyhow::Result<u8> {
     let text = Text::new(
-        "run and attach need Linux: what they watch are /proc and control groups. oomdoc explain reads the log of \
+        "run, attach and top need Linux: what they watch are /proc and control groups. oomdoc explain reads the log of \
          any job, here too",
-        "run 和 attach 需要 Linux：它们依赖 /proc 和控制组。oomdoc explain 在本系统上同样可以解读任何作业的日志",
+        "run、attach 和 top 需要 Linux：它们依赖 /proc 和控制组。oomdoc explain 在本系统上同样可以解读任何作业的日志",
     );
     anyhow::bail!("{}", text.in_lang(lang))
 }
@@ -18,6 +18,10 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
 }
 
 pub fn attach(options: &AttachOptions) -> anyhow::Result<u8> {
+    refuse(options.output.style.lang)
+}
+
+pub fn top(options: &TopOptions) -> anyhow::Result<u8> {
     refuse(options.output.style.lang)
 }
 

@@ -218,7 +218,11 @@ impl Joined {
         // Blanks between groups of digits, a fraction of a byte, a number cut off: no count of bytes.
         let blank_group = self.squeezed[end..].starts_with(|c: char| c.is_ascii_digit())
             && self.starts.iter().all(|(start, _)| *start != end);
-        let bytes = numeral.and_then(|numeral| numeral.whole()).filter(|_| !blank_group && !self.cut_at(end));
+        // `of size 46[rank1]: …`: another process wrote on before the number was whole.
+        let taken_over =
+            self.adjoins(end) && self.squeezed[end..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '[');
+        let whole = !blank_group && !taken_over && !self.cut_at(end);
+        let bytes = numeral.and_then(|numeral| numeral.whole()).filter(|_| whole);
         Some(match bytes {
             Some(bytes) => (Printed::Size(Figure { bytes, half_width: 0, at }), end),
             None => (Printed::Unreadable(at), end),
@@ -420,6 +424,10 @@ impl Joined {
             break;
         }
         start += number[start..].find(|c: char| c.is_ascii_digit())?;
+        // `5.  File "…/fu06 MiB free`: another process's words stand where the number began.
+        if number[..start].ends_with(|c: char| c.is_ascii_alphabetic()) && self.adjoins(start) {
+            return None;
+        }
         self.size_at(start, base).filter(|(_, after)| *after == end).map(|(printed, _)| (printed, start))
     }
 
@@ -518,6 +526,20 @@ mod tests {
         assert_eq!(bytes_behind("needs 40383193088\n", "needs"), Some(40_383_193_088));
         assert_eq!(bytes_behind("needs 15.2 Gi", "needs"), None);
         assert_eq!(bytes_behind("needs 15.5 GiB", "needs"), Some(31 << 29));
+    }
+
+    /// Two processes that write to one pipe: each of these was read as the rest of a number.
+    #[test]
+    fn a_figure_into_which_another_process_wrote_is_unknown() {
+        assert_eq!(bytes_behind("buffer of size 46[rank1]: buffer of size 4619481926\n", "size"), None);
+        assert_eq!(bytes_behind("buffer of size 46torch.OutOfMemoryError: CUDA\n", "size"), None);
+        assert_eq!(bytes_behind("buffer of size 46; the next\n", "size"), Some(46));
+        let free = |text: &str| {
+            let text = joined(text);
+            text.size_before(text.find("free", 0).unwrap(), Base::Binary).map(|(_, start)| start)
+        };
+        assert_eq!(free("5.06 GiB already allocated; 5.  File \"/a/fu06 MiB free;"), None);
+        assert_eq!(free("allocated; 5.06 MiB free;"), Some("allocated;".len()));
     }
 
     #[test]

@@ -20,9 +20,9 @@ pub const DIALECT: Dialect = Dialect {
     read,
 };
 
-/// A report has at most this many lines: its table has one for each process of the machine or group, and by default
-/// a machine has at most 32,768.
-const LONGEST: usize = 33_000;
+/// A report has at most this many lines: its table has one for each process of the machine or group. A machine may have
+/// four million (`kernel.pid_max` of 64-bit systems), but no document keeps more lines in a row.
+const LONGEST: usize = 64 << 10;
 
 /// Foreign lines in a row that may stand inside a report: other programs write to the same log.
 const INTERLEAVED: usize = 40;
@@ -101,12 +101,15 @@ fn is_lone_table(document: &Document, position: usize) -> bool {
     const NEAR: usize = 60;
     let line = field::text(document, position);
     let headed = header(bare(line)).is_some() || spoken(document, position, &["uidtgidtotal_vmrss"]).is_some();
-    headed
-        && !field::before(position, NEAR).any(|at| speaks_of_a_kill(field::text(document, at)))
-        && !field::behind(document, position, LONGEST)
-            .map(|at| field::text(document, at))
-            .take_while(|line| is_piece(line))
-            .any(speaks_of_a_kill)
+    if !headed || field::before(position, NEAR).any(|at| speaks_of_a_kill(field::text(document, at))) {
+        return false;
+    }
+    let behind = field::behind(document, position, LONGEST).map(|at| field::text(document, at));
+    match behind.into_iter().find(|line| !is_piece(line) || speaks_of_a_kill(line)) {
+        Some(line) => !speaks_of_a_kill(line),
+        // An excerpt of a document ends where it was cut: the victim may stand further on.
+        None => document.lines.last().is_none_or(|last| last.number == document.line_count),
+    }
 }
 
 /// True for the lines that make a report: the others are only read when such a line stands near.
@@ -276,7 +279,7 @@ fn extent(document: &Document, position: usize) -> Option<std::ops::RangeInclusi
     let mut asked = false;
     let mut scoped = false;
     let mut foreign = 0;
-    for at in first..document.lines.len().min(first.saturating_add(LONGEST)) {
+    for at in first..document.lines.len().min(position.saturating_add(LONGEST)) {
         let line = field::text(document, at);
         if line.trim().is_empty() {
             continue;
@@ -734,6 +737,7 @@ impl Report {
         let mut event = field::event(document, quoted, "kernel-oom-kill", Program::LinuxKernel, resource);
         event.message = field::quoted(bare(field::text(document, quoted)));
         event.at = Span::lines(field::number(document, self.first), field::number(document, self.last));
+        event.quoted_at = (quoted != self.first).then(|| field::number(document, quoted));
         event.sign(Sign::KilledWithProof);
         let known_page = self.page_size();
         let page = known_page.unwrap_or(COMMON_PAGE);

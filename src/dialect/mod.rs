@@ -438,7 +438,7 @@ pub fn events(document: &Document) -> Vec<Event> {
     }
     net::yield_to_known(&mut events);
     for event in &mut events {
-        event.quoted_at = quoted_at(document, event);
+        event.quoted_at = event.quoted_at.or_else(|| quoted_at(document, event));
     }
     events
 }

@@ -50,6 +50,7 @@ pub const DIALECT: Dialect = Dialect {
         "ベクトルを割り当て",
         "벡터를 할당할",
         "MemoryError",
+        "t start new thread",
         "emory allocation",
         "bad_alloc",
         "(?i)rror 1455",
@@ -108,9 +109,21 @@ fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
     Some(event)
 }
 
-/// A bare `MemoryError`.
+/// A bare `MemoryError`, and threads that Python cannot start.
 fn python(document: &Document, position: usize, line: &str) -> Option<Event> {
     let text = bare(line).trim_end();
+    if ["can't start new thread", "can’t start new thread"].iter().any(|words| text.ends_with(words)) {
+        let event = refused(document, position, "python-thread", Program::Python);
+        return harmless(
+            event,
+            text!(
+                en: "Python could not start a thread: the limit on threads (ulimit -u, pids.max) or on addresses was \
+                     reached (ulimit -v, of which each thread's stack takes a part), not the memory",
+                zh: "Python 无法创建线程：达到的是线程数上限（ulimit -u、pids.max）或地址空间上限（ulimit -v，每个线程的栈\
+                     占去一部分），而不是内存上限"
+            ),
+        );
+    }
     let raised = text == "MemoryError"
         || text.strip_prefix("MemoryError:").is_some_and(|tail| !foreign(tail) && !tail.contains("bad_alloc"));
     if !raised {

@@ -14,11 +14,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Training, Need::NoEngine, Need::Loaded],
-    applies: |case| {
-        let gone = matches!(case.phase(), Some(Phase::OptimizerStep | Phase::Checkpoint)) || case.averaging();
-        case.training_step() && case.pytorch() && !gone
-    },
+    needs: &[Need::Training, Need::NoEngine, Need::Loaded, Need::Pass],
+    applies: |case| case.training_step() && case.pytorch(),
     costs: Costs { slows: (0.05, 0.5), numerics: Numerics::Same },
     knobs: &[
         line(Target::Trl, "SFTConfig(activation_offloading=True)"),

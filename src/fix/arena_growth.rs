@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "arena-growth",
     class: Class::AllocConfig,
-    title: || text!(en: "Let the arena grow by what is asked for", zh: "让 arena 按需增长"),
+    title: || text!(en: "Let the arena grow by request, or do without it", zh: "让 arena 按请求增长，或不用 arena"),
     doc: || {
         text!(
             en: "ONNX Runtime's arena extends by powers of 2 and never gives memory back: one long input leaves it \
@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[],
-    applies: |_| true,
+    // The options are those of the provider for NVIDIA.
+    applies: |case| case.on_host() || case.accelerator() == Accelerator::Cuda,
     costs: Costs { slows: (0.0, 0.15), numerics: Numerics::Same },
     knobs: &[
         line(

@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Gpu, Need::Training],
-    applies: |case| case.large_model() && !case.evaluating() && case.context.lora.value() != Some(true),
+    applies: |case| case.large_model() && !case.evaluating() && !case.adapters(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Optimisation },
     knobs: &[
         line(Target::Lightning, "Trainer(precision=\"bf16-true\")"),

@@ -2,7 +2,7 @@
 //! changes which act on the same bytes are not counted twice.
 
 use super::case::{Case, show};
-use crate::domain::Trainer;
+use crate::domain::{Number, Trainer};
 use crate::estimate::states::{Optimizer, Regime};
 use crate::incident::context::{Phase, Precision};
 use crate::text;
@@ -182,6 +182,15 @@ impl Case<'_> {
     /// where they may fit or are not known.
     pub fn never_fits(&self) -> Option<Text> {
         let room = self.capacity()?;
+        // What a compiled program is given lies on the device before it computes anything.
+        let given = self.incident.event.facts.number(Number::Parameter).map_or(0, |bytes| bytes as i128);
+        if given > room.high && self.incident.event.resource.on_device() {
+            let (given, device) = (show(given), show(room.middle()));
+            return Some(text!(
+                en: "the arguments of the program never fit: {given} of {device}",
+                zh: "程序的参数本身就放不下：{given}，而设备只有 {device}"
+            ));
+        }
         if let Some(budget) = Budget::of(self).filter(|budget| budget.states().low > room.high) {
             let (reckoned, device) = (budget.reckoned(), show(room.middle()));
             return Some(Text::new(

@@ -21,7 +21,11 @@ pub const FIX: Fix = Fix {
     helps: Work::ALL,
     needs: &[Need::Device],
     applies: |case| {
-        case.on_device() && (case.sign(Sign::UnifiedMemory) || case.sign(Sign::Hip) || case.sign(Sign::Xpu))
+        let of_an_apu = case.sign(Sign::Hip) && case.confidence(CauseId::FrameworkLimit) >= 0.3;
+        of_an_apu
+            || case.sign(Sign::UnifiedMemory)
+            || case.sign(Sign::BufferSizeLimit)
+            || case.sign(Sign::Xpu) && beyond_one_buffer(case)
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
@@ -52,6 +56,14 @@ pub const FIX: Fix = Fix {
     fixtures: &["sycl/buffer", "tensorrt/nvmap"],
     advise,
 };
+
+/// The largest single buffer that Level Zero makes unless it is told otherwise.
+const LARGEST_BUFFER: i128 = 4 * GIB as i128;
+
+fn beyond_one_buffer(case: &Case) -> bool {
+    case.requested().is_some_and(|requested| requested.high >= LARGEST_BUFFER)
+        || case.confidence(CauseId::FrameworkLimit) >= 0.5
+}
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)

@@ -21,6 +21,9 @@ use crate::units::{Bytes, Interval, signed};
 /// Share of the probability that no cause claimed which goes to the plain shortage of the resource.
 const RESIDUAL: f64 = 0.8;
 
+/// Trainers whose lines are shown beside PyTorch's own where the log leaves open which one runs.
+const SUPPOSED: [Target; 4] = [Target::HfTrainer, Target::Lightning, Target::DeepSpeed, Target::Accelerate];
+
 /// A borrowed view of one incident and its findings with the derived quantities that several fixes need.
 pub struct Case<'a> {
     pub incident: &'a Incident,
@@ -93,7 +96,7 @@ impl<'a> Case<'a> {
     }
 
     pub fn trainer(&self) -> Option<Trainer> {
-        self.context.trainer.value()
+        self.trainer_seen()
     }
 
     /// Probability of a cause: its finding's confidence, and for the resource's plain shortage a share of what no cause
@@ -237,6 +240,8 @@ impl<'a> Case<'a> {
     pub fn loading(&self) -> bool {
         matches!(self.phase(), Some(Phase::Load | Phase::Resume))
             || (self.phase().is_none() && (self.clue(Clue::LoadsModel) || self.places_a_model()))
+            || matches!(self.phase(), None | Some(Phase::Train | Phase::Forward)) && self.builds_a_model()
+            || self.says_loading()
     }
 
     /// True where the failing line makes a model and moves it to the device: `net = Net().cuda()`.
@@ -272,12 +277,6 @@ impl<'a> Case<'a> {
     /// True for a simulator of quantum states, whose one array nothing makes smaller but fewer qubits.
     pub fn is_state_vector(&self) -> bool {
         self.program().kind() == Kind::QuantumSimulator
-    }
-
-    /// Less than 1 where it failed in a phase in which activations are gone: the optimizer's step, saving.
-    pub fn activations(&self) -> f64 {
-        let gone = matches!(self.phase(), Some(Phase::OptimizerStep | Phase::Checkpoint)) || self.averaging();
-        if gone || self.clue(Clue::OptimizerState) { 0.35 } else { 1.0 }
     }
 
     pub fn diffusion(&self) -> bool {
@@ -361,7 +360,10 @@ impl<'a> Case<'a> {
     }
 
     pub fn windows(&self) -> bool {
-        self.sign(Sign::Windows) || self.context.platform.value() == Some(Platform::Windows)
+        match self.context.platform.value() {
+            Some(platform) => platform == Platform::Windows,
+            None => self.sign(Sign::Windows),
+        }
     }
 
     pub fn precision(&self) -> Option<Precision> {
@@ -389,6 +391,10 @@ impl<'a> Case<'a> {
     pub fn targets(&self) -> Vec<Target> {
         let program = self.program();
         let mut targets: Vec<Target> = self.trainer().map_or(Vec::new(), |trainer| trainer.targets().to_vec());
+        // Their launchers start any loop: the arguments of the Trainer count only where it is seen.
+        if matches!(self.trainer(), Some(Trainer::DeepSpeed | Trainer::Accelerate)) {
+            targets.retain(|target| *target != Target::HfTrainer);
+        }
         if program.kind() == Kind::Scheduler {
             // Its limit is the one that was hit.
             targets.splice(0..0, program.targets().iter().copied());
@@ -481,6 +487,14 @@ impl<'a> Case<'a> {
         knobs.sort_by_key(place);
         if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != Target::Program) {
             knobs.retain(|knob| knob.target != Target::Program);
+        }
+        // A trainer that nothing shows is named behind a line for the framework itself, never alone.
+        let seen = self.trainer().map_or(&[][..], Trainer::targets);
+        if knobs.first().is_some_and(|first| SUPPOSED.contains(&first.target) && !seen.contains(&first.target)) {
+            return Vec::new();
+        }
+        if self.windows() {
+            knobs = knobs.into_iter().filter_map(Knob::for_windows).collect();
         }
         knobs.truncate(5);
         knobs
@@ -646,8 +660,14 @@ impl Case<'_> {
     pub fn language_model(&self) -> bool {
         self.trainer().is_some_and(Trainer::trains_language_models)
             || self.clue(Clue::VocabularyLogits)
+            || self.clue(Clue::ServesWithCache)
             || self.context.sequence_length.is_known()
             || self.context.lora.is_known()
+            || self.context.frames.iter().any(|frame| {
+                super::moment::path(frame).contains("/transformers/")
+                    && (frame.function.contains("CausalLM")
+                        || frame.code.as_deref().is_some_and(|code| code.contains("lm_head")))
+            })
     }
 
     /// True for a language model, or one of half a billion parameters and more: its states are what fills a device.

@@ -23,7 +23,11 @@ pub const FIX: Fix = Fix {
         line(
             Target::Pytorch,
             "assert input_ids.max() < model.get_input_embeddings().num_embeddings and labels.min() >= -100",
-        ),
+        )
+        .when("pretrained"),
+        line(Target::Pytorch, "assert ids.max() < embedding.num_embeddings and labels.max() < classes")
+            .note("before the failing line", "放在出错行之前")
+            .unless("pretrained"),
     ],
     fixtures: &["pytorch/cublas"],
     advise,
@@ -35,6 +39,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)
+        .when("pretrained", case.pretrained())
         .frees_unknown(text!(en: "frees nothing: memory may not be the matter", zh: "不释放显存：问题可能不在显存"))
         .certainty(Certainty::Likely)
         .because(text!(

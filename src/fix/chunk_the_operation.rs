@@ -1,6 +1,7 @@
 //! Never make the whole intermediate.
 
 use super::prelude::*;
+use crate::domain::program::Kind;
 
 pub const FIX: Fix = Fix {
     id: "chunk-the-operation",
@@ -16,9 +17,14 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Tensor],
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Tensor, Need::Pass, Need::LargeRequest, Need::OwnCode],
     // A state vector is one array: no part of it can be left out of a gate.
-    applies: |case| !case.is_state_vector(),
+    applies: |case| {
+        !case.is_state_vector()
+            && case.program().kind() != Kind::Application
+            && !case.grows_trees()
+            && case.program() != Program::OnnxRuntime
+    },
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "for block in x.split(1024): ...").note("at {place}", "位于 {place}"),
@@ -56,8 +62,7 @@ fn advise(case: &Case) -> Advice {
         Some(place) => draft.when("placed", true).fill("place", place),
         None => draft,
     };
-    let saving = if case.phase() == Some(Phase::Checkpoint) { 0.35 } else { 1.0 };
-    let weight = if case.clue(Clue::Quadratic) { 1.2 } else { saving };
+    let weight = if case.clue(Clue::Quadratic) { 1.2 } else { 1.0 };
     draft
         .when("huge", huge)
         .weight(weight)

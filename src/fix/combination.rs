@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Gpu, Need::Training],
+    needs: &[Need::Gpu, Need::Training, Need::Loaded],
     applies: |case| !case.composing(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[],

@@ -15,8 +15,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Gpu, Need::Training],
-    applies: |case| !case.evaluating() && case.pytorch() && case.context.lora.value() != Some(true),
+    needs: &[Need::Gpu, Need::Training, Need::Loaded],
+    applies: |case| !case.evaluating() && case.pytorch() && !case.adapters(),
     costs: Costs { slows: (0.25, 0.9), numerics: Numerics::Same },
     knobs: &[
         line(

@@ -14,8 +14,9 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    needs: &[Need::Gpu, Need::NoEngine],
-    applies: |case| case.learns(),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
+    // A handle that could not be made has no workspace yet.
+    applies: |case| case.learns() && !case.sign(Sign::ContextCreation),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         line(Target::TensorFlow, "export TF_CUDNN_WORKSPACE_LIMIT_IN_MB=512"),

@@ -18,8 +18,11 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Gpu],
     applies: |case| case.clue(Clue::DataParallel),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Same },
-    knobs: &[line(Target::Pytorch, "torchrun --nproc_per_node=<GPUs> train.py")
-        .note("with DistributedDataParallel instead of DataParallel", "用 DistributedDataParallel 代替 DataParallel")],
+    knobs: &[said(
+        Target::Pytorch,
+        "DistributedDataParallel instead of DataParallel: one process for each GPU",
+        "用 DistributedDataParallel 代替 DataParallel：每块 GPU 一个进程",
+    )],
     fixtures: &["fix/gathered-outputs"],
     advise,
 };

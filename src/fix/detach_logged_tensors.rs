@@ -18,7 +18,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
-    applies: |_| true,
+    applies: suspected,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "losses.append(loss.item())")
@@ -29,6 +29,8 @@ pub const FIX: Fix = Fix {
             "每步结束后丢弃 {grown} 产生的张量，或改存到主机内存（.cpu()）",
         )
         .when("grown"),
+        line(Target::Pytorch, "{kept_as}")
+            .note("at {kept_at}: keep no tensor with its graph", "位于 {kept_at}：不要保留带计算图的张量"),
         line(Target::Pytorch, "running_loss += loss.item()")
             .note(
                 "not += loss; outputs.append(out.detach().cpu())",
@@ -52,6 +54,33 @@ pub const FIX: Fix = Fix {
     fixtures: &["context/leak", "context/notebook"],
     advise,
 };
+
+/// From this share on growth is a cause worth a change; below it, something must show that tensors are kept.
+const LIKELY: f64 = 0.35;
+
+fn suspected(case: &Case) -> bool {
+    case.confidence(CauseId::LeakGrowth) >= LIKELY
+        || case.clue(Clue::Accumulates)
+        || storing(case).is_some()
+        || case.proof().is_some_and(|recording| recording.growth.is_some())
+}
+
+/// The user's line that keeps something of every step, as it is to be written: `history.append(loss)` with
+/// `loss.item()`, `total += loss` likewise, a tensor of another name on the host.
+fn kept_line(case: &Case) -> Option<String> {
+    let code = case.failing_code().trim();
+    let alone = |held: &str| {
+        let scalar = held.to_ascii_lowercase().ends_with("loss");
+        let plain = !held.is_empty() && held.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
+        plain.then(|| if scalar { format!("{held}.item()") } else { format!("{held}.detach().cpu()") })
+    };
+    if let Some((list, rest)) = code.split_once(".append(") {
+        let held = rest.strip_suffix(')')?;
+        return Some(format!("{list}.append({})", alone(held)?));
+    }
+    let (sum, held) = code.split_once(" += ")?;
+    held.to_ascii_lowercase().ends_with("loss").then(|| alone(held)).flatten().map(|held| format!("{sum} += {held}"))
+}
 
 /// Names of functions that put something away for later, as replay buffers and caches have them.
 const STORING: &[&str] = &["append", "cache", "memorize", "push", "record", "remember", "save", "store"];
@@ -84,7 +113,12 @@ fn advise(case: &Case) -> Advice {
         (None, None) => draft,
     };
     let now = case.incident.event.meter().now;
-    let told = kept.is_some() || grown.is_some();
+    let line = kept_line(case).filter(|_| kept.is_none() && grown.is_none());
+    let told = kept.is_some() || grown.is_some() || line.is_some();
+    let draft = match line.zip(case.failing_line()) {
+        Some((line, place)) => draft.fill("kept_as", line).fill("kept_at", place),
+        None => draft,
+    };
     let stores = storing(case).filter(|_| !told);
     let draft = match &stores {
         Some(function) => draft.when("stored", true).fill("function", function),

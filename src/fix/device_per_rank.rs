@@ -21,12 +21,13 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (-0.5, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Pytorch, "{module}.set_device(int(os.environ[\"LOCAL_RANK\"]))")
         .note("before anything moves to the device", "在任何张量移到设备之前")],
-    fixtures: &["cause/ranks-on-card-0"],
+    fixtures: &["fix/ranks-on-one-card"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.accelerator().visible_devices().is_none() {
+    // `torch.load` returns tensors to the device they were saved from, whichever one the rank has chosen.
+    if case.accelerator().visible_devices().is_none() || case.reads_a_checkpoint() {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)

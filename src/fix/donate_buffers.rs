@@ -17,15 +17,24 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu],
-    applies: |case| !case.inference(),
+    // A step that is trained, or a program of which the report says what goes in and out.
+    applies: |case| {
+        let numbers = &case.incident.event.facts.numbers;
+        let reported = numbers.contains_key(&Number::Parameter) && numbers.contains_key(&Number::Output);
+        !case.inference() && (case.training() || reported)
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Jax, "step = jax.jit(step, donate_argnums=(0,))")
         .note("the state; do not use the old one afterwards", "捐出旧状态；之后不要再使用它")],
-    fixtures: &["jax/executable-name", "jax/buffer-assignment"],
+    fixtures: &["jax/buffer-assignment"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
+    let shared = case.incident.event.message.split_once("shares ").map(|(_, rest)| rest);
+    if shared.is_some_and(|rest| !rest.starts_with('0') && rest.contains("with arguments")) {
+        return Advice::Withheld(text!(en: "outputs lie over the inputs already", zh: "输出已经复用输入的内存"));
+    }
     let facts = &case.incident.event.facts;
     let (inputs, outputs) = (facts.number(Number::Parameter), facts.number(Number::Output));
     let shared = inputs.zip(outputs).map(|(inputs, outputs)| inputs.min(outputs).max(0.0) as u64);

@@ -18,7 +18,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Gpu, Need::Training],
+    needs: &[Need::Gpu, Need::Training, Need::Loaded],
     applies: |case| case.pytorch() && !case.evaluating(),
     costs: Costs { slows: (-0.05, 0.05), numerics: Numerics::Benign },
     knobs: &[
@@ -39,7 +39,7 @@ fn advise(case: &Case) -> Advice {
         let name = name.unwrap_or_default();
         return Advice::Withheld(text!(en: "{name} keeps little state already", zh: "{name} 的状态已经很小"));
     }
-    if case.context.lora.value() == Some(true) {
+    if case.adapters() {
         return Advice::WontHelp(text!(
             en: "only the adapters have optimizer state: there is little to shrink",
             zh: "只有适配器才有优化器状态：没有多少可压缩"
@@ -51,6 +51,10 @@ fn advise(case: &Case) -> Advice {
     let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
     let state = known.map_or(8.0, states::Optimizer::state);
     let high = state - states::Optimizer::Adam8bit.state();
+    // Of a small model the states are the lesser part, and nothing shows that they are Adam's.
+    if !stepping && !case.large_model() && known.is_none() && !case.composing() {
+        return Advice::Silent;
+    }
     Draft::new(case, &FIX)
         .when("stepping", stepping)
         .weight(if stepping {

@@ -33,7 +33,7 @@ fn advise(case: &Case) -> Advice {
     };
     if !case.on_gpu()
         || !case.learns()
-        || !mentions("ema")
+        || !(mentions("ema") || case.clue(Clue::CopiesModel))
         || case
             .context
             .frames

@@ -20,7 +20,12 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.05), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Mlx, "mx.eval(model.parameters(), optimizer.state, loss)").note("once per step", "每步一次"),
+        line(Target::Mlx, "mx.eval(model.parameters(), optimizer.state, loss)")
+            .note("once per step", "每步一次")
+            .when("trains"),
+        line(Target::Mlx, "mx.eval(result)")
+            .note("of each step, once it is made", "每步的结果得出后立即求值")
+            .unless("trains"),
         line(Target::Mlx, "mx.set_cache_limit(2 << 30)")
             .note("bytes of freed buffers that are kept", "保留的空闲缓冲区字节数"),
     ],
@@ -30,6 +35,9 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let count = case.incident.event.facts.number(Number::ResourceLimitCount);
+    if count.is_none() && case.confidence(CauseId::LeakGrowth) < 0.3 {
+        return Advice::Silent;
+    }
     let factor = if count.is_some() { 1.0 } else { 0.3 };
     Draft::new(case, &FIX)
         .weight(factor)

@@ -33,6 +33,9 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// Below this share pieces of the cache are no cause worth a change.
+const WORTH_A_TRY: f64 = 0.05;
+
 fn advise(case: &Case) -> Advice {
     if case.on_host() && case.context.alloc_conf.is_known() {
         return Advice::WontHelp(text!(
@@ -82,6 +85,12 @@ fn advise(case: &Case) -> Advice {
                 zh: "缓存的 {c} 加空闲的 {f} 全部合起来也不到申请的 {r}：任何分配器选项都无法满足"
             ));
         }
+    }
+    if case.confidence(CauseId::Fragmentation) < WORTH_A_TRY && replayed.is_none() && !little_is_missing(case) {
+        return Advice::Withheld(text!(
+            en: "nothing in the log shows memory in pieces",
+            zh: "日志中看不出内存碎片"
+        ));
     }
     let conf = match case.torch_version() {
         Some(version) if version >= (2, 5) => conf,

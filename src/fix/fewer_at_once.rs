@@ -14,8 +14,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::Ram, Need::Process],
-    applies: |_| true,
+    needs: &[Need::Ram, Need::Process, Need::NoOwnLimit],
+    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8,
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[
         line(Target::Ray, "ray.remote(num_cpus=2)").note("fewer tasks at a time", "减少同时运行的任务"),

@@ -43,6 +43,19 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
+    // Nothing was captured before the pool is sized, nor where no graph shows.
+    let shown = case.clue(Clue::CudaGraphs) || case.sign(Sign::GraphCapture) || engine == Some(Program::Vllm);
+    let eager = case
+        .context
+        .command
+        .get()
+        .is_some_and(|command| command.contains("enforce_eager") || command.contains("enforce-eager"));
+    if eager {
+        return Advice::Withheld(text!(en: "it runs in eager mode already", zh: "已在 eager 模式下运行"));
+    }
+    if engine.is_some() && (!shown || engine.is_some_and(|engine| engine.warms_up_before_its_pool())) {
+        return Advice::Silent;
+    }
     let capture = if case.clue(Clue::CudaGraphs) || case.sign(Sign::EngineWarmup) || case.phase() == Some(Phase::Warmup)
     {
         1.5

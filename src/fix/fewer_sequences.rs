@@ -19,7 +19,8 @@ pub const FIX: Fix = Fix {
     applies: |case| case.engine().is_some(),
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Vllm, "--max-num-seqs {sequences} --max-num-batched-tokens {tokens}"),
+        line(Target::Vllm, "--max-num-seqs {sequences}").when("by-sequences"),
+        line(Target::Vllm, "--max-num-seqs {sequences} --max-num-batched-tokens {tokens}").unless("by-sequences"),
         line(Target::Sglang, "--max-running-requests {running} --chunked-prefill-size {chunk}"),
         line(Target::Tgi, "--max-batch-prefill-tokens {prefill}"),
         line(Target::LlamaCpp, "-ub 256 -np 1"),
@@ -32,31 +33,35 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.sign(Sign::EngineStartup) {
-        // Checks before the first computation know nothing of a batch.
+    if case.sign(Sign::EngineStartup) || case.sign(Sign::WeightsBuffer) {
+        // Checks before the first computation, and the weights, know nothing of a batch.
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;
     let set = facts.number(Number::DummyRequests).or(facts.number(Number::MaxNumSeqs));
-    let sequences = fewer(set, 64, 16);
-    let tokens = fewer(facts.number(Number::MaxNumBatchedTokens), 4096, 1024);
-    let running = fewer(facts.number(Number::MaxRunningRequests), 64, 8);
+    let sequences = fewer(set, 16);
+    let tokens = fewer(facts.number(Number::MaxNumBatchedTokens), 1024);
+    let running = fewer(facts.number(Number::MaxRunningRequests), 8);
     // The engine names the tokens of the batch that it could not hold.
     let prefill = match facts.number(Number::PrefillTokens).filter(|tokens| *tokens >= 2.0) {
         Some(tokens) => Text::same(format!("{:.0}", (tokens / 2.0).floor())),
-        None => text!(en: "<half of the value now>", zh: "<现在数值的一半>"),
+        None => half(),
     };
-    let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 2048, 512);
+    let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 512);
     Draft::new(case, &FIX)
         .when("warmup", case.sign(Sign::EngineWarmup))
+        // Sampling and captured graphs grow with the sequences alone.
+        .when("by-sequences", case.sign(Sign::SamplerWarmup) || case.sign(Sign::GraphCapture))
+        // The engine's own words: a batch that is prefilled found too few tokens free.
+        .when("prefill", case.incident.event.message.to_ascii_lowercase().contains("prefill out of memory"))
         .frees_unknown(text!(
             en: "needs the engine's activation peak, which its profiling line prints",
             zh: "需要引擎 profiling 打印的激活峰值"
         ))
-        .fill("sequences", sequences)
-        .fill("tokens", tokens)
-        .fill("running", running)
-        .fill("chunk", chunk)
+        .fill_text("sequences", sequences)
+        .fill_text("tokens", tokens)
+        .fill_text("running", running)
+        .fill_text("chunk", chunk)
         .fill_text("prefill", prefill)
         .because(join(
             text!(
@@ -67,13 +72,18 @@ fn advise(case: &Case) -> Advice {
         ))
 }
 
-/// A quarter of what was set, as a power of two and not below `least`; `usual` where nothing is known.
-fn fewer(set: Option<f64>, usual: u64, least: u64) -> u64 {
-    match set.filter(|set| (1.0..1e9).contains(set)) {
+/// A quarter of what was set, as a power of two and not below `least`; a half, whatever it is, where nothing is known.
+fn fewer(set: Option<f64>, least: u64) -> Text {
+    match set.filter(|set| (2.0..1e9).contains(set)) {
         Some(set) => {
             let quarter = (set as u64 / 4).max(1);
-            (1u64 << quarter.ilog2()).max(least.min(set as u64)).max(1)
+            let fewer = (1u64 << quarter.ilog2()).max(least.min(set as u64 / 2)).max(1);
+            Text::same(fewer.to_string())
         }
-        None => usual,
+        None => half(),
     }
+}
+
+fn half() -> Text {
+    text!(en: "<half of the value now>", zh: "<现在数值的一半>")
 }

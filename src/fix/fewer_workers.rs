@@ -29,13 +29,14 @@ pub const FIX: Fix = Fix {
             Target::Pytorch,
             "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch}, persistent_workers=False)",
         )
-        .unless("pool"),
+        .when("torch"),
         line(Target::Python, "ProcessPoolExecutor(max_workers={tried})")
             .note(
                 "multiprocessing.Pool({tried}), joblib n_jobs={tried}",
                 "multiprocessing.Pool({tried})、joblib n_jobs={tried}",
             )
             .when("pool"),
+        said(Target::Program, "{tried} worker processes", "{tried} 个 worker 进程").when("untold"),
     ],
     fixtures: &["pytorch-host/worker-killed-with-report", "kernel/memcg-workers"],
     advise,
@@ -74,9 +75,13 @@ fn advise(case: &Case) -> Advice {
     let tried = fitting.or(half).unwrap_or(2);
     let enough = account.is_none_or(|account| account.workers_that_fit.is_some());
     let loader = case.sign(Sign::DataLoaderWorker) || workers.is_some() || case.phase() == Some(Phase::DataLoading);
+    let torch = torch_loader(case);
+    let pool = case.sign(Sign::PoolWorkerKilled) || runs_a_pool(case);
     Draft::new(case, &FIX)
         .when("loader", loader)
-        .when("pool", !torch_loader(case))
+        .when("torch", torch)
+        .when("pool", !torch && pool)
+        .when("untold", !torch && !pool)
         // Where caches or the processes themselves do not fit, no number of workers is enough.
         .weight(if enough { 1.0 } else { 0.5 })
         // A program that shows no loader may have none.
@@ -113,6 +118,12 @@ fn advise(case: &Case) -> Advice {
                 zh: "每个 worker 都有自己的副本与预取批：先试 {tried}"
             ),
         })
+}
+
+/// True where the traceback goes through a pool of Python's processes.
+fn runs_a_pool(case: &Case) -> bool {
+    let pools = ["concurrent/futures", "multiprocessing/pool", "joblib/", "loky/"];
+    case.context.frames.iter().any(|frame| pools.iter().any(|pool| super::moment::path(frame).contains(pool)))
 }
 
 /// What the workers that go take with them: their own pages, prefetched batches and caches as they are after one epoch

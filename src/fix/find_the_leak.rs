@@ -23,11 +23,17 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Shell, "watch -n 60 'grep -H ^Pss: /proc/PID/smaps_rollup'")
             .note("parent and each worker: whose grows?", "主进程与各 worker：谁在增长？")
-            .when("host"),
+            .when("several"),
+        line(Target::Shell, "grep VmRSS /proc/PID/status")
+            .note(
+                "at two moments of the run: does it grow with what is done?",
+                "在运行中的两个时刻各看一次：是否随处理量增长？",
+            )
+            .when("unknown"),
         line(Target::Python, "tracemalloc.start(25)")
             .note(
-                "then compare tracemalloc.take_snapshot() of two epochs",
-                "然后比较两个 epoch 的 tracemalloc.take_snapshot()",
+                "then compare tracemalloc.take_snapshot() of two moments",
+                "然后比较两个时刻的 tracemalloc.take_snapshot()",
             )
             .when("host"),
         line(Target::Java, "jcmd PID GC.class_histogram")
@@ -55,8 +61,13 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    let host = case.on_host();
+    let python = case.works().contains(&Work::Data) && !case.works().contains(&Work::Host);
+    let several = Need::Loader.met(case) || case.training();
     Draft::new(case, &FIX)
-        .when("host", case.on_host())
+        .when("host", host)
+        .when("several", host && several)
+        .when("unknown", host && !python && !several)
         .when("recordable", case.caching_allocator())
         .fill("now", case.accelerator().torch_meter().now)
         .frees_unknown(text!(

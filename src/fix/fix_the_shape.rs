@@ -16,9 +16,13 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::NoEngine, Need::Tensor],
+    needs: &[Need::NoEngine, Need::Tensor, Need::LargeRequest, Need::OwnCode],
     applies: |case| {
-        case.resource() != Resource::CudaSharedMemory && case.resource() != Resource::Shm && !case.is_state_vector()
+        case.resource() != Resource::CudaSharedMemory
+            && case.resource() != Resource::Shm
+            && (!case.loading() || case.confidence(CauseId::SingleHugeAllocation) >= 0.6)
+            && !case.is_state_vector()
+            && (!case.grows_trees() || case.absurd())
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
@@ -29,7 +33,7 @@ pub const FIX: Fix = Fix {
         line(Target::Python, "print(x.shape, x.dtype)").note("before the failing line", "放在出错行之前"),
         said(Target::Program, "print the sizes that go into the failing allocation", "打印出错分配所用的各个尺寸"),
     ],
-    fixtures: &["cause/refused-with-room", "pytorch/more-than-1eb"],
+    fixtures: &["pytorch/more-than-1eb"],
     advise,
 };
 

@@ -14,8 +14,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Gpu, Need::Training],
-    applies: |case| case.learns() && !case.diffusion() && !case.evaluating(),
+    needs: &[Need::Gpu, Need::Training, Need::Loaded],
+    applies: |case| fine_tunes(case) && !case.diffusion() && !case.evaluating(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
         line(Target::Ultralytics, "freeze=10")
@@ -24,9 +24,17 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "for p in model.encoder.parameters(): p.requires_grad_(False)")
             .note("or a smaller model of the family", "或换同系列更小的模型"),
     ],
-    fixtures: &["pytorch/snapshot-capacity", "context/retried"],
+    fixtures: &["context/hf-trainer"],
     advise,
 };
+
+/// True where the model was trained before, as far as the log shows: from scratch there is nothing to freeze.
+fn fine_tunes(case: &Case) -> bool {
+    let pretrained = case.pretrained() && !case.builds_a_model();
+    !case.pretrains()
+        && !case.adapters()
+        && (pretrained || matches!(case.trainer(), Some(Trainer::Ultralytics | Trainer::Fastai)))
+}
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX).weight(case.if_training()).frees_unknown(case.ask_for_parameters()).because(join(

@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Pass, Need::Attention],
     applies: |_| true,
     costs: Costs { slows: (-0.5, 0.0), numerics: Numerics::Same },
     knobs: &[
@@ -30,9 +30,16 @@ pub const FIX: Fix = Fix {
         line(Target::Diffusers, "pipe.enable_attention_slicing()")
             .note("PyTorch 2 uses fused attention by itself", "PyTorch 2 会自动使用融合注意力"),
         line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)")
-            .note("instead of softmax(q @ k.T) @ v", "代替 softmax(q @ k.T) @ v"),
+            .note("instead of softmax(q @ k.T) @ v", "代替 softmax(q @ k.T) @ v")
+            .unless("plain"),
+        said(
+            Target::Pytorch,
+            "fp16 or bf16 inputs and no dense mask, on a GPU whose fused kernels take them",
+            "使用 fp16 或 bf16 输入且不带稠密掩码，并在支持融合核的 GPU 上运行",
+        )
+        .when("plain"),
     ],
-    fixtures: &["cause/dense-adjacency", "pytorch/malloc-async-cut"],
+    fixtures: &["pytorch/mps-buffer-size"],
     advise,
 };
 
@@ -41,13 +48,19 @@ fn advise(case: &Case) -> Advice {
     if let Some(name) = set.as_deref().filter(|name| name.contains("flash") || name.contains("xformers")) {
         return Advice::Withheld(text!(en: "attention is {name} already", zh: "注意力实现已是 {name}"));
     }
+    // A request of that size is the scores themselves: the fused operation fell back to the plain one.
+    let plain = case.attention_is_fused() && Need::LargeRequest.met(case) && case.requested().is_some();
+    if case.attention_is_fused() && !plain {
+        return Advice::Withheld(text!(en: "the fused operation is the one that ran", zh: "运行的就是融合算子"));
+    }
     let quadratic = case.clue(Clue::Quadratic);
     let eager = set.as_deref().is_some_and(|name| name.contains("eager"));
-    if !(quadratic || eager || case.language_model() || case.diffusion()) {
+    if !(quadratic || eager || plain || case.language_model() || case.diffusion()) {
         return Advice::Silent;
     }
-    let weight = if quadratic || eager { 1.0 } else { 0.4 };
+    let weight = if quadratic || eager || plain { 1.0 } else { 0.4 };
     Draft::new(case, &FIX)
+        .when("plain", plain)
         .weight(weight)
         .frees_unknown(text!(
             en: "2–5 bytes × batch × heads × length² per layer; the log does not tell all of these",

@@ -1,6 +1,7 @@
 //! Step without temporaries.
 
 use super::prelude::*;
+use crate::incident::context::Frame;
 
 pub const FIX: Fix = Fix {
     id: "fused-optimizer",
@@ -24,16 +25,21 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "optim=\"adamw_torch_fused\""),
         line(Target::Pytorch, "torch.optim.AdamW(params, fused=True)").note("or foreach=False", "或 foreach=False"),
     ],
-    fixtures: &["context/ranks"],
+    fixtures: &["fix/temporaries-of-the-step"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
-    if !case.on_gpu() || !case.pytorch() || !stepping {
+    // States of their own are made by every form of the step; only the temporaries go.
+    let foreach = |frame: &Frame| {
+        let code = frame.code.as_deref().unwrap_or_default();
+        code.contains("_foreach_") || frame.function.starts_with("_multi_tensor")
+    };
+    if !case.on_gpu() || !case.pytorch() || !case.context.frames.iter().rev().take(3).any(foreach) {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)
+        .when("foreach", true)
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
         .certainty(Certainty::Likely)
         .because(text!(

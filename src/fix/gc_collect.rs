@@ -27,7 +27,9 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.clue(Clue::LongLived) || case.confidence(CauseId::LeakGrowth) > 0.3 {
+    // What is kept in a list or a store is referenced: nothing is there to collect.
+    let kept = case.clue(Clue::Accumulates) || case.training() && case.confidence(CauseId::LeakGrowth) > 0.3;
+    if case.clue(Clue::LongLived) && !kept {
         return Draft::new(case, &FIX)
             .frees_unknown(text!(
                 en: "what cycles hold is not in the log; len(gc.garbage) and memory_allocated() before and after tell",
@@ -37,6 +39,12 @@ fn advise(case: &Case) -> Advice {
                 en: "a long-lived session can hold earlier models in reference cycles or tracebacks",
                 zh: "长时间运行的会话可能通过循环引用或 traceback 持有旧模型"
             ));
+    }
+    if kept {
+        return Advice::WontHelp(text!(
+            en: "collects only reference cycles; what grows from step to step is kept by a name or a list",
+            zh: "只回收循环引用；逐步增长的内容仍被某个变量或列表引用"
+        ));
     }
     if case.confidence(CauseId::Capacity)
         + case.confidence(CauseId::TransientPeak)

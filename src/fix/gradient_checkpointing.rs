@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Training, Need::NoEngine],
+    needs: &[Need::Training, Need::NoEngine, Need::Loaded],
     applies: |case| case.training_step(),
     costs: Costs { slows: (0.2, 0.35), numerics: Numerics::Same },
     knobs: &[
@@ -44,23 +44,8 @@ fn advise(case: &Case) -> Advice {
     if case.context.gradient_checkpointing.value() == Some(true) {
         return Advice::Withheld(text!(en: "gradient checkpointing is on already", zh: "已开启激活重计算"));
     }
-    if case.phase() == Some(Phase::Checkpoint) {
-        return Advice::WontHelp(text!(
-            en: "it failed while saving, when the activations are gone already",
-            zh: "失败发生在保存检查点时，此时激活早已释放"
-        ));
-    }
-    if case.averaging() {
-        return Advice::WontHelp(text!(
-            en: "it failed while the averaged copy was updated, when the activations are gone already",
-            zh: "失败发生在更新平均副本时，此时激活早已释放"
-        ));
-    }
-    if case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState) {
-        return Advice::WontHelp(text!(
-            en: "it failed in the optimizer's step, when the activations are gone already",
-            zh: "失败发生在优化器步进时，此时激活早已释放"
-        ));
+    if let Some(why) = case.activations_gone() {
+        return Advice::WontHelp(why);
     }
     let logits = if case.clue(Clue::VocabularyLogits) { 0.6 } else { 1.0 };
     Draft::new(case, &FIX)

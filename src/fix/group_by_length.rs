@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Training, Need::NoEngine, Need::Batch],
+    needs: &[Need::Training, Need::NoEngine, Need::Batch, Need::Pass],
     applies: |case| case.training_step() && case.language_model(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Benign },
     knobs: &[
@@ -27,7 +27,7 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Pytorch, "batch_sampler=<sort by length within windows, then shuffle the batches>"),
     ],
-    fixtures: &["context/hf-trainer", "context/ranks"],
+    fixtures: &["context/hf-trainer"],
     advise,
 };
 

@@ -81,6 +81,7 @@ const BLANKS: &[(&str, &str)] = &[
     ("<MB>", "<MB 数>"),
     ("<MB below the limit>", "<低于上限的 MB 数>"),
     ("<a quarter of the limit>", "<上限的四分之一>"),
+    ("<at most -Xmx>", "<不大于 -Xmx>"),
     ("<at least the request and its answer>", "<不少于请求加回答>"),
     ("<below the card's memory>", "<低于显存容量>"),
     ("<below the container's limit>", "<低于容器上限>"),

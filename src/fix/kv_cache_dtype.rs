@@ -34,6 +34,8 @@ fn advise(case: &Case) -> Advice {
     if case.sign(Sign::EngineStartup) && case.on_gpu() && budget.share.is_some()
         || budget.room.is_some_and(|room| room < 0.0)
         || case.sign(Sign::StaticPool)
+        || case.sign(Sign::WeightsBuffer)
+        || case.on_gpu() && case.engine().is_some_and(|engine| engine.sizes_pool_by_device())
     {
         // Nothing is left for a cache of any width, or no cache is at stake yet.
         return Advice::Silent;

@@ -1,6 +1,7 @@
 //! A smaller problem at a time.
 
 use super::prelude::*;
+use crate::cause::nature::trains;
 
 pub const FIX: Fix = Fix {
     id: "less-at-once",
@@ -15,15 +16,35 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Compute],
-    needs: &[Need::Gpu],
-    applies: |case| case.works() == [Work::Compute] && !case.is_state_vector(),
+    needs: &[Need::Gpu, Need::Tensor, Need::Pass],
+    // Trees need all rows, and a loop that trains has a batch of its own.
+    applies: |case| {
+        case.works() == [Work::Compute] && !case.is_state_vector() && !case.grows_trees() && !trains(case.incident)
+    },
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
-    knobs: &[said(
-        Target::Program,
-        "half as many rows, cells, atoms, pixels or frames at once",
-        "一次处理的行、网格、原子、像素或帧减半",
-    )],
-    fixtures: &["lightgbm/cuda", "simulation/blender"],
+    knobs: &[
+        said(
+            Target::OnnxRuntime,
+            "half as many samples in each session.run(), or a smaller input",
+            "每次 session.run() 的样本减半，或缩小输入",
+        ),
+        said(
+            Target::Julia,
+            "half as much at once: a smaller batch, array or grid",
+            "一次处理减半：更小的批、数组或网格",
+        ),
+        said(
+            Target::Cupy,
+            "half as much at once: a smaller batch, array or grid",
+            "一次处理减半：更小的批、数组或网格",
+        ),
+        said(
+            Target::Program,
+            "half as many rows, cells, atoms, pixels or frames at once",
+            "一次处理的行、网格、原子、像素或帧减半",
+        ),
+    ],
+    fixtures: &["julia/driver", "simulation/blender"],
     advise,
 };
 

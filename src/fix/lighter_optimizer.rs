@@ -22,8 +22,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Gpu, Need::Training],
-    applies: |case| !case.evaluating() && case.context.lora.value() != Some(true),
+    needs: &[Need::Gpu, Need::Training, Need::Loaded],
+    applies: |case| !case.evaluating() && !case.adapters(),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Optimisation },
     knobs: &[
         line(Target::HfTrainer, "optim=\"adafactor\""),
@@ -43,6 +43,9 @@ fn advise(case: &Case) -> Advice {
     }
     let state = known.map_or(8.0, states::Optimizer::state);
     let stepping = case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState);
+    if !stepping && !case.large_model() && known.is_none() {
+        return Advice::Silent;
+    }
     if let Some(why) = case.still_too_large(Change::NoOptimizerState) {
         return Advice::Withheld(why);
     }

@@ -17,13 +17,12 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu],
+    // The checkpoint itself is being read, or was read before and may still lie beside the model.
     applies: |case| {
-        case.on_gpu()
-            && case.pytorch()
-            && (case.loading()
-                || case.clue(Clue::LoadsModel)
-                || case.clue(Clue::RanksOnOneDevice)
-                || case.clue(Clue::Resumed) && !case.inference())
+        let resumed = case.clue(Clue::Resumed) && !case.inference();
+        let beside = case.loading() || case.confidence(CauseId::DuplicateModel) >= 0.15;
+        let ranks = case.clue(Clue::RanksOnOneDevice) && case.context.frames.is_empty();
+        case.pytorch() && (case.reads_a_checkpoint() || resumed && beside || ranks)
     },
     costs: Costs { slows: (0.0, 0.01), numerics: Numerics::Same },
     knobs: &[
@@ -32,11 +31,15 @@ pub const FIX: Fix = Fix {
             Target::Pytorch,
             "state = torch.load(path, map_location=\"cpu\", mmap=True); model.load_state_dict(state); del state",
         ),
+        line(
+            Target::Pytorch,
+            "state = torch.load(path, map_location=\"cpu\"); model.load_state_dict(state); del state",
+        ),
         line(Target::Pytorch, "{module}.set_device(int(os.environ[\"LOCAL_RANK\"]))")
             .note("before anything moves to the device", "在任何张量移到设备之前")
             .when("ranks"),
     ],
-    fixtures: &["cause/ranks-on-card-0", "cause/second-copy"],
+    fixtures: &["cause/ranks-on-card-0"],
     advise,
 };
 

@@ -33,7 +33,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let loading = case.loading();
-    if !loading && case.confidence(CauseId::DuplicateModel) < 0.05 && !case.context.model.is_known() {
+    if !loading && case.confidence(CauseId::DuplicateModel) < 0.05 || case.builds_a_model() {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)

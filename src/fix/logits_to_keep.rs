@@ -15,7 +15,12 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Serving, Work::Inference, Work::Training],
     needs: &[Need::Gpu],
-    applies: |case| case.on_gpu() && case.clue(Clue::VocabularyLogits) && (!case.training() || case.evaluating()),
+    applies: |case| {
+        case.clue(Clue::VocabularyLogits)
+            && !case.training()
+            && !case.evaluating()
+            && (case.engine().is_some() || case.pretrained())
+    },
     costs: Costs { slows: (-0.1, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Vllm, "SamplingParams(prompt_logprobs=None, logprobs=None)")

@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Gpu, Need::Training, Need::NoEngine],
+    needs: &[Need::Gpu, Need::Training, Need::NoEngine, Need::Loaded],
     applies: |case| case.large_model(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
@@ -31,7 +31,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.context.lora.value() == Some(true) {
+    if case.adapters() {
         return Advice::Withheld(text!(en: "it trains LoRA adapters already", zh: "已经在用 LoRA 训练"));
     }
     if case.pretrains() {

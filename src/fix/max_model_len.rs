@@ -6,7 +6,7 @@ use crate::estimate::serving::Budget;
 pub const FIX: Fix = Fix {
     id: "max-model-len",
     class: Class::Inference,
-    title: || text!(en: "Shorter maximum context", zh: "缩短最大上下文"),
+    title: || text!(en: "A shorter maximum context: fewer tokens cached", zh: "缩短最大上下文：减少缓存的 token"),
     doc: || {
         text!(
             en: "The cache must hold at least one request of full length: `2 × layers × kv heads × head size × \
@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
                  因此由需求与可用量即可算出最大长度。"
         )
     },
-    helps: &[Work::Serving],
+    helps: &[Work::Serving, Work::Inference, Work::Training],
     needs: &[Need::Short],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
@@ -31,13 +31,26 @@ pub const FIX: Fix = Fix {
         line(Target::TensorRtLlm, "--max_seq_len {shown}"),
         line(Target::Exllama, "max_seq_len = {shown}"),
         said(Target::Program, "a context window of {shown} tokens", "上下文窗口设为 {shown} 个 token"),
+        said(
+            Target::Pytorch,
+            "a cache for fewer tokens: what is free holds {part} % of this request",
+            "缓存容纳更少的 token：空闲显存只能容纳此次申请的 {part} %",
+        ),
+        said(Target::Pytorch, "a cache for fewer tokens: half as many at first", "缓存容纳更少的 token：先减半")
+            .when("own"),
     ],
     fixtures: &["llama.cpp/cache", "llama.cpp/compute"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    let Some(engine) = case.engine() else { return Advice::Silent };
+    let Some(engine) = case.engine() else { return own_cache(case) };
+    if case.sign(Sign::WeightsBuffer) {
+        return Advice::WontHelp(text!(
+            en: "what was refused are the weights, in which the context has no part",
+            zh: "被拒绝的是权重，与上下文长度无关"
+        ));
+    }
     if !(case.on_device() || case.model_beyond_ram() || case.sign(Sign::CacheRefused)) {
         return Advice::Silent;
     }
@@ -58,11 +71,14 @@ fn advise(case: &Case) -> Advice {
             zh: "在缓存任何 token 之前可用量就是 {room}：权重放不下时，任何长度都放不下"
         ));
     }
-    if case.sign(Sign::EngineWarmup)
-        && case.on_gpu()
-        && engine.sizes_pool_by_device()
-        && !engine.warms_up_before_its_pool()
-    {
+    if case.on_gpu() && engine.warms_up_before_its_pool() && case.sign(Sign::EngineWarmup) {
+        return Advice::WontHelp(text!(
+            en: "the warm-up takes a prefill of the largest batch, whatever the longest request",
+            zh: "预热按最大批的 prefill 进行，与最长请求无关"
+        ));
+    }
+    let of_free = matches!(engine.device_use(), DeviceUse::PoolOfFree { .. });
+    if case.on_gpu() && (engine.sizes_pool_by_device() || of_free) && !profiles(case) {
         return Advice::WontHelp(text!(
             en: "the pool is sized by its share of the device, whatever the length: a shorter context frees \
                  nothing beside it",
@@ -123,6 +139,48 @@ fn advise(case: &Case) -> Advice {
                 zh: "{engine} 按一条最长请求预留内存；日志没有给出该长度"
             ),
         })
+}
+
+/// True where an engine measures its peak, before it sizes the pool: that batch may be as long as the context.
+fn profiles(case: &Case) -> bool {
+    let names = ["profile_run", "determine_num_available_blocks", "determine_available_memory"];
+    case.context.frames.iter().any(|frame| names.iter().any(|name| frame.function.contains(name)))
+}
+
+/// The same for a cache of a program's own, where no engine keeps it.
+fn own_cache(case: &Case) -> Advice {
+    if !case.on_gpu() || !super::need::makes_a_cache(case) {
+        return Advice::Silent;
+    }
+    let part = case
+        .free()
+        .zip(case.requested())
+        .map(|(free, asked)| (free.low.max(0) as f64 / asked.middle().max(1) as f64 * 100.0).floor());
+    let draft = Draft::new(case, &FIX);
+    let draft = match part.filter(|part| (1.0..100.0).contains(part)) {
+        Some(part) => draft.fill("part", part),
+        None => draft,
+    };
+    draft
+        .when("own", true)
+        .of_request()
+        .frees_if(
+            case.requested().map(|requested| {
+                let shown = show(requested.middle());
+                (
+                    Interval::between(requested.low / 2, requested.high),
+                    text!(en: "half or more of the {shown} requested", zh: "所申请 {shown} 的一半以上"),
+                )
+            }),
+            text!(en: "bytes per token × tokens", zh: "每 token 字节数 × token 数"),
+        )
+        .because(join(
+            text!(
+                en: "the cache is made for a number of tokens, whatever the batch",
+                zh: "缓存按 token 数分配，与批大小无关"
+            ),
+            case.situation(),
+        ))
 }
 
 /// A cache that is one buffer for the whole context, as llama.cpp makes it.

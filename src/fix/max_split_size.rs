@@ -28,7 +28,7 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "export {variable}={rest}").when("set"),
         line(Target::Shell, "unset {variable}").when("alone"),
     ],
-    fixtures: &["pytorch/reserved-hint", "pytorch/cached"],
+    fixtures: &["pytorch/reserved-hint"],
     advise,
 };
 

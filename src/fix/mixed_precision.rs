@@ -16,8 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
-    applies: |case| case.learns(),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Pass],
+    applies: |case| case.learns() && !case.still_beyond(0.5) && case.confidence(CauseId::SingleHugeAllocation) < 0.6,
     costs: Costs { slows: (-0.6, 0.0), numerics: Numerics::Benign },
     knobs: &[
         line(Target::HfTrainer, "bf16=True").note("fp16=True before Ampere", "Ampere 之前的卡用 fp16=True"),
@@ -37,7 +37,11 @@ pub const FIX: Fix = Fix {
             "用 jnp.bfloat16 计算，参数保持 float32",
         ),
         line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
-            .note("around the forward pass and the loss", "包住前向与损失"),
+            .note("around the forward pass and the loss", "包住前向与损失")
+            .when("trains"),
+        line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
+            .note("around the forward pass", "包住前向")
+            .unless("trains"),
     ],
     fixtures: &["context/side-tables", "pytorch/cuda-error-old"],
     advise,
@@ -53,7 +57,7 @@ fn advise(case: &Case) -> Advice {
         }
         None => {}
     }
-    if case.context.quantized.value() == Some(true) {
+    if case.quantised() {
         return Advice::Silent;
     }
     if let Some(why) = case.never_fits() {
@@ -65,9 +69,8 @@ fn advise(case: &Case) -> Advice {
         _ if case.training() => 0.6,
         _ => 0.35,
     };
-    let saving = if case.phase() == Some(Phase::Checkpoint) { 0.35 } else { 1.0 };
     Draft::new(case, &FIX)
-        .weight(known * saving)
+        .weight(known)
         .frees_if(
             case.share_of_allocated(0.0, 0.45, text!(en: "about half of the activations", zh: "约一半激活")),
             case.ask_for_peak(),

@@ -66,6 +66,7 @@ mod max_model_len;
 mod max_split_size;
 mod memory_request;
 mod mixed_precision;
+mod moment;
 mod more_devices;
 mod mps_watermark;
 mod narrower_profile;
@@ -76,6 +77,7 @@ mod no_python_lists_in_dataset;
 mod offload_eval_predictions;
 mod one_region;
 mod other_device;
+mod other_libraries;
 mod persistent_workers_off;
 mod pin_memory;
 mod preallocation_fraction;
@@ -91,6 +93,7 @@ mod record_a_snapshot;
 mod release;
 mod release_earlier_rounds;
 pub mod replayed;
+mod return_pooled_memory;
 mod rmm_pool_size;
 mod sample_cache_off;
 mod set_per_process_memory_fraction;
@@ -106,6 +109,7 @@ mod smaller_buffers;
 mod smaller_eval_batch;
 mod smaller_images;
 mod smaller_kernel_tiles;
+mod smaller_pool;
 mod smaller_state_vector;
 mod spill_to_host;
 mod stream_the_data;
@@ -115,9 +119,10 @@ mod weight_offload;
 mod weight_quantisation;
 pub mod work;
 
-use crate::cause::Finding;
+use crate::cause::{CauseId, Finding};
 use crate::domain::{Target, closed_set};
 use crate::incident::Incident;
+use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
 use case::Case;
@@ -164,6 +169,11 @@ impl Class {
             self,
             Class::Batch | Class::Shapes | Class::Activations | Class::Optimizer | Class::Evaluation | Class::Leak
         )
+    }
+
+    /// True for changes that help by an amount of memory: fewer, smaller, elsewhere.
+    fn frees_an_amount(self) -> bool {
+        !matches!(self, Class::AllocConfig | Class::Limits | Class::Host | Class::Libraries | Class::Diagnosis)
     }
 
     /// True for changes that can make weights, gradients and optimizer states smaller on the device, or show the cause.
@@ -244,6 +254,44 @@ impl Knob {
     pub(crate) fn is_a_setting(&self) -> bool {
         !self.target.is_code() || self.line.en.starts_with("export ")
     }
+
+    /// The same for the command line of Windows; `None` for a tool that it does not have.
+    pub(crate) fn for_windows(self) -> Option<Knob> {
+        const UNIX: [&str; 12] = [
+            "free ",
+            "ps ",
+            "sudo ",
+            "ls ",
+            "watch ",
+            "ulimit ",
+            "cat ",
+            "grep ",
+            "while ",
+            "mount ",
+            "systemctl ",
+            "unset ",
+        ];
+        let line = &self.line;
+        if UNIX.iter().any(|tool| line.en.starts_with(tool)) {
+            return None;
+        }
+        Some(Knob { line: Text::new(of_windows(&line.en), of_windows(&line.zh)), ..self })
+    }
+}
+
+/// `export A=B` and `A=B command` as Windows' shell writes them.
+fn of_windows(line: &str) -> String {
+    if let Some(set) = line.strip_prefix("export ") {
+        let (sets, remark) = set.split_once("   # ").map_or((set, None), |(sets, remark)| (sets, Some(remark)));
+        let sets = sets.split(' ').map(|set| format!("set {set}")).collect::<Vec<_>>().join(" && ");
+        return remark.map_or(sets.clone(), |remark| format!("{sets}   # {remark}"));
+    }
+    let variable = line.split_once(' ').filter(|(first, _)| {
+        first.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        })
+    });
+    variable.map_or(line.to_string(), |(set, command)| format!("set {set} && {command}"))
 }
 
 /// What a fix costs.
@@ -308,10 +356,18 @@ impl Fix {
     /// What it says to an incident.
     pub fn advice(&self, case: &Case) -> Advice {
         let helps = self.helps.iter().any(|work| case.works().contains(work));
-        if !helps || !self.needs.iter().all(|need| need.met(case)) || !(self.applies)(case) {
+        let meant = Need::Meant.met(case) || need::OF_ANY_SIZE.contains(&self.id);
+        let amount = !self.class.frees_an_amount() || Need::Shortage.met(case);
+        if !helps || !meant || !amount || !self.needs.iter().all(|need| need.met(case)) || !(self.applies)(case) {
             return Advice::Silent;
         }
         let advice = (self.advise)(case);
+        if matches!(advice, Advice::Offer(_)) && self.postpones(case) {
+            return Advice::Withheld(text!(
+                en: "usage grows from step to step: less of this only postpones the failure",
+                zh: "占用逐步增长：减少这一项只会推迟失败"
+            ));
+        }
         // Parameters before opinion: what their bytes rule out is no offer, however common the remedy.
         match (&advice, case.never_fits()) {
             (Advice::Offer(_), Some(why)) if !self.class.touches_states() && !case.composing() => Advice::Withheld(why),
@@ -319,11 +375,29 @@ impl Fix {
         }
     }
 
+    /// True where growth is what fills the device and the change is one of size alone.
+    fn postpones(&self, case: &Case) -> bool {
+        let of_size = matches!(
+            self.class,
+            Class::Batch
+                | Class::Shapes
+                | Class::Activations
+                | Class::Precision
+                | Class::Optimizer
+                | Class::Model
+                | Class::Sharding
+        );
+        of_size && case.on_gpu() && case.confidence(CauseId::LeakGrowth) >= GROWTH && !is_for(self, CauseId::LeakGrowth)
+    }
+
     /// How likely it cures each cause, where no particular circumstance is given.
     pub fn cures(&self) -> &'static cures::Table {
         &cures::of(self.id).cures
     }
 }
+
+/// From this share on growth is what fills a device.
+const GROWTH: f64 = 0.6;
 
 /// A fix as the report shows it.
 #[derive(Clone)]
@@ -353,6 +427,7 @@ pub const FIXES: &[&Fix] = &[
     &one_region::FIX,
     &garbage_collection_threshold::FIX,
     &max_split_size::FIX,
+    &return_pooled_memory::FIX,
     &shape_bucketing::FIX,
     &smaller_batch::FIX,
     &less_at_once::FIX,
@@ -409,6 +484,8 @@ pub const FIXES: &[&Fix] = &[
     &donate_buffers::FIX,
     &spill_to_host::FIX,
     &rmm_pool_size::FIX,
+    &smaller_pool::FIX,
+    &other_libraries::FIX,
     &narrower_profile::FIX,
     &quantised_features::FIX,
     &release_earlier_rounds::FIX,
@@ -468,8 +545,19 @@ pub fn plan(incident: &Incident, findings: &[Finding]) -> Plan {
     }
     // The sort is stable: equals stay in the order of the list.
     plan.offers.sort_by(|a, b| b.value.total_cmp(&a.value));
-    plan.offers = spread(plan.offers);
+    plan.offers = spread(plan.offers, findings.first().map(|leading| leading.cause.id));
     plan
+}
+
+/// Length of the part of the list that is read first.
+const FIRST: usize = 3;
+/// A change that cures a cause in so many cases is one for it.
+const FOR_A_CAUSE: f64 = 0.3;
+
+/// True for a change that is one for a cause, in whatever circumstances.
+fn is_for(fix: &Fix, cause: CauseId) -> bool {
+    let row = cures::of(fix.id);
+    row.when.values().chain([&row.cures]).any(|table| table.get(&cause).is_some_and(|cured| *cured >= FOR_A_CAUSE))
 }
 
 /// Expected value of an offer: P(cures) × what is kept of results and speed. Costs weigh mildly, because a job that
@@ -497,19 +585,22 @@ fn kept(costs: &Costs) -> f64 {
 const WORTH_ANOTHER_WAY: f64 = 0.5;
 
 /// Moves what would be a class's third entry among the first [`HEAD`] behind other ways that are worth nearly as much;
-/// the order is kept otherwise.
-fn spread(mut offers: Vec<Ranked>) -> Vec<Ranked> {
+/// the order is kept otherwise. The first [`FIRST`] hold a change for the leading cause, where one is offered at all.
+fn spread(mut offers: Vec<Ranked>, leading: Option<CauseId>) -> Vec<Ranked> {
     let mut head: Vec<Ranked> = Vec::new();
     while head.len() < HEAD && !offers.is_empty() {
         let crowded = |ranked: &Ranked| {
             head.iter().filter(|other| other.fix.class == ranked.fix.class).count() >= MOST_OF_A_CLASS
         };
         let best = offers.first().map_or(0.0, |best| best.value);
-        let next = offers
-            .iter()
-            .position(|ranked| !crowded(ranked))
-            .filter(|at| offers.get(*at).is_some_and(|other| other.value >= WORTH_ANOTHER_WAY * best))
-            .unwrap_or(0);
+        let speaks = |ranked: &Ranked| leading.is_some_and(|leading| is_for(ranked.fix, leading));
+        let last_call = head.len() + 1 == FIRST && !head.iter().any(speaks);
+        let speaker = last_call.then(|| offers.iter().position(speaks)).flatten();
+        let another = || {
+            let other = offers.iter().position(|ranked| !crowded(ranked));
+            other.filter(|at| offers.get(*at).is_some_and(|other| other.value >= WORTH_ANOTHER_WAY * best))
+        };
+        let next = speaker.or_else(another).unwrap_or(0);
         head.push(offers.remove(next));
     }
     head.extend(offers);

@@ -1,6 +1,7 @@
 //! Split weights over devices.
 
 use super::prelude::*;
+use crate::domain::trainer::Purpose;
 use crate::estimate::serving::Budget;
 
 pub const FIX: Fix = Fix {
@@ -15,7 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving, Work::Inference],
-    needs: &[Need::Device, Need::Short],
+    needs: &[Need::Device, Need::Short, Need::Tensor],
     applies: |case| case.on_device() && (case.inference() || case.loading()),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[
@@ -25,7 +26,13 @@ pub const FIX: Fix = Fix {
         line(Target::TensorRtLlm, "--tp_size {tried}"),
         line(Target::Lmdeploy, "--tp {tried}"),
         line(Target::LlamaCpp, "-sm layer -ts 1,1"),
-        line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")"),
+        line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")").when("pretrained"),
+        said(
+            Target::Pytorch,
+            "a GPU with more memory, or the layers of the model over several GPUs",
+            "换显存更大的 GPU，或把模型各层分到多块 GPU",
+        )
+        .when("larger"),
     ],
     fixtures: &["llama.cpp/pool", "vllm/no-blocks"],
     advise,
@@ -36,12 +43,20 @@ fn advise(case: &Case) -> Advice {
     if case.clue(Clue::RanksOnOneDevice) && case.engine().is_none() {
         return Advice::Silent;
     }
+    // A trainer spreads what it trains by its own means.
+    let trains = case.trainer().is_some_and(|trainer| trainer.purpose() == Purpose::Training) || case.training();
+    if trains && case.engine_around().is_none() {
+        return Advice::Silent;
+    }
     let facts = &case.incident.event.facts;
     let budget = Budget::of(facts);
+    let spreads = case.pretrained() && !case.dispatched() && !case.builds_a_model();
     let ranks = case.context.world_size.value().unwrap_or(1).max(budget.ranks).max(1);
     let computed = budget.devices().filter(|_| case.engine().is_some());
     let tried = computed.unwrap_or(ranks.saturating_mul(2));
     Draft::new(case, &FIX)
+        .when("pretrained", spreads)
+        .when("larger", !spreads)
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(
             split(&budget, tried).or_else(|| {

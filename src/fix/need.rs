@@ -6,7 +6,7 @@ use crate::cause::mechanism::pool;
 use crate::cause::{CauseId, nature};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::domain::trainer::Trainer;
-use crate::domain::{Program, closed_set};
+use crate::domain::{Number, Program, closed_set};
 use crate::incident::context::{Clue, Frame};
 use crate::units::Interval;
 
@@ -46,8 +46,31 @@ closed_set! {
         Tensor = "tensor",
         /// The weights are in place: what is held besides them can be made smaller.
         Loaded = "loaded",
+        /// A pass over data may be under way: neither the optimizer's step nor saving, loading, building or starting.
+        Pass = "pass",
+        /// The request is a large part of what there is: one tensor that a part of it would replace.
+        LargeRequest = "large-request",
+        /// The log shows a limit below the hardware's, or a refusal by one.
+        Limit = "limit",
+        /// What failed writes out the scores of attention.
+        Attention = "attention",
+        /// A graph may be kept that nobody needs: a model is evaluated or asked.
+        Evaluation = "evaluation",
+        /// The system is one with the tools of Unix.
+        Unix = "unix",
+        /// The limit that refused is the machine's or a group's, not one that the program sets itself.
+        NoOwnLimit = "no-own-limit",
+        /// An amount of memory was missing: it was not refused although much more was free and no limit shows.
+        Shortage = "shortage",
+        /// The request is of a size that was meant.
+        Meant = "meant",
     }
 }
+
+/// Fixes that stand although the request is of a size that nobody meant, which every other one needs: they change the
+/// size, or the code that made the error of something else.
+pub const OF_ANY_SIZE: [&str; 5] =
+    ["fix-the-shape", "check-ids", "launch-blocking", "expandable-segments-off", "chunk-the-operation"];
 
 impl Need {
     /// True where it is so, or nothing tells that it is not: each need says which of the two it asks for.
@@ -71,8 +94,25 @@ impl Need {
                 let named = facts.pid.is_known() || facts.process_name.is_known() || facts.largest_process.is_known();
                 case.program() != Program::LinuxKernel || case.resource() != Resource::Host || named
             }
-            Need::Tensor => !pool::is_requested(case.incident) && !case.sign(Sign::MappedFile),
+            Need::Tensor => {
+                !pool::is_requested(case.incident)
+                    && !case.sign(Sign::MappedFile)
+                    && !makes_a_cache(case)
+                    // What is limited is a number of buffers, not what they hold.
+                    && !case.incident.event.facts.numbers.contains_key(&Number::ResourceLimitCount)
+                    // An execution context is sized by the engine's profile, not by what is given to it.
+                    && case.program() != Program::TensorRt
+            }
             Need::Loaded => !case.loading(),
+            Need::Pass => case.in_a_pass() && !case.beside_a_full_pool(),
+            Need::LargeRequest => large_request(case),
+            Need::Limit => limited(case),
+            Need::Attention => case.in_attention() || case.context.attention.is_known(),
+            Need::Evaluation => case.evaluating() || case.inference() || case.clue(Clue::Predicts),
+            Need::Unix => !case.windows(),
+            Need::NoOwnLimit => !stopped_at_its_own_limit(case),
+            Need::Shortage => !case.refused_with_room() || limited(case),
+            Need::Meant => !case.absurd(),
         }
     }
 }
@@ -88,6 +128,7 @@ pub fn loader(case: &Case) -> bool {
         code.contains("loader") || frame.file.to_ascii_lowercase().contains("dataloader")
     };
     case.sign(Sign::DataLoaderWorker)
+        || case.sign(Sign::PoolWorkerKilled)
         || case.ledger.loader.is_some()
         || context.workers.is_known()
         || context.persistent_workers.is_known()
@@ -130,21 +171,74 @@ pub fn own_code(case: &Case) -> bool {
     (case.engine().is_none() || case.engine_around().is_none()) && !application
 }
 
+/// Part of the device, or of what is allocated, from which on a request is a large one.
+const LARGE: i128 = 8;
+/// Where neither is known, a request of this many bytes.
+const LARGE_ALONE: i128 = 1 << 30;
+
+/// True where one request is much of what there is, or the cause found is that it is too large.
+fn large_request(case: &Case) -> bool {
+    let Some(asked) = case.requested().filter(|asked| asked.high > 0) else {
+        return case.absurd() || case.confidence(CauseId::SingleHugeAllocation) >= LARGE_CAUSE;
+    };
+    match case.capacity().or(case.allocated()) {
+        Some(all) => asked.high.saturating_mul(LARGE) >= all.low,
+        None => asked.high >= LARGE_ALONE || case.confidence(CauseId::SingleHugeAllocation) >= LARGE_CAUSE,
+    }
+}
+
+/// From this share on the size of the request is a cause worth a change, where the request itself is not printed.
+const LARGE_CAUSE: f64 = 0.3;
+
+/// True where a limit is printed, set or named: by the message, its figures, or what the program was told.
+fn limited(case: &Case) -> bool {
+    let facts = &case.incident.event.facts;
+    case.ledger.cap.is_some()
+        || case.sign(Sign::RefusedByLimit)
+        || facts.get(Fact::FractionLimit).is_some()
+        || facts.get(Fact::Limit).is_some()
+        || case.confidence(CauseId::FrameworkLimit) >= LIKELY_LIMIT
+}
+
+/// The cause that a limit refused stands on evidence of its own from here on.
+const LIKELY_LIMIT: f64 = 0.5;
+
+/// True where the program refused by a limit of its own: more of the machine's memory does not lift it.
+fn stopped_at_its_own_limit(case: &Case) -> bool {
+    let own = case.program().own_limit().is_some() || case.sign(Sign::RefusedByLimit);
+    own && case.on_host() && case.confidence(CauseId::FrameworkLimit) >= LIKELY_LIMIT
+}
+
+/// True where what was refused is a cache of keys and values in a program without an engine: it is made for a number
+/// of tokens, not for a batch.
+pub fn makes_a_cache(case: &Case) -> bool {
+    case.engine().is_none()
+        && (case.clue(Clue::AllocatesCache) || case.confidence(CauseId::KvCache) >= LIKELY_CACHE)
+        && !case.clue(Clue::ServesWithCache)
+}
+
+const LIKELY_CACHE: f64 = 0.5;
+
 /// Share of a device that its driver and a display may keep for themselves: less than this is nobody's.
 const NOBODYS: i128 = 50;
 
+/// What a context and libraries take beside the framework's pool, at the most.
+const CONTEXT: i128 = 1 << 30;
+
 /// False where the figures rule out that anybody else holds enough of the device to matter.
 fn others_may_hold(case: &Case) -> bool {
-    if case.others().is_some() {
-        return true;
-    }
     let Some(capacity) = case.capacity() else { return true };
     let free = case.free().unwrap_or(Interval::exactly(0));
     // Nearly all of the device was free.
-    if free.low > capacity.high - capacity.high / NOBODYS * 2 {
+    if free.low > capacity.high - capacity.high / NOBODYS * 5 {
         return false;
     }
-    // All that is in use, this process holds.
-    let own = case.incident.event.facts.get(Fact::Process).map(|figure| figure.interval()).or(case.allocated());
-    own.is_none_or(|own| (capacity - own - free).high > capacity.high / NOBODYS)
+    if case.others().is_some() {
+        return true;
+    }
+    // All that is in use, this process holds; beside what its framework reserved it has a context.
+    let process = case.incident.event.facts.get(Fact::Process).map(|figure| figure.interval());
+    let context = Interval::between(0, CONTEXT.min(capacity.high / 8));
+    let own = process.or_else(|| Some(case.ledger.reserved.or(case.allocated())? + context));
+    own.is_none_or(|own| (capacity - own - free).low > capacity.high / NOBODYS)
 }

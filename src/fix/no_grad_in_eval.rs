@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "no-grad-in-eval",
     class: Class::Evaluation,
-    title: || text!(en: "Validate without gradients", zh: "验证时关闭梯度"),
+    title: || text!(en: "Validate and predict without gradients", zh: "验证和推理时关闭梯度"),
     doc: || {
         text!(
             en: "Without `inference_mode` or `no_grad`, a forward pass keeps every activation for a backward pass \
@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode, Need::Pass, Need::Evaluation],
     applies: |case| case.pytorch(),
     costs: Costs { slows: (-0.2, 0.0), numerics: Numerics::Same },
     knobs: &[
@@ -29,7 +29,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "with torch.no_grad():")
             .note("around the evaluation or prediction loop", "包住验证或预测循环"),
     ],
-    fixtures: &["pytorch/hip-cut", "context/two-runs"],
+    fixtures: &["context/ultralytics"],
     advise,
 };
 

@@ -31,7 +31,8 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if !(case.evaluating() || case.clue(Clue::Accumulates) && !case.training()) {
+    let grows = case.confidence(CauseId::LeakGrowth) >= 0.2;
+    if !(case.clue(Clue::Accumulates) && (case.evaluating() || !case.training()) || case.evaluating() && grows) {
         return Advice::Silent;
     }
     // What keeps activations of many passes alive is a graph, not predictions.

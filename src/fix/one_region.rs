@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu, Need::Running],
-    applies: |case| case.program().preallocates(),
+    applies: |case| case.program().preallocates() && case.accelerator() != Accelerator::Tpu,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::TensorFlow, "export TF_GPU_ALLOCATOR=cuda_malloc_async")

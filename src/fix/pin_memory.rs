@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "pin-memory",
     class: Class::Host,
-    title: || text!(en: "pin_memory=False", zh: "pin_memory=False"),
+    title: || text!(en: "Less page-locked memory", zh: "减少锁页内存"),
     doc: || {
         text!(
             en: "Pinned buffers are host memory, rounded up to powers of 2 and kept. Turning them off helps the \
@@ -14,7 +14,7 @@ pub const FIX: Fix = Fix {
                  无效。"
         )
     },
-    helps: &[Work::Training, Work::Inference],
+    helps: Work::ALL,
     needs: &[],
     applies: |case| case.sign(Sign::PinnedHost),
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
@@ -22,6 +22,11 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "dataloader_pin_memory=False"),
         line(Target::Pytorch, "DataLoader(..., pin_memory=False)").when("loader"),
         line(Target::Pytorch, "pin_memory=False").note("wherever it is set", "在设置它的地方").unless("loader"),
+        said(
+            Target::Program,
+            "fewer or smaller page-locked (pinned) buffers at once",
+            "减少同时使用的锁页（pinned）缓冲，或缩小它们",
+        ),
     ],
     fixtures: &["fix/pinned-batches"],
     advise,

@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu, Need::Running],
-    applies: |_| true,
+    // A TPU's runtime knows none of these.
+    applies: |case| case.accelerator() != Accelerator::Tpu,
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[
         line(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=false").note(

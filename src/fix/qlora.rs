@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Gpu, Need::Training, Need::NoEngine],
-    applies: |case| case.on_gpu() && (case.training() || case.context.lora.value() == Some(true)) && case.large_model(),
+    applies: |case| case.on_gpu() && (case.training() || case.adapters()) && case.large_model(),
     costs: Costs { slows: (0.25, 0.4), numerics: Numerics::Model },
     knobs: &[
         line(Target::LlamaFactory, "quantization_bit: 4"),
@@ -36,10 +36,10 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.context.quantized.value() == Some(true) {
+    if case.quantised() {
         return Advice::Withheld(text!(en: "the base is quantised already", zh: "基座已经量化"));
     }
-    let adapters = case.context.lora.value() == Some(true);
+    let adapters = case.adapters();
     if let Some(why) = case.still_too_large(Change::Qlora).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }

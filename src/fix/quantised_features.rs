@@ -1,6 +1,7 @@
 //! Gradient boosting: features as bins, data in pieces.
 
 use super::prelude::*;
+use crate::incident::context::Frame;
 
 pub const FIX: Fix = Fix {
     id: "quantised-features",
@@ -20,22 +21,30 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Benign },
     knobs: &[
-        line(Target::Xgboost, "dtrain = xgb.QuantileDMatrix(X, y, max_bin=128)").note(
-            "larger data: xgb.ExtMemQuantileDMatrix(iterator)",
-            "数据更大时用 xgb.ExtMemQuantileDMatrix(iterator)",
-        ),
+        line(Target::Xgboost, "dtrain = xgb.QuantileDMatrix(X, y, max_bin=128)")
+            .note(
+                "larger data: xgb.ExtMemQuantileDMatrix(iterator)",
+                "数据更大时用 xgb.ExtMemQuantileDMatrix(iterator)",
+            )
+            .unless("quantised"),
+        said(
+            Target::Xgboost,
+            "max_bin=64 where the matrix is made, and smaller batches from its iterator",
+            "构建矩阵时设 max_bin=64，并减小迭代器每批的大小",
+        )
+        .when("quantised"),
         line(Target::LightGbm, "params.update(max_bin=63, num_leaves=63)"),
-        line(
-            Target::Catboost,
-            "CatBoostClassifier(task_type=\"GPU\", border_count=32, max_ctr_complexity=1, gpu_ram_part=0.95)",
-        ),
+        line(Target::Catboost, "CatBoostClassifier(task_type=\"GPU\", border_count=32, max_ctr_complexity=1)"),
     ],
     fixtures: &["catboost/pool", "lightgbm/cuda"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
+    let used = |frame: &Frame| frame.code.as_deref().is_some_and(|code| code.contains("QuantileDMatrix"));
+    let quantised = case.context.frames.iter().any(used);
     Draft::new(case, &FIX)
+        .when("quantised", quantised)
         .frees_unknown(text!(
             en: "about rows × features × 4 bytes for the float copy; the log prints neither",
             zh: "float 副本约为 行数 × 特征数 × 4 字节；日志未打印这些数"

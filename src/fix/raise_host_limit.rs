@@ -16,12 +16,16 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::Ram],
-    applies: |_| true,
+    needs: &[Need::Ram, Need::NoOwnLimit],
+    // No machine is bought for one array that is far larger than the job.
+    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "free -h")
             .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
+            .when("no-limit"),
+        line(Target::Windows, "Get-CimInstance Win32_OperatingSystem | Select FreePhysicalMemory, FreeVirtualMemory")
+            .note("then more RAM, or a larger page file", "然后增加内存，或增大页面文件")
             .when("no-limit"),
         said(
             Target::Shell,
@@ -49,9 +53,10 @@ pub const FIX: Fix = Fix {
         line(Target::Docker, "docker run --memory=<peak + 20 %> ...")
             .note("or without --memory", "或去掉 --memory")
             .unless("computed"),
-        line(Target::Ray, "ray.remote(memory=<bytes>)").note(
-            "or RAY_memory_usage_threshold=0.98 for a short peak",
-            "短时峰值可用 RAY_memory_usage_threshold=0.98",
+        said(
+            Target::Ray,
+            "nodes with more RAM; @ray.remote(memory=<bytes>) keeps tasks that do not fit from starting",
+            "换内存更大的节点；@ray.remote(memory=<bytes>) 可避免放不下的任务启动",
         ),
     ],
     fixtures: &["context/deepspeed", "host/crash-loop"],

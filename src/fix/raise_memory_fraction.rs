@@ -17,8 +17,13 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::Gpu, Need::NoEngine, Need::Running],
-    applies: |case| !case.sign(Sign::Mps) && !case.sign(Sign::ExpandableReserve),
+    needs: &[Need::Gpu, Need::NoEngine, Need::Running, Need::Limit],
+    applies: |case| {
+        !case.sign(Sign::Mps)
+            && !case.sign(Sign::ExpandableReserve)
+            && !case.sign(Sign::CustomAllocator)
+            && case.accelerator() != Accelerator::Tpu
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Jax, "export XLA_CLIENT_MEM_FRACTION=.95")
@@ -31,7 +36,7 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Pytorch, "{module}.set_per_process_memory_fraction(1.0)"),
     ],
-    fixtures: &["pytorch/allowed", "cause/refused-with-room"],
+    fixtures: &["pytorch/allowed"],
     advise,
 };
 

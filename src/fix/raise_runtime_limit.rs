@@ -21,16 +21,16 @@ pub const FIX: Fix = Fix {
         line(Target::Java, "-Xmx<below the container's limit>")
             .note("or -XX:MaxRAMPercentage=75", "或 -XX:MaxRAMPercentage=75")
             .when("contained"),
-        line(Target::Java, "-Xmx<below the machine's memory>").unless("contained"),
+        line(Target::Java, "-Xms<at most -Xmx> -Xmx<below the machine's memory>").when("both"),
+        line(Target::Java, "-Xmx<below the machine's memory>").when("free"),
         line(Target::Spark, "--conf spark.executor.memoryOverhead=4g"),
         line(Target::Go, "GOMEMLIMIT=<nine tenths of the limit>")
             .note("collects earlier; does not lift ulimit -v", "更早回收；不会放开 ulimit -v"),
         line(Target::Node, "NODE_OPTIONS=--max-old-space-size=8192"),
         line(Target::Dask, "dask-worker --memory-limit 0").note("or a larger one", "或设为更大的值"),
-        line(Target::Ray, "RAY_memory_monitor_refresh_ms=0").note(
-            "for a short loading peak; or RAY_memory_usage_threshold=0.98",
-            "用于加载时的短峰值；或 RAY_memory_usage_threshold=0.98",
-        ),
+        line(Target::Ray, "RAY_memory_usage_threshold=0.98")
+            .note("for a short peak; above it the kernel kills", "用于短时峰值；再高则由内核杀进程")
+            .when("monitored"),
         line(Target::Rapids, "rmm.reinitialize(pool_allocator=True, maximum_pool_size=<below the card's memory>)"),
         line(Target::Cupy, "cupy.get_default_memory_pool().set_limit(fraction=0.95)"),
         line(Target::Julia, "ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"] = \"95%\"")
@@ -40,17 +40,39 @@ pub const FIX: Fix = Fix {
         line(Target::DaskCuda, "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)")
             .unless("host"),
         line(Target::OnnxRuntime, "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"").unless("host"),
+        said(
+            Target::OnnxRuntime,
+            "a larger max_mem of the CPU arena, where OrtArenaCfg sets it",
+            "在设置 OrtArenaCfg 处增大 CPU arena 的 max_mem",
+        )
+        .when("host"),
+        said(
+            Target::Pytorch,
+            "a larger limit of the allocator behind torch.cuda.MemPool, or allocate outside of use_mem_pool()",
+            "增大 torch.cuda.MemPool 背后分配器的上限，或在 use_mem_pool() 之外分配",
+        )
+        .when("custom"),
     ],
     fixtures: &["onnxruntime/limit", "rapids/pool"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
+    // A heap that starts larger than its limit is refused: both move together.
+    let command = case.context.command.get().map(String::as_str).unwrap_or_default();
+    let option = |name: &str| command.split_whitespace().find(|word| word.starts_with(name)).map(str::to_string);
+    let (starts_large, set) = (option("-Xms").is_some(), option("-Xmx"));
     let contained = case.resource() == Resource::Cgroup || case.context.container.value() == Some(true);
     Draft::new(case, &FIX)
         .when("java", case.targets().contains(&Target::Java))
         .when("host", case.on_host())
         .when("contained", contained)
+        .when("both", !contained && starts_large)
+        .when("free", !contained && !starts_large)
+        // The monitor kills at a threshold of its own, below the machine's memory.
+        .when("monitored", case.program() == Program::Ray)
+        .when("custom", case.sign(Sign::CustomAllocator))
+        .was(set)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .because(join(
             text!(en: "the program stops at a limit of its own", zh: "程序停在了自己设定的上限"),

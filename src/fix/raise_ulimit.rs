@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "ulimit -v unlimited")
         .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")],
-    fixtures: &["runtimes/windows-commit", "host/group-of-page-tables"],
+    fixtures: &["runtimes/windows-commit"],
     advise,
 };
 
@@ -31,10 +31,13 @@ fn advise(case: &Case) -> Advice {
             zh: "Windows 没有 ulimit：可提交的总量由页面文件决定"
         ));
     }
-    let limited = case.sign(Sign::AddressSpaceLimit);
     // A runtime that stops at a heap limit of its own, or a model that RAM does not hold, asked for no address.
     let own = case.program().own_limit().is_some() || case.engine().is_some();
-    let suspected = case.on_host() && !own && case.confidence(CauseId::FrameworkLimit) > 0.3;
+    // Who was killed was refused no address.
+    let limited = case.sign(Sign::AddressSpaceLimit) && case.resource() == Resource::Host;
+    let killed = case.sign(Sign::KilledWithProof) || case.sign(Sign::KilledWithoutProof);
+    let refused = case.requested().is_some() && !killed && case.resource() == Resource::Host;
+    let suspected = refused && !own && case.confidence(CauseId::FrameworkLimit) > 0.3;
     if case.on_gpu() || case.windows() || !(limited || suspected) {
         return Advice::Silent;
     }

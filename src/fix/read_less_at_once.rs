@@ -14,36 +14,78 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Data, Work::Host],
-    needs: &[Need::Ram, Need::Process, Need::Tensor],
+    needs: &[Need::Ram, Need::Process, Need::Tensor, Need::Loaded, Need::NoOwnLimit],
     // A service that is none of the user's making reads what it reads.
-    applies: |case| (case.works() != [Work::Host] || case.requested().is_some()) && !case.sign(Sign::MappedFile),
+    applies: |case| {
+        (case.works() != [Work::Host] || case.requested().is_some())
+            && !case.imports()
+            && !matches!(case.phase(), Some(Phase::Checkpoint | Phase::Resume))
+            && !case.builds_a_model()
+            && !case.sign(Sign::PinnedHost)
+    },
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         said(
+            Target::OnnxRuntime,
+            "fewer samples in each session.run(), or a smaller input",
+            "每次 session.run() 的样本更少，或缩小输入",
+        ),
+        said(
             Target::Program,
-            "read the input in blocks or through a memory map; keep float32 instead of float64",
-            "分块或通过内存映射读取输入；用 float32 代替 float64",
+            "if it holds its data as a whole: a part at a time, or a memory map",
+            "若整体持有数据：每次只处理一部分，或使用内存映射",
         ),
         line(Target::Numpy, "np.load(path, mmap_mode=\"r\")")
-            .note("or dtype=np.float32, or blocks of rows", "或 dtype=np.float32，或按行分块"),
-        line(Target::Python, "for chunk in pd.read_csv(path, chunksize=100_000): ...")
-            .note("or a memory map: np.load(path, mmap_mode=\"r\")", "或内存映射：np.load(path, mmap_mode=\"r\")")
-            .unless("trains"),
+            .note("or blocks of rows", "或按行分块")
+            .when("array-file"),
+        said(
+            Target::Numpy,
+            "join, merge or sort a part of the rows at a time, with the columns that are needed",
+            "每次只对部分行做连接、合并或排序，并只保留需要的列",
+        )
+        .when("table"),
+        said(
+            Target::Numpy,
+            "work on blocks of rows, in {narrow} where that is precise enough",
+            "按行分块处理；精度足够时用 {narrow}",
+        ),
+        said(
+            Target::Numpy,
+            "work on blocks of rows: never the whole array at once",
+            "按行分块处理，不要一次生成整个数组",
+        )
+        .when("block"),
+        line(Target::Python, "for chunk in pd.read_csv(path, chunksize=100_000): ...").when("table-file"),
+        said(
+            Target::Python,
+            "if it holds its data as a whole: make, read and work on a part at a time",
+            "若整体持有数据：每次只生成、读取和处理一部分",
+        )
+        .when("untold"),
         said(
             Target::Python,
             "read each sample when it is asked for, instead of all at the start; or a memory map",
             "样本用到时再读取，而不是开始时全部读入；或使用内存映射",
         )
         .when("trains"),
-        line(Target::Pytorch, "datasets.load_dataset(..., streaming=True)")
-            .note("or np.load(path, mmap_mode=\"r\")", "或 np.load(path, mmap_mode=\"r\")")
-            .when("trains"),
+        said(
+            Target::Pytorch,
+            "read each sample when it is asked for, instead of all at the start; or a memory map",
+            "样本用到时再读取，而不是开始时全部读入；或使用内存映射",
+        )
+        .when("trains"),
         said(
             Target::Pytorch,
             "a smaller input at once: fewer samples, or tiles of a large image",
             "一次处理更小的输入：更少的样本，或把大图切块",
         )
-        .unless("trains"),
+        .when("tensor"),
+        said(
+            Target::Pytorch,
+            "if it holds its data as a whole: read and work on a part at a time",
+            "若整体持有数据：每次只读取和处理一部分",
+        )
+        .when("unread"),
     ],
     fixtures: &["host/dense-kernel-matrix", "jax/cpu"],
     advise,
@@ -53,8 +95,50 @@ pub const FIX: Fix = Fix {
 /// saves.
 const LAST_STRAW: i128 = 256 * MIB as i128;
 
+/// Where nothing shows data that is read or held, they are a guess.
+const GUESS: f64 = 0.6;
+
+/// The half-width type of the one that the message names.
+fn narrower(case: &Case) -> Option<&'static str> {
+    let message = &case.incident.event.message;
+    let wide = [
+        ("float64", "float32"),
+        ("complex128", "complex64"),
+        ("int64", "int32"),
+        ("data type object", "a numeric type"),
+    ];
+    wide.into_iter().find(|(wide, _)| message.contains(wide)).map(|(_, narrow)| narrow)
+}
+
 fn advise(case: &Case) -> Advice {
-    Draft::new(case, &FIX)
+    let frames = || case.context.frames.iter();
+    let says = |words: &[&str]| {
+        frames().any(|frame| frame.code.as_deref().is_some_and(|code| words.iter().any(|word| code.contains(word))))
+    };
+    let array_file = says(&["np.load(", "numpy.load(", "fromfile", "loadtxt", "genfromtxt"]);
+    let table = frames().any(|frame| {
+        let file = super::moment::path(frame);
+        file.contains("pandas/core")
+            || file.contains("pandas._libs")
+            || frame.function.starts_with("pandas.")
+            || frame.function.contains("join") && file.contains("pandas")
+    });
+    let reads = case.reads_a_file();
+    let (narrow, array) = (narrower(case), case.requested().is_some());
+    let draft = Draft::new(case, &FIX);
+    let draft = match narrow.filter(|_| !array_file && !table) {
+        Some(narrow) => draft.fill("narrow", narrow),
+        None => draft,
+    };
+    draft
+        .when("array-file", array_file)
+        .when("table", table && !array_file)
+        .when("block", !array_file && !table && narrow.is_none())
+        .when("table-file", says(&["read_csv", "read_table"]))
+        .when("untold", !case.training())
+        .when("tensor", !case.training() && array)
+        .when("unread", !case.training() && !array)
+        .weight(if reads || array || case.phase() == Some(Phase::DataLoading) { 1.0 } else { GUESS })
         .of_request()
         .frees_if(
             case.requested().filter(|requested| requested.low >= LAST_STRAW).map(|requested| {

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "record-a-snapshot",
     class: Class::Diagnosis,
-    title: || text!(en: "Take a memory snapshot", zh: "记录一份内存快照"),
+    title: || text!(en: "Record what the memory holds", zh: "记录内存中的内容"),
     doc: || {
         text!(
             en: "A memory snapshot of the failing step shows every block with its stack. PyTorch 2.1 or newer can \
@@ -15,7 +15,8 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Running],
-    applies: |_| true,
+    // One request that no device holds is in no recording: it was refused.
+    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "print(torch.cuda.memory_summary())")
@@ -36,7 +37,7 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
             .when("cuda"),
     ],
-    fixtures: &["cause/dense-adjacency", "julia/allocated-cached"],
+    fixtures: &["julia/allocated-cached"],
     advise,
 };
 

@@ -17,7 +17,11 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu],
-    applies: |_| true,
+    applies: |case| {
+        let pool = case.incident.event.message.contains("pool")
+            || case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(|code| code.contains("pool")));
+        pool || case.sign(Sign::PoolCreation) || case.confidence(CauseId::Preallocation) >= 0.3
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Rapids, "rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())")

@@ -25,7 +25,13 @@ pub const FIX: Fix = Fix {
         line(Target::DeepSpeed, "\"stage3_gather_16bit_weights_on_model_save\": false")
             .note("zero_to_fp32.py puts it together later", "之后用 zero_to_fp32.py 合并"),
         line(Target::HfTrainer, "save_only_model=True")
-            .note("or fsdp_state_dict_type: SHARDED_STATE_DICT", "或 fsdp_state_dict_type: SHARDED_STATE_DICT"),
+            .note("or fsdp_state_dict_type: SHARDED_STATE_DICT", "或 fsdp_state_dict_type: SHARDED_STATE_DICT")
+            .unless("placed"),
+        said(
+            Target::Pytorch,
+            "at {place}: copy each tensor with .cpu() as the state is gathered, rather than on the device",
+            "位于 {place}：收集状态时逐个张量 .cpu()，而不是在设备上复制",
+        ),
         line(Target::Pytorch, "torch.save({name: value.cpu() for name, value in model.state_dict().items()}, path)")
             .when("device"),
         line(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)"),
@@ -40,13 +46,19 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     if case.on_gpu() {
-        return Draft::new(case, &FIX)
-            .when("device", true)
-            .frees_if(case.of_parameters(2.0, 16.0), case.ask_for_parameters())
-            .because(text!(
+        // Copies that the user's own line makes on the device.
+        let copies = ["clone(", "copy", "state_dict("].iter().any(|call| case.failing_code().contains(call));
+        let draft = Draft::new(case, &FIX);
+        let draft = match case.failing_line().filter(|_| copies) {
+            Some(place) => draft.when("placed", true).fill("place", place),
+            None => draft,
+        };
+        return draft.when("device", true).frees_if(case.of_parameters(2.0, 16.0), case.ask_for_parameters()).because(
+            text!(
                 en: "it failed while a checkpoint was saved: copies of the state belong in RAM, or in shards",
                 zh: "失败发生在保存检查点时：状态的副本应放在主机内存，或分片保存"
-            ));
+            ),
+        );
     }
     if !case.on_host() {
         return Advice::Silent;

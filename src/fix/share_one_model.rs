@@ -30,7 +30,14 @@ pub const FIX: Fix = Fix {
             "Settings → Checkpoints：最多加载的检查点数 = 1",
         ),
         line(Target::Pytorch, "del model; gc.collect(); {module}.empty_cache()")
-            .note("before the next one is made", "在创建下一个之前"),
+            .note("before the next one is made", "在创建下一个之前")
+            .unless("trains"),
+        said(
+            Target::Pytorch,
+            "keep the second copy of the weights in host memory, or drop it once it has been read",
+            "第二份权重放在主机内存，或读取后立即释放",
+        )
+        .when("trains"),
     ],
     fixtures: &["cause/second-copy"],
     advise,

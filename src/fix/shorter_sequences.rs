@@ -15,11 +15,13 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Pass],
     applies: |case| case.language_model(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Optimisation },
     knobs: &[
         said(Target::Program, "sequence length {tried}", "序列长度 {tried}"),
+        said(Target::Pytorch, "fewer new tokens, or a shorter prompt", "减少新生成的 token，或缩短提示")
+            .when("generates"),
         line(Target::Trl, "SFTConfig(max_length={tried})"),
         line(Target::LlamaFactory, "cutoff_len: {tried}"),
         line(Target::Swift, "--max_length {tried}"),
@@ -27,19 +29,22 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "tokenizer(..., truncation=True, max_length={tried})"),
         line(Target::Pytorch, "tokenizer(..., truncation=True, max_length={tried})"),
     ],
-    fixtures: &["context/hf-trainer", "context/ranks"],
+    fixtures: &["context/hf-trainer", "fix/prompt-logits"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.still_beyond(0.5) {
+        return Advice::Silent;
+    }
     let length = case.context.sequence_length.value();
     let tried = length.map_or("<shorter>".to_string(), |length| (length / 2).max(1).to_string());
     // A prompt that is cut changes what is answered.
     let numerics = if case.training() { Numerics::Optimisation } else { Numerics::Model };
     Draft::new(case, &FIX)
         .costs(Costs { numerics, ..FIX.costs })
-        .weight(case.activations())
         .frees_if(case.share_of_allocated(0.05, 0.5, text!(en: "half the length", zh: "长度减半")), case.ask_for_peak())
+        .when("generates", case.clue(Clue::ServesWithCache) && !case.training())
         .fill("tried", tried)
         .was(length)
         .because(text!(

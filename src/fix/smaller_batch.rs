@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use super::replayed;
+use crate::cause::nature::trains;
 use crate::estimate::{batch, states};
 
 pub const FIX: Fix = Fix {
@@ -20,7 +21,7 @@ pub const FIX: Fix = Fix {
                  对比损失看到的仍是小批。批大小对权重和优化器状态没有影响。"
         )
     },
-    helps: &[Work::Training, Work::Inference, Work::Data],
+    helps: &[Work::Training, Work::Inference, Work::Data, Work::Compute],
     needs: &[Need::NoEngine, Need::Tensor],
     applies: |case| (case.on_host() || case.on_gpu()) && !case.sign(Sign::AbsurdRequest),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
@@ -53,9 +54,19 @@ pub const FIX: Fix = Fix {
             .note("and one prompt at a time", "且每次一个提示")
             .unless("trains"),
         line(Target::Fastai, "dls = learn.dls.new(bs={batch}); learn.add_cb(GradientAccumulation({effective}))"),
-        line(Target::TensorFlow, "model.fit(..., batch_size={batch})").unless("session"),
-        said(Target::TensorFlow, "half as many samples in each feed_dict", "每个 feed_dict 中的样本数减半")
-            .when("session"),
+        line(Target::TensorFlow, "model.fit(..., batch_size={batch})").when("fits"),
+        said(
+            Target::TensorFlow,
+            "half as many samples in each call of the model, where it takes several",
+            "每次调用模型的样本数减半（若一次处理多个）",
+        )
+        .when("keras-calls"),
+        said(
+            Target::TensorFlow,
+            "half as many samples in each feed_dict, where it holds several",
+            "每个 feed_dict 中的样本数减半（若有多个）",
+        )
+        .when("session"),
         line(Target::Jax, "batch_size = {batch}")
             .note(
                 "optax.MultiSteps(optimizer, {steps}) keeps the effective batch",
@@ -87,15 +98,25 @@ pub const FIX: Fix = Fix {
             "每步样本数减半，梯度累积的步数加倍",
         )
         .when("unknown-in-training"),
-        said(Target::Pytorch, "half as many samples in each call of the model", "每次调用模型的样本数减半")
-            .when("unknown-in-calls"),
+        said(
+            Target::Pytorch,
+            "half as many samples in each call of the model, where it takes several",
+            "每次调用模型的样本数减半（若一次处理多个）",
+        )
+        .when("unknown-in-calls"),
         said(Target::Program, "batch size {batch}", "批大小 {batch}").when("known"),
+        said(Target::Program, "half as many samples in each training step", "每个训练步的样本数减半").when("elsewhere"),
+        said(
+            Target::ComfyUi,
+            "the node that makes the latent: batch_size 1, or fewer frames",
+            "生成 latent 的节点：batch_size 设为 1，或减少帧数",
+        ),
         said(
             Target::Program,
             "half as many samples, pages, frames or requests at once",
             "一次处理的样本、页、帧或请求减半",
         )
-        .unless("known"),
+        .when("calls-elsewhere"),
     ],
     fixtures: &["candle/weights", "cause/simulator-beside"],
     advise,
@@ -104,6 +125,27 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     if case.on_host() {
         return on_host(case);
+    }
+    // An array that a compiled program keeps as a constant is as large, whatever the batch.
+    if case.incident.event.message.contains("new constant") {
+        return Advice::Silent;
+    }
+    if let Some(why) = case.activations_gone() {
+        return Advice::WontHelp(why);
+    }
+    if !Need::Pass.met(case) && !case.loading() {
+        return Advice::Silent;
+    }
+    let learns_elsewhere = case.works() == [Work::Compute];
+    if learns_elsewhere && (!trains(case.incident) || case.grows_trees()) {
+        return Advice::Silent;
+    }
+    if let Some(asked) = case.requested().filter(|_| case.still_beyond(share(case))) {
+        let asked = show(asked.middle());
+        return Advice::WontHelp(text!(
+            en: "a part of the {asked} requested, in proportion to the batch, is still more than the device has",
+            zh: "申请的 {asked} 按批大小缩减后仍超过设备容量"
+        ));
     }
     if case.loading() {
         return Advice::WontHelp(text!(
@@ -120,6 +162,10 @@ fn advise(case: &Case) -> Advice {
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
     let draft = Draft::new(case, &FIX)
         .when("diffusion", case.diffusion())
+        .when("elsewhere", learns_elsewhere)
+        .when("calls-elsewhere", !learns_elsewhere && !case.context.batch_size.is_known())
+        .when("fits", learns && !case.clue(Clue::TensorFlow1))
+        .when("keras-calls", !learns && !case.clue(Clue::TensorFlow1))
         .when("several", devices(case) > 1)
         .when("divided", divided);
     if let Some((name, count)) = case.context.other_batch.get().cloned()
@@ -141,7 +187,7 @@ fn advise(case: &Case) -> Advice {
     let Some(batch) = case.context.batch_size.value() else {
         let half = text!(en: "<half>", zh: "<减半>");
         return draft
-            .weight(0.75 * case.activations())
+            .weight(0.75)
             .frees_if(replayed::half_batch(case).or_else(|| halved(case)), case.ask_for_peak())
             .when("unknown-in-training", learns && !divided)
             .when("unknown-in-calls", !learns && !divided)
@@ -164,7 +210,6 @@ fn advise(case: &Case) -> Advice {
     let effective = batch.saturating_mul(case.context.accumulation.value().unwrap_or(1));
     let split = batch::split(effective, tried).unwrap_or(batch::Split { batch: 1, accumulation: effective });
     let (b, a) = (split.batch, split.accumulation);
-    let phase = case.activations();
     let loads = Need::Loader.met(case);
     let again = if case.clue(Clue::SmallerBatchTried) { 0.2 } else { 1.0 };
     let each = devices(case);
@@ -191,7 +236,7 @@ fn advise(case: &Case) -> Advice {
         .when("loader-only", !learns && loads && !divided)
         .when("training", learns && !loads && !divided)
         .when("calls", !learns && !loads && !divided)
-        .weight(phase * again)
+        .weight(again)
         .frees_if(halved_exactly(case, batch, b).or_else(|| saved(case, batch, b)), case.ask_for_peak())
         .certainty(if first(case, batch).is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .fill("batch", b)

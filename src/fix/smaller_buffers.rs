@@ -48,7 +48,7 @@ pub const FIX: Fix = Fix {
             "把程序的缓存、缓冲和连接数上限设到内存上限以下",
         ),
     ],
-    fixtures: &["kernel/rhel6-old-table"],
+    fixtures: &["fix/database-killed"],
     advise,
 };
 
@@ -78,9 +78,10 @@ fn advise(case: &Case) -> Advice {
         None => draft,
     };
     // A program that is in no list may have no such setting.
-    let known = service.is_some() || case.victim().is_some_and(|program| !program.targets().is_empty());
+    if service.is_none() && case.victim().is_none_or(|program| program.targets().is_empty()) {
+        return Advice::Silent;
+    }
     draft
-        .weight(if known { 1.0 } else { 0.5 })
         .frees_unknown(text!(
             en: "what the caches hold; the program's own statistics tell",
             zh: "缓存所占；以程序自身的统计为准"

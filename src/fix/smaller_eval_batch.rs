@@ -15,7 +15,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    needs: &[Need::Gpu, Need::NoEngine],
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.05), numerics: Numerics::Same },
     knobs: &[

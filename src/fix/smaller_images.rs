@@ -14,7 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference, Work::Compute],
-    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded],
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Tensor, Need::Pass],
     applies: |case| !case.sign(Sign::AbsurdRequest),
     costs: Costs { slows: (-0.4, 0.0), numerics: Numerics::Model },
     knobs: &[
@@ -67,11 +67,14 @@ fn advise(case: &Case) -> Advice {
         (Some(side), Some(tried)) if side > tried => 1.0 - (tried as f64 / side as f64).powi(2),
         _ => 0.44,
     };
+    if case.still_beyond(1.0 - share) {
+        return Advice::Silent;
+    }
     Draft::new(case, &FIX)
         .when("untold", untold)
         .when("fed", vision && !case.diffusion())
         .when("made", case.diffusion())
-        .weight(if untold { UNTOLD } else { case.activations() })
+        .weight(if untold { UNTOLD } else { 1.0 })
         .frees_if(
             case.share_of_allocated(0.3 * share, share, text!(en: "pixels saved", zh: "减少的像素")),
             case.ask_for_peak(),

@@ -16,12 +16,26 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu],
-    applies: |case| case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied),
+    applies: |case| {
+        let copied = case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied);
+        copied || case.incident.event.message.contains("new constant")
+    },
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
-    knobs: &[line(
-        Target::TensorFlow,
-        "with tf.device(\"CPU\"): ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).prefetch(2)",
-    )],
+    knobs: &[
+        line(Target::Jax, "f = jax.jit(lambda data: ...); f(data)")
+            .note("pass the array as an argument, do not close over it", "把数组作为参数传入，不要由闭包捕获"),
+        line(
+            Target::TensorFlow,
+            "with tf.device(\"CPU\"): ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).prefetch(2)",
+        )
+        .unless("session"),
+        said(
+            Target::TensorFlow,
+            "feed the data in parts through a placeholder, not as one constant",
+            "通过 placeholder 分批输入数据，而不是作为一个常量",
+        )
+        .when("session"),
+    ],
     fixtures: &["tensorflow/dst-tensor"],
     advise,
 };

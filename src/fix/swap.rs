@@ -16,8 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::Process],
-    applies: |_| true,
+    needs: &[Need::Process, Need::NoOwnLimit],
+    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8,
     costs: Costs { slows: (0.05, 0.8), numerics: Numerics::Same },
     knobs: &[
         said(

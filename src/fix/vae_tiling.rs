@@ -13,12 +13,20 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Inference, Work::Compute],
-    needs: &[Need::Gpu],
-    applies: |case| case.diffusion() || case.phase() == Some(Phase::Decode),
+    needs: &[Need::Gpu, Need::Loaded],
+    applies: |case| {
+        case.phase() == Some(Phase::Decode) || case.diffusion() && case.phase().is_none() && !case.constructs()
+    },
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
         line(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()"),
         said(Target::ComfyUi, "use the node VAE Decode (Tiled)", "使用节点 VAE Decode (Tiled)"),
+        said(
+            Target::Pytorch,
+            "decode the latents in tiles: vae.enable_tiling() where the decoder has it",
+            "对潜变量分块解码：解码器支持时调用 vae.enable_tiling()",
+        ),
+        said(Target::Program, "decode in tiles, where the program has that setting", "若程序有此设置，分块解码"),
         said(Target::SdWebUi, "--medvram, and the Tiled VAE extension", "--medvram，并安装 Tiled VAE 扩展"),
     ],
     fixtures: &["pytorch/malloc-async-cut"],

@@ -28,11 +28,18 @@ pub const FIX: Fix = Fix {
         line(
             Target::Pytorch,
             "from_pretrained(..., device_map=\"auto\", max_memory={0: \"<GPU>GiB\", \"cpu\": \"<RAM>GiB\"})",
-        ),
+        )
+        .when("pretrained"),
+        said(
+            Target::Pytorch,
+            "keep some layers on the CPU, and move each to the device while it runs",
+            "把部分层留在 CPU，运行时再移到设备",
+        )
+        .when("own-model"),
         line(Target::LlamaCpp, "-ngl {layers}")
-            .note("or --fit on; for MoE models rather --n-cpu-moe N", "或 --fit on；MoE 模型宜用 --n-cpu-moe N"),
-        line(Target::LlamaCpp, "--fit on")
-            .note("instead of a fixed -ngl; for MoE models: --n-cpu-moe N", "代替固定的 -ngl；MoE 模型用 --n-cpu-moe N")
+            .note("for MoE models rather --n-cpu-moe N", "MoE 模型宜用 --n-cpu-moe N"),
+        line(Target::LlamaCpp, "-ngl <fewer layers>")
+            .note("builds from 2026 on: --fit on", "2026 年起的版本可用 --fit on")
             .unless("fitting"),
         line(Target::Ollama, "PARAMETER num_gpu {ollama_layers}")
             .note("or options: {\"num_gpu\": {ollama_layers}}", "或 options: {\"num_gpu\": {ollama_layers}}"),
@@ -59,6 +66,8 @@ fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX)
         .when("fixed-buffers", fixed || case.diffusion())
         .when("fitting", fitting.is_some())
+        .when("pretrained", case.pretrained() && !case.builds_a_model())
+        .when("own-model", !case.pretrained() || case.builds_a_model())
         .when("ollama-layers", ollama.is_some())
         .when("overfull", fewer_on_gpu(case).is_some())
         .frees_if(

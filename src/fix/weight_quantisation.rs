@@ -1,11 +1,12 @@
 //! Narrower weights.
 
 use super::prelude::*;
+use crate::domain::trainer::Purpose;
 
 pub const FIX: Fix = Fix {
     id: "weight-quantisation",
     class: Class::Model,
-    title: || text!(en: "Quantised weights", zh: "量化权重"),
+    title: || text!(en: "Weights of fewer bits (quantised)", zh: "降低权重位宽（量化）"),
     doc: || {
         text!(
             en: "16-bit weights take 2 bytes per parameter, 8-bit about 1, 4-bit about 0.52–0.63 (rule of thumb, \
@@ -26,7 +27,16 @@ pub const FIX: Fix = Fix {
         line(Target::Ollama, "ollama run MODEL:q4_K_M").note("a smaller quantisation", "更小的量化版本"),
         said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本"),
         line(Target::HfTrainer, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))"),
-        line(Target::Pytorch, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))"),
+        line(Target::Pytorch, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))")
+            .when("pretrained"),
+        said(
+            Target::Pytorch,
+            "load the weights in fewer bits: 16 instead of 32, or 8 or 4 where the model has such a form",
+            "以更低位宽加载权重：用 16 位代替 32 位；模型有 8 位或 4 位版本时用之",
+        )
+        .when("own-model"),
+        said(Target::Pytorch, "a form of the same model with fewer bits per weight", "同一模型每权重位数更少的版本")
+            .when("narrower"),
     ],
     fixtures: &["pytorch/private-pools", "sglang/fraction"],
     advise,
@@ -37,10 +47,21 @@ fn advise(case: &Case) -> Advice {
     if !inference {
         return Advice::Silent;
     }
-    if case.context.quantized.value() == Some(true) || matches!(case.precision(), Some(Precision::Int4)) {
+    // A trainer quantises the base under its adapters.
+    if case.trainer().is_some_and(|trainer| trainer.purpose() == Purpose::Training)
+        || case.phase() == Some(Phase::Decode)
+    {
+        return Advice::Silent;
+    }
+    let narrower = case.in_several_widths();
+    if case.quantised() && !narrower || matches!(case.precision(), Some(Precision::Int4)) {
         return Advice::Withheld(text!(en: "the weights are quantised already", zh: "权重已经量化"));
     }
+    let pretrained = case.pretrained() && !case.builds_a_model() && !narrower;
     Draft::new(case, &FIX)
+        .when("pretrained", pretrained)
+        .when("narrower", narrower)
+        .when("own-model", !pretrained && !narrower)
         .when("beyond-ram", case.model_beyond_ram())
         .when("early", case.clue(Clue::EarlyVllm))
         .frees_if(

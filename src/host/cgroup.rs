@@ -2,7 +2,7 @@
 //! kills.
 
 use super::Root;
-use super::meminfo::Pressure;
+use super::meminfo::{Pressure, stalled};
 use crate::reading::{Reading, unavailable};
 
 /// Groups nested deeper than this do not occur.
@@ -105,10 +105,18 @@ impl Group {
     }
 }
 
+/// What a group holds at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// Without files that the kernel can take back.
+    pub bytes: u64,
+    /// Of it shared memory and files in memory (tmpfs), which the kernel cannot take back and no process's end frees.
+    pub shared: u64,
+}
+
 /// What a watcher asks a group again and again for, in two small files.
 impl Group {
-    /// What it holds now, without files that the kernel can take back.
-    pub fn held_again(&self, root: &Root, version: u8) -> Option<u64> {
+    pub fn held_again(&self, root: &Root, version: u8) -> Option<Held> {
         let names = if version == 1 {
             ("memory.usage_in_bytes", "total_cache", "total_shmem")
         } else {
@@ -119,8 +127,14 @@ impl Group {
         let field = |name: &str| {
             stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
         };
-        let files = field(names.1).unwrap_or(0).saturating_sub(field(names.2).unwrap_or(0));
-        Some(current.saturating_sub(files))
+        let shared = field(names.2).unwrap_or(0);
+        let files = field(names.1).unwrap_or(0).saturating_sub(shared);
+        Some(Held { bytes: current.saturating_sub(files), shared })
+    }
+
+    /// Microseconds in which all of its tasks waited for memory at once (PSI); version 2.
+    pub fn stalled_again(&self, root: &Root) -> Option<u64> {
+        stalled(root, &format!("{}/memory.pressure", self.folder))
     }
 
     /// Kills in it since it exists.

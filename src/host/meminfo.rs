@@ -120,3 +120,10 @@ impl Pressure {
         }
     }
 }
+
+/// Microseconds in which all tasks waited for memory at once, by a file of pressure (kernel 4.20).
+pub fn stalled(root: &Root, relative: &str) -> Option<u64> {
+    let text = root.text(relative).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("full "))?;
+    line.split(' ').find_map(|word| word.strip_prefix("total=")?.parse().ok())
+}

@@ -25,6 +25,13 @@ const FULL: f64 = 0.85;
 /// Below this share of what binds, neither the kernel nor a daemon that watches memory kills.
 const NEARLY: f64 = 0.6;
 
+/// What binds is nearly full from here on: a record that breaks off then was not ended by chance.
+const BROKEN_OFF: f64 = 0.9;
+
+/// Seconds of a record that may not be written yet when it breaks off; and how full it was then, if it went on rising.
+const UNWRITTEN: f64 = 1.0;
+const FILLED: f64 = 0.97;
+
 const A_DAY: f64 = 86_400.0;
 
 /// Lines of a record at most; it is written anew long before.
@@ -83,12 +90,29 @@ impl Timeline {
         })
     }
 
+    /// True where the record has no end and what binds was nearly full when it breaks off: what was killed then was
+    /// oomdoc too, or the machine.
+    pub fn breaks_off_full(&self) -> bool {
+        let bounds = [Quantity::Cgroup, Quantity::Host];
+        self.end.is_none() && bounds.iter().any(|quantity| self.was_nearly_full(*quantity).unwrap_or(false))
+    }
+
+    /// True where a quantity stood near its bound at last, or would have within the second that is not on the disk yet.
+    fn was_nearly_full(&self, quantity: Quantity) -> Option<bool> {
+        let (curve, limit) = (self.curve(quantity)?, self.limit(quantity)?);
+        let last = curve.last()?;
+        let before = curve.at(last.at - UNWRITTEN).map_or(last.bytes, |before| before.bytes);
+        let then = last.bytes.saturating_add(last.bytes.saturating_sub(before));
+        Some(last.bytes as f64 >= BROKEN_OFF * limit as f64 || then as f64 >= FILLED * limit as f64)
+    }
+
     /// True where the job ended as jobs do whose memory ran out, whatever it printed.
     pub fn may_be_memory(&self) -> bool {
-        self.end.is_some_and(|end| end.failed() && !end.stopped_by_us)
-            && (self.kill_is_proved()
-                || self.was_shot() && !self.shot_for_another_reason()
-                || self.died_in_shared_memory())
+        self.breaks_off_full()
+            || self.end.is_some_and(|end| end.failed() && !end.stopped_by_us)
+                && (self.kill_is_proved()
+                    || self.was_shot() && !self.shot_for_another_reason()
+                    || self.died_in_shared_memory())
     }
 
     /// SIGKILL, while the kernel counted no kill of the job's for want of memory and nothing was nearly full: somebody
@@ -109,8 +133,11 @@ impl Timeline {
         if !self.may_be_memory() {
             return None;
         }
-        let of_group =
-            self.end.is_some_and(|end| end.group_kills.unwrap_or(0) > 0) && self.header.cgroup_limit.is_some();
+        let of_group = self.header.cgroup_limit.is_some()
+            && self.end.map_or_else(
+                || self.was_nearly_full(Quantity::Cgroup) == Some(true),
+                |end| end.group_kills.unwrap_or(0) > 0,
+            );
         let resource = if self.died_in_shared_memory() {
             Resource::Shm
         } else if of_group {
@@ -128,6 +155,7 @@ impl Timeline {
             _ => text!(en: "an unknown end", zh: "未知的结束方式"),
         };
         event.message = match self.kills_counted().unwrap_or(0) {
+            _ if self.end.is_none() => "the record breaks off while memory was nearly full".to_string(),
             0 => format!("the job ended with {}", how.en),
             kills => format!("the job ended with {}; the kernel counted {kills} kill(s) for want of memory", how.en),
         };
@@ -198,7 +226,7 @@ fn told_from_inside(incident: &mut Incident, timeline: &Timeline) {
 impl Timeline {
     /// The process whose failed request an incident tells of: by the bytes it asked for, the newest of them; where the
     /// message has no figures, the only process that failed.
-    fn refused(&self, incident: &Incident) -> Option<(&InsideProcess, &Refusal)> {
+    pub(crate) fn refused(&self, incident: &Incident) -> Option<(&InsideProcess, &Refusal)> {
         if incident.event.resource != Resource::Gpu
             || incident.event.program.pytorch_allocator() == PytorchAllocator::No
         {
@@ -241,6 +269,22 @@ mod tests {
         }
         let untold = shot(None, None);
         assert!(!untold.kill_is_proved() && !untold.shot_for_another_reason() && untold.may_be_memory());
+    }
+
+    #[test]
+    fn a_record_that_breaks_off_is_a_failure_only_where_memory_was_nearly_full() {
+        let of = |share: f64, end: Option<End>| {
+            let header = Header { cgroup_limit: Some(1000), ..Header::default() };
+            let mut timeline = Timeline::new(header);
+            timeline.add(&Sample { at: 1.0, cgroup: Some((1000.0 * share) as u64), end, ..Sample::default() });
+            timeline
+        };
+        assert!(of(0.99, None).may_be_memory() && !of(0.5, None).may_be_memory());
+        let well = Some(End { code: Some(0), ..End::default() });
+        assert!(!of(0.99, well).may_be_memory(), "it ended well");
+        let event = of(0.99, None).event().unwrap();
+        assert_eq!(event.resource, Resource::Cgroup);
+        assert!(event.has(Sign::KilledWithoutProof), "what ended it is not known");
     }
 
     #[test]

@@ -15,7 +15,7 @@ const POINTS_OF_PROCESS: usize = 512;
 const PROCESSES: usize = 256;
 /// Processes stand in a record once a second.
 const WRITTEN_EACH: f64 = 1.1;
-/// Steps of the output that are kept with their moments.
+/// Steps of the output, and shares of time, that are kept with their moments.
 const STEPS: usize = 4096;
 
 /// One look at the job, and one line of a record. What was not looked at is absent.
@@ -39,6 +39,15 @@ pub struct Sample {
     /// Page-locked memory of the machine.
     #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
     pub locked: Option<u64>,
+    /// Shared memory and files in memory (tmpfs), of that control group or of the machine.
+    #[serde(rename = "m", skip_serializing_if = "Option::is_none")]
+    pub shared: Option<u64>,
+    /// Swap in use on the machine.
+    #[serde(rename = "w", skip_serializing_if = "Option::is_none")]
+    pub swap: Option<u64>,
+    /// Share of the time since the last look in which everything waited for memory.
+    #[serde(rename = "f", skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<f64>,
     #[serde(rename = "g", skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceSample>,
     #[serde(rename = "p", skip_serializing_if = "Vec::is_empty")]
@@ -102,6 +111,12 @@ pub struct InsideProcess {
     /// The highest that was allocated when a step was over, and the step in which it was reached; 0 before the first.
     pub peak: u64,
     pub peak_step: u64,
+    /// Steps that peaked above all before them, and that peak; thinned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub raises: Vec<(u64, u64)>,
+    /// The device that the figures of steps are of; absent before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<u32>,
     /// Steps, and bytes allocated after each; thinned.
     pub rows: Vec<(u64, u64)>,
     /// Requests that the allocator could not serve, the newest last; also those that the job survived.
@@ -143,6 +158,21 @@ pub struct Refusal {
     /// The file of the memory snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
+    /// Whose weights were on the device, and how often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<HeldWeights>,
+}
+
+/// The module with the most weights on a device.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HeldWeights {
+    pub class: String,
+    pub bytes: u64,
+    /// Further modules with weights of the same shapes.
+    pub modules: u64,
+    /// Whole sets of tensors of these shapes that belong to no module and are neither gradients nor the optimizer's.
+    pub tensors: u64,
 }
 
 /// How the job ended, and what the kernel counted meanwhile.
@@ -191,6 +221,8 @@ pub struct Header {
     pub cgroup_limit: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shm_size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swap_size: Option<u64>,
     /// Index and bytes of each GPU.
     pub devices: Vec<(u32, u64)>,
 }
@@ -203,6 +235,9 @@ pub enum Quantity {
     Host,
     Shm,
     Locked,
+    /// Shared memory and files in memory.
+    Shared,
+    Swap,
     Device(u32),
     Own(u32),
 }
@@ -216,6 +251,8 @@ impl Quantity {
             Quantity::Host => "host",
             Quantity::Shm => "shm",
             Quantity::Locked => "locked",
+            Quantity::Shared => "shared",
+            Quantity::Swap => "swap",
             Quantity::Device(_) => "gpu",
             Quantity::Own(_) => "gpu-own",
         }
@@ -379,6 +416,18 @@ pub struct Neighbour {
     pub bytes: u64,
 }
 
+/// Adds a value; of too many every second one goes.
+fn push_thinned(values: &mut Vec<(f64, f64)>, value: (f64, f64)) {
+    values.push(value);
+    if values.len() > STEPS {
+        let mut i = 0;
+        values.retain(|_| {
+            i += 1;
+            i % 2 == 0
+        });
+    }
+}
+
 /// Everything seen of one job.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Timeline {
@@ -388,6 +437,8 @@ pub struct Timeline {
     pub neighbours: Vec<Neighbour>,
     /// Moments and counters of the steps that the output told.
     pub steps: Vec<(f64, f64)>,
+    /// Moments and shares of the time before them in which everything waited for memory.
+    pub stalls: Vec<(f64, f64)>,
     /// What PyTorch told from inside, where it was asked.
     pub inside: Vec<InsideProcess>,
     /// Seconds until the last sample.
@@ -414,6 +465,8 @@ impl Timeline {
         note(Quantity::Host, sample.host);
         note(Quantity::Shm, sample.shm);
         note(Quantity::Locked, sample.locked);
+        note(Quantity::Shared, sample.shared);
+        note(Quantity::Swap, sample.swap);
         for device in &sample.devices {
             note(Quantity::Device(device.index), Some(device.used));
             note(Quantity::Own(device.index), device.own);
@@ -441,14 +494,10 @@ impl Timeline {
             known.curve.push(Point { at, bytes: process.own }, POINTS_OF_PROCESS);
         }
         if let Some(step) = sample.step {
-            self.steps.push((at, step));
-            if self.steps.len() > STEPS {
-                let mut i = 0;
-                self.steps.retain(|_| {
-                    i += 1;
-                    i % 2 == 0
-                });
-            }
+            push_thinned(&mut self.steps, (at, step));
+        }
+        if let Some(stalled) = sample.stalled {
+            push_thinned(&mut self.stalls, (at, stalled));
         }
         if !sample.inside.is_empty() {
             self.inside.clone_from(&sample.inside);
@@ -489,7 +538,8 @@ impl Timeline {
             Quantity::Host => self.header.ram,
             Quantity::Job => self.header.cgroup_limit.or(self.header.ram),
             Quantity::Shm => self.header.shm_size,
-            Quantity::Locked => None,
+            Quantity::Locked | Quantity::Shared => None,
+            Quantity::Swap => self.header.swap_size.filter(|size| *size > 0),
             Quantity::Device(index) | Quantity::Own(index) => {
                 self.header.devices.iter().find(|(other, _)| *other == index).map(|(_, bytes)| *bytes)
             }
@@ -516,6 +566,19 @@ impl Timeline {
     pub fn kills_counted(&self) -> Option<u64> {
         let end = self.end?;
         end.group_kills.or(end.machine_kills)
+    }
+
+    /// The share of the last seconds in which everything waited for memory.
+    pub fn stalled_of_last(&self, seconds: f64) -> f64 {
+        let mut waited = 0.0;
+        let mut before: Option<f64> = None;
+        for (at, share) in &self.stalls {
+            if *at > self.lasted - seconds {
+                waited += share * (at - before.unwrap_or(*at));
+            }
+            before = Some(*at);
+        }
+        waited / seconds.min(self.lasted).max(1.0)
     }
 
     /// Steps told between two moments.

@@ -148,12 +148,13 @@ fn clings_to_left(c: char) -> bool {
             | '’'
             | '…'
             | '％'
+            | ']'
     )
 }
 
 /// Opening punctuation that may not end a line.
 fn clings_to_right(c: char) -> bool {
-    matches!(c, '（' | '「' | '『' | '【' | '《' | '“' | '‘')
+    matches!(c, '（' | '「' | '『' | '【' | '《' | '“' | '‘' | '[')
 }
 
 /// True for a unit, closing punctuation behind it or not.
@@ -179,7 +180,9 @@ fn atoms(runs: &[Run]) -> Vec<Atom> {
             previous = None;
             continue;
         }
-        // A no-break space only looks like one.
+        // A no-break space only looks like one, and holds what stands on both sides of it.
+        let held = c == NO_BREAK || previous == Some(NO_BREAK);
+        let kept = c;
         let c = if c == NO_BREAK { ' ' } else { c };
         let width = c.width().unwrap_or(0);
         let wide = width > 1;
@@ -188,6 +191,7 @@ fn atoms(runs: &[Run]) -> Vec<Atom> {
             && (wide || before.width().unwrap_or(0) > 1)
             && !clings_to_left(c)
             && !clings_to_right(before)
+            && !held
         {
             broken = true;
         }
@@ -199,7 +203,7 @@ fn atoms(runs: &[Run]) -> Vec<Atom> {
             _ => atoms.push(Atom { chars: vec![(c, tone)], width, glue: std::mem::take(&mut glue) }),
         }
         broken = false;
-        previous = Some(c);
+        previous = Some(kept);
     }
     // "4.15 GiB" stays together.
     let mut joined: Vec<Atom> = Vec::with_capacity(atoms.len());
@@ -300,7 +304,19 @@ impl Screen {
         self.clipped(head, hang, body, usize::MAX);
     }
 
-    /// A paragraph of at most `most` lines, ended by an ellipsis where text was left out.
+    /// A paragraph, if it takes no more than `most` lines; says whether it was written. What the program says is left
+    /// out or told whole, never cut.
+    pub fn whole(&mut self, head: &[Run], hang: usize, body: &[Run], most: usize) -> bool {
+        let before = self.rows.len();
+        self.paragraph(head, hang, body);
+        let fits = self.rows.len() - before <= most;
+        if !fits {
+            self.rows.truncate(before);
+        }
+        fits
+    }
+
+    /// A paragraph of at most `most` lines, ended by an ellipsis where text was left out: for text of the log alone.
     pub fn clipped(&mut self, head: &[Run], hang: usize, body: &[Run], most: usize) {
         let prepare = |runs: &[Run]| -> Vec<Run> { runs.iter().map(|r| run(r.tone, self.shown(&r.text))).collect() };
         let head: Row = prepare(head)

@@ -42,7 +42,7 @@ fn decide(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     section(out, &Text::new("To find out, cheapest first", "如何判定（从最省事的开始）"), lang);
     for (i, observation) in diagnosis.decide.iter().enumerate() {
         let _ = writeln!(out, "{}. {}", i + 1, escape(observation.act.in_lang(lang)));
-        let _ = writeln!(out, "   - {}", escape(wording::outcomes(observation).in_lang(lang)));
+        let _ = writeln!(out, "   - {}", escape(wording::outcomes(observation, usize::MAX).in_lang(lang)));
     }
 }
 

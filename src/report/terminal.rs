@@ -7,12 +7,13 @@ use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surrou
 use crate::account::{Holder, Ledger};
 use crate::cause::Finding;
 use crate::cause::conclusion::{Conclusion, candidates};
-use crate::dialect::{Fact, Resource, Sign};
+use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::Incident;
 use crate::incident::context::Moment;
 use crate::incident::recording::Standing;
+use crate::input::Repair;
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::{self, Bytes, Figure, Interval};
@@ -21,11 +22,12 @@ use crate::units::{self, Bytes, Figure, Interval};
 #[derive(Debug, Clone, Copy)]
 struct Detail {
     evidence: usize,
+    /// A statement that takes more lines than such a figure is left out: none is cut.
     evidence_lines: usize,
     /// Lines for the message as it was printed, and for the place in the program.
     message_lines: usize,
     fixes: usize,
-    /// Lines for the title of a fix, and how many of several lines to write are shown. None of those is ever cut.
+    /// How many of several lines to write are shown for a fix.
     fix_lines: usize,
     /// Observations that would decide, and lines for the outcomes of each.
     observations: usize,
@@ -134,8 +136,13 @@ const JUDGED: Detail = Detail { evidence: 2, fixes: 2, fix_lines: 2, wont_help: 
 
 /// The report, with colour codes; the writer takes them off where there is no terminal.
 pub fn render(explanation: &Explanation, style: Style) -> String {
+    without_timeline(explanation, style) + &super::timeline::terminal(&explanation.watched, style)
+}
+
+/// The answer alone, where what was watched is drawn in another way.
+pub fn without_timeline(explanation: &Explanation, style: Style) -> String {
     if style.verbose {
-        return everything(explanation, style).render() + &super::timeline::terminal(&explanation.watched, style);
+        return everything(explanation, style).render();
     }
     let mut screen = Screen::of(style);
     let recorded = explanation.primary().is_some_and(|primary| primary.incident.recording.is_some());
@@ -148,7 +155,7 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
             break;
         }
     }
-    screen.render() + &super::timeline::terminal(&explanation.watched, style)
+    screen.render()
 }
 
 /// The request as it stands beside its bar, with and without what was missing.
@@ -294,8 +301,7 @@ impl Page {
 
     fn verdict(&mut self, diagnosis: &Diagnosis) {
         let verdict = verdict(diagnosis);
-        let runs = [run(Tone::Alarm, self.say(&verdict))];
-        self.screen.clipped(&[], 2, &runs, if self.style.height.is_some() { 4 } else { usize::MAX });
+        self.screen.paragraph(&[], 2, &[run(Tone::Alarm, self.say(&verdict))]);
     }
 
     /// The whole answer in a few lines, for whoever reads no further: why, or what would decide that, and the first
@@ -335,8 +341,7 @@ impl Page {
             self.screen.clipped(&[], 2, &message, detail.message_lines);
         }
         if let Some(survival) = diagnosis.incident.survived {
-            let runs = [run(Tone::Strong, self.say(&survival.text()))];
-            self.screen.clipped(&[], 2, &runs, detail.message_lines);
+            self.screen.paragraph(&[], 2, &[run(Tone::Strong, self.say(&survival.text()))]);
         }
         if detail.frame
             && let Some(frame) = diagnosis.incident.context.user_frame()
@@ -382,7 +387,7 @@ impl Page {
                 body.push(run(Tone::Faint, format!(" {places}")));
             }
             let head = [run(Tone::Alarm, "! ")];
-            self.screen.clipped(&head, 2, &body, detail.contradiction_lines);
+            self.screen.whole(&head, 2, &body, detail.contradiction_lines);
         }
     }
 
@@ -399,9 +404,7 @@ impl Page {
         };
         let head = [run(tone, self.say(&mark))];
         let body = [run(Tone::Plain, self.say(&recording.about()))];
-        // Both figures of a snapshot that does not belong here are worth their lines.
-        let most = if matches!(recording.standing, Standing::Other(_)) { 4 } else { 2 };
-        self.screen.clipped(&head, 2, &body, detail.evidence_lines.max(most));
+        self.screen.paragraph(&head, 2, &body);
         if diagnosis.incident.event.at.is_given() {
             let untold = Text::new(
                 "A snapshot does not tell how large the device is and what others hold of it.",
@@ -415,7 +418,7 @@ impl Page {
         if !self.style.verbose {
             if let Some(held) = recording.top_holder().filter(|_| detail.evidence_lines > 1) {
                 let most = wording::holds_most(recording, held);
-                self.screen.line(&[run(Tone::Plain, format!("  {}", self.say(&most)))]);
+                self.screen.paragraph(&[run(Tone::Plain, "  ")], 4, &[run(Tone::Plain, self.say(&most))]);
             }
             return;
         }
@@ -655,8 +658,12 @@ impl Page {
                 let head = [run(Tone::Strong, format!("  {}. ", i + 1))];
                 self.screen.paragraph(&head, 5, &[run(Tone::Strong, self.say(&observation.act))]);
             }
-            let body = [run(Tone::Plain, self.say(&wording::outcomes(observation)))];
-            self.screen.clipped(&[run(Tone::Plain, "     ")], 5, &body, detail.outcome_lines);
+            // The outcomes of the likeliest causes, as many as there is room for; one alone tells nothing.
+            let indent = [run(Tone::Plain, "     ")];
+            (observation.fewest()..=observation.outcomes.len()).rev().any(|most| {
+                let body = [run(Tone::Plain, self.say(&wording::outcomes(observation, most)))];
+                self.screen.whole(&indent, 5, &body, detail.outcome_lines)
+            });
         }
     }
 
@@ -666,7 +673,7 @@ impl Page {
         let candidates = candidates(&diagnosis.findings, diagnosis.conclusion);
         for finding in diagnosis.findings.iter().filter(|f| candidates.contains(&f.cause.id)).take(detail.evidence) {
             // A cause that only its frequency speaks for is named above.
-            let Some(best) = supporting(&finding.evidence).first().copied() else { continue };
+            let Some(best) = finding.supporting().first().copied() else { continue };
             let lead = Text::new("Evidence that ", "依据——");
             let mut runs = self.cause_title(&lead, finding);
             let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
@@ -674,7 +681,7 @@ impl Page {
             if let Some(places) = self.cited(best) {
                 runs.push(run(Tone::Faint, format!(" {places}")));
             }
-            self.screen.clipped(&[], 4, &runs, detail.evidence_lines);
+            self.screen.whole(&[], 4, &runs, detail.evidence_lines);
         }
     }
 
@@ -694,7 +701,17 @@ impl Page {
             let title = self.cause_title(&Text::new("Why: ", "原因："), first);
             self.screen.paragraph(&[], 2, &title);
         } else {
-            self.heading(&Text::new("What speaks for it:", "依据："));
+            match first.supporting().is_empty() && first.evidence.iter().all(|evidence| evidence.weight <= 0.0) {
+                true => {
+                    let rests = Text::new(
+                        "No line of the log speaks for it by itself: the share is how often failures like this have \
+                         this cause.",
+                        "日志中没有哪一行单独支持它：百分比是此类故障中该原因的出现频率。",
+                    );
+                    self.screen.paragraph(&[], 2, &[run(Tone::Plain, self.say(&rests))]);
+                }
+                false => self.heading(&Text::new("What speaks for it:", "依据：")),
+            }
         }
         self.reasons(first, detail);
         let others = diagnosis.findings.iter().skip(1);
@@ -709,16 +726,19 @@ impl Page {
             && let Some(second) = others.clone().next().filter(|second| near(first.confidence, second.confidence))
         {
             let or = Text::new("Or: ", "或者：");
-            let mut runs = self.cause_title(&or, second);
-            // In one line there is only room for its name.
-            if let Some(best) = supporting(&second.evidence).first().filter(|_| detail.second_cause_lines > 1) {
+            let title = self.cause_title(&or, second);
+            let mut runs = title.clone();
+            if let Some(best) = second.supporting().first() {
                 let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
                 runs.push(run(Tone::Plain, format!("{separator}{}", self.say(&best.text))));
                 if let Some(places) = self.cited(best) {
                     runs.push(run(Tone::Faint, format!(" {places}")));
                 }
             }
-            self.screen.clipped(&[], 4, &runs, detail.second_cause_lines);
+            // Where there is no room for what speaks for it, its name is still worth a line.
+            if !self.screen.whole(&[], 4, &runs, detail.second_cause_lines) {
+                self.screen.paragraph(&[], 4, &title);
+            }
         }
     }
 
@@ -740,7 +760,7 @@ impl Page {
     fn reasons(&mut self, finding: &Finding, detail: Detail) {
         let evidence: Vec<&Evidence> = match self.style.verbose {
             true => finding.evidence.iter().collect(),
-            false => supporting(&finding.evidence),
+            false => finding.supporting(),
         };
         for item in evidence.into_iter().take(detail.evidence) {
             let mut body = vec![run(Tone::Plain, self.say(&item.text))];
@@ -751,14 +771,14 @@ impl Page {
                 body.push(run(Tone::Faint, format!(" ({:+.1})", item.weight)));
             }
             let head = [run(Tone::Faint, self.bullet())];
-            self.screen.clipped(&head, 4, &body, detail.evidence_lines);
+            self.screen.whole(&head, 4, &body, detail.evidence_lines);
         }
         // What is proved needs no test.
         if !finding.refute.is_empty() && (!finding.proved || self.style.verbose) {
             let head = Text::new("  To rule it out: ", "  如何排除：");
             let head = [run(Tone::Faint, self.say(&head))];
             let body = [run(Tone::Plain, self.say(&finding.refute))];
-            self.screen.clipped(&head, 4, &body, detail.refute_lines);
+            self.screen.whole(&head, 4, &body, detail.refute_lines);
         }
     }
 
@@ -791,7 +811,7 @@ impl Page {
             let separator = if self.style.lang == Lang::Zh { "：" } else { ": " };
             let body = [run(Tone::Strong, self.say(&title)), run(Tone::Plain, format!("{separator}{}", self.say(why)))];
             let head = [run(Tone::Faint, self.say(&head))];
-            self.screen.clipped(&head, 4, &body, detail.evidence_lines);
+            self.screen.whole(&head, 4, &body, detail.evidence_lines);
         }
     }
 
@@ -825,19 +845,23 @@ impl Page {
         let price = Some(self.price(ranked, true)).filter(|price| fits(price));
         let price = price.unwrap_or_else(|| self.price(ranked, false));
         let body = [run(Tone::Strong, self.say(&title)), run(Tone::Faint, price)];
-        self.screen.clipped(&[head], hang, &body, detail.fix_lines);
+        self.screen.paragraph(&[head], hang, &body);
         let Some(knob) = ranked.offer.knobs.first() else { return };
         let lines: Vec<&str> =
             knob.line.in_lang(self.style.lang).lines().filter(|line| !line.trim().is_empty()).collect();
         // Of several changes, at least two are seen, and that there are more.
         let shown = if lines.len() == 1 { 1 } else { detail.fix_lines.max(2) };
         let left = lines.len().saturating_sub(shown);
-        for (i, line) in lines.into_iter().take(shown).enumerate() {
-            let more = if left > 0 && i + 1 == shown { " …" } else { "" };
+        for line in lines.into_iter().take(shown) {
             // A comment does not leave its mark behind at the end of a line.
             let line = line.replace("# ", &format!("#{NO_BREAK}"));
             let indent = [run(Tone::Plain, "     ")];
-            self.screen.paragraph(&indent, 7, &[run(Tone::Command, format!("{line}{more}"))]);
+            self.screen.paragraph(&indent, 7, &[run(Tone::Command, line)]);
+        }
+        if left > 0 {
+            let noun = if left == 1 { "line" } else { "lines" };
+            let text = text!(en: "{left} more {noun}: -v", zh: "还有 {left} 行：-v");
+            self.screen.paragraph(&[run(Tone::Plain, "     ")], 7, &[run(Tone::Faint, self.say(&text))]);
         }
     }
 
@@ -889,7 +913,7 @@ impl Page {
                     run(Tone::Faint, format!("{} {place}  ", self.say(&word))),
                     run(Tone::Plain, self.say(&verdict(other))),
                 ];
-                self.screen.line(&runs);
+                self.screen.paragraph(&[], 4, &runs);
             }
         }
         let left = others.len().saturating_sub(detail.others);
@@ -931,8 +955,7 @@ impl Page {
         if self.style.height.is_none_or(|most| self.screen.height() + 2 <= most) {
             self.screen.blank();
         }
-        let runs = [run(Tone::Faint, notes.join(separator))];
-        self.screen.line(&runs);
+        self.screen.paragraph(&[], 2, &[run(Tone::Faint, notes.join(separator))]);
     }
 
     fn nothing_found(&mut self, explanation: &Explanation, most: usize) {
@@ -982,6 +1005,15 @@ impl Page {
             let runs = [run(Tone::Plain, self.say(&hint))];
             self.screen.paragraph(&[], 0, &runs);
         }
+        for input in explanation.inputs.iter().filter(|input| input.repairs.contains(&Repair::GzipTruncated)) {
+            let name = shorten_path(&input.source, self.style.width / 2);
+            let cut = text!(
+                en: "{name} is gzip that ends early: what came last, where failures are told, is not in it.",
+                zh: "{name} 是提前结束的 gzip：最后的内容（报错通常在那里）不在其中。"
+            );
+            let runs = [run(Tone::Plain, self.say(&cut))];
+            self.screen.paragraph(&[], 0, &runs);
+        }
     }
 
     fn harmless(&mut self, explanation: &Explanation, most: usize) {
@@ -996,8 +1028,7 @@ impl Page {
             let clip = if self.style.verbose { usize::MAX } else { 1 };
             self.screen.clipped(&head, 4, &runs, clip);
             if let Some(why) = &event.harmless_because {
-                let runs = [run(Tone::Faint, self.say(why))];
-                self.screen.clipped(&[run(Tone::Plain, "    ")], 4, &runs, clip.saturating_mul(3));
+                self.screen.paragraph(&[run(Tone::Plain, "    ")], 4, &[run(Tone::Faint, self.say(why))]);
             }
         }
         let left = explanation.harmless.len().saturating_sub(most);
@@ -1272,7 +1303,16 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     }
     let ran_out = event.resource != Resource::Host || ram_ran_out(&diagnosis.incident);
     let never = wording::never_fits(&diagnosis.incident).unwrap_or_default();
+    // A limit or a largest buffer refused it: the device may have room.
+    let of_device = event.resource == Resource::Gpu;
+    let refused = of_device
+        && event.facts.get(Fact::Capacity).is_none()
+        && (event.has(Sign::RefusedByLimit) || event.has(Sign::BufferSizeLimit));
     let place = match ran_out {
+        true if refused => match event.facts.device.value() {
+            Some(n) => text!(en: "A request for memory of GPU {n}", zh: "GPU {n} 的显存申请"),
+            None => text!(en: "A request for GPU memory", zh: "GPU 显存申请"),
+        },
         true => wording::place(event.resource, event.facts.device.value(), event.accelerator()),
         false if event.has(Sign::PinnedHost) => {
             text!(en: "A request for page-locked host memory", zh: "锁页主机内存申请")
@@ -1286,15 +1326,11 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         zh.push(text.zh);
     };
     let shown = |fact: Fact| event.facts.get(fact).map(|figure| Bytes(figure.bytes));
-    let total = shown(Fact::Limit).or(shown(Fact::Capacity));
     if let Some(asked) = shown(Fact::Requested).or(shown(Fact::Needed)) {
         part(text!(en: "{asked} asked for", zh: "申请 {asked}"));
     }
-    match (shown(Fact::Free).or(shown(Fact::Available)), total) {
-        (Some(free), Some(total)) => part(text!(en: "{free} of {total} free", zh: "空闲 {free}，共 {total}")),
-        (Some(free), None) => part(text!(en: "{free} free", zh: "空闲 {free}")),
-        (None, Some(total)) => part(text!(en: "{total} in all", zh: "共 {total}")),
-        (None, None) => {}
+    if let Some(there) = what_there_was(event) {
+        part(there);
     }
     if event.resource.on_host() {
         let who = match (event.facts.process_name.get(), event.facts.pid.value()) {
@@ -1330,6 +1366,7 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         Resource::Gpu if event.has(Sign::Disguised) && !event.says_out_of_memory() => {
             Text::new("may have run out of memory", "可能不足")
         }
+        Resource::Gpu if refused => Text::new("was refused", "被拒绝"),
         Resource::Gpu => Text::new("ran out of memory", "不足"),
         Resource::Host if ran_out => Text::new("ran out", "不足"),
         Resource::Host => Text::new("was refused", "被拒绝"),
@@ -1345,6 +1382,48 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     )
 }
 
+/// What was free, left or allowed, each by its name: what a pool, a limit or a largest buffer allows is neither the
+/// device's size nor free memory of it, and what was free at the start was not free at the failure.
+fn what_there_was(event: &Event) -> Option<Text> {
+    let shown = |fact: Fact| event.facts.get(fact).map(|figure| Bytes(figure.bytes));
+    let (capacity, limit) = (shown(Fact::Capacity), shown(Fact::Limit));
+    let bound = match event.resource {
+        Resource::Cgroup => limit.or(capacity).map(|all| text!(en: "{all} in all", zh: "共 {all}")),
+        _ if event.has(Sign::BufferSizeLimit) => {
+            limit.map(|all| text!(en: "one buffer may take {all}", zh: "单个缓冲区上限 {all}"))
+        }
+        _ => match (limit, capacity) {
+            (Some(limit), _) => Some(text!(en: "the limit is {limit}", zh: "上限 {limit}")),
+            (None, Some(all)) => Some(text!(en: "{all} in all", zh: "共 {all}")),
+            (None, None) => None,
+        },
+    };
+    if let Some(free) = event.facts.get(Fact::Free) {
+        let (read, free) = (free.at.last, Bytes(free.bytes));
+        let before = read > 0 && read < event.at.first;
+        return Some(match capacity.filter(|_| limit.is_none() || event.resource != Resource::Cgroup) {
+            Some(all) if before => text!(
+                en: "{free} of {all} had been free before (line {read})",
+                zh: "此前（第 {read} 行）空闲 {free}，共 {all}"
+            ),
+            None if before => {
+                text!(en: "{free} had been free before (line {read})", zh: "此前（第 {read} 行）空闲 {free}")
+            }
+            Some(all) => text!(en: "{free} of {all} free", zh: "空闲 {free}，共 {all}"),
+            None => match bound {
+                Some(bound) => Text::new(format!("{free} free, {}", bound.en), format!("空闲 {free}，{}", bound.zh)),
+                None => text!(en: "{free} free", zh: "空闲 {free}"),
+            },
+        });
+    }
+    let Some(left) = shown(Fact::Available) else { return bound };
+    Some(match (event.resource, bound) {
+        (Resource::KvCache, None) => text!(en: "{left} left for it", zh: "可用 {left}"),
+        (_, Some(bound)) => Text::new(format!("{left} left, {}", bound.en), format!("可用 {left}，{}", bound.zh)),
+        (_, None) => text!(en: "{left} left of what it may take", zh: "上限之内只剩 {left}"),
+    })
+}
+
 /// True where it is told that the machine's memory was short: by the kernel or whoever killed, by a reading of what was
 /// free, or in so many words. A limit, a ceiling of the address space and a request beyond reason are refused as well,
 /// with memory to spare.
@@ -1354,6 +1433,11 @@ fn ram_ran_out(incident: &Incident) -> bool {
         return true;
     }
     let requested = ledger.requested.or_else(|| Some(event.facts.get(Fact::Needed)?.interval()));
+    // What a limit of the program's own leaves is not what the machine has.
+    let limited = event.has(Sign::RefusedByLimit) && event.facts.get(Fact::Free).is_none();
+    if limited && event.facts.get(Fact::Capacity).is_none() {
+        return false;
+    }
     let there = event.facts.get(Fact::Free).or(event.facts.get(Fact::Available)).map(|figure| figure.interval());
     match (there, requested) {
         (Some(there), Some(requested)) => !there.surely_at_least(requested),
@@ -1425,13 +1509,6 @@ fn apportion(sizes: &[u64], whole: u64, cells: usize) -> Vec<usize> {
         counts[i] -= 1;
     }
     counts
-}
-
-/// Evidence that speaks for its cause, weightiest first.
-fn supporting(evidence: &[Evidence]) -> Vec<&Evidence> {
-    let mut list: Vec<&Evidence> = evidence.iter().filter(|item| item.weight > 0.0).collect();
-    list.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    list
 }
 
 /// Whether a second cause is worth a line beside the first.

@@ -1,6 +1,9 @@
 //! What `oomdoc run` saw: curves with what bounds them, and of many records who fell first.
 
+pub mod html;
 pub mod json;
+#[cfg(target_os = "linux")]
+pub mod live;
 
 use super::Style;
 use super::layout::{Run, Screen, Tone, columns, run};
@@ -53,6 +56,8 @@ fn name(quantity: Quantity) -> Text {
         Quantity::Host => text!(en: "memory of the machine", zh: "整机内存"),
         Quantity::Shm => text!(en: "/dev/shm", zh: "/dev/shm"),
         Quantity::Locked => text!(en: "page-locked memory", zh: "锁页内存"),
+        Quantity::Shared => text!(en: "shared memory and files in memory", zh: "共享内存与内存中的文件"),
+        Quantity::Swap => text!(en: "swap", zh: "交换空间"),
         Quantity::Device(index) => text!(en: "memory of GPU {index}", zh: "GPU {index} 显存"),
         Quantity::Own(index) => text!(en: "the job's memory on GPU {index}", zh: "作业在 GPU {index} 上的显存"),
     }

@@ -60,21 +60,36 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
     let list_zh: Vec<String> = named.iter().map(|(title, share)| format!("{}（{share}）", title.zh)).collect();
     let (list_en, list_zh) = (one_of(&list_en, ", ", " or "), one_of(&list_zh, "、", "或"));
     let sure = findings.first().is_some_and(|first| first.confidence >= SURE_ENOUGH);
+    let told = |finding: &Finding| !finding.supporting().is_empty();
+    // On what the shares rest where no line of the log is told for any of the causes.
+    let bare = !findings.iter().any(|finding| candidates.contains(&finding.cause.id) && told(finding));
+    let rests = match bare {
+        true => Text::new(
+            " No line of the log tells them apart: the shares are how often failures like this have each cause.",
+            "日志中没有哪一行能区分它们：百分比是此类故障中各原因的出现频率。",
+        ),
+        false => Text::default(),
+    };
     match conclusion {
         Conclusion::Proved | Conclusion::Likely => None,
+        Conclusion::Family(_) | Conclusion::Open if sure && findings.first().is_some_and(told) => {
+            Some(Text::new(format!("Most likely: {list_en}."), format!("很可能：{list_zh}。")))
+        }
         Conclusion::Family(_) | Conclusion::Open if sure => Some(Text::new(
-            format!("Most likely, going by failures that look like this: {list_en}."),
-            format!("很可能（按同类报错推断）：{list_zh}。"),
+            format!("Most likely, going by how often failures like this have each cause: {list_en}."),
+            format!("很可能（按此类故障中各原因的出现频率）：{list_zh}。"),
         )),
         Conclusion::Family(family) => {
             let family = family.name();
             Some(Text::new(
-                format!("Undecided, though most likely {}: {list_en}.", family.en),
-                format!("未定，但很可能是{}：{list_zh}。", family.zh),
+                format!("Undecided, though most likely {}: {list_en}.{}", family.en, rests.en),
+                format!("未定，但很可能是{}：{list_zh}。{}", family.zh, rests.zh),
             ))
         }
         Conclusion::Open if named.is_empty() => None,
-        Conclusion::Open => Some(Text::new(format!("Undecided: {list_en}."), format!("未定：{list_zh}。"))),
+        Conclusion::Open => {
+            Some(Text::new(format!("Undecided: {list_en}.{}", rests.en), format!("未定：{list_zh}。{}", rests.zh)))
+        }
     }
 }
 
@@ -156,10 +171,10 @@ pub fn beforehand(incident: &Incident) -> Vec<Text> {
     told
 }
 
-/// What each outcome of an observation means, causes with the same outcome together.
-pub fn outcomes(observation: &Observation) -> Text {
+/// What each outcome of an observation means, causes with the same outcome together: those of the first `most` causes.
+pub fn outcomes(observation: &Observation, most: usize) -> Text {
     let mut groups: Vec<(&Text, Vec<Text>)> = Vec::new();
-    for outcome in &observation.outcomes {
+    for outcome in observation.outcomes.iter().take(most) {
         let title = CAUSES.iter().find(|cause| cause.id == outcome.then).map(|cause| (cause.title)());
         let title = title.unwrap_or_else(|| Text::same(outcome.then.id()));
         match groups.iter_mut().find(|(see, _)| *see == &outcome.see) {
@@ -517,7 +532,7 @@ mod tests {
             findings[0].confidence = share;
             undecided(Conclusion::Family(Family::OwnNeed), &findings).expect("it is open").en
         };
-        assert!(told(0.84).starts_with("Most likely, going by"));
+        assert!(told(0.84).starts_with("Most likely, going by how often"));
         assert!(told(0.7).starts_with("Undecided"));
     }
 

@@ -59,11 +59,19 @@ impl NotStarted {
     }
 }
 
+/// A job that is over.
+#[derive(Debug)]
+pub struct Ended {
+    pub how: Ending,
+    /// Why some of its output is nowhere: the job itself was told at its next write, if there was one.
+    pub refused: Option<std::io::Error>,
+}
+
 /// Runs the job to its end and copies its output, also to the tape. `started` gets its process id.
 ///
 /// # Errors
 /// Where it cannot be started.
-pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) -> Result<Ending, NotStarted> {
+pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) -> Result<Ended, NotStarted> {
     let caught = signals::catch().map_err(NotStarted::of)?;
     let outputs = terminal::open().map_err(|error| NotStarted::of(error.into()))?;
     let mirrors = outputs.outlets.iter().filter_map(|outlet| outlet.mirror.clone()).collect();
@@ -90,14 +98,14 @@ pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) 
             std::thread::spawn(move || {
                 let mut keep = |bytes: &[u8]| tape.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
                 let end = pump(outlet, &ending, &mut keep);
-                if let (End::Unread, Some(sentinel)) = (end, &sentinel) {
+                if let (End::Unread | End::Refused(_), Some(sentinel)) = (end, &sentinel) {
                     sentinel.let_go();
                 }
                 end
             })
         })
         .collect();
-    let outcome = wait(pid, sentinel.as_deref());
+    let how = wait(pid, sentinel.as_deref());
     if let Ok(mut alive) = alive.lock() {
         *alive = None;
     }
@@ -108,7 +116,8 @@ pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) 
     {
         sentinel.quit();
     }
-    Ok(outcome)
+    let refused = ends.iter().find_map(|end| if let End::Refused(error) = end { Some(*error) } else { None });
+    Ok(Ended { how, refused: refused.map(Into::into) })
 }
 
 fn spawn(job: &Job, stdout: OwnedFd, stderr: OwnedFd) -> std::io::Result<Pid> {

@@ -25,6 +25,8 @@ struct Known {
     /// latter.
     correction: i64,
     corrected: Option<Instant>,
+    /// When it was seen first.
+    met: Instant,
 }
 
 /// Bytes resident, and of them those of files and shared memory.
@@ -64,6 +66,8 @@ impl Tree {
         let (mut own_sum, mut shared_most) = (0u64, 0u64);
         let mut oldest: Option<(Option<Instant>, u32)> = None;
         let (root, page) = (&self.root, self.page);
+        let exact: BTreeMap<u32, Option<Instant>> =
+            self.known.iter().map(|(pid, known)| (*pid, known.corrected)).collect();
         for (pid, known) in &mut self.known {
             let Some((resident, shared)) = statm(root, page, *pid) else { continue };
             let unshared = resident.saturating_sub(shared);
@@ -73,7 +77,10 @@ impl Tree {
             }
             let own = unshared.saturating_add_signed(known.correction).min(resident);
             own_sum = own_sum.saturating_add(own);
-            shared_most = shared_most.max(resident - own);
+            // Pages that a fork shares are its parent's until both have been read exactly since.
+            let of_parent = exact.get(&known.parent).is_none_or(|at| at.is_some_and(|at| at >= known.met));
+            let apart = !known.worker || known.corrected.is_some() && of_parent;
+            shared_most = shared_most.max(if apart { resident - own } else { shared.min(resident - own) });
             if oldest.is_none_or(|(at, _)| known.corrected < at) {
                 oldest = Some((known.corrected, *pid));
             }
@@ -163,7 +170,7 @@ impl Tree {
             name = format!("{name} {script}");
         }
         let name = name.chars().filter(|c| !c.is_control()).take(48).collect();
-        let known = Known { parent, name, line, started, worker, correction: 0, corrected: None };
+        let known = Known { parent, name, line, started, worker, correction: 0, corrected: None, met: Instant::now() };
         self.known.insert(pid, known);
     }
 

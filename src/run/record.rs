@@ -164,6 +164,8 @@ fn kept(timeline: &Timeline) -> Vec<Sample> {
     }
     let steps = timeline.steps.iter().map(|(at, step)| Sample { at: *at, step: Some(*step), ..Sample::default() });
     samples.extend(steps);
+    let stalls = timeline.stalls.iter();
+    samples.extend(stalls.map(|(at, share)| Sample { at: *at, stalled: Some(*share), ..Sample::default() }));
     if !timeline.inside.is_empty() {
         samples.push(Sample { at: timeline.lasted, inside: timeline.inside.clone(), ..Sample::default() });
     }
@@ -180,6 +182,8 @@ fn sample_of(timeline: &Timeline, quantity: Quantity, point: Point) -> Sample {
         Quantity::Host => sample.host = bytes,
         Quantity::Shm => sample.shm = bytes,
         Quantity::Locked => sample.locked = bytes,
+        Quantity::Shared => sample.shared = bytes,
+        Quantity::Swap => sample.swap = bytes,
         Quantity::Device(index) => {
             let own = timeline.curve(Quantity::Own(index)).and_then(|own| own.at(point.at)).map(|own| own.bytes);
             sample.devices = vec![DeviceSample { index, used: point.bytes, own, others: Vec::new() }];

@@ -23,6 +23,8 @@ pub enum End {
     HeldByOthers,
     /// Nobody reads any more.
     Unread,
+    /// It could not be written where it belongs, as on a full disk.
+    Refused(Errno),
 }
 
 /// Copies until the output ends. `ending` becomes readable (or is closed) when the job has ended: then what is there is
@@ -61,8 +63,10 @@ pub fn pump(outlet: Outlet, ending: &OwnedFd, tape: &mut dyn FnMut(&[u8])) -> En
             Some(_) => move_on(&source, &target, length),
             None => write_all(target.as_fd(), bytes),
         };
-        if passed_on.is_err() {
-            break End::Unread;
+        match passed_on {
+            Ok(()) => {}
+            Err(Errno::PIPE) => break End::Unread,
+            Err(error) => break End::Refused(error),
         }
         if let Some(left) = &mut left {
             // A process that writes without end must not keep the job's end from being told.

@@ -57,6 +57,27 @@ pub struct Sampler {
     thread: std::thread::JoinHandle<Seen>,
 }
 
+/// Looks when it is asked to, and writes nothing down.
+pub struct Watch(Looking);
+
+impl Watch {
+    pub fn new(pid: Pid, header: Header) -> Watch {
+        Watch(Looking::new(pid, header, Arc::default(), None, Orders::default()))
+    }
+
+    /// All that was seen until now, this moment included.
+    pub fn look(&mut self) -> &Timeline {
+        self.0.look(true);
+        &self.0.timeline
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.watching.store(false, Ordering::Relaxed);
+    }
+}
+
 /// What came of it.
 #[derive(Default)]
 pub struct Seen {
@@ -84,6 +105,7 @@ pub fn header(pid: Pid, command: &[std::ffi::OsString]) -> Header {
     let root = Root::default();
     let number = |name: &str| std::env::var(name).ok()?.trim().parse::<u32>().ok();
     let groups = Groups::read(&root).ok();
+    let memory = meminfo::Memory::read(&root).ok();
     let host = root.text("proc/sys/kernel/hostname").ok().map(|name| name.trim().to_string());
     Header {
         schema: SCHEMA.to_string(),
@@ -93,7 +115,8 @@ pub fn header(pid: Pid, command: &[std::ffi::OsString]) -> Header {
         command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         rank: ["RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"].into_iter().find_map(number),
         host,
-        ram: meminfo::Memory::read(&root).ok().map(|memory| memory.total),
+        ram: memory.as_ref().map(|memory| memory.total),
+        swap_size: memory.and_then(|memory| memory.swap_total.ok()),
         cgroup_limit: groups.as_ref().and_then(Groups::tightest).map(|(_, limit, _)| limit),
         shm_size: shm::Shm::read(&root).ok().map(|shm| shm.size),
         devices: Vec::new(),
@@ -136,6 +159,8 @@ struct Looking {
     unwritten: Option<Sample>,
     last_second: Instant,
     last_inside: Instant,
+    /// Microseconds that everything had waited for memory, and when that was read.
+    stalled_before: Option<(u64, Instant)>,
     /// What was printed last and has no end yet.
     line: Vec<u8>,
 }
@@ -167,6 +192,7 @@ impl Looking {
             unwritten: None,
             last_second: Instant::now(),
             last_inside: Instant::now(),
+            stalled_before: None,
             line: Vec::new(),
             root,
         };
@@ -207,12 +233,18 @@ impl Looking {
         if !processes.is_empty() {
             sample.job = Some(job);
         }
-        sample.cgroup = self.group.as_ref().and_then(|(group, version)| group.held_again(&self.root, *version));
+        let held = self.group.as_ref().and_then(|(group, version)| group.held_again(&self.root, *version));
+        sample.cgroup = held.map(|held| held.bytes);
+        sample.shared = held.map(|held| held.shared);
         if let Ok(memory) = meminfo::Memory::read(&self.root) {
             sample.host = memory.used().ok();
+            sample.shared = sample.shared.or(memory.shared.ok());
+            sample.swap = memory.swap_total.ok().zip(memory.swap_free.ok()).map(|(all, free)| all.saturating_sub(free));
+            sample.swap = sample.swap.filter(|_| self.timeline.header.swap_size.is_some_and(|size| size > 0));
             sample.locked = memory.locked.ok().filter(|locked| *locked > 0);
         }
         sample.shm = shm::Shm::read(&self.root).ok().and_then(|shm| shm.used.ok());
+        sample.stalled = self.stalled();
         self.look_at_devices(&mut sample);
         let fresh = self.tape.lock().unwrap_or_else(PoisonError::into_inner).take_fresh();
         sample.step = self.step(&fresh);
@@ -244,6 +276,16 @@ impl Looking {
             }
         }
         self.watch_limits();
+    }
+
+    /// The share of the time since the last look in which everything waited for memory: in the job's group where that
+    /// is told, else on the machine. A tenth of a second is what looks are apart at least.
+    fn stalled(&mut self) -> Option<f64> {
+        let of_group = self.group.as_ref().and_then(|(group, _)| group.stalled_again(&self.root));
+        let total = of_group.or_else(|| meminfo::stalled(&self.root, "proc/pressure/memory"))?;
+        let (before, at) = self.stalled_before.replace((total, Instant::now()))?;
+        let share = total.saturating_sub(before) as f64 / 1e6 / at.elapsed().as_secs_f64().max(1e-3);
+        Some((share * 1000.0).round().min(1000.0) / 1000.0)
     }
 
     fn look_at_devices(&mut self, sample: &mut Sample) {

@@ -12,6 +12,12 @@ use std::io::Read;
 /// Bytes that are read at once.
 const BUFFER: usize = 256 << 10;
 
+/// Values that may wait on the stack however little was read, and for how many bytes of input there may be one more.
+/// Python hands lists over by the thousand; PyTorch's own pickler puts a whole trace on the stack, of which an entry
+/// takes fifty bytes and more. A file that does nothing but open lists took forty times its size.
+const STACK_UNASKED: u64 = 1 << 20;
+const BYTES_OF_VALUE: u64 = 8;
+
 /// The input with a position that errors can name.
 struct Input<R> {
     reader: R,
@@ -165,6 +171,9 @@ impl<R: Read> Machine<R> {
     fn run(&mut self, at: &mut u64) -> Result<Value, SnapshotError> {
         loop {
             *at = self.input.offset();
+            if self.stack.len().max(self.marks.len()) as u64 > STACK_UNASKED + *at / BYTES_OF_VALUE {
+                return Err(malformed());
+            }
             let opcode = self.input.byte()?;
             match opcode {
                 // BINGET, LONG_BINGET

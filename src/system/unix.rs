@@ -4,6 +4,8 @@ use super::Signal;
 use rustix::fs::OFlags;
 use rustix::process::Pid;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::OsString;
 use std::fs::{self, Metadata, OpenOptions, Permissions};
 use std::io;
@@ -12,8 +14,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Exit code after Ctrl-C, as shells have it.
@@ -28,15 +30,43 @@ fn number(signal: Signal) -> rustix::process::Signal {
     }
 }
 
-/// Handlers that set a flag; dropped, they are gone.
+/// Handlers that set a flag; dropped, they are gone, and a signal does again what it does by default.
 #[derive(Debug)]
-pub(crate) struct Handlers(Vec<signal_hook::SigId>);
+pub(crate) struct Handlers(Vec<(i32, signal_hook::SigId)>);
+
+/// How many want a signal noted, and whether nobody does.
+#[derive(Debug)]
+struct Noting {
+    by: usize,
+    nobody: Arc<AtomicBool>,
+}
+
+/// Those of each signal that was ever noted. A handler that was taken away leaves the signal without effect, which let
+/// a command that waited to write its report go on for ever.
+static NOTING: Mutex<BTreeMap<i32, Noting>> = Mutex::new(BTreeMap::new());
 
 impl Handlers {
     pub(super) fn set(signals: &[Signal], flag: &Arc<AtomicBool>) -> io::Result<Handlers> {
         let mut handlers = Handlers(Vec::new());
+        let mut noting = NOTING.lock().unwrap_or_else(PoisonError::into_inner);
         for signal in signals {
-            handlers.0.push(signal_hook::flag::register(number(*signal).as_raw(), Arc::clone(flag))?);
+            let signal = number(*signal).as_raw();
+            match noting.entry(signal) {
+                Entry::Occupied(known) => {
+                    let known = known.into_mut();
+                    known.by += 1;
+                    known.nobody.store(false, Ordering::SeqCst);
+                }
+                Entry::Vacant(new) => {
+                    let nobody = Arc::new(AtomicBool::new(false));
+                    // Who starts a command may have it ignore a signal (`nohup`), which stays so.
+                    if !ignored(signal) {
+                        signal_hook::flag::register_conditional_default(signal, Arc::clone(&nobody))?;
+                    }
+                    new.insert(Noting { by: 1, nobody });
+                }
+            }
+            handlers.0.push((signal, signal_hook::flag::register(signal, Arc::clone(flag))?));
         }
         Ok(handlers)
     }
@@ -44,10 +74,23 @@ impl Handlers {
 
 impl Drop for Handlers {
     fn drop(&mut self) {
-        for handler in self.0.drain(..) {
+        let mut noting = NOTING.lock().unwrap_or_else(PoisonError::into_inner);
+        for (signal, handler) in self.0.drain(..) {
             signal_hook::low_level::unregister(handler);
+            if let Some(known) = noting.get_mut(&signal) {
+                known.by = known.by.saturating_sub(1);
+                known.nobody.store(known.by == 0, Ordering::SeqCst);
+            }
         }
     }
+}
+
+/// Whether this process ignores a signal, where the system tells.
+fn ignored(signal: i32) -> bool {
+    let Ok(status) = fs::read_to_string("/proc/self/status") else { return false };
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask.checked_shr(signal.saturating_sub(1).unsigned_abs()).is_some_and(|bits| bits & 1 == 1)
 }
 
 fn pid(number: u32) -> Option<Pid> {

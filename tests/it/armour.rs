@@ -213,6 +213,31 @@ fn dependencies_are_as_deny_toml_allows() {
     assert_eq!(used, skipped, "deny.toml excuses what is not there");
 }
 
+/// The fuzz targets are a crate of its own, which no build of the project looks at: its lock file lacked a dependency
+/// for weeks, and `fuzz/build.sh` refused to build.
+#[test]
+fn the_fuzzers_lock_file_has_the_same_dependencies() {
+    let packages = |path: &str| -> BTreeMap<String, BTreeSet<String>> {
+        let text = std::fs::read_to_string(root().join(path)).unwrap();
+        let lock: toml_edit::DocumentMut = text.parse().unwrap();
+        let tables = lock["package"].as_array_of_tables().unwrap();
+        let named = |item: Option<&toml_edit::Item>| -> BTreeSet<String> {
+            let values = item.and_then(toml_edit::Item::as_array).into_iter().flatten();
+            // Where there are two of them, their versions stand behind the names.
+            values.map(|value| value.as_str().unwrap().split(' ').next().unwrap().to_string()).collect()
+        };
+        tables.iter().map(|one| (one["name"].as_str().unwrap().to_string(), named(one.get("dependencies")))).collect()
+    };
+    let (own, fuzzed) = (packages("Cargo.lock"), packages("fuzz/Cargo.lock"));
+    let manifest: toml_edit::DocumentMut = std::fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    let of_tests: BTreeSet<&str> =
+        manifest["dev-dependencies"].as_table().unwrap().iter().map(|(name, _)| name).collect();
+    let kept = |name: &&String| !of_tests.contains(name.as_str()) || manifest["dependencies"].get(name).is_some();
+    let wanted: BTreeSet<&String> = own["oomdoc"].iter().filter(kept).collect();
+    assert!(wanted.len() > 20, "{wanted:?}");
+    assert_eq!(fuzzed["oomdoc"].iter().collect::<BTreeSet<_>>(), wanted, "run cargo update --workspace in fuzz/");
+}
+
 /// The list of what is unsafe, and why, is in SECURITY.md.
 #[test]
 fn files_with_unsafe_code_are_listed() {

@@ -2,16 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use oomdoc::cause::CauseId;
 use oomdoc::cause::mechanism::readings;
 use oomdoc::cause::nature::{JobKind, job_kind};
 use oomdoc::command::explain::{FileEvents, diagnose};
-use oomdoc::dialect::Sign;
+use oomdoc::dialect::{Fact, Resource, Sign};
 use oomdoc::domain::program::PytorchAllocator;
 use oomdoc::domain::trainer::Purpose;
 use oomdoc::domain::{Accelerator, Number, Program};
 use oomdoc::fix::{FIXES, Frees, Part, Plan, Ranked};
 use oomdoc::incident::Incident;
-use oomdoc::incident::context::{Clue, Given};
+use oomdoc::incident::context::{Clue, Frame, Given, Phase, Platform, Trainer};
 use oomdoc::input::Source;
 use oomdoc::report::Diagnosis;
 use oomdoc::text::Text;
@@ -175,6 +176,105 @@ fn contradictions(incident: &Incident, ranked: &Ranked) -> Vec<String> {
     wrong
 }
 
+/// Changes of what a pass over data keeps.
+const OF_A_PASS: [&str; 11] = [
+    "smaller-batch",
+    "smaller-images",
+    "shorter-sequences",
+    "mixed-precision",
+    "gradient-checkpointing",
+    "activation-offload",
+    "fused-attention",
+    "chunked-loss",
+    "group-by-length",
+    "chunk-the-operation",
+    "no-grad-in-eval",
+];
+
+/// The same by what is alive at the failing point, what its code works with, and what the causes found exclude.
+fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
+    let incident = &diagnosis.incident;
+    let (event, context) = (&incident.event, &incident.context);
+    let (id, line) = (ranked.fix.id, first_line(ranked));
+    let confidence = |cause: CauseId| {
+        let found = diagnosis.findings.iter().filter(|finding| finding.cause.id == cause);
+        found.map(|finding| finding.confidence).sum::<f64>()
+    };
+    let codes = || context.frames.iter().filter_map(|frame| frame.code.as_deref());
+    let shown = |words: &[&str]| {
+        let file = |frame: &Frame| words.iter().any(|word| frame.file.replace('\\', "/").contains(word));
+        codes().any(|code| words.iter().any(|word| code.contains(word))) || context.frames.iter().any(file)
+    };
+    let phase = context.phase.value();
+    let mut wrong = Vec::new();
+    let mut rule = |broken: bool, what: &str| {
+        if broken {
+            wrong.push(format!("{id}: {what}: {line}"));
+        }
+    };
+    let gpu = event.resource == Resource::Gpu;
+    let pass = OF_A_PASS.contains(&id) && gpu;
+    rule(pass && matches!(phase, Some(Phase::Checkpoint | Phase::OptimizerStep)), "activations that are gone");
+    rule(pass && matches!(phase, Some(Phase::Load | Phase::Resume)), "data where weights are loaded");
+    rule(id == "read-less-at-once" && phase == Some(Phase::Load), "data where weights are loaded");
+    rule(line.contains("read_csv") && !shown(&["read_csv", "read_table"]), "a table that nothing reads");
+    let array = ["np.load(", "numpy.load(", "fromfile", "loadtxt", "genfromtxt"];
+    rule(line.starts_with("np.load(") && !shown(&array), "an array that nothing reads");
+    let library = ["/transformers/", "/diffusers/", "from_pretrained"];
+    let purpose = context.trainer.value().map(Trainer::purpose);
+    let around = matches!(purpose, Some(Purpose::Training | Purpose::Diffusion));
+    rule(line.contains("from_pretrained") && !shown(&library) && !around, "a library that nothing shows");
+    let arguments = ["per_device_train", "gradient_checkpointing=True", "use_liger_kernel=True", "dataloader_num"];
+    let own = context.frames.first().is_some_and(|first| first.function == "<module>")
+        && context.frames.len() > 1
+        && !shown(&["transformers/trainer", "rainer"]);
+    rule(arguments.iter().any(|word| line.starts_with(word)) && own, "arguments of a trainer that does not run");
+    let unpatched = ["modeling_gpt2.", "modeling_bert.", "modeling_t5.", "modeling_opt.", "modeling_bloom."];
+    rule(line.contains("liger") && shown(&unpatched), "a model that Liger does not patch");
+    rule(event.accelerator() == Accelerator::Tpu && line.contains("XLA_PYTHON"), "a variable that a TPU ignores");
+    let unix = ["export ", "free ", "ps ", "sudo ", "watch ", "ulimit "];
+    let windows = context.platform.value() == Some(Platform::Windows);
+    rule(windows && unix.iter().any(|tool| line.starts_with(tool)), "a tool that Windows lacks");
+    let of_any_size = ["fix-the-shape", "check-ids", "launch-blocking", "expandable-segments-off"];
+    rule(event.has(Sign::AbsurdRequest) && !of_any_size.contains(&id), "a change of a size that nobody meant");
+    let limited = incident.ledger.cap.is_some()
+        || event.has(Sign::RefusedByLimit)
+        || event.facts.get(Fact::Limit).is_some()
+        || confidence(CauseId::FrameworkLimit) >= 0.5;
+    let figure = |fact: Fact| event.facts.get(fact).map(|figure| figure.interval());
+    let room = figure(Fact::Requested).zip(figure(Fact::Free)).zip(figure(Fact::Capacity));
+    let room = room.is_some_and(|((asked, free), all)| free.low > asked.high * 4 && free.low * 5 > all.high);
+    rule(gpu && room && !limited && OF_A_PASS.contains(&id), "less memory where more was free");
+    let own_limit = event.has(Sign::RefusedByLimit) && event.resource.on_host();
+    let more = ["raise-host-limit", "swap", "fewer-at-once"].contains(&id);
+    rule(own_limit && more && confidence(CauseId::FrameworkLimit) >= 0.5, "more RAM for a limit of the program's own");
+    rule(id == "smaller-batch" && confidence(CauseId::LeakGrowth) >= 0.6, "a smaller batch for what grows");
+    rule(id == "gc-collect" && context.has(Clue::Accumulates), "a collection of what is referenced");
+    let read = shown(&["torch.load(", "load_state_dict", "torch/serialization.py"])
+        || context.frames.iter().any(|frame| frame.function.contains("load_"));
+    let told = context.has(Clue::Resumed) || context.frames.is_empty();
+    rule(id == "load-to-cpu" && !read && !told, "a checkpoint that nothing reads");
+    rule(id == "device-per-rank" && shown(&["torch.load("]), "a device that torch.load does not ask");
+    let large = figure(Fact::Requested).zip(figure(Fact::Capacity));
+    let small = large.is_some_and(|(asked, all)| asked.high * 9 < all.low);
+    rule(gpu && small && ["chunk-the-operation", "fix-the-shape"].contains(&id), "a part of a small request");
+    let evaluates = matches!(phase, Some(Phase::Validation | Phase::Inference | Phase::Decode | Phase::Warmup))
+        || context.has(Clue::Predicts)
+        || context.has(Clue::Serves)
+        || purpose == Some(Purpose::Diffusion);
+    rule(id == "no-grad-in-eval" && !evaluates, "a graph that nothing shows");
+    let of_a_cache = ["max-model-len", "fewer-sequences", "kv-cache-dtype"].contains(&id);
+    rule(event.has(Sign::WeightsBuffer) && of_a_cache, "a cache where weights were refused");
+    rule(line.contains("fused=True") && !line.contains("CPUOffload") && !shown(&["_foreach_"]), "no temporaries");
+    // What the log sets already.
+    let command = context.command.get().map(String::as_str).unwrap_or_default();
+    let set = line.split("   #").next().unwrap_or_default();
+    let in_force = set.split(" --").filter(|option| option.contains(' ') && !option.contains('<'));
+    let mut in_force = in_force.map(|option| option.trim().trim_start_matches('-'));
+    rule(in_force.any(|option| command.contains(&format!("--{option} "))), "a value that is set already");
+    wrong
+}
+
 /// What a whole screen says that belongs to another vendor's device: every line and reason, also of what does not help
 /// and of what would tell.
 fn foreign_words(diagnosis: &Diagnosis) -> Vec<String> {
@@ -220,7 +320,8 @@ fn no_fix_is_advised_where_it_cannot_work() {
                             let found = foreign_words(diagnosis);
                             wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
                             for ranked in &diagnosis.plan.offers {
-                                let found = contradictions(&diagnosis.incident, ranked);
+                                let mut found = contradictions(&diagnosis.incident, ranked);
+                                found.extend(out_of_place(diagnosis, ranked));
                                 wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
                             }
                         }

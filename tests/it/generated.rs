@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Holds what the code generates against what is committed below `folder`, for the file names that `ours` accepts.
-fn compare(folder: &str, generated: BTreeMap<PathBuf, String>, ours: impl Fn(&Path) -> bool) {
+pub fn compare(folder: &str, generated: BTreeMap<PathBuf, String>, ours: impl Fn(&Path) -> bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut committed = BTreeMap::new();
     for entry in std::fs::read_dir(&folder).into_iter().flatten() {
@@ -46,11 +46,9 @@ fn compare(folder: &str, generated: BTreeMap<PathBuf, String>, ours: impl Fn(&Pa
         .map(|(name, _)| name)
         .chain(committed.keys().filter(|name| !generated.contains_key(*name)))
         .collect();
-    assert!(
-        stale.is_empty(),
-        "stale in {}: {stale:?}; run UPDATE=1 cargo test --test it generated::",
-        folder.display()
-    );
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("generated::");
+    assert!(stale.is_empty(), "stale in {}: {stale:?}; run UPDATE=1 cargo test --test it {test}", folder.display());
 }
 
 /// The files that a generator writes into a folder.

@@ -394,6 +394,7 @@ fn small_files_that_unpack_to_much_are_refused() {
     };
     // 60 MB of empty lists, which were 1.4 GB in memory; of nested arrays; of zeros.
     let lists = file("lists.pickle.gz", &gzip(&[&[0x80, 4][..], &vec![b']'; 60 << 20]].concat()));
+    let blank = file("blank.json.gz", &gzip(&vec![b' '; 60 << 20]));
     let arrays = file("config.json.gz", &gzip(&b"[0],".repeat(15 << 20)));
     let cut = {
         let whole: String = (1..40u64).map(|batch| format!("{batch},{}\n", batch * (1 << 30))).collect();
@@ -401,7 +402,8 @@ fn small_files_that_unpack_to_much_are_refused() {
         file("peaks.csv.gz", &packed[..packed.len() * 2 / 3])
     };
     for (arguments, path, said) in [
-        (&["replay"][..], &lists, "unpack to more than 150 times"),
+        (&["replay"][..], &lists, "the pickle is damaged here"),
+        (&["replay"], &blank, "unpack to more than 150 times"),
         (&["headroom", "--gpu", "T4", "--batch", "8", "--model"], &arrays, "larger than 8 MiB"),
         (&["headroom", "--gpu", "T4", "--rehearsal"], &arrays, "larger than 8 MiB"),
         (&["headroom", "--gpu", "T4", "--measurements"], &cut, "it ends early"),
@@ -438,5 +440,33 @@ fn what_a_terminal_would_obey_is_in_no_error() {
         assert!(!error.is_empty() && !output.status.success(), "{arguments:?}");
         let obeyed = error.chars().find(|c| *c != '\n' && oomdoc::text::is_obeyed(*c));
         assert_eq!(obeyed, None, "{arguments:?}: {error:?}");
+    }
+}
+
+/// The table of a machine with many processes stands between the beginning of a kernel's report and its victim: without
+/// the line that begins it the victim was lost from 200 tasks on, and with it from 33,000 on.
+#[test]
+fn a_kernel_report_of_any_length_names_its_victim() {
+    let asked = "[90.0] cron invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0\n";
+    let headed = "[90.0] Tasks state (memory values in pages):\n[90.0] [  pid  ]   uid  tgid total_vm      rss \
+                  pgtables_bytes swapents oom_score_adj name\n";
+    let killed = "[90.2] Out of memory: Killed process 1207 (ingest) total-vm:9437184kB, anon-rss:8388608kB, \
+                  file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:16500kB oom_score_adj:0\n";
+    for tasks in [300u64, 3000, 40_000] {
+        let rows: String = (1000..1000 + tasks)
+            .map(|i| format!("[90.1] [{i:7}]  1000 {i:6}    90000   2048   65536 0 0 w\n"))
+            .collect();
+        let fronts = [asked.to_string(), headed.to_string(), String::new(), format!("{asked}{headed}")];
+        for front in fronts.into_iter().take(if tasks > 33_000 { 1 } else { 4 }) {
+            let log = format!("{front}{rows}{killed}");
+            let lines = log.lines().count() as u64;
+            let document = read_bytes(log.as_bytes());
+            let events = oomdoc::dialect::events(&document);
+            let case = format!("{tasks} tasks behind {front:?}");
+            let [event] = events.as_slice() else { panic!("{case}: {events:?}") };
+            assert_eq!(event.facts.pid.value(), Some(1207), "{case}");
+            assert_eq!(event.facts.process_name.get().map(String::as_str), Some("ingest"), "{case}");
+            assert_eq!(event.quoted_at, Some(lines), "{case}");
+        }
     }
 }

@@ -27,6 +27,7 @@ mod generated;
 mod headroom;
 mod headroom_accuracy;
 mod host_memory;
+mod hostile_files;
 mod hostile_input;
 mod house;
 mod html_in_browser;

@@ -20,7 +20,7 @@ static SCHEMA: LazyLock<Mutex<Schema>> = LazyLock::new(|| Mutex::new(Schema::of(
 
 /// What every script begins with: `fits` says whether a program that has `$allocated` of `$reserved` bytes has room,
 /// `tell ENDED REST` writes the result file.
-const PRELUDE: &str = r#"
+pub const PRELUDE: &str = r#"
 mib=1048576
 folder=${LD_LIBRARY_PATH%%/lib*}
 while IFS='=' read -r name value; do eval "set_$name=\$value"; done < "$folder/settings"
@@ -45,7 +45,7 @@ steps=3
 "#;
 
 /// Training that needs 1000 MiB and 700 more for each sample, 200 of cache, and 300 more where addresses go down.
-const TRAINING: &str = r#"
+pub const TRAINING: &str = r#"
 batch=${1:-4}
 allocated=$(( (1000 + 700 * batch) * mib ))
 reserved=$((allocated + 200 * mib))

@@ -677,6 +677,66 @@ fn a_job_that_runs_already_can_be_watched() {
     assert_eq!(process().args(["attach", "999999999"]).output().unwrap().status.code(), Some(2));
 }
 
+#[test]
+fn top_writes_a_line_for_each_look_and_ends_with_the_job() {
+    let mut job = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = job.id().to_string();
+    let (code, out, err) = binary::outcome(binary::oomdoc().args(["top", "--count", "2", &pid]));
+    assert_eq!((code, err.as_str(), out.lines().count()), (0, "", 2), "{out}");
+    assert!(out.lines().all(|line| line.contains(" s · memory of the job ")), "{out}");
+    let shown = process().args(["top", &pid]).stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    job.kill().unwrap();
+    job.wait().unwrap();
+    assert_eq!(shown.wait_with_output().unwrap().status.code(), Some(0));
+    assert_eq!(process().args(["top", "999999999"]).output().unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn top_draws_over_its_screen_and_gives_the_cursor_back() {
+    let script = format!("{} top --count 2 $$; echo after", program());
+    let Some(terminal) = Terminal::start(&["sh", "-c", &script]) else { return };
+    let (shown, code) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(shown.matches("\x1b[H").count(), 2, "{shown}");
+    assert!(shown.contains("memory of the job") && shown.contains("holds alone"), "{shown}");
+    assert!(shown.contains("\x1b[?25l") && shown.ends_with("\x1b[?25hafter\r\n"), "{shown:?}");
+}
+
+#[test]
+fn a_record_becomes_a_page_with_its_curves() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("run.record");
+    let job = ["--", "sh", "-c", "sleep 1.5; kill -9 $$"];
+    let output = process().args(["run", "-q", "--record"]).arg(&record).args(job).output().unwrap();
+    assert_eq!(output.status.code(), Some(137));
+    let (_, page, err) = binary::outcome(binary::oomdoc().args(["explain", "--format", "html"]).arg(&record));
+    assert_eq!(err, "");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<polyline class=\"c0\""), "{page}");
+    assert!(page.contains("Memory of the machine") && page.contains("prefers-color-scheme: dark"), "{page}");
+}
+
+#[test]
+fn what_a_fork_shares_is_counted_once() {
+    if python().is_none() {
+        return;
+    }
+    let script = "import os, time
+held = [b'x' * 4096 for i in range(50000)]
+time.sleep(0.5)
+if os.fork() == 0:
+    time.sleep(1)
+    os._exit(0)
+time.sleep(1)
+os.wait()
+";
+    let (code, _, told) = binary::outcome(binary::oomdoc().args(["run", "--", "python3", "-c", script]));
+    assert_eq!(code, 0, "{told}");
+    let peak = told.split("the job's peak ").nth(1).and_then(|rest| rest.split_once(" MiB")).map(|(peak, _)| peak);
+    let peak: f64 = peak.unwrap_or_else(|| panic!("{told}")).parse().unwrap();
+    assert!((200.0..300.0).contains(&peak), "{peak} MiB: {told}");
+}
+
 /// A control group of version 1 with a limit, removed when it is dropped.
 struct Group(std::path::PathBuf);
 

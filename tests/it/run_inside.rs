@@ -145,6 +145,44 @@ except torch.OutOfMemoryError:
 }
 
 #[test]
+fn a_job_whose_pythons_import_nothing_is_told_in_one_line_and_one_that_does_is_not() {
+    const TOLD: &str = "--snapshot had nothing to look at";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(output) = run(folder.path(), &["--snapshot", "-q"], "print(1)", &[]) else { return };
+    assert_eq!(text(&output), "", "it came, although there was nothing to see");
+    for job in [["python3", "-I", "-c", "print(1)"], ["sh", "-c", "exit 0", "sh"]] {
+        let output = process().current_dir(folder.path()).args(["run", "--snapshot", "-q", "--"]).args(job).output();
+        let told = text(&output.unwrap());
+        assert!(told.contains(TOLD) && told.lines().count() == 1, "{job:?}: {told}");
+    }
+}
+
+#[test]
+fn what_the_steps_needed_is_recorded_and_held_against_a_failure_that_no_call_names() {
+    let script = "
+import torch
+torch._C.state['total'] = 4 << 30
+optimizer = torch.optim.SGD()
+torch.take(1 << 30)
+for step in range(8):
+    torch.take(1 << 30)
+    torch.give(1 << 30)
+    optimizer.step()
+torch.is_grad_enabled = lambda: False
+";
+    let script =
+        format!("{script}{}", &LEAKS[LEAKS.find("for step").unwrap()..LEAKS.find("    optimizer.step()").unwrap()]);
+    let folder = tempfile::tempdir().unwrap();
+    let Some(output) = run(folder.path(), &["--snapshot=shots", "--record", "run.record"], &script, &[]) else {
+        return;
+    };
+    let told = text(&output);
+    assert!(told.contains("8 steps peaked at 2.00 GiB at most (step 1) and left 2.00 GiB"), "{told}");
+    let record = std::fs::read_to_string(folder.path().join("run.record")).unwrap();
+    assert!(record.contains("\"raises\":[[1,2147483648]]") && record.contains("\"device\":0"), "{record}");
+}
+
+#[test]
 fn a_module_of_the_same_name_as_torch_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("own")).unwrap();

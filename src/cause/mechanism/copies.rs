@@ -4,6 +4,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{JobKind, job_kind, on_gpu};
 use crate::incident::context::{Clue, Phase};
 use crate::text;
+use crate::units::Bytes;
 
 /// The log shows the same load more than once, or a copy of a model in the making.
 pub const LOADED_TWICE: Mechanism =
@@ -46,6 +47,39 @@ pub const LOADED_TWICE: Mechanism =
         )
         },
     };
+
+/// The same weights several times on the device, as Python's own objects told at the failure (`oomdoc run --snapshot`).
+pub const HELD_AGAIN: Mechanism = Mechanism {
+    id: "held-again",
+    levels: &["would-have-sufficed", "besides"],
+    read: |incident| {
+        let (_, refusal) = incident.observed.as_deref()?.refused(incident)?;
+        let weights = refusal.weights.as_ref()?;
+        let again = weights.modules.saturating_add(weights.tensors);
+        let extra = again.saturating_mul(weights.bytes);
+        // What is small beside the device is there twice on purpose, and in nobody's way.
+        if extra == 0 || (extra as f64) < WORTH_A_COPY * refusal.total as f64 {
+            return None;
+        }
+        let missing = refusal.requested.saturating_sub(refusal.free);
+        let level = if extra >= missing { "would-have-sufficed" } else { "besides" };
+        let (class, one, modules, tensors) = (&weights.class, Bytes(weights.bytes), weights.modules, weights.tensors);
+        let all = Bytes(extra);
+        Some(Reading::new(
+            level,
+            text!(
+                en: "the weights of {class} ({one}) lie on the device {again} more times, {all} in all: {modules} \
+                     modules alike, and {tensors} sets of tensors that belong to no module (a state dict, a moving \
+                     average)",
+                zh: "{class} 的权重（{one}）在设备上还有 {again} 份，共 {all}：{modules} 个相同的模块，以及 {tensors} 组\
+                     不属于任何模块的张量（state dict、滑动平均）"
+            ),
+        ))
+    },
+};
+
+/// A share of the device from which on copies are worth telling.
+const WORTH_A_COPY: f64 = 0.05;
 
 /// A training job that goes on from a checkpoint, whose tensors may still lie beside the model.
 pub const RESUMED: Mechanism = Mechanism {

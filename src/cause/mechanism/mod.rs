@@ -22,6 +22,7 @@ mod serving;
 mod shapes;
 mod shared;
 mod snapshot;
+mod steps;
 mod strangers;
 mod workers;
 
@@ -130,6 +131,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &placement::CHOSEN,
     &copies::LOADED_TWICE,
     &copies::RESUMED,
+    &copies::HELD_AGAIN,
     &errors::ERROR,
     &errors::FIGURES,
     &errors::ON_CHIP,
@@ -158,9 +160,11 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &snapshot::REPLAY,
     &snapshot::GROWTH,
     &snapshot::TAKEN,
+    &steps::BEFORE,
     &observed::HOST,
     &observed::DEVICE,
     &observed::KILL,
+    &observed::PRESSURE,
 ];
 
 /// All that an incident shows, in the order of [`MECHANISMS`].

@@ -33,8 +33,8 @@ pub const SHARE: Mechanism = Mechanism {
         let text = match level {
             "exceeds" => {
                 text!(
-                    en: "{want} were asked for in one piece; {of} has {all}",
-                    zh: "单次请求 {want}，而{of_zh}只有 {all}"
+                    en: "{want} were asked for in one piece, more than {of} ({all})",
+                    zh: "单次请求 {want}，超过{of_zh}（{all}）"
                 )
             }
             "sliver" | "small" => {
@@ -45,8 +45,8 @@ pub const SHARE: Mechanism = Mechanism {
             }
             _ => {
                 text!(
-                    en: "one request of {want} is {part} of {of}'s {all}",
-                    zh: "单次请求 {want} 占{of_zh} {all} 的 {part}"
+                    en: "one request of {want} is {part} of {of} ({all})",
+                    zh: "单次请求 {want} 占{of_zh}（{all}）的 {part}"
                 )
             }
         };

@@ -7,10 +7,21 @@ use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, percent};
 
+/// A program that needs no more than this share of what is to be had is refused for how it lies, not for how much it is.
+const ENOUGH: f64 = 0.9;
+
 /// The same requests under other settings of the allocator.
 pub const REPLAY: Mechanism = Mechanism {
     id: "replay",
-    levels: &["served", "served-nearly-full", "served-full", "need-exceeds", "no-setting-helps", "too-little"],
+    levels: &[
+        "served",
+        "served-nearly-full",
+        "served-full",
+        "need-exceeds",
+        "in-pieces-anyway",
+        "no-setting-helps",
+        "too-little",
+    ],
     read: |incident| {
         let recording = incident.proof()?;
         let asked = Bytes(recording.requested?);
@@ -43,6 +54,19 @@ pub const REPLAY: Mechanism = Mechanism {
                         en: "the program needs {least} at that moment, the {asked} asked for included; the allocator \
                              could have {shown}",
                         zh: "连同申请的 {asked}，程序此刻需要 {least}，而分配器可用 {shown}"
+                    ),
+                )
+            }
+            Pieces::NotInTheWay { tried } if (recording.least as f64) < ENOUGH * had as f64 => {
+                let least = Bytes(recording.least);
+                Reading::new(
+                    "in-pieces-anyway",
+                    text!(
+                        en: "with the {asked} the program needs {least}, well below the {shown} to be had, and yet no \
+                             setting of the allocator serves it ({tried} were replayed): what is live lies scattered \
+                             over the segments",
+                        zh: "连同申请的 {asked}，程序只需要 {least}，远低于可用的 {shown}，但重放的 {tried} 种分配器设置都\
+                             无法满足：存活的块散布在各个段中"
                     ),
                 )
             }
@@ -196,7 +220,8 @@ mod tests {
         assert_eq!(served(3500 * MIB), Some("served"));
         assert_eq!(served(37_000 * MIB), Some("served-nearly-full"));
         assert_eq!(served(150_000 * MIB), Some("served-full"));
-        assert_eq!(level(&REPLAY, &replayed(|_| {}, 3500 * MIB, None)), Some("no-setting-helps"));
+        assert_eq!(level(&REPLAY, &replayed(|_| {}, 3500 * MIB, None)), Some("in-pieces-anyway"));
+        assert_eq!(level(&REPLAY, &replayed(|r| r.least = 7200 * MIB, 3500 * MIB, None)), Some("no-setting-helps"));
         assert_eq!(level(&REPLAY, &replayed(|r| r.least = 90 * GIB, 3500 * MIB, None)), Some("need-exceeds"));
         let little = replayed(|r| (r.cached, r.reserved) = (100 * MIB, 3600 * MIB), 3500 * MIB, None);
         assert!(matches!(level(&REPLAY, &little), Some("too-little" | "need-exceeds")));

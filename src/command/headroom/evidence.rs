@@ -20,7 +20,7 @@ use crate::headroom::model_file::{self, Weights};
 use crate::headroom::{Basis, Curve, FailedBatch, TargetDevice};
 use crate::host::{Host, Root};
 use crate::incident;
-use crate::input::{self, Source, TextKind};
+use crate::input::{self, Repair, Source, TextKind};
 use crate::rehearse::gpus::{self, Gpu};
 use crate::snapshot::analysis;
 use crate::snapshot::holders::Sites;
@@ -285,7 +285,14 @@ fn failure(path: &Path, batch: Option<u64>) -> Result<FailedBatch, Why> {
     let (incidents, _) = incident::assemble(&document, dialect::events(&document));
     let incident = incidents.iter().find(|incident| incident.primary && incident.event.resource.on_device());
     let Some(incident) = incident else {
-        return Err(of_file(path)(Text::new("no out-of-memory error of a GPU in it", "其中没有 GPU 显存不足的报错")));
+        let none = match document.repairs.contains(&Repair::GzipTruncated) {
+            true => Text::new(
+                "no out-of-memory error of a GPU in it as far as it goes: it is gzip that ends early",
+                "读到断处为止没有 GPU 显存不足的报错：gzip 提前结束",
+            ),
+            false => Text::new("no out-of-memory error of a GPU in it", "其中没有 GPU 显存不足的报错"),
+        };
+        return Err(of_file(path)(none));
     };
     let facts = &incident.event.facts;
     let bytes = |fact| facts.get(fact).map(|figure| figure.bytes as f64);

@@ -33,7 +33,8 @@ const FRAMES: usize = 24;
 /// Colours of the style sheet.
 const COLOURS: usize = 15;
 
-const STYLES: [&str; 2] = [include_str!("report.css"), include_str!("page/explorer.css")];
+const STYLES: [&str; 3] =
+    [include_str!("report.css"), include_str!("page/explorer.css"), include_str!("../timeline/timeline.css")];
 /// In the order of use; each leaves what the next ones need in one object.
 const SCRIPTS: [&str; 5] = [
     include_str!("page/model.js"),
@@ -43,11 +44,20 @@ const SCRIPTS: [&str; 5] = [
     include_str!("report.js"),
 ];
 
-/// All snapshots on one page, below what was `told` of a log, as it may leave: what hides secrets reads the text, not
-/// the packed records, which have been read for it before they were packed and would be spoilt.
-pub fn render(told: Option<&str>, replayed: &[Replayed], view: View) -> String {
-    let text = text(told, replayed, view);
-    let mut out = privacy::leaving(&text, view.style.redact).into_owned();
+/// What stands above the snapshots on a page that explains a failure.
+pub struct Above {
+    /// The report, as on a terminal.
+    pub told: String,
+    /// The drawn curves of watched jobs, as they may leave; empty where there are none.
+    pub curves: String,
+}
+
+/// All snapshots on one page, below what was told of a log, as it may leave: what hides secrets reads the text, not the
+/// packed records, which have been read for it before they were packed and would be spoilt.
+pub fn render(above: Option<&Above>, replayed: &[Replayed], view: View) -> String {
+    let mut out = privacy::leaving(&head(above, replayed, view), view.style.redact).into_owned();
+    out.push_str(above.map_or("", |above| above.curves.as_str()));
+    out.push_str(&privacy::leaving(&snapshots(replayed, view), view.style.redact));
     let packs = replayed.iter().flat_map(|replayed| replayed.packs.iter());
     for (number, pack) in packs.enumerate().filter(|(_, pack)| !pack.is_empty()) {
         let _ = writeln!(
@@ -60,15 +70,15 @@ pub fn render(told: Option<&str>, replayed: &[Replayed], view: View) -> String {
     out
 }
 
-/// Everything in front of the packed records and the program.
-fn text(told: Option<&str>, replayed: &[Replayed], view: View) -> String {
+/// The page's beginning, with what was told.
+fn head(above: Option<&Above>, replayed: &[Replayed], view: View) -> String {
     let lang = view.style.lang;
     let say = |text: &Text| escape(text.in_lang(lang));
     let mut out = String::new();
     let code = if lang == Lang::En { "en" } else { "zh-CN" };
     let names: Vec<&str> = replayed.iter().map(|replayed| file_name(&replayed.analysis.source)).collect();
     let names = names.join(", ");
-    let title = match told {
+    let title = match above {
         Some(_) => Text::new("Out of memory", "内存不足"),
         None => text!(en: "Memory snapshot {names}", zh: "显存快照 {names}"),
     };
@@ -90,9 +100,17 @@ fn text(told: Option<&str>, replayed: &[Replayed], view: View) -> String {
         say(&title),
         STYLES.concat()
     );
-    if let Some(told) = told {
-        let _ = writeln!(out, "<pre class=\"told\">{}</pre>", escape(told));
+    if let Some(above) = above {
+        let _ = writeln!(out, "<pre class=\"told\">{}</pre>", escape(&above.told));
     }
+    out
+}
+
+/// What lies between the page's beginning and the packed records.
+fn snapshots(replayed: &[Replayed], view: View) -> String {
+    let lang = view.style.lang;
+    let say = |text: &Text| escape(text.in_lang(lang));
+    let mut out = String::new();
     let analyses = replayed.iter().map(|replayed| &replayed.analysis);
     let devices =
         || analyses.clone().flat_map(|analysis| analysis.devices.iter().map(move |device| (analysis, device)));
@@ -838,7 +856,7 @@ impl<'i> Layout<'i> {
     }
 }
 
-fn escape(text: &str) -> String {
+pub(in crate::report) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -36,6 +36,9 @@ struct Job<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<End>,
     curves: Vec<Line>,
+    /// Seconds, and the share of the time before in which everything waited for memory, where it did; thinned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stalled: Vec<(f64, f64)>,
     /// The 32 largest, of the first 16 records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     processes: Vec<Process<'a>>,
@@ -62,7 +65,7 @@ struct End {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Line {
-    /// What it is of: job, cgroup, host, shm, locked, gpu or gpu-own.
+    /// What it is of: job, cgroup, host, shm, locked, shared, swap, gpu or gpu-own.
     of: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<u32>,
@@ -107,6 +110,13 @@ pub fn view(watched: &[(String, Arc<Timeline>)]) -> Option<Watched<'_>> {
     (!watched.is_empty()).then(|| Watched { records: watched.len(), failed, jobs: jobs.collect() })
 }
 
+/// What stalled at all, thinned evenly.
+fn stalls(timeline: &Timeline) -> impl Iterator<Item = (f64, f64)> + '_ {
+    let some = timeline.stalls.iter().filter(|(_, share)| *share > 0.0);
+    let stride = some.clone().count().div_ceil(POINTS).max(1);
+    some.step_by(stride).copied()
+}
+
 fn job<'a>(source: &'a str, timeline: &'a Timeline, curves: bool) -> Job<'a> {
     let peak = |curve: &Curve| curve.peak().map_or(0, |peak| peak.bytes);
     let mut processes: Vec<_> = timeline.processes.values().filter(|_| curves).collect();
@@ -126,6 +136,7 @@ fn job<'a>(source: &'a str, timeline: &'a Timeline, curves: bool) -> Job<'a> {
             stopped_by_us: end.stopped_by_us,
         }),
         curves: timeline.curves.iter().filter_map(|(of, curve)| line(timeline, *of, curve, curves)).collect(),
+        stalled: stalls(timeline).filter(|_| curves).collect(),
         processes: processes
             .into_iter()
             .take(PROCESSES)

@@ -43,6 +43,8 @@ class _Watch:
         self.rows = []  # (step, allocated after it)
         self.stride = 1
         self.peak = (0, 0)  # bytes, and the step in which it was reached
+        self.raises = []  # (step, bytes) of each peak above all before it
+        self.device = None  # the one that these figures are of
         self.failures = []
         self.written = 0.0
         self.began = False
@@ -58,6 +60,8 @@ def start():
     """Wait for torch, if the launcher left its settings."""
     with open(os.path.join(_FOLDER, "settings.json"), encoding="utf-8") as file:
         _watch.settings = json.load(file)
+    # That a Python of the job came here at all.
+    open(os.path.join(_watch.settings["processes"], "came"), "a").close()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_watch.reset)
     sys.meta_path.insert(0, _Finder)
@@ -142,8 +146,8 @@ def _record(torch):
         record(True, trace_alloc_max_entries=HISTORY, trace_alloc_record_context=True)
 
 
-def _allocated(torch):
-    stats = torch._C._cuda_memoryStats(torch.cuda.current_device())["allocated_bytes"]["all"]
+def _allocated(torch, device):
+    stats = torch._C._cuda_memoryStats(device)["allocated_bytes"]["all"]
     return int(stats["current"]), int(stats["peak"])
 
 
@@ -167,9 +171,13 @@ def _count(optimizer):
     step = _watch.step()
     if step == before:  # a second optimizer of the same step
         return
-    held, peak = _allocated(_watch.torch)
+    _watch.device = _watch.torch.cuda.current_device()
+    held, peak = _allocated(_watch.torch, _watch.device)
     if peak > _watch.peak[0]:
         _watch.peak = (peak, step)
+        _watch.raises.append(_watch.peak)
+        if len(_watch.raises) > ROWS:
+            _watch.raises = _watch.raises[1::2]
     if step % _watch.stride == 0:
         _watch.rows.append((step, held))
         if len(_watch.rows) > ROWS:
@@ -191,7 +199,7 @@ def _refused(device, requested, total, free):
 
 def _note(device, requested, total, free):
     torch = _watch.torch
-    held, _ = _allocated(torch)
+    held, _ = _allocated(torch, int(device))
     phase = _phase(torch)
     # A step that fails is left without its hook.
     _watch.stepping = False
@@ -208,6 +216,10 @@ def _note(device, requested, total, free):
     _watch.failures = _watch.failures[-3 * SNAPSHOTS:] + [failure]
     _write()
     if len(_watch.failures) <= SNAPSHOTS:
+        try:
+            failure["weights"] = _weights(torch, int(device))
+        except Exception:
+            pass
         folder = _watch.settings["snapshots"]
         os.makedirs(folder, exist_ok=True)
         name = os.path.join(folder, "%s%d.pickle" % (_watch.settings["prefix"], _watch.pid))
@@ -216,6 +228,67 @@ def _note(device, requested, total, free):
         os.replace(partial, name)
         failure["snapshot"] = name
         _write()
+
+
+def _weights(torch, device):
+    """The module with the most weights on the device, and how often the same weights are there besides: as modules alike,
+    and as sets of loose tensors (a state dict, a moving average). Gradients and the optimizer's states are none."""
+    import collections
+    import gc
+
+    objects = gc.get_objects()
+    # By the type itself: asking an object for its class can run code of its own.
+    of_type = lambda kind: [each for each in objects if issubclass(type(each), kind)]  # noqa: E731
+    modules = of_type(torch.nn.Module)
+    inner = {id(child) for module in modules for child in module.__dict__.get("_modules", {}).values()}
+    known = set()  # storages that are accounted for
+    found = []  # (bytes, class, shapes)
+    for module in modules:
+        if id(module) in inner:
+            continue
+        shapes, size, waiting, met = collections.Counter(), 0, [module], set()
+        while waiting:
+            each = waiting.pop()
+            if each is None or id(each) in met:
+                continue
+            met.add(id(each))
+            waiting.extend(each.__dict__.get("_modules", {}).values())
+            for kind in ("_parameters", "_buffers"):
+                for tensor in each.__dict__.get(kind, {}).values():
+                    if tensor is None or not _lies_on(tensor, device) or tensor.data_ptr() in known:
+                        continue
+                    known.add(tensor.data_ptr())
+                    if tensor.grad is not None:
+                        known.add(tensor.grad.data_ptr())
+                    if kind == "_parameters":
+                        shapes[tuple(tensor.shape)] += 1
+                        size += tensor.numel() * tensor.element_size()
+        if size:
+            found.append((size, type(module).__name__, shapes))
+    if not found:
+        return None
+    found.sort(key=lambda each: -each[0])
+    size, name, shapes = found[0]
+    for optimizer in of_type(torch.optim.Optimizer):
+        for state in optimizer.__dict__.get("state", {}).values():
+            values = state.values() if isinstance(state, dict) else ()
+            known.update(each.data_ptr() for each in values if isinstance(each, torch.Tensor) and _lies_on(each, device))
+    loose = collections.Counter()
+    for each in objects:
+        if type(each) in (torch.Tensor, torch.nn.Parameter) and _lies_on(each, device) and each.data_ptr() not in known:
+            known.add(each.data_ptr())
+            loose[tuple(each.shape)] += 1
+    return {
+        "class": name,
+        "bytes": size,
+        "modules": sum(1 for each in found if each[2] == shapes) - 1,
+        # Whole sets alone, and of several shapes: anything may look like one matrix.
+        "tensors": min(loose[shape] // count for shape, count in shapes.items()) if len(shapes) > 2 else 0,
+    }
+
+
+def _lies_on(tensor, device):
+    return tensor.is_cuda and tensor.device.index == device and tensor.data_ptr() != 0
 
 
 def _phase(torch):
@@ -254,6 +327,8 @@ def _write():
         "steps": _watch.step(),
         "peak": _watch.peak[0],
         "peak_step": _watch.peak[1],
+        "raises": [(step, peak) for peak, step in _watch.raises],
+        "device": _watch.device,
         "rows": _watch.rows,
         "failures": _watch.failures,
     }

@@ -1,0 +1,287 @@
+//! What the failing moment shows: what lies in memory then, what is being done, and what the code that failed works
+//! with. [`super::need`] asks; each answer comes from frames, phase and signs, and where nothing tells, it says which
+//! way it leans.
+
+use super::case::Case;
+use crate::dialect::Sign;
+use crate::domain::{Program, Trainer};
+use crate::incident::context::{Clue, Frame, Phase};
+use crate::text;
+use crate::text::Text;
+
+/// Frames from the innermost outwards that belong to one call of a user's line into a library.
+const WITHIN_ONE_CALL: usize = 8;
+
+/// A request of so many devices is of a size that nobody meant.
+const ABSURD: i128 = 64;
+
+/// Functions of `torch.nn.init` and of model libraries that fill a module which is being built.
+const FILLS: &[&str] = &["reset_parameters", "_reset_parameters", "_init_weights", "init_weights", "post_init"];
+
+/// Calls that make a process known to its group or a library to the device, before there is any data.
+const STARTS: &[&str] = &["init_process_group", "distributed.barrier(", "dist.barrier(", ".set_device("];
+
+/// Calls that read a file as a whole.
+const READS: &[&str] = &[
+    "read_csv",
+    "read_table",
+    "read_json",
+    "read_excel",
+    "read_parquet",
+    "read_pickle",
+    "read_sql",
+    "loadtxt",
+    "genfromtxt",
+    "np.load(",
+    "numpy.load(",
+    "fromfile",
+    "json.load",
+    "pickle.load",
+    ".readlines(",
+    ".read()",
+    "load_dataset(",
+    "imread",
+    "loadmat",
+    "Image.open",
+];
+
+/// Words of attention's own code.
+const ATTENTION: &[&str] =
+    &["attn", "attention", "softmax", "q @ k", "query", "scores", "baddbmm", "k.transpose", "keys.transpose"];
+
+impl<'a> Case<'a> {
+    /// The trainer, where a traceback does not show a loop of the user's own: a script may print a trainer's banner.
+    pub(super) fn trainer_seen(&self) -> Option<Trainer> {
+        let told = self.context.trainer.value()?;
+        let calls =
+            |frame: &Frame| frame.code.as_deref().is_some_and(|code| code.to_ascii_lowercase().contains("trainer"));
+        let called = self.context.frames.iter().any(calls);
+        if told != Trainer::HfTrainer || called || !self.own_loop("transformers/trainer") {
+            return Some(told);
+        }
+        let accelerate = self.context.frames.iter().any(|frame| path(frame).contains("/accelerate/"));
+        Some(if accelerate { Trainer::Accelerate } else { Trainer::PlainPytorch })
+    }
+
+    /// True where the traceback starts in the user's script and no frame of it lies in the library.
+    pub(super) fn own_loop(&self, library: &str) -> bool {
+        let frames = &self.context.frames;
+        frames.first().is_some_and(|first| first.function == "<module>" && first.is_user_code())
+            && frames.len() > 1
+            && !frames.iter().any(|frame| path(frame).contains(library))
+    }
+
+    /// The innermost frames, the failing one first.
+    fn innermost(&self) -> impl Iterator<Item = &'a Frame> {
+        self.context.frames.iter().rev().take(WITHIN_ONE_CALL)
+    }
+
+    /// The innermost line of the user's own code.
+    pub fn failing_code(&self) -> &'a str {
+        self.context.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
+    }
+
+    /// Why no activation is left at the failing point; `None` where a pass may be under way.
+    pub fn activations_gone(&self) -> Option<Text> {
+        if self.phase() == Some(Phase::Checkpoint) {
+            return Some(text!(
+                en: "it failed while saving, when the activations are gone already",
+                zh: "失败发生在保存检查点时，此时激活早已释放"
+            ));
+        }
+        if self.averaging() {
+            return Some(text!(
+                en: "it failed while the averaged copy was updated, when the activations are gone already",
+                zh: "失败发生在更新平均副本时，此时激活早已释放"
+            ));
+        }
+        (self.phase() == Some(Phase::OptimizerStep) || self.clue(Clue::OptimizerState)).then(|| {
+            text!(
+                en: "it failed in the optimizer's step, when the activations are gone already",
+                zh: "失败发生在优化器步进时，此时激活早已释放"
+            )
+        })
+    }
+
+    /// True where a pass over data may be under way, as far as the failing moment tells.
+    pub fn in_a_pass(&self) -> bool {
+        // A handle of cuBLAS or cuDNN is made in the midst of a pass, when it is first needed.
+        let context = self.sign(Sign::ContextCreation) && !self.sign(Sign::ForeignLibrary);
+        let before_or_after = self.loading() || self.constructs() || self.starts() || context;
+        self.activations_gone().is_none() && !before_or_after
+    }
+
+    /// True where the layers of a model are being made or copied: no data has been read yet.
+    pub(super) fn builds_a_model(&self) -> bool {
+        let layer = |frame: &Frame| {
+            let file = path(frame);
+            let of_models =
+                file.contains("/torch/nn/") || file.contains("/modeling_") || file.contains("/timm/models/");
+            FILLS.contains(&frame.function.as_str())
+                || file.ends_with("/torch/nn/init.py")
+                || frame.function.ends_with("__init__") && of_models
+                || frame.function == "__deepcopy__" && file.contains("/torch/")
+        };
+        self.innermost().any(layer) && !self.innermost().any(|frame| frame.function == "forward")
+    }
+
+    /// True where the user's own code is making an object, rather than working with one.
+    pub fn constructs(&self) -> bool {
+        self.context.user_frame().is_some_and(|frame| frame.function.ends_with("__init__"))
+            && !self.context.frames.iter().any(|frame| frame.function == "forward")
+    }
+
+    /// True where a library, a device or a group of processes is being set up.
+    fn starts(&self) -> bool {
+        let code = self.failing_code();
+        STARTS.iter().any(|call| code.contains(call))
+            || self.imports()
+            || self.context.frames.last().is_some_and(|frame| frame.function == "_lazy_init")
+    }
+
+    /// True where a module was being imported.
+    pub fn imports(&self) -> bool {
+        let code = self.failing_code();
+        code.starts_with("import ") || code.starts_with("from ") && code.contains(" import ")
+    }
+
+    /// True where the request is of a size that nobody meant: overflown, or as large as many devices.
+    pub fn absurd(&self) -> bool {
+        self.sign(Sign::AbsurdRequest)
+            || self
+                .requested()
+                .zip(self.capacity())
+                .is_some_and(|(asked, all)| asked.low > all.high.saturating_mul(ABSURD))
+    }
+
+    /// True where a checkpoint is read whose tensors may return to the device that they were saved from.
+    pub fn reads_a_checkpoint(&self) -> bool {
+        let codes = || self.context.frames.iter().filter_map(|frame| frame.code.as_deref());
+        let to_cpu = |code: &str| {
+            code.split_once("map_location").is_some_and(|(_, rest)| rest.contains("cpu") || rest.contains("meta"))
+        };
+        if codes().any(to_cpu) {
+            return false;
+        }
+        let reads = |frame: &Frame| {
+            path(frame).ends_with("torch/serialization.py")
+                || ["load_state_dict", "load_checkpoint"].iter().any(|name| frame.function.ends_with(name))
+        };
+        codes().any(|code| code.contains("torch.load(") || code.contains("load_state_dict("))
+            || self.innermost().any(reads)
+    }
+
+    /// True where a request was refused that a part of what is free would have held, and no limit shows: an amount of
+    /// memory is not what was missing.
+    pub fn refused_with_room(&self) -> bool {
+        let (Some(asked), Some(free), Some(all)) = (self.requested(), self.free(), self.capacity()) else {
+            return false;
+        };
+        self.on_gpu() && free.low > asked.high.saturating_mul(4) && free.low.saturating_mul(10) > all.high
+    }
+
+    /// True where even this share of the request is more than the device has.
+    pub fn still_beyond(&self, share: f64) -> bool {
+        self.requested().zip(self.capacity()).is_some_and(|(asked, all)| asked.low as f64 * share > all.high as f64)
+    }
+
+    /// True where the message itself tells of weights that are being loaded.
+    pub(super) fn says_loading(&self) -> bool {
+        let messages = std::iter::once(&self.incident.event).chain(&self.incident.followers);
+        messages.into_iter().any(|event| event.message.contains("Loading checkpoint shards"))
+    }
+
+    /// True for a library that grows trees on a table of features.
+    pub fn grows_trees(&self) -> bool {
+        matches!(self.program(), Program::Xgboost | Program::LightGbm | Program::Catboost)
+    }
+
+    /// True where transformers or diffusers show, whose models `from_pretrained` loads.
+    pub fn pretrained(&self) -> bool {
+        let library = |frame: &Frame| {
+            let (file, code) = (path(frame), frame.code.as_deref().unwrap_or_default());
+            file.contains("/transformers/") || file.contains("/diffusers/") || code.contains("from_pretrained")
+        };
+        self.context.frames.iter().any(library)
+            || self.trainer().is_some_and(|trainer| trainer.trains_language_models() || trainer == Trainer::Diffusers)
+    }
+
+    /// True where the layers were spread over devices as the model was loaded.
+    pub fn dispatched(&self) -> bool {
+        let spreads = |frame: &Frame| {
+            let file = path(frame);
+            file.contains("/accelerate/") && (file.contains("modeling") || file.contains("big_modeling"))
+                || file.ends_with("/accelerate/hooks.py")
+                || frame.code.as_deref().is_some_and(|code| code.contains("device_map"))
+        };
+        self.context.frames.iter().any(spreads)
+    }
+
+    /// True where attention is what failed, by its own words.
+    pub fn in_attention(&self) -> bool {
+        let speaks = |frame: &Frame| {
+            let text = format!("{} {}", frame.function, frame.code.as_deref().unwrap_or_default()).to_ascii_lowercase();
+            ATTENTION.iter().any(|word| text.contains(word))
+        };
+        self.innermost().take(3).any(speaks) || self.context.user_frame().is_some_and(speaks)
+    }
+
+    /// True where the fused operation is the one that ran.
+    pub fn attention_is_fused(&self) -> bool {
+        let fused = |frame: &Frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            ["scaled_dot_product_attention", "flash_attn", "memory_efficient_attention"]
+                .iter()
+                .any(|name| code.contains(name) || frame.function.contains(name))
+        };
+        self.innermost().any(fused)
+    }
+
+    /// True for a quantised form that comes in several widths, of which a narrower one may be had.
+    pub fn in_several_widths(&self) -> bool {
+        let named =
+            |name: &String| ["exl2", "exl3", "gguf", "bpw"].iter().any(|form| name.to_ascii_lowercase().contains(form));
+        self.context.model.get().is_some_and(named)
+    }
+
+    /// True where a file is read as a whole.
+    pub fn reads_a_file(&self) -> bool {
+        let reads = |frame: &Frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            let file = path(frame);
+            READS.iter().any(|call| code.contains(call)) || file.contains("pandas/io/") || file.contains("/npyio")
+        };
+        self.context.frames.iter().any(reads)
+    }
+
+    /// True where weights are quantised by what the program, its model or its frames are called.
+    pub fn quantised(&self) -> bool {
+        let named = |name: &String| {
+            let name = name.to_ascii_lowercase();
+            ["awq", "gptq", "gguf", "exl2", "exl3", "4bit", "8bit", "int4", "int8", "bnb", "-q4", "bpw"]
+                .iter()
+                .any(|form| name.contains(form))
+        };
+        self.context.quantized.value() == Some(true)
+            || self.context.model.get().is_some_and(named)
+            || self.context.frames.iter().any(|frame| path(frame).contains("/bitsandbytes/"))
+    }
+
+    /// True where adapters are trained, told or by what a quantised base allows.
+    pub fn adapters(&self) -> bool {
+        self.context.lora.value() == Some(true)
+            || self.context.frames.iter().any(|frame| path(frame).contains("/peft/"))
+            || self.training() && self.quantised()
+    }
+
+    /// True where the failing call gives back no tensor but a library's own memory beside a pool that took the device.
+    pub fn beside_a_full_pool(&self) -> bool {
+        let own = [Sign::Cublas, Sign::Cudnn, Sign::Nccl, Sign::ContextCreation, Sign::ForeignLibrary];
+        self.program().preallocates() && own.iter().any(|sign| self.sign(*sign))
+    }
+}
+
+/// A frame's file with slashes that lean one way.
+pub(super) fn path(frame: &Frame) -> String {
+    frame.file.replace('\\', "/")
+}
