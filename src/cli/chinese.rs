@@ -94,11 +94,12 @@ fn wrapped(line: &str, width: usize) -> String {
     let hang = line[..hang].width();
     let (mut out, mut column, mut row) = (String::new(), 0, String::new());
     let mut before = ' ';
-    // Where the row may end: behind a space, and beside a wide character that closes nothing.
+    // Where the row may end: behind a space, and beside a wide character, where nothing opens or closes.
     let mut may_end = 0;
     for c in line.chars() {
         let wide = |c: char| c.width() == Some(2);
-        let between = (wide(before) || wide(c)) && c != ' ' && !"，。；、：）]),.".contains(c);
+        let between =
+            (wide(before) || wide(c)) && c != ' ' && !"，。；、：）]),.".contains(c) && !"（[(".contains(before);
         if before == ' ' || between {
             may_end = row.len();
         }

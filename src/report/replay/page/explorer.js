@@ -394,7 +394,10 @@
     const style = getComputedStyle(this.root), ink = style.color, alarm = style.getPropertyValue("--alarm"), soft = style.getPropertyValue("--soft");
     context.clearRect(0, 0, width, height);
     if (this.whole.image === null) { this.whole.lay(context, view, width, height); }
-    if (this.detail && this.detail !== this.whole) {
+    // Only where it tells more: a picture from when the page had no width yet is one column.
+    const grain = (painting) => (painting.range.to - painting.range.from) / painting.columns;
+    const zoomed = this.detail && (this.detail.range.low > 0 || this.detail.range.high < this.top);
+    if (this.detail && !this.serves(this.whole) && (zoomed || grain(this.detail) < grain(this.whole))) {
       // What lies below would show through where less is in use there.
       const range = this.detail.range, left = Math.max(0, this.x(range.from)), right = Math.min(width, this.x(range.to));
       const top = Math.max(0, this.y(range.high)), bottom = Math.min(height, this.y(range.low));
