@@ -442,10 +442,10 @@ fn asked_language(line: &[OsString]) -> Lang {
 /// Prints help, the version or what is wrong with the line, and ends the process.
 fn told(error: &clap::Error, lang: Lang) -> ! {
     if lang == Lang::Zh && error.kind() == clap::error::ErrorKind::DisplayHelp {
-        let page = chinese::notes(&error.render().ansi().to_string());
-        let mut stdout = anstream::AutoStream::auto(std::io::stdout().lock());
+        let columns = terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| width.0.into());
+        let page = chinese::page(&error.render().to_string(), columns.min(100));
         // A reader that has gone away wanted no more.
-        let _ = stdout.write_all(page.as_bytes()).and_then(|()| stdout.flush());
+        let _ = std::io::stdout().write_all(page.as_bytes());
         std::process::exit(0);
     }
     error.exit()

@@ -1,7 +1,8 @@
-//! Help and man pages in Chinese: the texts of the grammar, each with its translation. The grammar is written in English;
-//! a text of it without a pair here fails a test, and so does a pair that the grammar does not have.
+//! Help and man pages in Chinese: the texts of the grammar, each with its translation. The grammar is written in
+//! English; a text of it without a pair here fails a test, and so does a pair that the grammar does not have.
 
 use clap::{Arg, ArgAction, Command};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 const OPTIONS: &str = "选项";
 
@@ -17,6 +18,7 @@ pub(super) fn translated(command: Command) -> Command {
         .arg(flag("help", 'h', ArgAction::Help, "Print help"))
         .args(version)
         .mut_args(argument)
+        .term_width(0)
         .subcommand_help_heading("命令")
         .help_template("{about-with-newline}\n用法：{usage}\n\n{all-args}{after-help}")
         .mut_subcommands(translated);
@@ -73,10 +75,48 @@ fn remarks(line: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// What clap says by itself.
-pub(super) fn notes(page: &str) -> String {
+/// A page as clap makes it, with what it says by itself in Chinese, and wrapped: it takes every character for one
+/// column wide and breaks at spaces only.
+pub(super) fn page(text: &str, width: usize) -> String {
     let notes = [("[default: ", "[默认："), ("[possible values: ", "[可选值："), ("[env: ", "[环境变量：")];
-    notes.iter().fold(page.to_string(), |page, (en, zh)| page.replace(en, zh))
+    let text = notes.iter().fold(text.to_string(), |page, (en, zh)| page.replace(en, zh));
+    text.lines().map(|line| wrapped(line, width) + "\n").collect()
+}
+
+/// A line and those that it takes; they begin below what is said of an option, where that has a column of its own.
+fn wrapped(line: &str, width: usize) -> String {
+    let text_at = line.len() - line.trim_start().len();
+    let own = line[text_at..].find("  ").map(|gap| {
+        let behind = &line[text_at + gap..];
+        (line.len() - behind.trim_start().len(), !behind.trim().is_empty())
+    });
+    let hang = own.filter(|(at, filled)| *filled && line[..*at].width() <= width / 2).map_or(text_at, |(at, _)| at);
+    let hang = line[..hang].width();
+    let (mut out, mut column, mut row) = (String::new(), 0, String::new());
+    let mut before = ' ';
+    // Where the row may end: behind a space, and beside a wide character, where nothing opens or closes.
+    let mut may_end = 0;
+    for c in line.chars() {
+        let wide = |c: char| c.width() == Some(2);
+        let between =
+            (wide(before) || wide(c)) && c != ' ' && !"，。；、：）]),.".contains(c) && !"（[(".contains(before);
+        if before == ' ' || between {
+            may_end = row.len();
+        }
+        let columns = c.width().unwrap_or(0);
+        if column + columns > width && !row[..may_end].trim().is_empty() {
+            let rest = row.split_off(may_end);
+            out += row.trim_end();
+            out.push('\n');
+            row = " ".repeat(hang) + rest.trim_start();
+            column = row.width();
+            may_end = 0;
+        }
+        row.push(c);
+        column += columns;
+        before = c;
+    }
+    out + row.trim_end()
 }
 
 const PAIRS: &[(&str, &str)] = &[
@@ -471,6 +511,9 @@ const PAIRS: &[(&str, &str)] = &[
         "要读的快照：pickle 或 JSON，也可为 .gz；- 读标准输入",
     ),
     ("Snapshot to compare with; - reads standard input", "作为基准的快照；- 读标准输入"),
+    ("Id of a cause or fix; without it, list all", "原因或修复办法的 id；不给出则列出全部"),
+    ("Process to watch, with all that it starts", "要观察的进程，连同它启动的所有进程"),
+    ("The program and its arguments", "程序及其参数"),
     ("Snapshot to look at", "要查看的快照"),
     (
         "Requests to run, or a memory snapshot that recorded them; - reads standard input",
@@ -512,7 +555,8 @@ const PAIRS: &[(&str, &str)] = &[
     ("a folder with a snapshot for each rank", "每个 rank 一份快照的目录"),
     ("would it fit another GPU?", "换一块 GPU 放得下吗？"),
     (
-        "Snapshots come from torch.cuda.memory._record_memory_history() and torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").",
+        "Snapshots come from torch.cuda.memory._record_memory_history() and \
+         torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").",
         "快照由 torch.cuda.memory._record_memory_history() 与 torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") \
          生成。",
     ),
@@ -669,6 +713,14 @@ mod tests {
             found.extend(remarks(line).into_iter().filter(|(at, _)| *at > 2).map(|(_, remark)| remark.to_string()));
         }
         command.get_subcommands().for_each(|command| texts(command, found));
+    }
+
+    #[test]
+    fn a_wide_line_is_broken_below_its_text() {
+        let line = "  --name <N>  把显存快照保存在此目录";
+        assert_eq!(wrapped(line, 30), "  --name <N>  把显存快照保存在\n              此目录");
+        assert_eq!(wrapped("一二三。四五", 6), "一二\n三。四\n五");
+        assert_eq!(wrapped("short", 26), "short");
     }
 
     /// The same in both languages: names of calls, and syntax.

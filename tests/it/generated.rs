@@ -185,9 +185,27 @@ fn in_chinese(page: &str) -> String {
             .iter()
             .find(|(english, _)| *english == name.trim_matches('"'))
             .map_or(line.to_string(), |(_, chinese)| format!(".SH {chinese}")),
-        None => line.to_string(),
+        // Sentences without spaces fill no line to both edges.
+        None if line.starts_with(".TH") => format!("{line}\n.ad l"),
+        None => breakable(line),
     };
     page.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// A formatter breaks lines at spaces only: between two Chinese characters it is told that it may.
+fn breakable(line: &str) -> String {
+    let is_wide = |c: char| ('\u{3000}'..='\u{9fff}').contains(&c) || ('\u{ff00}'..='\u{ffef}').contains(&c);
+    let mut out = String::new();
+    let mut before = ' ';
+    for c in line.chars() {
+        // No line begins with a mark that ends something.
+        if is_wide(before) && is_wide(c) && !"，。；、：）".contains(c) {
+            out += "\\:";
+        }
+        out.push(c);
+        before = c;
+    }
+    out
 }
 
 /// What stands below the help of a command comes as one section "EXTRA", whose lines of examples a formatter fills like

@@ -242,7 +242,12 @@ async function inBrowser() {
     assert.equal(await one("Math.round(e.boxes.filter((b) => b.id < 0).reduce((s, b) => s + b.w, 0)) >= 0"), true);
 
     // What is painted is what is there: the colour in a column changes where the look-up says it does.
-    await one("(e.all(), e.choose(-1), 0)");
+    // A page that had no width for a while is painted anew.
+    await one("(e.all(), e.choose(-1), e.plot.style.width = '1px', 0)");
+    await browser.until("oomdoc.explorers[0].plot.width === 1");
+    await browser.settled();
+    await one("(e.plot.style.width = '', 0)");
+    await browser.until("oomdoc.explorers[0].plot.width > 300");
     await browser.settled();
     const faults = await one(`(() => {
       const context = e.plot.getContext("2d"), wrong = [];

@@ -21,14 +21,14 @@ const WATCH = `(() => {
 
 function share(values, part) {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
 }
 
 async function measured(browser, name, act) {
   await browser.run(WATCH);
   await act();
   const gaps = await browser.run("watched()"), work = await browser.run("restore(), work");
-  const at = (values, part) => share(values, part).toFixed(1);
+  const at = (values, part) => values.length > 0 ? share(values, part).toFixed(1) : "–";
   console.log(`| ${name} | ${gaps.length} | ${at(gaps, 0.5)} | ${at(gaps, 0.95)} | ${at(gaps, 1)} | ${at(work, 0.5)} | `
     + `${at(work, 0.95)} |`);
 }

@@ -49,7 +49,7 @@
   // A query: words that all have to stand in a stack, /an expression/, and sizes such as >64MiB. Gives the test of an
   // allocation, or null for an empty one.
   function query(text, model, label) {
-    const sizes = [], words = [];
+    const sizes = [], terms = [];
     let pattern = null;
     const whole = /^\/(.+)\/$/.exec(text.trim());
     if (whole) {
@@ -60,22 +60,22 @@
         if (size) {
           const limit = Number(size[2]) * Math.pow(1024, " KMGT".indexOf(size[3].toUpperCase() || " "));
           sizes.push(size[1] === ">" ? (value) => value > limit : (value) => value < limit);
-        } else { words.push(word.toLowerCase()); }
+        } else { terms.push(word.toLowerCase()); }
       });
     }
-    if (pattern === null && words.length === 0 && sizes.length === 0) { return null; }
+    if (pattern === null && terms.length === 0 && sizes.length === 0) { return null; }
     const record = model.record, known = new Map();
     const matches = function (stack) {
       if (!known.has(stack)) {
         const lines = label(stack) + "\n" + page.frames(record, stack).join("\n");
         const lower = lines.toLowerCase();
-        known.set(stack, pattern ? pattern.test(lines) : words.every((word) => lower.includes(word)));
+        known.set(stack, pattern ? pattern.test(lines) : terms.every((word) => lower.includes(word)));
       }
       return known.get(stack);
     };
     const things = model.allocations;
     return { test: function (id) {
-      return sizes.every((size) => size(things.size[id])) && ((pattern === null && words.length === 0) || matches(things.stack[id]));
+      return sizes.every((size) => size(things.size[id])) && ((pattern === null && terms.length === 0) || matches(things.stack[id]));
     } };
   }
 
@@ -394,7 +394,10 @@
     const style = getComputedStyle(this.root), ink = style.color, alarm = style.getPropertyValue("--alarm"), soft = style.getPropertyValue("--soft");
     context.clearRect(0, 0, width, height);
     if (this.whole.image === null) { this.whole.lay(context, view, width, height); }
-    if (this.detail && this.detail !== this.whole) {
+    // Only where it tells more: a picture from when the page had no width yet is one column.
+    const grain = (painting) => (painting.range.to - painting.range.from) / painting.columns;
+    const zoomed = this.detail && (this.detail.range.low > 0 || this.detail.range.high < this.top);
+    if (this.detail && !this.serves(this.whole) && (zoomed || grain(this.detail) < grain(this.whole))) {
       // What lies below would show through where less is in use there.
       const range = this.detail.range, left = Math.max(0, this.x(range.from)), right = Math.min(width, this.x(range.to));
       const top = Math.max(0, this.y(range.high)), bottom = Math.min(height, this.y(range.low));
