@@ -43,8 +43,8 @@ const COMMANDS: [(&str, &[&str]); 15] = [
     ("headroom --update", &["headroom", "--update", "--budget", "WORK/oomdoc.toml"]),
     ("rules", &["rules", "fragmentation"]),
     ("probe", &["probe", "--root", "fixtures/host/bare-metal"]),
-    ("run", &["run", "--", "echo", "over"]),
-    ("run --record", &["run", "--record", "WORK/a.record", "--", "echo", "over"]),
+    ("run", &["run", "--quiet", "--", "echo", "over"]),
+    ("run --record", &["run", "--quiet", "--record", "WORK/a.record", "--", "echo", "over"]),
     ("rehearse", &["rehearse", "--gpu-memory", "24GiB", "--addresses", "up", "--", "sh", "WORK/train.sh"]),
 ];
 
