@@ -36,11 +36,12 @@ complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "headroom" -d 'Does ba
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "rehearse" -d 'Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "run" -d 'Run a job unchanged, and be there when its memory ends'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "attach" -d 'Watch a process that already runs, as run does, until it ends'
+complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "top" -d 'Show what a running job holds, at every moment'
 complete -c oomdoc -n "__fish_oomdoc_needs_command" -f -a "completions" -d 'Print the script that completes commands, GPUs, rules and settings in a shell'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s f -l format -d 'What to print: terminal, json, markdown or html' -r -f -a "terminal\t'One screen for people'
 json\t'For programs: docs/explain.schema.json'
 markdown\t'To paste into an issue'
-html\t'A self-contained page, with the snapshots that were read'"
+html\t'A self-contained page, with the curves that oomdoc run recorded and the snapshots that were read'"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -s s -l snapshot -d 'Memory snapshot of the run, which proves or refutes it; may be repeated' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand explain" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
 en\t''
@@ -393,4 +394,18 @@ always\t''
 never\t''"
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -s q -l quiet -d 'Say nothing when all goes well'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand attach" -s h -l help -d 'Print help'
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand top" -l interval -d 'Time between two looks' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand top" -l count -d 'End after so many looks' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand top" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''
+en\t''
+zh\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand top" -l color -d 'When to colour; auto colours terminals and respects NO_COLOR' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand top" -l width -d 'Columns to fill [default: those of the terminal, else 80]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand top" -l height -d 'Lines to fill [default: those of the terminal, else as many as there are]' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand top" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand top" -s h -l help -d 'Print help'
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand completions" -s h -l help -d 'Print help'
