@@ -93,8 +93,8 @@ fn completions(shell: CompletionShell) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The one place that writes reports to standard output. A reader that has gone away wanted no more: the exit code stays
-/// what the analysis earned.
+/// The one place that writes reports to standard output. A reader that has gone away wanted no more: the exit code
+/// stays what the analysis earned.
 fn print(text: &str, output: &Output) -> anyhow::Result<()> {
     write(&privacy::leaving(text, output.style.redact), output)
 }

@@ -67,8 +67,8 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
         let line = text!(
             en: "oomdoc: --snapshot had nothing to look at: no Python of the job took its module in (python -I or -E, \
                  another user or container, or no Python at all)",
-            zh: "oomdoc：--snapshot 没有可看的内容：作业中没有 Python 载入其模块（python -I 或 -E、其他用户或容器，或根本\
-                 没有 Python）"
+            zh: "oomdoc：--snapshot 没有可看的内容：作业中没有 Python 载入其模块（python -I 或 -E、其他用户或容器，\
+                 或根本没有 Python）"
         );
         let _ = writeln!(std::io::stderr(), "{}", line.in_lang(options.output.style.lang));
     }

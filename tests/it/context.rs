@@ -155,7 +155,8 @@ fn a_write_up_is_read_for_what_failed_and_not_for_what_it_recommends() {
 fn each_of_two_runs_keeps_its_own_settings() {
     let incidents = incidents("two-runs");
     assert_eq!(incidents.iter().map(|i| i.context.batch_size.value()).collect::<Vec<_>>(), [Some(24), Some(12)]);
-    assert_eq!(incidents.iter().map(|i| i.primary).collect::<Vec<_>>(), [true, false]);
+    // The newest run is the one that is asked about.
+    assert_eq!(incidents.iter().map(|i| i.primary).collect::<Vec<_>>(), [false, true]);
 }
 
 #[test]
