@@ -218,7 +218,8 @@ impl Joined {
         // Blanks between groups of digits, a fraction of a byte, a number cut off: no count of bytes.
         let blank_group = self.squeezed[end..].starts_with(|c: char| c.is_ascii_digit())
             && self.starts.iter().all(|(start, _)| *start != end);
-        let bytes = numeral.and_then(|numeral| numeral.whole()).filter(|_| !blank_group && !self.cut_at(end));
+        let bytes = numeral.and_then(|numeral| numeral.whole());
+        let bytes = bytes.filter(|_| !blank_group && !self.cut_at(end) && !self.torn_at(end));
         Some(match bytes {
             Some(bytes) => (Printed::Size(Figure { bytes, half_width: 0, at }), end),
             None => (Printed::Unreadable(at), end),
@@ -345,6 +346,12 @@ impl Joined {
             (Some(before), Some(here)) => here == before + 1,
             _ => true,
         }
+    }
+
+    /// True where another writer's line begins within a number: `46[StatusCode …`, without a blank.
+    fn torn_at(&self, offset: usize) -> bool {
+        let rest = self.squeezed.get(offset..).and_then(|rest| rest.strip_prefix('['));
+        self.adjoins(offset) && rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()))
     }
 
     /// True where the text breaks off: nothing follows `offset`, and the input has no end of line there.
